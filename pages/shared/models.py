@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from pages.shared import model_jobs
-from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint import registry as shelves
+from triattn_core.checkpoint import metadata, registry
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.inference.device import Device, choose_device, describe_device, memory_guard
 from triattn_core.inference.memory import freeze_modules
@@ -48,13 +47,13 @@ def entries(task: str | None = None, mechanisms: Sequence[str] = ()) -> tuple[En
         mechanism = metadata.model_setting(entry, "mechanism")
         return (task is None or entry.config.get("task") == task) and (not mechanisms or mechanism in mechanisms)
 
-    entries = (entry for entry in shelves.list_checkpoints() if entry.problem is None and fits(entry))
+    entries = (entry for entry in registry.list_checkpoints() if entry.problem is None and fits(entry))
     return tuple(sorted(entries, key=metadata.sort_key))
 
 
 def broken() -> tuple[Entry, ...]:
     """The folders that cannot be used, each with its one-line `problem`."""
-    return tuple(entry for entry in shelves.list_checkpoints() if entry.problem is not None)
+    return tuple(entry for entry in registry.list_checkpoints() if entry.problem is not None)
 
 
 def device() -> Device:

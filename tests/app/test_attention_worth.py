@@ -25,7 +25,7 @@ ATTENTION = {
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def checkpoint_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Bi and Tri of which three seeds each were measured, 77 and 75 in the mean."""
     make_encoder("minilm-en", tmp_path / "encoders" / "minilm-en")
     for mechanism, mean in (("bi", 77.0), ("tri", 75.0)):
@@ -38,30 +38,30 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def record_controls(shelf: Path, **scores: float) -> None:
+def record_controls(checkpoint_folder: Path, **scores: float) -> None:
     """Of both models the controls of these scores, trained with three seeds."""
     lines = []
     for name, mean in scores.items():
         name, _, weights = name.partition("__")
-        config = read_config(shelf / f"quora-{name}-dot" / "config.json")
+        config = read_config(checkpoint_folder / f"quora-{name}-dot" / "config.json")
         config = config.model_copy(update={"model": config.model.model_copy(update={"weights": weights})})
         each = [{"seed": i, "dev": {"accuracy": mean + i}} for i in (-1, 0, 1)]
         record = {"name": "control", "config": config.model_dump(mode="json"), "digest": config_variant(config)}
         lines.append(json.dumps(record | {"each_seed": each}))
-    (shelf / "results" / "controls.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    (checkpoint_folder / "results" / "controls.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
 
 
 def verdicts() -> dict[str, str]:
     return {entry.name: attention_worth.verdict(entry) for entry in models.entries()}
 
 
-def test_nothing_is_claimed_without_a_control(shelf: Path) -> None:
+def test_nothing_is_claimed_without_a_control(checkpoint_folder: Path) -> None:
     assert set(verdicts().values()) == {""}
     assert [attention_worth.points(entry) for entry in models.entries()] == [None, None]
 
 
-def test_worth_within_the_spread_of_seeds_is_said(shelf: Path) -> None:
-    record_controls(shelf, bi__even=74.0, tri__even=74.5, tri__product_of_marginals=72.0)
+def test_worth_within_the_spread_of_seeds_is_said(checkpoint_folder: Path) -> None:
+    record_controls(checkpoint_folder, bi__even=74.0, tri__even=74.5, tri__product_of_marginals=72.0)
     assert {entry.name: attention_worth.points(entry) for entry in models.entries()} == {
         "quora-bi-dot": 3.0,
         "quora-tri-dot": 0.5,
@@ -74,17 +74,17 @@ def test_worth_within_the_spread_of_seeds_is_said(shelf: Path) -> None:
     )
 
 
-def test_a_third_order_that_is_worth_nothing_is_said(shelf: Path) -> None:
-    record_controls(shelf, tri__even=70.0, tri__product_of_marginals=75.4)
+def test_a_third_order_that_is_worth_nothing_is_said(checkpoint_folder: Path) -> None:
+    record_controls(checkpoint_folder, tri__even=70.0, tri__product_of_marginals=75.4)
     assert verdicts()["quora-tri-dot"] == (
         "quora-tri-dot: its third order is worth \u22120.4 points over the product of its two marginals "
         "(spread of seeds 1). Nothing shows that the answer needs more than its two marginals."
     )
 
 
-def test_answers_that_do_not_lean_on_the_third_order_are_said(shelf: Path) -> None:
+def test_answers_that_do_not_lean_on_the_third_order_are_said(checkpoint_folder: Path) -> None:
     for p, said in ((0.5, True), (0.001, False)):
-        path = shelf / "quora-tri-dot" / "metrics.json"
+        path = checkpoint_folder / "quora-tri-dot" / "metrics.json"
         metrics = json.loads(path.read_text("utf-8"))
         metrics["attention"]["reliance"]["product_of_marginals"] = {"points": -0.2, "p": p}
         path.write_text(json.dumps(metrics), "utf-8")
@@ -92,8 +92,8 @@ def test_answers_that_do_not_lean_on_the_third_order_are_said(shelf: Path) -> No
         assert (line in verdicts()["quora-tri-dot"]) == said, p
 
 
-def test_the_line_stands_where_the_map_is_drawn(shelf: Path) -> None:
-    record_controls(shelf, bi__even=74.0, tri__even=74.5)
+def test_the_line_stands_where_the_map_is_drawn(checkpoint_folder: Path) -> None:
+    record_controls(checkpoint_folder, bi__even=74.0, tri__even=74.5)
     app = sound(opened("cube"))
     assert "its attention is worth +0.5 points" in texts(app)
     app = sound(opened("side_by_side"))
@@ -103,8 +103,8 @@ def test_the_line_stands_where_the_map_is_drawn(shelf: Path) -> None:
     assert "What the attention is worth" in said and "+3.0 ± 1 (3)" in said and "0.84 (0.21)" in said
 
 
-def test_checkpoints_have_worth_reliance_and_information(shelf: Path) -> None:
-    record_controls(shelf, bi__even=74.0, tri__even=74.5)
+def test_checkpoints_have_worth_reliance_and_information(checkpoint_folder: Path) -> None:
+    record_controls(checkpoint_folder, bi__even=74.0, tri__even=74.5)
     app = sound(opened("checkpoints", checkpoint="quora-bi-dot"))
     table = app.dataframe[0].value
     names = table.columns.tolist()

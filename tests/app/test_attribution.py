@@ -9,7 +9,7 @@ import pytest
 
 from pages.attribute import attribution_long_text as long
 from tests.app.test_pages import opened, sound, texts
-from tests.support.choices_checkpoints import make_shelf
+from tests.support.choices_checkpoints import make_checkpoints
 from triattn_core.checkpoint.registry import VARIABLE
 
 NAMES = {"query": "question", "key": "option"}
@@ -71,7 +71,7 @@ def test_what_is_long(tokens: int, wanted: bool) -> None:
 
 
 def test_the_page_has_one_choice_of_method_for_text_and_curves(tmp_path, monkeypatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(make_shelf(tmp_path / "shelf")))
+    monkeypatch.setenv(VARIABLE, str(make_checkpoints(tmp_path / "checkpoints")))
     app = sound(opened("attribute", wait=400, task="Reading comprehension", steps="16"))
     assert "The whole text by integrated gradients" in texts(app)
     sound(app.segmented_control(key="method").set_value("occlusion").run())

@@ -12,7 +12,7 @@ import pytest
 
 from pages.shared import session_models
 from tests.app.test_pages import payloads
-from tests.support.card_checkpoints import ASKED, COIN, READ, cases, shelf
+from tests.support.card_checkpoints import ASKED, COIN, READ, cases, use_checkpoints
 from tests.support.pages import app_test, at_page
 from triattn_core.__main__ import main
 from triattn_core.case_card import cli_settings, draw
@@ -54,7 +54,7 @@ NOT_THE_SAME = {"exact", "facts", "caption", "counted"}  # what only a saved fig
 
 @pytest.fixture(scope="module", autouse=True)
 def there(tmp_path_factory):
-    with shelf(tmp_path_factory.mktemp("cards")) as folder:
+    with use_checkpoints(tmp_path_factory.mktemp("cards")) as folder:
         yield folder
 
 

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import case_list
 from tests.app.test_pages import opened, sound, texts
-from tests.support.choices_checkpoints import make_shelf
+from tests.support.choices_checkpoints import make_checkpoints
 from triattn_core.analysis.mining import agreement, case_table, sources
 from triattn_core.analysis.mining.runs import Run
 from triattn_core.case_book import CaseBook
@@ -26,9 +26,9 @@ LABELS = {"pairs": "Sentence pairs", "dialogue": "Dialogue", "reading": "Reading
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory) -> Path:
+def checkpoint_folder(tmp_path_factory) -> Path:
     """Untrained checkpoints of all tasks, and a stored table of rows that are not in the project."""
-    root = make_shelf(tmp_path_factory.mktemp("shelf"))
+    root = make_checkpoints(tmp_path_factory.mktemp("checkpoints"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, str(root))
         (root / "results" / "cases").mkdir(parents=True)
@@ -42,8 +42,8 @@ def shelf(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def place(shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv(VARIABLE, str(shelf))
+def place(checkpoint_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(VARIABLE, str(checkpoint_folder))
     monkeypatch.setenv("TRIATTN_DEVICE", "cpu")
     monkeypatch.setenv("TRIATTN_CASES", str(tmp_path / "cases.sqlite"))
     return tmp_path / "cases.sqlite"
@@ -169,8 +169,8 @@ def test_a_bad_file_is_one_line(kind: str) -> None:
     assert "rows\\." in app.error[0].value and "\n" not in app.error[0].value
 
 
-def test_the_table_of_an_earlier_run_opens_at_once(shelf: Path) -> None:
-    content = (shelf / "results" / "cases" / "far.parquet").read_bytes()
+def test_the_table_of_an_earlier_run_opens_at_once(checkpoint_folder: Path) -> None:
+    content = (checkpoint_folder / "results" / "cases" / "far.parquet").read_bytes()
     app = sound(handed("cases.parquet", content))
     assert len(listed(app)) == 20 and "upload it" in app.file_uploader(key="texts").label
 
@@ -201,8 +201,8 @@ def test_what_was_mined_before_a_stop_is_shown_and_goes_on() -> None:
     assert len(listed(app)) == 40 and "Stopped after" not in texts(app)
 
 
-def test_a_table_of_another_checkpoint_says_so(shelf: Path) -> None:
-    far = case_table.load(shelf / "results" / "cases" / "far.parquet")
+def test_a_table_of_another_checkpoint_says_so(checkpoint_folder: Path) -> None:
+    far = case_table.load(checkpoint_folder / "results" / "cases" / "far.parquet")
     told = [one.model_copy(update={"digest": "0" * 64}) for one in far.about.checkpoints]
     told[0] = told[0].model_copy(update={"name": "gone-bi"})
     table = far.table.rename(columns=lambda name: name.replace(NAMES[0], "gone-bi"))

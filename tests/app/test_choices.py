@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import opened, payloads, sound, texts, told
-from tests.support.choices_checkpoints import make_shelf
-from tests.support.shelves import shelf_fixtures
+from tests.support.checkpoint_fixtures import checkpoint_fixtures
+from tests.support.choices_checkpoints import make_checkpoints
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.tasks import dialogue, reading
 from triattn_core.text.cells import sentences
@@ -19,7 +19,7 @@ TALK, TEXT = {"task": "Dialogue"}, {"task": "Reading comprehension"}
 FIGURES = {"cube": "triples", "side_by_side": "panels"}  # what the payload of each page's figure has
 
 
-every, shelf = shelf_fixtures(make_shelf)
+checkpoint_folder, use_checkpoints = checkpoint_fixtures(make_checkpoints)
 
 
 def block(app: AppTest) -> dict:
@@ -48,7 +48,7 @@ def test_pages_open_on_pairs_and_offer_what_is_here(page: str) -> None:
 
 @pytest.mark.parametrize("page", FIGURES)
 def test_tasks_without_a_checkpoint_are_named(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(make_shelf(tmp_path, ("pairs", "reading"))))
+    monkeypatch.setenv(VARIABLE, str(make_checkpoints(tmp_path, ("pairs", "reading"))))
     app = sound(opened(page, **TALK))
     assert "No checkpoint is here yet for dialogue." in told(app)
     assert "asks for task 'Dialogue'" in told(app)

@@ -8,10 +8,10 @@ import pytest
 
 from tests.app.test_choices import PASSAGES, TALK, TALKS, TEXT, block, figure
 from tests.app.test_pages import opened, sound, told
-from tests.support.choices_checkpoints import make_shelf
-from tests.support.shelves import shelf_fixtures
+from tests.support.checkpoint_fixtures import checkpoint_fixtures
+from tests.support.choices_checkpoints import make_checkpoints
 
-every, shelf = shelf_fixtures(make_shelf)
+checkpoint_folder, use_checkpoints = checkpoint_fixtures(make_checkpoints)
 
 
 def test_two_options_stand_side_by_side() -> None:

@@ -10,15 +10,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import ODD, SAYS, opened, payloads, sound, texts, told
-from tests.support.coin_checkpoints import WIDTH, make_shelf
-from tests.support.shelves import shelf_fixtures
+from tests.support.checkpoint_fixtures import checkpoint_fixtures
+from tests.support.coin_checkpoints import WIDTH, make_checkpoints
 from tests.support.tiny import make_checkpoint, make_world
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.inference.explain import explain
 from triattn_core.tasks import pairs
 
-every, shelf = shelf_fixtures(make_shelf, TRIATTN_DEVICE="cpu")
+checkpoint_folder, use_checkpoints = checkpoint_fixtures(make_checkpoints, TRIATTN_DEVICE="cpu")
 
 
 def figure(app: AppTest) -> dict:
@@ -26,7 +26,7 @@ def figure(app: AppTest) -> dict:
 
 
 def test_without_a_checkpoint_there_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(make_shelf(tmp_path / "empty", ())))
+    monkeypatch.setenv(VARIABLE, str(make_checkpoints(tmp_path / "empty", ())))
     app = sound(opened("coin"))
     assert "No COIN checkpoint is here yet" in told(app) and not payloads(app) and len(app.info) == 1
 
@@ -106,9 +106,9 @@ def test_odd_text_gives_a_result_or_one_message() -> None:
 
 
 def test_it_stands_beside_other_mechanisms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shelf = make_shelf(make_world(tmp_path, ()) / "shelf", ("quora-coin",))
+    folder = make_checkpoints(make_world(tmp_path, ()) / "checkpoints", ("quora-coin",))
     make_checkpoint(tmp_path, "small-tri", "tri", 1)
-    monkeypatch.setenv(VARIABLE, str(shelf))
+    monkeypatch.setenv(VARIABLE, str(folder))
     example = pairs.Example("who can watch a red car ?", "where is the blue film ?")
     query = {"a": example.text_a, "b": example.text_b, "checkpoints": ["quora-coin", "small-tri"], "layer": "3"}
     app = sound(opened("side_by_side", **query))

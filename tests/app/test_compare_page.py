@@ -16,7 +16,7 @@ from pages.side_by_side import edited_input
 from tests.app.test_cases_page import handed, rows, stopped
 from tests.app.test_choices import block, figure
 from tests.app.test_pages import opened, ran, sound, told
-from tests.support.choices_checkpoints import make_shelf
+from tests.support.choices_checkpoints import make_checkpoints
 from tests.support.tiny import WORDS, make_checkpoint, make_encoder
 from triattn_core.analysis.mining import agreement
 from triattn_core.checkpoint.bundle import load
@@ -28,21 +28,21 @@ TRIO = [f"quora-{mechanism}-additive" for mechanism in ("bi", "cbi", "tri")]
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory) -> tuple[Path, Path]:
-    """The project's shelf, and a user's: another seed of one of ours, and an encoder that cuts words in two."""
-    ours, mine = make_shelf(tmp_path_factory.mktemp("ours")), tmp_path_factory.mktemp("mine")
+    """The project's checkpoints, and a user's: another seed of one of ours, and an encoder that cuts words in two."""
+    ours, mine = make_checkpoints(tmp_path_factory.mktemp("ours")), tmp_path_factory.mktemp("mine")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, str(ours))
         config = json.loads((ours / TRIO[2] / "config.json").read_text())
         seed = config | {"training": config["training"] | {"seed": 2}}
         del seed["digest"]
         make_checkpoint(mine, "another-seed", "tri", 21, **seed)
-        make_encoder(mine / "shelf" / "encoders" / "halves", words=[*WORDS, "which", "browsers", "can", "movies"])
+        make_encoder(mine / "checkpoints" / "encoders" / "halves", words=[*WORDS, "which", "browsers", "can", "movies"])
         make_checkpoint(mine, "halves", "tri", 22, encoder="halves", max_tokens=24)
-    return ours, mine / "shelf"
+    return ours, mine / "checkpoints"
 
 
 @pytest.fixture(autouse=True)
-def shelf(folders, monkeypatch: pytest.MonkeyPatch) -> None:
+def use_checkpoints(folders, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, os.pathsep.join(map(str, folders)))
     monkeypatch.setenv("TRIATTN_DEVICE", "cpu")
 

@@ -10,8 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import opened, ran, sound, told
-from tests.support.choices_checkpoints import make_shelf as make_choices
-from tests.support.reader_checkpoints import make_shelf
+from tests.support.choices_checkpoints import make_checkpoints as make_choices
+from tests.support.reader_checkpoints import make_checkpoints
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.inference import span_decoding
@@ -21,13 +21,13 @@ NAMES = ["squad-dot", "squad-cosine"]
 
 
 @pytest.fixture(scope="module")
-def every(tmp_path_factory) -> Path:
-    return make_shelf(tmp_path_factory.mktemp("shelf"), ("cosine", "dot"))
+def checkpoint_folder(tmp_path_factory) -> Path:
+    return make_checkpoints(tmp_path_factory.mktemp("checkpoints"), ("cosine", "dot"))
 
 
 @pytest.fixture(autouse=True)
-def shelf(every: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(every))
+def use_checkpoints(checkpoint_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(checkpoint_folder))
     monkeypatch.setenv("TRIATTN_DEVICE", "cpu")
 
 
@@ -84,8 +84,10 @@ def test_bad_files_are_one_line() -> None:
         assert not [one for one in app.button if one.key == "stop"]
 
 
-def test_a_page_that_takes_no_readers_says_so(every: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, os.pathsep.join(map(str, (make_choices(tmp_path, ("pairs",)), every))))
+def test_a_page_that_takes_no_readers_says_so(
+    checkpoint_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, os.pathsep.join(map(str, (make_choices(tmp_path, ("pairs",)), checkpoint_folder))))
     said = told(sound(opened("attribute", checkpoint="squad-dot")))
     assert "checkpoint 'squad-dot'; this page does not take readers. Shown instead: quora-tri-additive." in said
     assert "did you mean" in told(sound(opened("attribute", checkpoint="quora-tri-addtive")))

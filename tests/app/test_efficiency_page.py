@@ -28,8 +28,8 @@ def html(app: AppTest) -> str:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A shelf with a record: three blocks at three lengths, DiSA left out of the last."""
+def checkpoint_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of checkpoints with a record: three blocks at three lengths, DiSA left out of the last."""
     points = [
         Point(block=block, tokens=tokens, passed=passed, seconds=cost * tokens, memory=tokens * 10**6, repeats=3)
         if (block, tokens) != ("disa", 64) else Point(block=block, tokens=tokens, passed=passed, reason=SLOW)
@@ -51,7 +51,7 @@ def test_a_leap_of_the_shipped_run_is_explained_where_it_shows(monkeypatch: pyte
     assert "leaps" not in html(opened(**{"pass": "inference"}))
 
 
-def test_it_opens_on_the_record_that_is_there(shelf: Path) -> None:
+def test_it_opens_on_the_record_that_is_there(checkpoint_folder: Path) -> None:
     app = opened()
     assert not app.exception and not app.error
     text = html(app)
@@ -66,9 +66,9 @@ def test_it_opens_on_the_record_that_is_there(shelf: Path) -> None:
     assert '"log"' not in opened(axes="linear").get("vega_lite_chart")[0].proto.spec
 
 
-def test_a_block_that_is_not_the_papers_is_shown_beside_a_dash(shelf: Path) -> None:
-    record = (shelf / "results" / FILE).read_text("utf-8").replace('"disa"', '"our <b>own"')
-    (shelf / "results" / FILE).write_text(record, "utf-8")
+def test_a_block_that_is_not_the_papers_is_shown_beside_a_dash(checkpoint_folder: Path) -> None:
+    record = (checkpoint_folder / "results" / FILE).read_text("utf-8").replace('"disa"', '"our <b>own"')
+    (checkpoint_folder / "results" / FILE).write_text(record, "utf-8")
     app = opened()
     assert not app.exception and not app.error
     (row,) = (one for one in html(app).split("<tr>") if one.startswith("<td>our &lt;b&gt;own</td>"))
@@ -76,7 +76,7 @@ def test_a_block_that_is_not_the_papers_is_shown_beside_a_dash(shelf: Path) -> N
     assert all("our <b>own" in one.proto.spec for one in app.get("vega_lite_chart"))
 
 
-def test_it_measures_live_to_the_end(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_measures_live_to_the_end(checkpoint_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring.Run, "_measure", lambda self, block, tokens, passed: Point(
         block=block, tokens=tokens, passed=passed, seconds=0.004, memory=77, repeats=1))  # fmt: skip
     app = opened(longest="64", batch="1")
@@ -88,7 +88,7 @@ def test_it_measures_live_to_the_end(shelf: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_shipped_run_can_be_had_again_and_the_controls_stand_as_for_the_last_measurement(
-    shelf: Path, monkeypatch: pytest.MonkeyPatch
+    checkpoint_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(measuring.Run, "_measure", lambda self, block, tokens, passed: Point(
         block=block, tokens=tokens, passed=passed, seconds=0.004, memory=77, repeats=1))  # fmt: skip
@@ -107,8 +107,8 @@ def test_the_shipped_run_can_be_had_again_and_the_controls_stand_as_for_the_last
     assert "Measured here, batch 1: " in html(app), "what was just measured is shown"
 
 
-def test_a_broken_record_is_one_line_and_one_can_still_measure(shelf: Path) -> None:
-    (shelf / "results" / FILE).write_text("{", "utf-8")
+def test_a_broken_record_is_one_line_and_one_can_still_measure(checkpoint_folder: Path) -> None:
+    (checkpoint_folder / "results" / FILE).write_text("{", "utf-8")
     app = opened()
     assert not app.exception and [str(FILE) in one.value.replace("\\", "") for one in app.error] == [True]
     assert app.button(key="measure") and "Nothing is measured yet" in app.info[0].value

@@ -9,11 +9,11 @@ from tests.app.test_pages import opened, sound, texts, told
 from tests.support.tiny_transformers import make
 from triattn_core.checkpoint.registry import laboratory_checkpoints, list_checkpoints
 
-SHELF = {entry.name for entry in (*list_checkpoints(), *laboratory_checkpoints()) if entry.problem is None}
+TRAINED = {entry.name for entry in (*list_checkpoints(), *laboratory_checkpoints()) if entry.problem is None}
 
 
 def needs(name: str):
-    return pytest.mark.skipif(name not in SHELF, reason="not trained")
+    return pytest.mark.skipif(name not in TRAINED, reason="not trained")
 
 
 def heads_table(app):

@@ -9,7 +9,7 @@ import pytest
 from pages.shared.kept_cell import place
 from tests.app.test_pages import opened, payloads, sound, texts
 
-pytestmark = pytest.mark.usefixtures("use_small_shelf")
+pytestmark = pytest.mark.usefixtures("use_small_checkpoints")
 
 
 def positions(text: str) -> dict[int, str]:

@@ -6,9 +6,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import LONG, SAYS, opened, sound, texts
+from tests.support.checkpoint_fixtures import checkpoint_fixtures
 from tests.support.pages import app_test, at_page
-from tests.support.shelves import shelf_fixtures
-from tests.support.two_languages import make_shelf
+from tests.support.two_languages import make_checkpoints
 from triattn_core.tasks import pairs
 
 ENGLISH, CHINESE = (pairs.examples(language)[0] for language in ("en", "zh"))
@@ -27,7 +27,7 @@ ODD = {
 }
 
 
-every, shelf = shelf_fixtures(make_shelf)
+checkpoint_folder, use_checkpoints = checkpoint_fixtures(make_checkpoints)
 
 
 def pair(app: AppTest) -> tuple[str, str]:

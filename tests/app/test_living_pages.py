@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.app.test_pages import opened, payloads, sound, texts
-from tests.support.living_checkpoints import DATA, MECHANISMS, make_shelf
-from tests.support.shelves import shelf_fixtures
+from tests.support.checkpoint_fixtures import checkpoint_fixtures
+from tests.support.living_checkpoints import DATA, MECHANISMS, make_checkpoints
 from triattn_core.tasks import TASKS
 
 PLACES = (  # every page, every task, every mechanism: page, task, and of one checkpoint its mechanism
@@ -23,7 +23,7 @@ PLACES = (  # every page, every task, every mechanism: page, task, and of one ch
 )
 
 
-every, shelf = shelf_fixtures(make_shelf)
+checkpoint_folder, use_checkpoints = checkpoint_fixtures(make_checkpoints)
 
 
 @pytest.mark.parametrize(("page", "task", "mechanism"), PLACES)

@@ -40,9 +40,9 @@ def test_an_answer_is_kept_by_its_function_and_arguments(monkeypatch) -> None:
 
 def test_messages_do_not_say_where_folders_lie() -> None:
     for text, shown in (
-        ("/home/ann/x/shelf/bad/config.json: not JSON", "…/bad/config.json: not JSON"),
-        ("encoder 'e': not under /srv/data/shelf/encoders, not there", "encoder 'e': not under …/shelf/encoders, n"),
-        ("weights at '/srv/data/shelf/bad (2)/model.safetensors'", "weights at '…/shelf/bad (2)/model.safetensors'"),
+        ("/home/ann/x/mine/bad/config.json: not JSON", "…/bad/config.json: not JSON"),
+        ("encoder 'e': not under /srv/data/mine/encoders, not there", "encoder 'e': not under …/mine/encoders, n"),
+        ("weights at '/srv/data/mine/bad (2)/model.safetensors'", "weights at '…/mine/bad (2)/model.safetensors'"),
         ("the URL /cube?layer=2 and 3/4 of a/b/c", "the URL /cube?layer=2 and 3/4 of a/b/c"),
     ):
         assert without_folders(text).startswith(shown)

@@ -10,8 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import ODD, SAYS, opened, payloads, sound, texts, told
-from tests.support.sentence_checkpoints import MODEL, make_shelf
-from tests.support.shelves import shelf_fixtures
+from tests.support.checkpoint_fixtures import checkpoint_fixtures
+from tests.support.sentence_checkpoints import MODEL, make_checkpoints
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.tasks import inference, sentences
 
@@ -20,7 +20,7 @@ SIZE = MODEL["out"] // MODEL["heads"]
 LONG = "a ? " * 400
 
 
-every, shelf = shelf_fixtures(make_shelf)
+checkpoint_folder, use_checkpoints = checkpoint_fixtures(make_checkpoints)
 
 
 def maps(app: AppTest) -> dict:
@@ -46,7 +46,7 @@ def test_another_language_is_said(page: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_without_a_checkpoint_there_is_one_line(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(make_shelf(tmp_path, ())))
+    monkeypatch.setenv(VARIABLE, str(make_checkpoints(tmp_path, ())))
     app = sound(opened(page))
     assert "No MTSA checkpoint is here yet" in told(app) and not payloads(app)
 

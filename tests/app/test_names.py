@@ -6,19 +6,19 @@ import pytest
 
 from pages.shared import checkpoint_html, qa_models
 from tests.app.test_pages import opened, sound, texts
-from tests.support.reader_checkpoints import make_shelf
+from tests.support.reader_checkpoints import make_checkpoints
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.views import similarity
 
 
 @pytest.fixture(scope="module")
-def every(tmp_path_factory):
-    return make_shelf(tmp_path_factory.mktemp("shelf"))
+def checkpoint_folder(tmp_path_factory):
+    return make_checkpoints(tmp_path_factory.mktemp("checkpoints"))
 
 
 @pytest.fixture(autouse=True)
-def shelf(every, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(every))
+def use_checkpoints(checkpoint_folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(checkpoint_folder))
 
 
 def test_checkpoints_calls_functions_as_similarity_does() -> None:

@@ -8,24 +8,24 @@ from pathlib import Path
 import pytest
 
 from pages.shared import models, natural_text
-from tests.app.test_attention_worth import record_controls, shelf  # noqa: F401
+from tests.app.test_attention_worth import checkpoint_folder, record_controls  # noqa: F401
 from tests.app.test_pages import opened, sound, texts
 from triattn_core.checkpoint.registry import list_checkpoints
 
 
-def test_it_follows_from_metrics_and_controls(shelf: Path) -> None:  # noqa: F811
+def test_it_follows_from_metrics_and_controls(checkpoint_folder: Path) -> None:  # noqa: F811
     said = natural_text.sentence(models.entries())
     assert said == (
         "On natural text, in the living form, Tri is nowhere clearly ahead of the best two-way attention (by two "
         "standard errors): Quora 77.0 (Bi) and 75.0 % on test, mean ± standard deviation over seeds. "
         "What its third order is worth there is not measured."
     )
-    record_controls(shelf, tri__product_of_marginals=75.4)
+    record_controls(checkpoint_folder, tri__product_of_marginals=75.4)
     assert "Its third order is worth −0.4 on Quora, points of dev over" in natural_text.sentence(models.entries())
 
 
-def test_a_lead_of_more_than_two_standard_errors_is_said(shelf: Path) -> None:  # noqa: F811
-    metrics = shelf / "quora-tri-dot" / "metrics.json"
+def test_a_lead_of_more_than_two_standard_errors_is_said(checkpoint_folder: Path) -> None:  # noqa: F811
+    metrics = checkpoint_folder / "quora-tri-dot" / "metrics.json"
     ahead = metrics.read_text("utf-8").replace('"test": {"accuracy": 75.0}', '"test": {"accuracy": 79.0, "n": 10000}')
     metrics.write_text(ahead, "utf-8")
     said = natural_text.sentence(models.entries())

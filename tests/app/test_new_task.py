@@ -20,10 +20,10 @@ import json, sys
 from pathlib import Path
 from tests.support.pages import app_test, at_page
 from tests.support.tiny import make_checkpoint, make_encoder
-shelf = Path(sys.argv[1])
-make_encoder(shelf / "shelf" / "encoders" / "tiny")
+world = Path(sys.argv[1])
+make_encoder(world / "checkpoints" / "encoders" / "tiny")
 for seed, mechanism in enumerate(("bi", "cbi", "tri")):
-    make_checkpoint(shelf, f"headlines-{mechanism}", mechanism, seed, task="headlines")
+    make_checkpoint(world, f"headlines-{mechanism}", mechanism, seed, task="headlines")
 shows = {}
 for page in sys.argv[2:]:
     app = at_page(app_test(), page).run()
@@ -56,7 +56,7 @@ def test_a_file_and_a_line_make_a_task_that_every_page_shows(tmp_path: Path) -> 
     (tmp_path / "project").mkdir()
     with_a_task_more(tmp_path / "project", table)
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "project"), "TRIATTN_DEVICE": "cpu"}
-    environment["TRIATTN_CHECKPOINTS"] = str(tmp_path / "world" / "shelf")
+    environment["TRIATTN_CHECKPOINTS"] = str(tmp_path / "world" / "checkpoints")
     command = [sys.executable, "-c", OPENS, str(tmp_path / "world"), *PAGES]
     done = subprocess.run(command, cwd=tmp_path / "project", env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -44,9 +44,9 @@ import json, sys
 from pathlib import Path
 from tests.support.pages import app_test, at_page
 from tests.support.tiny import make_checkpoint, make_encoder
-shelf = Path(sys.argv[1])
-make_encoder(shelf / "shelf" / "encoders" / "tiny")
-make_checkpoint(shelf, "pairs-tri", "tri", 1)
+world = Path(sys.argv[1])
+make_encoder(world / "checkpoints" / "encoders" / "tiny")
+make_checkpoint(world, "pairs-tri", "tri", 1)
 app = at_page(app_test(), "cube")
 app.query_params["masses"] = "true"
 app.run()
@@ -88,7 +88,7 @@ def test_a_file_and_an_entry_make_a_view_that_the_cube_offers(tmp_path: Path) ->
     project.mkdir()
     with_a_view_more(project)
     environment = {**os.environ, "PYTHONPATH": str(project), "TRIATTN_DEVICE": "cpu"}
-    environment["TRIATTN_CHECKPOINTS"] = str(tmp_path / "world" / "shelf")
+    environment["TRIATTN_CHECKPOINTS"] = str(tmp_path / "world" / "checkpoints")
     command = [sys.executable, "-c", OPENS, str(tmp_path / "world")]
     done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -154,7 +154,7 @@ def test_a_link_restores_its_choices() -> None:
 
 @pytest.fixture
 def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The repository's shelf with one checkpoint copied, to be damaged."""
+    """The repository's checkpoints with one copied, to be damaged."""
     source = root()
     for path in source.iterdir():
         (tmp_path / path.name).symlink_to(path.resolve())

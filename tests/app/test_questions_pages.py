@@ -11,8 +11,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import ODD, SAYS, opened, ran, sound, texts
-from tests.support.choices_checkpoints import make_shelf
-from tests.support.shelves import shelf_fixtures
+from tests.support.checkpoint_fixtures import checkpoint_fixtures
+from tests.support.choices_checkpoints import make_checkpoints
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.errors import InputError
 from triattn_core.scenes import intervene
@@ -31,7 +31,7 @@ CHARTS = {"context": 4, "intervene": 6, "attribute": 2}
 SHORT = {"a": "Which browsers play movies?", "b": "Which browser can?"}
 
 
-every, shelf = shelf_fixtures(make_shelf)
+checkpoint_folder, use_checkpoints = checkpoint_fixtures(make_checkpoints)
 
 
 opened = partial(opened, wait=400)  # a model is asked many times over, and a machine may be busy

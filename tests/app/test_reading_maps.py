@@ -82,14 +82,14 @@ def test_mtsa_folds_its_weights_and_offers_no_scores() -> None:
     assert any("joined they would not be the scores of joined weights" in one.value for one in app.caption)
 
 
-def on(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The pages show this shelf."""
-    monkeypatch.setenv(VARIABLE, str(shelf))
+def on(checkpoint_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pages show these checkpoints."""
+    monkeypatch.setenv(VARIABLE, str(checkpoint_folder))
     monkeypatch.setenv("TRIATTN_DEVICE", "cpu")
 
 
 def test_coin_folds_its_alignments_and_its_gate_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    on(coin_checkpoints.make_shelf(tmp_path / "shelf", ("quora-coin",)), monkeypatch)
+    on(coin_checkpoints.make_checkpoints(tmp_path / "checkpoints", ("quora-coin",)), monkeypatch)
     pair = {"a": "Can cats, if any, eat fish?", "b": "Can a dog, too, eat?"}
     app = sound(opened("coin", **pair, **{"tokens-as": "phrases", "phrases": "eat fish"}))
     drawn = blocks(app)
@@ -109,7 +109,7 @@ def test_coin_folds_its_alignments_and_its_gate_stays(tmp_path: Path, monkeypatc
 
 
 def test_similarity_folds_and_shows_the_terms_of_a_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    on(reader_checkpoints.make_shelf(tmp_path / "shelf", ("t_trilinear", "dot")), monkeypatch)
+    on(reader_checkpoints.make_checkpoints(tmp_path / "checkpoints", ("t_trilinear", "dot")), monkeypatch)
     text, asks = "The red boat left. The blue boat stayed, they say.", "Which boat stayed?"
     app = sound(opened("similarity", passage=text, question=asks, **{"passage-as": "sentences"}))
     drawn, told = maps(app), facts(app)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.app.test_pages import opened, sound
-from tests.support.choices_checkpoints import make_shelf
+from tests.support.choices_checkpoints import make_checkpoints
 from triattn_core.checkpoint import registry
 from triattn_core.checkpoint.registry import VARIABLE
 
 
 def test_a_rerun_lists_the_checkpoints_a_few_times(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(make_shelf(tmp_path / "checkpoints")))
+    monkeypatch.setenv(VARIABLE, str(make_checkpoints(tmp_path / "checkpoints")))
     app = sound(opened("cube", wait=400))
     calls, list_checkpoints = [], registry.list_checkpoints
 

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.results import results_notes, results_table
-from tests.support.coin_checkpoints import make_shelf
+from tests.support.coin_checkpoints import make_checkpoints
 from tests.support.pages import app_test, at_page
 from triattn_core.checkpoint import registry
 from triattn_core.checkpoint.registry import VARIABLE, list_checkpoints
@@ -87,7 +87,7 @@ def test_the_best_of_each_is_marked_and_a_number_of_ours_opens_its_checkpoint() 
 
 @pytest.fixture
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A shelf of records alone: one complete, one bare, one that was never measured on test; and a sweep."""
+    """A folder of records alone: one complete, one bare, one that was never measured on test; and a sweep."""
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     told = {"tri": {"test": {"accuracy": 91.0, "f1": 90.0, "n": 9}, "seed": 1}, "bi": {"dev": {"accuracy": 82.0}}}
     for name, metrics in told.items():
@@ -142,10 +142,10 @@ def test_a_figure_that_a_page_draws_is_a_link_to_a_page_that_there_is(paper) -> 
 
 
 def test_a_link_that_needs_a_checkpoint_opens_it_or_says_what_it_waits_for(tmp_path, monkeypatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(make_shelf(tmp_path, ("lcqmc-coin", "single-coin"))))
+    monkeypatch.setenv(VARIABLE, str(make_checkpoints(tmp_path, ("lcqmc-coin", "single-coin"))))
     text = html(opened(paper="COIN"))
     assert ">Figure 4</a>" not in text and "waits for an English COIN of three blocks" in text
-    make_shelf(tmp_path, ("quora-coin",))
+    make_checkpoints(tmp_path, ("quora-coin",))
     text = html(opened(paper="COIN"))
     (link,) = re.findall(r'href="(coin\?[^"]+)"', text)
     assert "&checkpoint=quora-coin" in unescape(link) and "waits for an English COIN" not in text

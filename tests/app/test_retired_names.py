@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from tests.app.test_pages import opened, sound
-from tests.support.two_languages import make_shelf
+from tests.support.two_languages import make_checkpoints
 from triattn_core.checkpoint.registry import VARIABLE, current_name, find_checkpoint
 from triattn_core.errors import CheckpointError
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory) -> Path:
+def checkpoint_folder(tmp_path_factory) -> Path:
     """Of Quora the published triple alone; of LCQMC all under their old names, as a user's folder may have them."""
-    root = make_shelf(tmp_path_factory.mktemp("shelf"))
+    root = make_checkpoints(tmp_path_factory.mktemp("checkpoints"))
     for mechanism in ("bi", "cbi", "tri"):
         (root / f"quora-{mechanism}-additive").rename(root / f"quora-{mechanism}-published")
         for similarity in ("dot", "scaled-dot", "bilinear"):
@@ -25,8 +25,8 @@ def shelf(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def on_shelf(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(shelf))
+def use_checkpoints(checkpoint_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(checkpoint_folder))
 
 
 def test_a_retired_name_is_the_published_one_of_its_mechanism():
@@ -34,9 +34,9 @@ def test_a_retired_name_is_the_published_one_of_its_mechanism():
     assert [current_name(name) for name in ("quora-tri-living", "my-tri-dot")] == ["quora-tri-living", "my-tri-dot"]
 
 
-def test_commands_take_a_retired_name_unless_a_folder_has_it(shelf: Path):
-    assert find_checkpoint("quora-bi-dot") == shelf / "quora-bi-published"
-    assert find_checkpoint("lcqmc-bi-dot") == shelf / "lcqmc-bi-dot"
+def test_commands_take_a_retired_name_unless_a_folder_has_it(checkpoint_folder: Path):
+    assert find_checkpoint("quora-bi-dot") == checkpoint_folder / "quora-bi-published"
+    assert find_checkpoint("lcqmc-bi-dot") == checkpoint_folder / "lcqmc-bi-dot"
     with pytest.raises(CheckpointError):
         find_checkpoint("race-bi-dot")
 

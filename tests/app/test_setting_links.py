@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import opened, sound
 
-pytestmark = pytest.mark.usefixtures("use_small_shelf")
+pytestmark = pytest.mark.usefixtures("use_small_checkpoints")
 
 TEXTS = {"a": "Which browsers play movies?", "b": "Which browser can?"}
 LINKS = {

@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import qa_models
 from tests.app.test_pages import ODD, opened, payloads, sound, told
+from tests.support.checkpoint_fixtures import checkpoint_fixtures
 from tests.support.pages import app_test, at_page
-from tests.support.reader_checkpoints import NAMES, make_shelf
-from tests.support.shelves import shelf_fixtures
+from tests.support.reader_checkpoints import NAMES, make_checkpoints
 from triattn_core.__main__ import main
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.tasks import questions
@@ -24,7 +24,7 @@ PAGES = ("similarity", "distributions")
 WORDS = " ".join(one.passage for one in questions.examples())
 
 
-every, shelf = shelf_fixtures(make_shelf)
+checkpoint_folder, use_checkpoints = checkpoint_fixtures(make_checkpoints)
 
 
 def maps(app: AppTest) -> dict:
@@ -48,7 +48,7 @@ def titles(app: AppTest) -> list[str]:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_without_a_reader_there_is_one_line(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(make_shelf(tmp_path, ())))
+    monkeypatch.setenv(VARIABLE, str(make_checkpoints(tmp_path, ())))
     app = sound(opened(page))
     assert len(app.info) == 1 and "No reader is here yet" in told(app) and not payloads(app)
 
@@ -107,7 +107,7 @@ def test_bad_values_in_the_link_are_said() -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_reader_of_another_window_does_not_keep_the_page_from_opening(page, tmp_path, monkeypatch) -> None:
-    folder = make_shelf(tmp_path) / "own-t-trilinear"
+    folder = make_checkpoints(tmp_path) / "own-t-trilinear"
     shutil.copytree(tmp_path / "squad-t-trilinear", folder)
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"max_tokens": 43}))
@@ -217,7 +217,7 @@ def test_metric_split_and_loss_are_in_the_link() -> None:
     assert "No reader of O_2 has recorded its loss on train" in said
 
 
-def test_the_shelf_has_all_functions() -> None:
+def test_there_is_a_checkpoint_of_every_function() -> None:
     app = sound(opened("similarity"))
     assert len(app.multiselect(key="functions").options) == len(NAMES) + 1
 

@@ -1,4 +1,4 @@
-"""Cases and the case book in a real browser, on our own examples and the checkpoints of the shelf."""
+"""Cases and the case book in a real browser, on our own examples and the trained checkpoints."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def place(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def here(place: Path) -> Iterator[str]:
-    """The app with a case book of its own; left out where the shelf has not the six checkpoints."""
+    """The app with a case book of its own; left out where the six checkpoints are missing."""
     names = {entry.name for entry in list_checkpoints() if entry.problem is None}
     wanted = {f"{data}-{kind}-published" for data in DATA.values() for kind in ("bi", "cbi", "tri")}
     if not wanted <= names:
-        pytest.skip(f"no {', '.join(sorted(wanted - names))} on the shelf: copy the folder checkpoints/")
+        pytest.skip(f"no {', '.join(sorted(wanted - names))} among the checkpoints: copy the folder checkpoints/")
     yield from serve(TRIATTN_CASES=str(place))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.browser.conftest import serve
-from tests.support.two_languages import make_shelf
+from tests.support.two_languages import make_checkpoints
 from tests.unit.test_views_cube import WEIGHT, head, make
 from tests.unit.test_views_side_by_side import gap_of, panel
 from triattn_core.analysis.maps import compare
@@ -143,7 +143,7 @@ def test_fonts_and_language_are_those_of_chinese(page, tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def address(tmp_path_factory) -> Iterator[str]:
     """The app on 24 small checkpoints in two languages."""
-    yield from serve(**{VARIABLE: str(make_shelf(tmp_path_factory.mktemp("shelf")))})
+    yield from serve(**{VARIABLE: str(make_checkpoints(tmp_path_factory.mktemp("checkpoints")))})
 
 
 def pair(page) -> tuple[str, str]:

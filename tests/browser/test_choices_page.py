@@ -111,7 +111,7 @@ def names(task: str, mechanisms: tuple[str, ...] = ("tri",)) -> list[str]:
 @pytest.mark.parametrize(("task", "label"), [("dialogue", "Dialogue"), ("reading", "Reading comprehension")])
 def test_a_click_on_an_option_shows_its_cube_and_its_link_opens_it(page, app, task, label):
     if not names(task):
-        pytest.skip(f"no Tri-Attention checkpoint for {label.lower()} on the shelf: train one")
+        pytest.skip(f"no Tri-Attention checkpoint for {label.lower()}: train one")
     example = TASKS[task].examples()[3]
     page.goto(f"{app}/cube?{urlencode({'task': label, 'example': example.id})}")
     page.wait_for_selector(CUBE)
@@ -136,7 +136,7 @@ def test_a_click_on_an_option_shows_its_cube_and_its_link_opens_it(page, app, ta
 
 def test_two_candidates_are_pinned_from_the_cube(page, app):
     if not names("dialogue"):
-        pytest.skip("no Tri-Attention checkpoint for dialogue on the shelf: train one")
+        pytest.skip("no Tri-Attention checkpoint for dialogue: train one")
     page.goto(f"{app}/cube?{urlencode({'task': 'Dialogue', 'example': 'echo-1', 'option': 2})}")
     page.wait_for_selector(CUBE)
     page.get_by_text("Compare two").click()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from tests.browser.test_mtsa_pages import chosen
-from tests.support.coin_checkpoints import make_shelf
+from tests.support.coin_checkpoints import make_checkpoints
 from triattn_core.scenes.coin import answers, feature_orders
 from triattn_core.scenes.runner import Explained, Models, find_entries
 from triattn_core.tasks.pairs import Example
@@ -27,8 +27,11 @@ PLACES = """() => {  // where the figure's parts stand on the canvas, as it lays
 @pytest.fixture(scope="module")
 def found(tmp_path_factory) -> dict[str, dict[str, Explained]]:
     """Of each checkpoint the pair with each thing off."""
-    shelf = make_shelf(tmp_path_factory.mktemp("shelf"))
-    return {path.name: Models("cpu").without(find_entries([str(path)])[0], PAIR) for path in sorted(shelf.iterdir())}
+    checkpoint_folder = make_checkpoints(tmp_path_factory.mktemp("checkpoints"))
+    return {
+        path.name: Models("cpu").without(find_entries([str(path)])[0], PAIR)
+        for path in sorted(checkpoint_folder.iterdir())
+    }
 
 
 def figure(found: Mapping[str, Explained], off: str = "", features: bool = False, cell: Sequence[int] | None = None,

@@ -10,7 +10,7 @@ import pytest
 
 from tests.browser.conftest import serve
 from tests.browser.test_mtsa_pages import chosen, number
-from tests.support.coin_checkpoints import make_shelf
+from tests.support.coin_checkpoints import make_checkpoints
 from triattn_core.__main__ import main
 from triattn_core.checkpoint.registry import VARIABLE
 
@@ -19,20 +19,20 @@ TEXTS = {"a": "Can cats eat raw fish?", "b": "Can a dog eat?"}  # 6 tokens over 
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory):
-    return make_shelf(tmp_path_factory.mktemp("shelf"))
+def folder(tmp_path_factory):
+    return make_checkpoints(tmp_path_factory.mktemp("checkpoints"))
 
 
 @pytest.fixture(scope="module")
-def app(shelf):
-    yield from serve(**{VARIABLE: str(shelf), "TRIATTN_DEVICE": "cpu"})
+def app(folder):
+    yield from serve(**{VARIABLE: str(folder), "TRIATTN_DEVICE": "cpu"})
 
 
 def rows(page) -> list[list[str]]:
     return [row.locator("th, td").all_inner_texts() for row in page.locator(".side tbody tr").all()]
 
 
-def test_a_click_is_an_exact_number_that_the_command_prints_again(page, app, shelf, tmp_path, monkeypatch, capsys):
+def test_a_click_is_an_exact_number_that_the_command_prints_again(page, app, folder, tmp_path, monkeypatch, capsys):
     page.set_default_timeout(180_000)  # torch is loaded first
     page.goto(f"{app}/coin?{urlencode({**TEXTS, 'gate': 'per feature', 'cell': '1.1.2.3.0.4'})}")
     page.wait_for_selector(f'{CANVAS}[data-cell="1.1.2.3.0.4"]')
@@ -57,7 +57,7 @@ def test_a_click_is_an_exact_number_that_the_command_prints_again(page, app, she
     assert json.loads(text) == {"text_a": TEXTS["a"], "text_b": TEXTS["b"]}
     (tmp_path / "pair.json").write_text(text, "utf-8")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(VARIABLE, str(shelf))
+    monkeypatch.setenv(VARIABLE, str(folder))
     monkeypatch.setenv("TRIATTN_DEVICE", "cpu")
     assert main(shlex.split(run.replace("\\\n", " "))[1:]) == 0
     printed = [line for line in capsys.readouterr().out.splitlines() if "layer." in line]

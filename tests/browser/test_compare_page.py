@@ -1,4 +1,4 @@
-"""Compare, two inputs and a user's folder in a real browser, each once, on the checkpoints of the shelf."""
+"""Compare, two inputs and a user's folder in a real browser, each once, on the trained checkpoints."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CELL = "canvas[data-cell]"
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory) -> Iterator[str]:
-    """The app with a user's folder beside the shelf: Tri as another seed might have left it."""
+    """The app with a user's folder beside the project's checkpoints: Tri as another seed might have left it."""
     there = {entry.name for entry in list_checkpoints() if entry.problem is None}
     if not there.issuperset(TRIO):
         pytest.skip("no trained checkpoints: copy the folder checkpoints/")

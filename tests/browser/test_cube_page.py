@@ -144,7 +144,7 @@ def tri_checkpoint():
     entries = [entry for entry in sorted(registry.list_checkpoints(), key=metadata.sort_key) if entry.problem is None]
     names = [entry.name for entry in entries if entry.config.get("model", {}).get("mechanism") == "tri"]
     if not names:
-        pytest.skip("no Tri-Attention checkpoint on the shelf: train one, or copy the folder checkpoints/")
+        pytest.skip("no Tri-Attention checkpoint: train one, or copy the folder checkpoints/")
     return names[0]
 
 

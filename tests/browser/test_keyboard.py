@@ -73,16 +73,16 @@ def here(tmp_path_factory) -> Iterator[str]:
     """The app on shipped checkpoints, and on small ones of the kinds that none is shipped of."""
     if not {entry.name for entry in list_checkpoints() if entry.problem is None}.issuperset(SHIPPED):
         pytest.skip("no trained checkpoints: copy the folder checkpoints/")
-    made, place = tmp_path_factory.mktemp("shelf"), root()
+    made, place = tmp_path_factory.mktemp("checkpoints"), root()
     for name in SHIPPED:
         (made / name).symlink_to(find_checkpoint(name).resolve())
     (made / "results").symlink_to(RECORDS)
-    reader_checkpoints.make_shelf(made, ("dot", "cosine"))
+    reader_checkpoints.make_checkpoints(made, ("dot", "cosine"))
     (made / "encoders" / "minilm-en").rename(made / "encoders" / "small-en")
     for file in made.glob("squad-*/config.json"):
         file.write_text(json.dumps(json.loads(file.read_text("utf-8")) | {"encoder": "small-en"}), "utf-8")
     (made / "encoders" / "minilm-en").symlink_to((place / "encoders" / "minilm-en").resolve())
-    coin_checkpoints.make_shelf(made, ("quora-coin",))
+    coin_checkpoints.make_checkpoints(made, ("quora-coin",))
     yield from serve(**{VARIABLE: str(made), "TRIATTN_CASES": str(made / "cases.sqlite")})
 
 

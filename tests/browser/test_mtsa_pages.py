@@ -9,7 +9,7 @@ import pytest
 
 from tests.browser.conftest import serve
 from tests.support.mtsa_traces import LAYER, SIZE, N, made
-from tests.support.sentence_checkpoints import make_shelf
+from tests.support.sentence_checkpoints import make_checkpoints
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.views import heads
 from triattn_core.views.heads import maps
@@ -21,7 +21,7 @@ CUBE = ".triattn canvas"
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory):
-    yield from serve(**{VARIABLE: str(make_shelf(tmp_path_factory.mktemp("shelf")))})
+    yield from serve(**{VARIABLE: str(make_checkpoints(tmp_path_factory.mktemp("checkpoints")))})
 
 
 def chosen(page, canvas: str = CANVAS) -> list[int]:

@@ -21,8 +21,10 @@ PAIR = {"a": "Which browsers, if any, can play movies?", "b": "Which browser, th
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    shelf = reader_checkpoints.make_shelf(tmp_path_factory.mktemp("shelf"), ("t_trilinear", "dot"))
-    return coin_checkpoints.make_shelf(shelf, ("quora-coin",))
+    checkpoint_folder = reader_checkpoints.make_checkpoints(
+        tmp_path_factory.mktemp("checkpoints"), ("t_trilinear", "dot")
+    )
+    return coin_checkpoints.make_checkpoints(checkpoint_folder, ("quora-coin",))
 
 
 @pytest.fixture(scope="module")
@@ -30,10 +32,10 @@ def small_app(small):
     yield from serve(**{VARIABLE: str(small), "TRIATTN_DEVICE": "cpu"})
 
 
-def printed(capsys, monkeypatch, shelf, folder, command: str) -> list[str]:
+def printed(capsys, monkeypatch, checkpoint_folder, folder, command: str) -> list[str]:
     """What the command line says, line by line."""
     monkeypatch.chdir(folder)
-    monkeypatch.setenv(VARIABLE, str(shelf))
+    monkeypatch.setenv(VARIABLE, str(checkpoint_folder))
     monkeypatch.setenv("TRIATTN_DEVICE", "cpu")
     assert main(shlex.split(command)[1:]) == 0
     return capsys.readouterr().out.splitlines()

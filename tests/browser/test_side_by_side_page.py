@@ -93,7 +93,7 @@ def test_picture_and_drawing_can_be_saved(page, tmp_path):
 def pair_page(page, app) -> str:
     """The address of the page in the app."""
     if len([entry for entry in registry.list_checkpoints() if entry.problem is None]) < view.FEWEST:
-        pytest.skip("fewer than two checkpoints on the shelf: train some, or copy the folder checkpoints/")
+        pytest.skip("fewer than two checkpoints: train some, or copy the folder checkpoints/")
     return f"{app}/side_by_side"
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.browser.conftest import serve
-from tests.support.reader_checkpoints import make_shelf
+from tests.support.reader_checkpoints import make_checkpoints
 from triattn_core.checkpoint.registry import VARIABLE
 
 CANVAS = ".side canvas"
@@ -15,7 +15,9 @@ LINES = ".terms .facts"
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory):
-    yield from serve(**{VARIABLE: str(make_shelf(tmp_path_factory.mktemp("shelf"), ("t_trilinear", "trilinear")))})
+    yield from serve(
+        **{VARIABLE: str(make_checkpoints(tmp_path_factory.mktemp("checkpoints"), ("t_trilinear", "trilinear")))}
+    )
 
 
 def chosen(page) -> list[int]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from tests.support.card_checkpoints import ASKED, COIN, READ, cases, shelf
+from tests.support.card_checkpoints import ASKED, COIN, READ, cases, use_checkpoints
 from triattn_core.errors import TraceError, TriattnError
 from triattn_core.scenes.catalogue import SCENES
 from triattn_core.scenes.runner import Models, find_entries
@@ -88,7 +88,7 @@ def test_an_incomplete_view_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with shelf(tmp_path_factory.mktemp("views")):
+    with use_checkpoints(tmp_path_factory.mktemp("views")):
         yield
 
 

@@ -110,13 +110,13 @@ RUN = {"reader": _reader, "command": _command, "link": _link, "upload": _upload}
 
 
 def fuzz(numbers: range, seed: int, root: Path, told=lambda text: None) -> dict:
-    """The report of a run over these inputs, on a shelf made under `root`."""
-    from tests.support.analysis_checkpoints import shelf
+    """The report of a run over these inputs, on checkpoints made under `root`."""
+    from tests.support.analysis_checkpoints import use_checkpoints
 
     folder = root / "files"
     folder.mkdir()
     counts, failures, slowest = Counter(), [], []
-    with shelf(root):
+    with use_checkpoints(root):
         os.environ["TRIATTN_CASES"], os.environ["TRIATTN_TRACES"] = str(root / "book.sqlite"), str(root / "traces")
         begun = time.perf_counter()
         for number in numbers:

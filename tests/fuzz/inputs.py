@@ -106,7 +106,7 @@ def reader(draw: random.Random, folder: Path) -> Callable[[], object]:
     from triattn_core.tasks import TASKS
     from triattn_core.text import rows
 
-    kind = draw.choice(["array", "rows", "json", "config", "shelf", "table", "tokens"])
+    kind = draw.choice(["array", "rows", "json", "config", "checkpoints", "table", "tokens"])
     path = folder / f"f{draw.choice(['.jsonl', '.json', '.gz', '.csv', '.tsv', '.txt'])}"
     if kind == "array":
         path = folder / f"f{draw.choice(['.npy', '.npz', '.safetensors', '.nc', '.pt'])}"
@@ -115,11 +115,11 @@ def reader(draw: random.Random, folder: Path) -> Callable[[], object]:
     if kind == "table":
         path.write_bytes(b"PAR1" + draw.randbytes(draw.randrange(300)) + b"PAR1")
         return lambda: case_table.load(path)
-    config = json.loads((folder.parent / "shelf" / "pairs-tri" / "config.json").read_text("utf-8"))
+    config = json.loads((folder.parent / "checkpoints" / "pairs-tri" / "config.json").read_text("utf-8"))
     text = json.dumps(changed(draw, ROW if kind in ("rows", "json", "tokens") else config))
     content = mutate(draw, (text + "\n").encode(errors="replace") * draw.choice([1, 3, 200]))
     content = gzip.compress(content) if draw.random() < 0.2 else content
-    if kind == "shelf":
+    if kind == "checkpoints":
         (folder / "bad").mkdir(exist_ok=True)
         (folder / "bad" / "config.json").write_bytes(text.encode(errors="replace") if draw.random() < 0.7 else content)
         return lambda: [entry.problem for entry in list_checkpoints(folder)]

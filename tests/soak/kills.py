@@ -41,26 +41,26 @@ class Work:
 
 
 def _config(folder: Path) -> None:
-    (folder / "shelf" / "model").mkdir(parents=True)
-    (folder / "shelf" / "model" / "config.json").write_text(json.dumps(CONFIG), "utf-8")
+    (folder / "checkpoints" / "model").mkdir(parents=True)
+    (folder / "checkpoints" / "model" / "config.json").write_text(json.dumps(CONFIG), "utf-8")
 
 
 def _command(folder: Path, *arguments: str) -> None:
     from triattn_core.__main__ import main
 
-    os.environ["TRIATTN_CHECKPOINTS"] = str(folder / "shelf")
+    os.environ["TRIATTN_CHECKPOINTS"] = str(folder / "checkpoints")
     if main([*arguments]):
         raise SystemExit(1)
 
 
 def _train(folder: Path, again: bool) -> None:
-    config = str(folder / "shelf" / "model" / "config.json")
+    config = str(folder / "checkpoints" / "model" / "config.json")
     _command(folder, "train", config, "--runs", str(folder / "runs"), *["--resume"] * again)
 
 
 def _sweep(folder: Path, again: bool) -> None:
     config, more = (
-        str(folder / "shelf" / "model" / "config.json"),
+        str(folder / "checkpoints" / "model" / "config.json"),
         ["--set", "training.rate=0.001,0.003", "--name", "s"],
     )
     _command(folder, "sweep", config, "--runs", str(folder / "runs"), *more, *["--resume"] * again)
@@ -74,20 +74,20 @@ def _lasting(value: object) -> object:
 
 
 def _trained(folder: Path) -> object:
-    model = folder / "shelf" / "model"
+    model = folder / "checkpoints" / "model"
     weights = hashlib.sha256((model / "model.safetensors").read_bytes()).hexdigest()
     return weights, _lasting(json.loads((model / "metrics.json").read_text("utf-8")))
 
 
 def _swept(folder: Path) -> object:
-    lines = (folder / "shelf" / "results" / "s.jsonl").read_text("utf-8").splitlines()
+    lines = (folder / "checkpoints" / "results" / "s.jsonl").read_text("utf-8").splitlines()
     return [_lasting(json.loads(line)) for line in lines]
 
 
 def _rows(folder: Path) -> None:
     from tests.support.tiny import make_checkpoint, make_encoder, make_rows
 
-    make_encoder(folder / "shelf" / "encoders" / "tiny")
+    make_encoder(folder / "checkpoints" / "encoders" / "tiny")
     for seed, mechanism in enumerate(("bi", "tri")):
         make_checkpoint(folder, f"pairs-{mechanism}", mechanism, seed, task="pairs")
     make_rows(folder / "rows.jsonl", ROWS, 4)

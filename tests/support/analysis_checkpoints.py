@@ -19,24 +19,24 @@ TASK_NAMES = ("pairs", "dialogue", "reading")
 
 
 @contextmanager
-def shelf(root: Path) -> Iterator[Path]:
+def use_checkpoints(root: Path) -> Iterator[Path]:
     """`<task>-<mechanism>`; texts of dialogues and passages are filtered."""
-    make_encoder(root / "shelf" / "encoders" / "tiny")
+    make_encoder(root / "checkpoints" / "encoders" / "tiny")
     long = {"max_tokens": LIMITS.tokens, "cells": LIMITS.cells}
     for task in TASK_NAMES:
         for seed, mechanism in enumerate(MECHANISMS):
             settings = {} if task == "pairs" else long
             make_checkpoint(root, f"{task}-{mechanism}", mechanism, seed, task=task, **settings)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "checkpoints"))
         patch.setenv("TRIATTN_DEVICE", "cpu")
         yield root
 
 
 @contextmanager
-def living_shelf(root: Path, mechanisms: tuple[str, ...] = ("bi_joint", "tri")) -> Iterator[Path]:
+def use_living_checkpoints(root: Path, mechanisms: tuple[str, ...] = ("bi_joint", "tri")) -> Iterator[Path]:
     """`<task>-<mechanism>` of the living form."""
-    make_encoder(root / "shelf" / "encoders" / "tiny")
+    make_encoder(root / "checkpoints" / "encoders" / "tiny")
     long = {"max_tokens": LIMITS.tokens, "cells": LIMITS.cells}
     for task in TASK_NAMES:
         for seed, mechanism in enumerate(mechanisms):
@@ -44,7 +44,7 @@ def living_shelf(root: Path, mechanisms: tuple[str, ...] = ("bi_joint", "tri")) 
             model = {"mechanism": mechanism, **LIVING}
             make_checkpoint(root, f"{task}-{mechanism}", mechanism, seed, task=task, model=model, **settings)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "checkpoints"))
         patch.setenv("TRIATTN_DEVICE", "cpu")
         yield root
 

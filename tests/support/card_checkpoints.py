@@ -1,4 +1,4 @@
-"""A shelf with a small drawn checkpoint of each kind, and of each view of case cards something to draw."""
+"""A small drawn checkpoint of each kind, and of each view of case cards something to draw."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ def cases() -> dict[str, tuple[str, list[str], Any, dict[str, Any]]]:
 
 
 @contextmanager
-def shelf(root: Path) -> Iterator[Path]:
-    """All of them in `root/shelf`, and TRIATTN_CHECKPOINTS names it."""
-    there = root / "shelf"
-    sentence_checkpoints.make_shelf(there, ("trec-mtsa",))
+def use_checkpoints(root: Path) -> Iterator[Path]:
+    """All of them in `root/checkpoints`, and TRIATTN_CHECKPOINTS names it."""
+    there = root / "checkpoints"
+    sentence_checkpoints.make_checkpoints(there, ("trec-mtsa",))
     shutil.rmtree(there / "encoders" / "minilm-en")  # the next makes one of its own
-    reader_checkpoints.make_shelf(there, ("dot", "general3"))
-    coin_checkpoints.make_shelf(there, ("quora-coin",))
-    with analysis_checkpoints.shelf(root):
+    reader_checkpoints.make_checkpoints(there, ("dot", "general3"))
+    coin_checkpoints.make_checkpoints(there, ("quora-coin",))
+    with analysis_checkpoints.use_checkpoints(root):
         yield there
 
 

@@ -1,4 +1,4 @@
-"""A shelf with untrained checkpoints of every task: the tokenizer is the real one, all weights are small."""
+"""Untrained checkpoints of every task: the tokenizer is the real one, all weights are small."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from triattn_core.tasks import TASKS
 SETS = {"dialogue": ("ubuntu_irc", (9, 9, 40)), "reading": ("race", (9, 9, 36))}
 
 
-def make_shelf(root: Path, tasks: tuple[str, ...] = ("pairs", "dialogue", "reading")) -> Path:
+def make_checkpoints(root: Path, tasks: tuple[str, ...] = ("pairs", "dialogue", "reading")) -> Path:
     """`root` with the English encoder and Bi, C-Bi and Tri of each task: `quora-tri-additive`, `race-bi-additive`."""
     torch.manual_seed(11)
     make_encoder("minilm-en", root / "encoders" / "minilm-en")

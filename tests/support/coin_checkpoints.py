@@ -1,4 +1,4 @@
-"""A shelf with untrained COINs, each with its own words: those of the project's pairs."""
+"""Untrained COINs, each with its own words: those of the project's pairs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAMES = {
 }
 
 
-def make_shelf(root: Path, names: tuple[str, ...] = tuple(NAMES)) -> Path:
+def make_checkpoints(root: Path, names: tuple[str, ...] = tuple(NAMES)) -> Path:
     """`root` with these checkpoints; `without-all-coin` has none of what the ablations leave out."""
     root.mkdir(parents=True, exist_ok=True)
     for name in names:

@@ -1,4 +1,4 @@
-"""A shelf of untrained living checkpoints, Bi, Bi-joint, C-Bi and Tri of every task, under the real tokenizers."""
+"""Untrained living checkpoints, Bi, Bi-joint, C-Bi and Tri of every task, under the real tokenizers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LIVING = {
 DATA = {"pairs": "quora"} | {task: data for task, (data, _) in SETS.items()}
 
 
-def make_shelf(root: Path, tasks: tuple[str, ...] = tuple(DATA)) -> Path:
+def make_checkpoints(root: Path, tasks: tuple[str, ...] = tuple(DATA)) -> Path:
     """`root` with the English encoder and four checkpoints a task: `quora-bi-joint-dot`, `race-tri-dot`."""
     make_encoder("minilm-en", root / "encoders" / "minilm-en")
     for seed, (task, mechanism) in enumerate(product(tasks, MECHANISMS)):

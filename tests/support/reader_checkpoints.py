@@ -1,4 +1,4 @@
-"""A shelf with untrained readers: the tokenizer is the real one, all weights are small; and traces made by them."""
+"""Untrained QA models: the tokenizer is the real one, all weights are small; and traces made by them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NAMES = ("cosine", "dot", "general3", "scaled_dot", "t_trilinear", "trilinear")
 O_1 = "trilinear"  # this one there is twice
 
 
-def make_shelf(root: Path, names: tuple[str, ...] = NAMES) -> Path:
+def make_checkpoints(root: Path, names: tuple[str, ...] = NAMES) -> Path:
     """`root` with the English encoder and a reader of each function in O_2, `squad-general3`; and one in O_1."""
     torch.manual_seed(17)
     make_encoder("minilm-en", root / "encoders" / "minilm-en")

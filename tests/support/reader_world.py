@@ -41,9 +41,9 @@ def make_rows(path: Path, passages: int, seed: int) -> None:
 
 def make_world(root: Path) -> Path:
     """An encoder and two sets of questions, below a folder."""
-    make_encoder(root / "shelf" / "encoders" / "tiny")
+    make_encoder(root / "checkpoints" / "encoders" / "tiny")
     metrics = {"start": "nothing", "start_had_seen": []}
-    (root / "shelf" / "encoders" / "tiny" / "metrics.json").write_text(json.dumps(metrics), "utf-8")
+    (root / "checkpoints" / "encoders" / "tiny" / "metrics.json").write_text(json.dumps(metrics), "utf-8")
     for name, passages, seed in (("asked/train", 17, 1), ("other/train", 5, 2), ("asked/dev", 7, 3)):
         make_rows(root / "data" / f"{name}.jsonl", passages, seed)
     with open(root / "data" / "other" / "train.jsonl", "a", encoding="utf-8") as file:  # a passage of dev
@@ -52,7 +52,7 @@ def make_world(root: Path) -> Path:
 
 
 def make(world: Path, name: str, **model) -> Path:
-    folder = world / "shelf" / name
+    folder = world / "checkpoints" / name
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(CONFIG | {"model": CONFIG["model"] | model}), "utf-8")
     return folder

@@ -1,4 +1,4 @@
-"""A shelf with untrained MTSA checkpoints: the tokenizer is the real one, all weights are small."""
+"""Untrained MTSA checkpoints: the tokenizer is the real one, all weights are small."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KINDS = {
 }
 
 
-def make_shelf(root: Path, names: tuple[str, ...] = tuple(KINDS)) -> Path:
+def make_checkpoints(root: Path, names: tuple[str, ...] = tuple(KINDS)) -> Path:
     """`root` with the English encoder and these checkpoints; `stacked-mtsa` has two layers and no masks."""
     torch.manual_seed(13)
     make_encoder("minilm-en", root / "encoders" / "minilm-en")

@@ -50,22 +50,22 @@ def make_rows(path: Path, count: int, seed: int) -> None:
 
 
 def make_world(root: Path, mechanisms: tuple[str, ...] = ("bi", "cbi", "tri")) -> Path:
-    """`root/shelf` with an encoder and a config a mechanism; `root/data/small/{train,dev,test}.jsonl`."""
-    make_encoder(root / "shelf" / "encoders" / "tiny")
+    """`root/checkpoints` with an encoder and a config a mechanism; `root/data/small/{train,dev,test}.jsonl`."""
+    make_encoder(root / "checkpoints" / "encoders" / "tiny")
     metrics = {"start": "nothing", "start_had_seen": []}
-    (root / "shelf" / "encoders" / "tiny" / "metrics.json").write_text(json.dumps(metrics), "utf-8")
+    (root / "checkpoints" / "encoders" / "tiny" / "metrics.json").write_text(json.dumps(metrics), "utf-8")
     for split, count, seed in (("train", 48, 1), ("dev", 20, 2), ("test", 22, 3)):
         make_rows(root / "data" / "small" / f"{split}.jsonl", count, seed)
     for mechanism in mechanisms:
-        folder = root / "shelf" / f"small-{mechanism}"
+        folder = root / "checkpoints" / f"small-{mechanism}"
         folder.mkdir(parents=True)
         (folder / "config.json").write_text(json.dumps(config(mechanism)), "utf-8")
     return root
 
 
 def make_checkpoint(root: Path, name: str, mechanism: str, seed: int, **settings) -> Path:
-    """A checkpoint on the shelf whose weights are drawn, not trained: for what does not ask how good it is."""
-    folder = root / "shelf" / name
+    """A checkpoint in `root/checkpoints` whose weights are drawn, not trained: for what does not ask how good it is."""
+    folder = root / "checkpoints" / name
     plan = Config.model_validate(config(mechanism) | settings)
     torch.manual_seed(seed)
     save(folder, plan, Tan(plan.model, HIDDEN, TASKS[plan.task].OUTPUTS))

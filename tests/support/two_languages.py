@@ -1,4 +1,4 @@
-"""A shelf of 24 untrained checkpoints in two languages: the tokenizers are the real ones, all weights are small."""
+"""24 untrained checkpoints in two languages: the tokenizers are the real ones, all weights are small."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def make_encoder(name: str, folder: Path) -> None:
     (folder / "metrics.json").write_text(json.dumps({"start": "nothing", "start_had_seen": []}), "utf-8")
 
 
-def make_shelf(root: Path) -> Path:
+def make_checkpoints(root: Path) -> Path:
     """`root` with the encoders and a checkpoint for each set, mechanism and similarity: `lcqmc-tri-scaled-dot`."""
     torch.manual_seed(7)
     for _, encoder in SETS.values():

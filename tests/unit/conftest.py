@@ -25,11 +25,11 @@ def read(monkeypatch) -> list[int]:
 
 @pytest.fixture(scope="module")
 def reader_world(tmp_path_factory) -> Path:
-    """A folder with an encoder in `shelf` and two sets of questions in `data`."""
+    """A folder with an encoder in `checkpoints` and two sets of questions in `data`."""
     return make_world(tmp_path_factory.mktemp("world"))
 
 
 @pytest.fixture
 def use_reader_world(reader_world: Path, monkeypatch) -> None:
-    """Checkpoints are found in its `shelf`."""
-    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(reader_world / "shelf"))
+    """Checkpoints are found in its `checkpoints`."""
+    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(reader_world / "checkpoints"))

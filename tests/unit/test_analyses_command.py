@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.support.analysis_checkpoints import shelf
+from tests.support.analysis_checkpoints import use_checkpoints
 from tests.support.tiny import make_rows
 from triattn_core.__main__ import main
 from triattn_core.analysis.attribution import faithfulness
@@ -24,7 +24,7 @@ from triattn_core.tasks.pairs import Example
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    with shelf(tmp_path_factory.mktemp("world")) as root:
+    with use_checkpoints(tmp_path_factory.mktemp("world")) as root:
         make_rows(root / "rows.jsonl", 6, 4)
         with open(root / "rows.jsonl", "a", encoding="utf-8") as file:
             file.write('{"text_a": "who"}\n')

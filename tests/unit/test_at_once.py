@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.support.choices_checkpoints import make_shelf
+from tests.support.choices_checkpoints import make_checkpoints
 from triattn_core.analysis.mining import sources
 from triattn_core.analysis.mining.runs import Run
 from triattn_core.attention.similarity import exponential
@@ -21,7 +21,7 @@ class Compiled(Exception):
 
 @pytest.fixture
 def bundles(tmp_path, monkeypatch):
-    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(make_shelf(tmp_path / "shelf", ("dialogue",))))
+    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(make_checkpoints(tmp_path / "checkpoints", ("dialogue",))))
     monkeypatch.setattr(exponential, "WORTH_COMPILING", 1)
     monkeypatch.setattr(exponential, "_compiler", lambda: True)
 

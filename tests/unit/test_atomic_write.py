@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.analysis_checkpoints import shelf
+from tests.support.analysis_checkpoints import use_checkpoints
 from tests.support.tiny import make_rows
 from triattn_core.case_book import Case, CaseBook
 from triattn_core.errors import CaseError, DataError
@@ -28,7 +28,7 @@ RUN = "import sys; from triattn_core.__main__ import main; sys.exit(main(sys.arg
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    with shelf(tmp_path_factory.mktemp("world")) as root:
+    with use_checkpoints(tmp_path_factory.mktemp("world")) as root:
         (root / "row.json").write_text(json.dumps(ROW), "utf-8")
         make_rows(root / "rows.jsonl", 3, 4)
         yield root

@@ -34,7 +34,7 @@ def world(tmp_path_factory):
         make_checkpoint(root, f"living-{mechanism}", mechanism, number, model={"mechanism": mechanism, **LIVING})
     make_checkpoint(root, "published-tri", "tri", 9)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "checkpoints"))
         patch.setenv("TRIATTN_DEVICE", "cpu")
         yield root
 
@@ -112,7 +112,7 @@ def test_the_command_says_and_keeps_them(world, capsys):
     assert main(["evaluate", "living-tri", data, "--attention", "--limit", "8", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["n"] == told["attention"]["n"] == 8
-    file = world / "shelf" / "living-tri" / "metrics.json"
+    file = world / "checkpoints" / "living-tri" / "metrics.json"
     file.write_text("{}", "utf-8")
     assert main(["evaluate", "living-tri", data, "--attention", "--record"]) == 0
     lines = capsys.readouterr().out
@@ -128,7 +128,7 @@ def record(config, scores: list[float]) -> Record:
 
 
 def test_worth_is_over_controls_of_the_same_form(world):
-    config = read_config(world / "shelf" / "living-tri" / "config.json")
+    config = read_config(world / "checkpoints" / "living-tri" / "config.json")
     control = config.model_copy(update={"model": config.model.model_copy(update={"weights": "even"})})
     other = config.model_copy(update={"model": control.model.model_copy(update={"heads": 1})})
     records = [record(other, [10.0]), record(control, [70.0, 72.0, 71.0]), record(config, [1.0])]
@@ -137,7 +137,7 @@ def test_worth_is_over_controls_of_the_same_form(world):
 
 
 def test_worth_counts_the_seeds_that_a_sweep_adds(world):
-    config = read_config(world / "shelf" / "living-tri" / "config.json")
+    config = read_config(world / "checkpoints" / "living-tri" / "config.json")
     control = config.model_copy(update={"model": config.model.model_copy(update={"weights": "even"})})
     records = [record(control, [70.0, 72.0, 71.0]), record(config, [1.0, 76.0, 78.0])]  # the first seed is its own
     assert worth(config, [74.0], "accuracy", records) == {"even": {"points": 5.0, "spread": 2.0, "seeds": 3}}

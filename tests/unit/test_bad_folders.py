@@ -40,14 +40,14 @@ CONFIGS = {
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def checkpoint_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A sound checkpoint, and beside it a copy that a test breaks."""
-    make_encoder(tmp_path / "shelf" / "encoders" / "tiny")
+    make_encoder(tmp_path / "checkpoints" / "encoders" / "tiny")
     make_checkpoint(tmp_path, "sound", "tri", 1)
-    shutil.copytree(tmp_path / "shelf" / "sound", tmp_path / "shelf" / "broken")
-    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(tmp_path / "shelf"))
+    shutil.copytree(tmp_path / "checkpoints" / "sound", tmp_path / "checkpoints" / "broken")
+    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(tmp_path / "checkpoints"))
     monkeypatch.setenv("TRIATTN_DEVICE", "cpu")
-    return tmp_path / "shelf"
+    return tmp_path / "checkpoints"
 
 
 @contextmanager
@@ -73,49 +73,51 @@ def break_config(folder: Path, what) -> None:
 
 
 @pytest.mark.parametrize("what", CONFIGS)
-def test_a_bad_config_is_one_bad_card(shelf, what, capsys):
-    break_config(shelf / "broken", CONFIGS[what])
+def test_a_bad_config_is_one_bad_card(checkpoint_folder, what, capsys):
+    break_config(checkpoint_folder / "broken", CONFIGS[what])
     broken, sound = list_checkpoints()
     assert sound.problem is None and "broken" in broken.problem and "\n" not in broken.problem
     assert main(["list"]) == 0 and "sound" in capsys.readouterr().out
     with pytest.raises(ConfigError, match=r"config\.json") as error:
-        read_config(shelf / "broken" / "config.json")
+        read_config(checkpoint_folder / "broken" / "config.json")
     assert "\n" not in str(error.value) and len(str(error.value)) < 500
     assert main(["verify", "broken"]) == 1 and "Traceback" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("what", ["deep", "layers true"])
-def test_the_checkpoints_page_shows_the_others(shelf, what):
-    break_config(shelf / "broken", CONFIGS[what])
+def test_the_checkpoints_page_shows_the_others(checkpoint_folder, what):
+    break_config(checkpoint_folder / "broken", CONFIGS[what])
     app = AppTest.from_file(str(Path(__file__).parents[2] / "app.py"), default_timeout=120).run()
     app.switch_page("pages/checkpoints/page.py").run()
     assert not app.exception and len(app.error) == 1 and "broken" in app.error[0].value
-    assert str(shelf) not in app.error[0].value.replace("\\", "") and str(shelf.parent) not in str(app.main)
+    assert str(checkpoint_folder) not in app.error[0].value.replace("\\", "") and str(
+        checkpoint_folder.parent
+    ) not in str(app.main)
     assert any("sound" in table.value.to_string() for table in app.dataframe)
 
 
 @pytest.mark.parametrize("part", ["metrics.json", "config.json"])
-def test_deep_metrics_are_told(shelf, part):
-    (shelf / "broken" / part).write_text(DEEP, "utf-8")
+def test_deep_metrics_are_told(checkpoint_folder, part):
+    (checkpoint_folder / "broken" / part).write_text(DEEP, "utf-8")
     assert [entry.problem is None for entry in list_checkpoints()] == [False, True]
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
-def test_weights_that_are_no_numbers_are_refused(shelf, value):
-    file = shelf / "broken" / WEIGHTS
+def test_weights_that_are_no_numbers_are_refused(checkpoint_folder, value):
+    file = checkpoint_folder / "broken" / WEIGHTS
     tensors = load_file(file)
     name = sorted(tensors)[0]
     tensors[name].view(-1)[0] = value
     save_file(tensors, file)
-    config = json.loads((shelf / "broken" / "config.json").read_text("utf-8"))
+    config = json.loads((checkpoint_folder / "broken" / "config.json").read_text("utf-8"))
     del config["digest"]
-    (shelf / "broken" / "config.json").write_text(json.dumps(config), "utf-8")
+    (checkpoint_folder / "broken" / "config.json").write_text(json.dumps(config), "utf-8")
     with pytest.raises(CheckpointError, match=f"{name}.*not a finite number"):
         load("broken")
 
 
-def test_an_encoder_with_weights_that_are_no_numbers_is_refused(shelf):
-    file = shelf / "encoders" / "tiny" / WEIGHTS
+def test_an_encoder_with_weights_that_are_no_numbers_is_refused(checkpoint_folder):
+    file = checkpoint_folder / "encoders" / "tiny" / WEIGHTS
     tensors = {name: tensor.clone() for name, tensor in load_file(file).items()}
     tensors["embeddings.word_embeddings.weight"][3, 1] = torch.nan
     save_file(tensors, file)
@@ -124,8 +126,8 @@ def test_an_encoder_with_weights_that_are_no_numbers_is_refused(shelf):
 
 
 @pytest.mark.parametrize("part", [WEIGHTS, "metrics.json", "README.md", "config.json"])
-def test_a_named_pipe_is_no_file_and_nobody_waits_for_it(shelf, part):
-    file = shelf / "broken" / part
+def test_a_named_pipe_is_no_file_and_nobody_waits_for_it(checkpoint_folder, part):
+    file = checkpoint_folder / "broken" / part
     file.unlink(missing_ok=True)
     os.mkfifo(file)
     with seconds(20):
@@ -138,8 +140,8 @@ def test_a_named_pipe_is_no_file_and_nobody_waits_for_it(shelf, part):
 
 
 @pytest.mark.parametrize("part", [WEIGHTS, "tokenizer.json", "metrics.json", "config.json"])
-def test_a_named_pipe_in_an_encoder_is_told(shelf, part):
-    file = shelf / "encoders" / "tiny" / part
+def test_a_named_pipe_in_an_encoder_is_told(checkpoint_folder, part):
+    file = checkpoint_folder / "encoders" / "tiny" / part
     file.unlink(missing_ok=True)
     os.mkfifo(file)
     with seconds(20):
@@ -151,7 +153,7 @@ def test_a_named_pipe_in_an_encoder_is_told(shelf, part):
 
 
 @pytest.mark.parametrize("name", ["x" * 5000, "a/" * 3000, "\0", "sound\n"])
-def test_a_name_that_no_file_can_have_is_an_unknown_name(shelf, name, capsys):
+def test_a_name_that_no_file_can_have_is_an_unknown_name(checkpoint_folder, name, capsys):
     with pytest.raises(CheckpointError, match="no checkpoint") as error:
         load(name)
     assert len(str(error.value)) < 300

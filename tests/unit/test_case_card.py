@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.support.card_checkpoints import cases, drawn, shelf, told, written
+from tests.support.card_checkpoints import cases, drawn, told, use_checkpoints, written
 from triattn_core.__main__ import main
 from triattn_core.case_card import draw
 from triattn_core.case_card.manifest import read
@@ -34,7 +34,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.fixture(scope="module")
 def there(tmp_path_factory):
-    with shelf(tmp_path_factory.mktemp("cards")) as folder:
+    with use_checkpoints(tmp_path_factory.mktemp("cards")) as folder:
         yield folder
 
 

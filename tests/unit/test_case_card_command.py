@@ -10,7 +10,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from tests.support.card_checkpoints import cases, shelf
+from tests.support.card_checkpoints import cases, use_checkpoints
 from triattn_core.__main__ import main
 from triattn_core.case_card import cli_settings, draw
 from triattn_core.errors import ConfigError
@@ -20,7 +20,7 @@ from triattn_core.tasks import TASKS
 
 @pytest.fixture(scope="module")
 def there(tmp_path_factory):
-    with shelf(tmp_path_factory.mktemp("cards")) as folder:
+    with use_checkpoints(tmp_path_factory.mktemp("cards")) as folder:
         yield folder
 
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.support.card_checkpoints import cases, drawn, shelf, told, written
+from tests.support.card_checkpoints import cases, drawn, told, use_checkpoints, written
 from triattn_core.__main__ import main
 from triattn_core.case_card import draw
 from triattn_core.errors import ConfigError, InputError, TriattnError
@@ -14,7 +14,7 @@ from triattn_core.errors import ConfigError, InputError, TriattnError
 
 @pytest.fixture(scope="module")
 def there(tmp_path_factory):
-    with shelf(tmp_path_factory.mktemp("cards")) as folder:
+    with use_checkpoints(tmp_path_factory.mktemp("cards")) as folder:
         yield folder
 
 

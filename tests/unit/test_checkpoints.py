@@ -27,10 +27,10 @@ from triattn_core.trace import AttentionTrace
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    """A shelf of three trained checkpoints; TRIATTN_CHECKPOINTS points to it."""
+    """Three trained checkpoints; TRIATTN_CHECKPOINTS points to it."""
     root = make_world(tmp_path_factory.mktemp("world"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "checkpoints"))
         patch.setenv("TRIATTN_DEVICE", "cpu")
         for mechanism in ("bi", "cbi", "tri"):
             assert train(root, mechanism) == 0
@@ -39,11 +39,11 @@ def world(tmp_path_factory):
 
 def train(root: Path, mechanism: str, *more: str) -> int:
     where = ["--data", str(root / "data"), "--runs", str(root / "runs")]
-    return main(["train", str(root / "shelf" / f"small-{mechanism}" / "config.json"), *where, *more])
+    return main(["train", str(root / "checkpoints" / f"small-{mechanism}" / "config.json"), *where, *more])
 
 
 @pytest.mark.parametrize("mechanism", ["bi", "cbi", "tri"])
-def test_metrics_are_repeated_from_the_shelf(world, mechanism):
+def test_metrics_are_repeated_from_the_checkpoint(world, mechanism):
     bundle = load(f"small-{mechanism}")
     rows = pairs.read(world / "data" / "small" / "test.jsonl")
     found = evaluate([bundle], rows)[0]
@@ -92,7 +92,7 @@ def test_a_stopped_run_ends_with_the_same_weights(world, tmp_path):
 
     from triattn_core.training.tan.trainer import train_tan
 
-    folder, plan = world / "shelf" / "small-tri", read_config(world / "shelf" / "small-tri" / "config.json")
+    folder, plan = world / "checkpoints" / "small-tri", read_config(world / "checkpoints" / "small-tri" / "config.json")
     target = tmp_path / "small-tri"
     shutil.copytree(world / "runs" / "features", tmp_path / "runs" / "features")
     events = train_tan(plan, target, world / "data", tmp_path / "runs", False, Accelerator(cpu=True))
@@ -109,7 +109,7 @@ def test_checkpoints_share_their_encoder(world):
 
 
 def test_an_encoder_is_found_by_folder(world):
-    encoder, _ = load_encoder(str(world / "shelf" / "encoders" / "tiny"), "cpu")
+    encoder, _ = load_encoder(str(world / "checkpoints" / "encoders" / "tiny"), "cpu")
     assert encoder.hidden == 24
 
 
@@ -195,7 +195,7 @@ def damage(folder: Path, how: str) -> None:
 )
 def test_a_bad_folder_is_refused_in_one_line(world, tmp_path, capsys, how, words):
     folder = tmp_path / "bad"
-    shutil.copytree(world / "shelf" / "small-tri", folder)
+    shutil.copytree(world / "checkpoints" / "small-tri", folder)
     damage(folder, how)
     with pytest.raises((CheckpointError, ConfigError)) as caught:
         load(folder)
@@ -205,8 +205,8 @@ def test_a_bad_folder_is_refused_in_one_line(world, tmp_path, capsys, how, words
     assert len(capsys.readouterr().out.strip().splitlines()) == 1
 
 
-def test_a_damaged_folder_does_not_hide_the_shelf(world):
-    broken = world / "shelf" / "broken"
+def test_a_damaged_folder_does_not_hide_the_others(world):
+    broken = world / "checkpoints" / "broken"
     broken.mkdir()
     (broken / "config.json").write_text("[1")
     try:

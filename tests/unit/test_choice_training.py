@@ -49,8 +49,9 @@ def reading_row(draw: random.Random) -> dict:
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
     root = tmp_path_factory.mktemp("world")
-    make_encoder(root / "shelf" / "encoders" / "tiny")
-    (root / "shelf" / "encoders" / "tiny" / "metrics.json").write_text('{"start": "nothing", "start_had_seen": []}')
+    encoder = root / "checkpoints" / "encoders" / "tiny"
+    make_encoder(encoder)
+    (encoder / "metrics.json").write_text('{"start": "nothing", "start_had_seen": []}')
     for split, count, seed in (("train", 60, 1), ("dev", 20, 2), ("test", 12, 3)):
         draw = random.Random(seed)
         rows = {
@@ -62,13 +63,13 @@ def world(tmp_path_factory):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("".join(json.dumps(row) + "\n" for row in some), "utf-8")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "checkpoints"))
         patch.setenv("TRIATTN_DEVICE", "cpu")
         yield root
 
 
 def make(world: Path, task: str, mechanism: str, **data) -> Path:
-    folder = world / "shelf" / f"{task}-{mechanism}-{len(data)}"
+    folder = world / "checkpoints" / f"{task}-{mechanism}-{len(data)}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     plan = config(mechanism) | {"task": task, "max_tokens": LIMITS.tokens, "cells": LIMITS.cells}
@@ -159,7 +160,7 @@ def test_labels_that_take_turns_are_not_all_left_out_but_one(world, capsys):
 
 @torch.no_grad()
 def test_the_option_that_is_shown_is_the_one_that_is_asked_for(world):
-    bundle = load(world / "shelf" / "reading-tri-0")
+    bundle = load(world / "checkpoints" / "reading-tri-0")
     example = next(one for one in TASKS["reading"].read(world / "data" / "text" / "dev.jsonl") if len(one.options) > 2)
     best, _ = explain(bundle, example)
     assert best.option == best.best and len(best.probabilities) == len(example.options)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tests.oracles import coin as oracle
-from tests.support.coin_checkpoints import MODEL, make_shelf
+from tests.support.coin_checkpoints import MODEL, make_checkpoints
 from triattn_core.__main__ import main
 from triattn_core.analysis.intervention.coin_ablation import ablatable_parts, explain_ablated
 from triattn_core.checkpoint.bundle import load
@@ -23,9 +23,9 @@ SITE = "layer.1/a_over_b"
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory):
+def checkpoint_folder(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(VARIABLE, str(make_shelf(tmp_path_factory.mktemp("shelf"))))
+        patch.setenv(VARIABLE, str(make_checkpoints(tmp_path_factory.mktemp("checkpoints"))))
         patch.setenv("TRIATTN_DEVICE", "cpu")
         yield
 
@@ -44,7 +44,7 @@ def logits(bundle, context: bool, left: list[int]) -> np.ndarray:
 @pytest.mark.parametrize(
     ("off", "context", "left"), [((), True, [0, 1, 2]), (("layer.1",), True, [0, 2]), (("context",), False, [0, 1, 2])]
 )
-def test_what_is_off_takes_no_part(shelf, off, context, left):
+def test_what_is_off_takes_no_part(checkpoint_folder, off, context, left):
     bundle = load("quora-coin")
     said, trace = explain_ablated(bundle, PAIR, off)
     expected = torch.tensor(logits(bundle, context, left)).softmax(-1)
@@ -58,14 +58,14 @@ def test_what_is_off_takes_no_part(shelf, off, context, left):
 
 
 @pytest.mark.parametrize("off", ["layer.1", "block 2", ["block 2"], ("layer.1",)])
-def test_a_block_is_called_as_on_the_page_or_as_in_a_site(shelf, off):
+def test_a_block_is_called_as_on_the_page_or_as_in_a_site(checkpoint_folder, off):
     said, trace = explain_ablated(load("quora-coin"), PAIR, off)
     assert trace.meta["off"] == "layer.1" and {site.split("/")[0] for site in trace.sites} >= {"layer.0", "layer.2"}
     with pytest.raises(ConfigError, match="quora-coin has no 'block two' to ablate"):
         explain_ablated(load("quora-coin"), PAIR, "block two")
 
 
-def test_what_can_be_switched_off_is_what_the_model_has(shelf, monkeypatch):
+def test_what_can_be_switched_off_is_what_the_model_has(checkpoint_folder, monkeypatch):
     assert ablatable_parts(load("quora-coin")) == ("layer.0", "layer.1", "layer.2", "context")
     assert ablatable_parts(load("without-all-coin")) == ("layer.0", "layer.1")
     with pytest.raises(ConfigError, match="without-all-coin has no 'context' to ablate"):
@@ -77,7 +77,7 @@ def test_what_can_be_switched_off_is_what_the_model_has(shelf, monkeypatch):
 def test_other_models_have_nothing_to_ablate(tmp_path, monkeypatch):
     from tests.support.tiny import make_checkpoint, make_world
 
-    monkeypatch.setenv(VARIABLE, str(make_world(tmp_path, ()) / "shelf"))
+    monkeypatch.setenv(VARIABLE, str(make_world(tmp_path, ()) / "checkpoints"))
     make_checkpoint(tmp_path, "small-tri", "tri", 1)
     with pytest.raises(ConfigError, match="small-tri: blocks and their context term are switched off in COIN alone"):
         ablatable_parts(load("small-tri"))
@@ -90,7 +90,7 @@ def file(tmp_path):
     return str(path)
 
 
-def test_the_command_prints_one_number_and_where_it_stands(shelf, file, capsys):
+def test_the_command_prints_one_number_and_where_it_stands(checkpoint_folder, file, capsys):
     trace = explain_ablated(load("quora-coin"), PAIR, ["layer.0"])[1]
     cells = ["--cell", f"{SITE}/weight", "1,4", "--cell", f"{SITE}/gate", "2,13"]
     assert main(["explain", "quora-coin", file, "--ablate", "layer.0", *cells]) == 0
@@ -106,13 +106,13 @@ def test_the_command_prints_one_number_and_where_it_stands(shelf, file, capsys):
     assert told["value"] == pytest.approx(float(whole[1, 4])) and told["site"] == f"{SITE}/weight"
 
 
-def test_parts_named_one_by_one_are_all_off(shelf, file, capsys):
+def test_parts_named_one_by_one_are_all_off(checkpoint_folder, file, capsys):
     for asked in (["--ablate", "context", "--ablate", "layer.0"], ["--ablate", "context", "layer.0"]):
         assert main(["explain", "quora-coin", file, "--json", *asked]) == 0
         assert json.loads(capsys.readouterr().out)["meta"]["off"] == "context,layer.0"
 
 
-def test_the_command_prints_one_number_of_what_is_read_in_phrases(shelf, file, capsys):
+def test_the_command_prints_one_number_of_what_is_read_in_phrases(checkpoint_folder, file, capsys):
     own = f"{' '.join(PAIR.text_a.split()[:2])} | nothing of this"
     asked = ["--group-by", "query=phrases", "key=tokens", "--phrases", own, "--cell", f"{SITE}/weight", "0,4"]
     assert main(["explain", "quora-coin", file, *asked]) == 0
@@ -142,7 +142,7 @@ def test_the_command_prints_one_number_of_what_is_read_in_phrases(shelf, file, c
         (["--ablate", "layer.0", "--part", "3"], "There is no option 3: there is one"),
     ],
 )
-def test_bad_cells_and_parts_are_one_line(shelf, file, capsys, arguments, says):
+def test_bad_cells_and_parts_are_one_line(checkpoint_folder, file, capsys, arguments, says):
     assert main(["explain", "quora-coin", file, *arguments]) != 0
     said = capsys.readouterr().err.strip().splitlines()
     assert len(said) == 1 and says in said[0]

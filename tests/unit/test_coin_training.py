@@ -42,7 +42,7 @@ SEEDS = (2, 3)
 
 
 def make(root: Path, name: str, **more) -> Path:
-    folder = root / "shelf" / name
+    folder = root / "checkpoints" / name
     folder.mkdir(parents=True)
     plan_ = {"format": 1, "kind": "coin", "task": "pairs", "language": "en", "max_tokens": 12, "model": MODEL}
     plan_ |= {"data": {"train": ["small/train"], "dev": "small/dev", "test": "small/test"}}
@@ -54,11 +54,11 @@ def make(root: Path, name: str, **more) -> Path:
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
     root = tmp_path_factory.mktemp("world")
-    make_encoder(root / "shelf" / "encoders" / "tiny")
+    make_encoder(root / "checkpoints" / "encoders" / "tiny")
     for split, count, seed in (("train", 48, 1), ("more", 17, 4), ("dev", 20, 2), ("test", 22, 3)):
         make_rows(root / "data" / "small" / f"{split}.jsonl", count, seed)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "checkpoints"))
         patch.setenv("TRIATTN_DEVICE", "cpu")
         yield root
 

@@ -79,7 +79,7 @@ def drawn(count: int, seed: int) -> list[tuple[str, str, int]]:
 
 
 def make_folder(root: Path, name: str, recipe: dict) -> Path:
-    folder = root / "shelf" / "encoders" / name
+    folder = root / "checkpoints" / "encoders" / name
     folder.mkdir(parents=True)
     (folder / "recipe.json").write_text(json.dumps(recipe), "utf-8")
     return folder
@@ -100,7 +100,7 @@ def world(tmp_path_factory):
     write(root / "data" / "zh" / "more.jsonl", [("ＡＡ", "新 新", None), *rows[50:]])
     write(root / "data" / "zh" / "dev.jsonl", drawn(24, 2))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "checkpoints"))
         patch.setenv("TRIATTN_DEVICE", "cpu")
         yield root
 

@@ -32,7 +32,7 @@ def world(tmp_path_factory):
     """Checkpoints with drawn weights on one encoder, and 75 rows."""
     root = make_world(tmp_path_factory.mktemp("world"), ())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "checkpoints"))
         patch.setenv("TRIATTN_DEVICE", "cpu")
         for seed, name in enumerate(NAMES, 3):
             make_checkpoint(root, name, name.partition("-")[0], seed)
@@ -149,8 +149,8 @@ def test_rows_that_cannot_be_measured_are_named(bundles, examples):
 @pytest.fixture
 def stranger(world) -> Path:
     """A checkpoint on another encoder."""
-    if not (world / "shelf" / "encoders" / "other").is_dir():
-        make_encoder(world / "shelf" / "encoders" / "other", seed=6)
+    if not (world / "checkpoints" / "encoders" / "other").is_dir():
+        make_encoder(world / "checkpoints" / "encoders" / "other", seed=6)
     return make_checkpoint(world, "stranger", "bi", 3, encoder="other")
 
 

@@ -35,17 +35,17 @@ TEXTS = ("Who wrote the longest book?", "Where is the red boat now?", "What is n
 
 
 @pytest.fixture(scope="module")
-def shelves(tmp_path_factory) -> list[Path]:
+def checkpoint_folders(tmp_path_factory) -> list[Path]:
     roots = [tmp_path_factory.mktemp(name) for name in ("sentences", "readers", "coin")]
-    sentence_checkpoints.make_shelf(roots[0])
-    reader_checkpoints.make_shelf(roots[1], ("dot", "t_trilinear"))
-    coin_checkpoints.make_shelf(roots[2], ("quora-coin",))
+    sentence_checkpoints.make_checkpoints(roots[0])
+    reader_checkpoints.make_checkpoints(roots[1], ("dot", "t_trilinear"))
+    coin_checkpoints.make_checkpoints(roots[2], ("quora-coin",))
     return roots
 
 
 @pytest.fixture(autouse=True)
-def on_shelf(shelves: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, os.pathsep.join(map(str, shelves)))
+def use_checkpoints(checkpoint_folders: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, os.pathsep.join(map(str, checkpoint_folders)))
     monkeypatch.setenv("TRIATTN_DEVICE", "cpu")
 
 
@@ -107,18 +107,18 @@ def test_a_model_whose_weights_cannot_be_replaced_is_named(tmp_path, monkeypatch
         "multi-head",
         {"task": "sentences", "labels": ["no", "yes"], "model": {"mechanism": "multi_head"}},
     )
-    monkeypatch.setenv(VARIABLE, str(sentence_checkpoints.make_shelf(tmp_path, ("multi-head",))))
+    monkeypatch.setenv(VARIABLE, str(sentence_checkpoints.make_checkpoints(tmp_path, ("multi-head",))))
     bundle = load("multi-head")
     rows = [bundle.task.Example.from_row({"text": text, "label": 1}) for text in ("A good film.", "A bad film.")]
     with pytest.raises(InputError, match="the weights of multi_head cannot be replaced"):
         measure_even_reliance(bundle, rows)
 
 
-def test_the_command_prints_and_keeps_it(shelves, tmp_path, capsys):
+def test_the_command_prints_and_keeps_it(checkpoint_folders, tmp_path, capsys):
     rows = tmp_path / "rows.jsonl"
     lines = ({"text_a": one.text_a, "text_b": one.text_b, "label": one.label} for one in PAIRS)
     rows.write_text("\n".join(map(json.dumps, lines)), "utf-8")
     assert main(["evaluate", "quora-coin", str(rows), "--attention", "--record", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)["attention"]
-    kept = json.loads((shelves[2] / "quora-coin" / "metrics.json").read_text("utf-8"))["attention"]
+    kept = json.loads((checkpoint_folders[2] / "quora-coin" / "metrics.json").read_text("utf-8"))["attention"]
     assert printed["reliance"] == kept["reliance"] and kept["n"] == 3

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.support.analysis_checkpoints import MECHANISMS, TASK_NAMES, examples, shelf
+from tests.support.analysis_checkpoints import MECHANISMS, TASK_NAMES, examples, use_checkpoints
 from tests.unit.test_interventions import slow
 from triattn_core.analysis.attribution import faithfulness
 from triattn_core.analysis.attribution.methods import Attributions, attribute
@@ -19,7 +19,7 @@ from triattn_core.errors import DataError, InputError
 
 @pytest.fixture(scope="module", autouse=True)
 def world(tmp_path_factory):
-    with shelf(tmp_path_factory.mktemp("world")) as root:
+    with use_checkpoints(tmp_path_factory.mktemp("world")) as root:
         yield root
 
 

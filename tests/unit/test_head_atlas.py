@@ -158,16 +158,16 @@ def test_examples_are_the_strongest_and_those_at_the_deciles():
 
 
 @pytest.fixture
-def shelf(tmp_path, monkeypatch):
+def checkpoint_folder(tmp_path, monkeypatch):
     tiny.make_world(tmp_path, ())
     for mechanism in ("bi", "tri"):
         tiny.make_checkpoint(tmp_path, f"pairs-{mechanism}", mechanism, seed=3)
-    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(tmp_path / "shelf"))
+    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(tmp_path / "checkpoints"))
     return tmp_path
 
 
 @pytest.mark.parametrize("mechanism", ["bi", "tri"])
-def test_a_head_switched_off_is_one_whose_output_weights_are_zero(shelf, mechanism):
+def test_a_head_switched_off_is_one_whose_output_weights_are_zero(checkpoint_folder, mechanism):
     bundle = load(f"pairs-{mechanism}")
     examples = [bundle.task.Example("who is red", "who is blue", 1), bundle.task.Example("play a film", "watch", 0)]
     rows = list(enumerate(examples, 1))
@@ -209,7 +209,7 @@ def test_heads_that_cost_most_come_first():
     assert first["p"] == pytest.approx(2 * 2 * 10 / 2**9)  # two-sided binomial of 1 in 9, twice for two heads
 
 
-def test_what_cannot_be_switched_off_and_rows_without_a_label_are_said(shelf):
+def test_what_cannot_be_switched_off_and_rows_without_a_label_are_said(checkpoint_folder):
     bundle = load("pairs-bi")
     example = bundle.task.Example("who", "what", None)
     (part,) = head_ablation.measure_rows(bundle, [(4, example)], [("layer.0/a_over_b/weight", 0)])

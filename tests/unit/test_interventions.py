@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.support.analysis_checkpoints import MECHANISMS, TASK_NAMES, examples, shelf
+from tests.support.analysis_checkpoints import MECHANISMS, TASK_NAMES, examples, use_checkpoints
 from triattn_core.analysis.intervention import edits
 from triattn_core.analysis.intervention import interventions as what_if
 from triattn_core.analysis.intervention.batched_variants import (
@@ -29,7 +29,7 @@ from triattn_core.models.encoder import Encoded
 
 @pytest.fixture(scope="module", autouse=True)
 def world(tmp_path_factory):
-    with shelf(tmp_path_factory.mktemp("world")) as root:
+    with use_checkpoints(tmp_path_factory.mktemp("world")) as root:
         yield root
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.support.analysis_checkpoints import examples, living_shelf
+from tests.support.analysis_checkpoints import examples, use_living_checkpoints
 from triattn_core.analysis.attribution.methods import attribute
 from triattn_core.analysis.intervention import interventions
 from triattn_core.analysis.intervention.batched_variants import run_query
@@ -23,7 +23,7 @@ TASKS = ("pairs", "dialogue", "reading")
 
 @pytest.fixture(scope="module", autouse=True)
 def world(tmp_path_factory):
-    with living_shelf(tmp_path_factory.mktemp("world")) as root:
+    with use_living_checkpoints(tmp_path_factory.mktemp("world")) as root:
         yield root
 
 

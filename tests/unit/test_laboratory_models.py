@@ -136,15 +136,15 @@ def test_where_pairs_are_of_distinct_tokens_the_diagonal_has_no_weight(checkpoin
 
 
 def test_train_and_evaluate_from_the_command_line(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(tmp_path / "shelf"))
-    folder = tmp_path / "shelf" / "laboratory" / "sum-tri"
+    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(tmp_path / "checkpoints"))
+    folder = tmp_path / "checkpoints" / "laboratory" / "sum-tri"
     folder.mkdir(parents=True)
     (folder / "config.json").write_text(json.dumps(config("tri", more_seeds=[2])), "utf-8")
     assert main(["train", str(folder / "config.json"), "--runs", str(tmp_path / "runs")]) == 0
     metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
     assert [one["seed"] for one in metrics["each_seed"]] == [1, 2] and metrics["best_step"] == 6
     assert metrics["test"]["n"] == 30 and metrics["test"]["chance"] == 25
-    assert not (tmp_path / "shelf" / "results").exists()  # its record is its own
+    assert not (tmp_path / "checkpoints" / "results").exists()  # its record is its own
     film = json.loads((folder / "film.json").read_text("utf-8"))
     assert film["frames"][-1]["step"] == 6 and np.shape(film["frames"][0]["maps"]) == (3, 6, 6)
     assert "laboratory:planted-sum" in (folder / "README.md").read_text("utf-8")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon
 
-from tests.support.analysis_checkpoints import examples, shelf
+from tests.support.analysis_checkpoints import examples, use_checkpoints
 from triattn_core.analysis.intervention import interventions as what_if
 from triattn_core.analysis.intervention import leave_one_out
 from triattn_core.checkpoint.bundle import load
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module", autouse=True)
 def world(tmp_path_factory):
-    with shelf(tmp_path_factory.mktemp("world")) as root:
+    with use_checkpoints(tmp_path_factory.mktemp("world")) as root:
         yield root
 
 

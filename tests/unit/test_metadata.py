@@ -87,10 +87,20 @@ def test_seeds_are_found_by_their_configs() -> None:
         return entry(name=name, config={"training": training, "digest": name, "encoder_digest": digest, **settings})
 
     first = of("first", 1)
-    shelf = [of("a copy", 1), of("second", 2), of("third", 3), of("other encoder", 4, "x"), of("wider", 5, heads=2)]
+    entries = [
+        of("a copy", 1),
+        of("second", 2),
+        of("third", 3),
+        of("other encoder", 4, "x"),
+        of("wider", 5, heads=2),
+    ]
     broken = replace(of("broken", 6), problem="no weights")
-    assert [one.name for one in metadata.seed_variants(first, [*shelf, broken, first])] == ["first", "second", "third"]
-    assert metadata.seed_variants(shelf[4], [first, *shelf]) == [shelf[4]]
+    assert [one.name for one in metadata.seed_variants(first, [*entries, broken, first])] == [
+        "first",
+        "second",
+        "third",
+    ]
+    assert metadata.seed_variants(entries[4], [first, *entries]) == [entries[4]]
 
 
 def test_the_source_of_the_test_set_is_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,8 @@ import torch
 from pandas.testing import assert_frame_equal
 from scipy.spatial.distance import jensenshannon
 
-from tests.support.coin_checkpoints import make_shelf as make_coins
-from tests.support.sentence_checkpoints import make_shelf as make_sentences
+from tests.support.coin_checkpoints import make_checkpoints as make_coins
+from tests.support.sentence_checkpoints import make_checkpoints as make_sentences
 from tests.support.tiny import WORDS, make_checkpoint, make_encoder, make_rows
 from tests.unit.test_choice_training import LIMITS, dialogue_row, reading_row
 from triattn_core.analysis.mining import agreement, context_shift, miner, sources
@@ -37,10 +37,11 @@ TRIO = ("bi", "cbi", "tri")
 def world(tmp_path_factory):
     """Drawn checkpoints of three tasks, and a file of rows for each."""
     root = tmp_path_factory.mktemp("world")
-    make_encoder(root / "shelf" / "encoders" / "tiny")
-    (root / "shelf" / "encoders" / "tiny" / "metrics.json").write_text('{"start": "nothing", "start_had_seen": []}')
+    encoder = root / "checkpoints" / "encoders" / "tiny"
+    make_encoder(encoder)
+    (encoder / "metrics.json").write_text('{"start": "nothing", "start_had_seen": []}')
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "checkpoints"))
         patch.setenv("TRIATTN_DEVICE", "cpu")
         long = {"max_tokens": LIMITS.tokens, "cells": LIMITS.cells}
         for task, settings in (("pairs", {}), ("dialogue", long), ("reading", long)):
@@ -195,8 +196,8 @@ def test_a_row_that_nobody_judged_is_mined_and_not_counted(world, tmp_path):
 
 def test_checkpoints_of_two_encoders_are_asked_together(world):
     """Each row is what either says alone; the encoders have cut the texts in different ways."""
-    if not (world / "shelf" / "encoders" / "other").exists():
-        make_encoder(world / "shelf" / "encoders" / "other", seed=11, words=WORDS[::-1][4:])
+    if not (world / "checkpoints" / "encoders" / "other").exists():
+        make_encoder(world / "checkpoints" / "encoders" / "other", seed=11, words=WORDS[::-1][4:])
         make_checkpoint(world, "pairs-other", "tri", 9, encoder="other", max_tokens=11)
     some = [load("pairs-bi"), load("pairs-other"), load("pairs-tri")]
     run = Run(some, sources.file_source(world / "pairs.jsonl"))
@@ -219,12 +220,12 @@ def test_checkpoints_of_two_encoders_are_asked_together(world):
 def test_models_without_a_similarity_are_mined_too(world, tmp_path, monkeypatch, kind):
     """COIN beside a TAN, and two sentence models, each with what it answers alone; the table is stored and read."""
     if kind == "pairs":
-        make_coins(tmp_path / "shelf", ("quora-coin",))
-        monkeypatch.setenv("TRIATTN_CHECKPOINTS", f"{world / 'shelf'}:{tmp_path / 'shelf'}")
+        make_coins(tmp_path / "checkpoints", ("quora-coin",))
+        monkeypatch.setenv("TRIATTN_CHECKPOINTS", f"{world / 'checkpoints'}:{tmp_path / 'checkpoints'}")
         some, source = [load("pairs-bi"), load("quora-coin")], sources.file_source(world / "pairs.jsonl")
     else:
-        shelf = make_sentences(tmp_path / "shelf", ("long-mtsa", "stacked-mtsa"))
-        monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(shelf))
+        checkpoint_folder = make_sentences(tmp_path / "checkpoints", ("long-mtsa", "stacked-mtsa"))
+        monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(checkpoint_folder))
         (tmp_path / "rows.jsonl").write_text('{"text": "which car", "label": 1}\n{"text": "who"}\n', "utf-8")
         some, source = [load("long-mtsa"), load("stacked-mtsa")], sources.file_source(tmp_path / "rows.jsonl")
     run = Run(some, source)
@@ -260,7 +261,7 @@ def test_the_file_of_a_stored_table_is_found_by_name_and_digest(world):
     found = sources.find_source(source.name, source.sha256, [world.parent])
     assert name == "pairs.jsonl" and found.place == world / name
     assert sources.find_source(source.name, "0" * 64, [world.parent]) is None
-    assert sources.find_source(f"../{name}", source.sha256, [world / "shelf"]) is None  # not out of the folder
+    assert sources.find_source(f"../{name}", source.sha256, [world / "checkpoints"]) is None  # not out of the folder
     own = sources.example_source("pairs", "zh")
     assert sources.find_source(own.name, own.sha256, []) is not None
     assert len(list(islice(sources.read_examples("pairs", own), 5))) == 5

@@ -20,12 +20,12 @@ NAMES = ["small-bi", "small-cbi", "small-tri"]
 @pytest.fixture(scope="module")
 def world(tmp_path_factory) -> Path:
     root = tmp_path_factory.mktemp("world")
-    make_encoder(root / "shelf" / "encoders" / "tiny")
+    make_encoder(root / "checkpoints" / "encoders" / "tiny")
     make_rows(root / "rows.jsonl", 30, 4)
     with open(root / "rows.jsonl", "a", encoding="utf-8") as file:
         file.write('{"text_a": "who"}\n')
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "checkpoints"))
         patch.setenv("TRIATTN_DEVICE", "cpu")
         for seed, mechanism in enumerate(("bi", "cbi", "tri")):
             make_checkpoint(root, f"small-{mechanism}", mechanism, seed)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support.reader_checkpoints import make_shelf
+from tests.support.reader_checkpoints import make_checkpoints
 from triattn_core.__main__ import main
 from triattn_core.analysis.mining import agreement, case_table, sources
 from triattn_core.analysis.mining.runs import Run
@@ -24,7 +24,7 @@ LONG, NONE = 3, 5  # lines: of a passage of several windows, and without an answ
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    root = make_shelf(tmp_path_factory.mktemp("shelf"), ("cosine", "dot"))
+    root = make_checkpoints(tmp_path_factory.mktemp("checkpoints"), ("cosine", "dot"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, str(root))
         patch.setenv("TRIATTN_DEVICE", "cpu")

@@ -19,10 +19,10 @@ GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
 
 @pytest.fixture
 def here(tmp_path, monkeypatch) -> Path:
-    """A folder with rows.jsonl, whose shelf has one small encoder under the name that is the default."""
-    make_encoder(tmp_path / "shelf" / "encoders" / "minilm-en")
+    """A folder with rows.jsonl, whose `checkpoints` has one small encoder under the name that is the default."""
+    make_encoder(tmp_path / "checkpoints" / "encoders" / "minilm-en")
     make_rows(tmp_path / "rows.jsonl", 60, seed=4)
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "shelf"))
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "checkpoints"))
     monkeypatch.setenv("TRIATTN_DEVICE", "cpu")
     monkeypatch.chdir(tmp_path)
     return tmp_path

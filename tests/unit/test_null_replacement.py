@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.support.analysis_checkpoints import examples, shelf
+from tests.support.analysis_checkpoints import examples, use_checkpoints
 from triattn_core.analysis.intervention import null_replacement
 from triattn_core.analysis.intervention.batched_variants import run_query
 from triattn_core.attention import MECHANISMS, tri
@@ -25,7 +25,7 @@ HIDDEN, HEADS, N, I, J = 14, 2, 3, 5, 7
 
 @pytest.fixture(scope="module", autouse=True)
 def world(tmp_path_factory):
-    with shelf(tmp_path_factory.mktemp("world")) as root:
+    with use_checkpoints(tmp_path_factory.mktemp("world")) as root:
         yield root
 
 

@@ -52,8 +52,8 @@ def test_labels_that_are_not_names_by_number_are_one_line(tmp_path, told):
 )
 def test_a_row_that_cannot_be_trained_on_is_named(tmp_path, monkeypatch, capsys, row, said):
     """Not one like it before it that is not asked for."""
-    make_encoder(tmp_path / "shelf" / "encoders" / "tiny")
-    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(tmp_path / "shelf"))
+    make_encoder(tmp_path / "checkpoints" / "encoders" / "tiny")
+    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(tmp_path / "checkpoints"))
     monkeypatch.setenv("TRIATTN_DEVICE", "cpu")
     rows = [{"text": "the red car", "label": 0}, {**row, "src": "other"}, {"text": "who ?", "label": 1}, row]
     file = one_set(tmp_path, [{"src": "random", **one} for one in rows], where={"src": "random"})

@@ -12,7 +12,7 @@ import pytest
 from matplotlib.image import imread
 from pypdf import PdfReader
 
-from tests.support.card_checkpoints import cases, shelf
+from tests.support.card_checkpoints import cases, use_checkpoints
 from triattn_core.__main__ import main
 from triattn_core.case_card import draw
 from triattn_core.case_card.paper import PaperFigure
@@ -29,7 +29,7 @@ DRAW = np.random.default_rng(11)
 
 @pytest.fixture(scope="module")
 def there(tmp_path_factory):
-    with shelf(tmp_path_factory.mktemp("cards")) as folder:
+    with use_checkpoints(tmp_path_factory.mktemp("cards")) as folder:
         yield folder
 
 

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from tests.support.reader_checkpoints import STATES, make_shelf
+from tests.support.reader_checkpoints import STATES, make_checkpoints
 from triattn_core.__main__ import main
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.registry import VARIABLE
@@ -22,11 +22,11 @@ CELL = 3, 2
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    return make_shelf(tmp_path_factory.mktemp("shelf"), ("t_trilinear", "general3"))
+    return make_checkpoints(tmp_path_factory.mktemp("checkpoints"), ("t_trilinear", "general3"))
 
 
 @pytest.fixture(autouse=True)
-def shelf(world, monkeypatch):
+def checkpoint_folder(world, monkeypatch):
     monkeypatch.setenv(VARIABLE, str(world))
 
 

@@ -116,7 +116,7 @@ def test_readers_that_read_other_vectors_or_windows_are_told_what_differs(reader
     for name, more in (("first", {}), ("second", changes)):
         config = CONFIG | more | {"model": CONFIG["model"] | more.get("model", {})}
         config = ReaderCheckpoint.model_validate(config)
-        save(reader_world / "shelf" / name, config, build(config, load_encoder("tiny", "cpu")[0].hidden))
+        save(reader_world / "checkpoints" / name, config, build(config, load_encoder("tiny", "cpu")[0].hidden))
         bundles.append(load(name))
     with pytest.raises(ConfigError, match=f"first and second differ in {said} ask them apart"):
         require_shared_encoder(bundles)

@@ -25,12 +25,12 @@ from triattn_core.training.command import resolve
 
 @pytest.fixture
 def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
-    """The project's shelf, and a user's with an encoder of its own and one name that both have."""
+    """The project's checkpoints, and a user's with an encoder of its own and one name that both have."""
     for number, place in enumerate(("ours", "mine")):
-        make_encoder(tmp_path / place / "shelf" / "encoders" / f"enc-{place}", seed=5 + number)
+        make_encoder(tmp_path / place / "checkpoints" / "encoders" / f"enc-{place}", seed=5 + number)
         make_checkpoint(tmp_path / place, "small-tri", "tri", number, encoder=f"enc-{place}")
     make_checkpoint(tmp_path / "mine", "small-bi", "bi", 3, encoder="enc-ours")
-    ours, mine = tmp_path / "ours" / "shelf", tmp_path / "mine" / "shelf"
+    ours, mine = tmp_path / "ours" / "checkpoints", tmp_path / "mine" / "checkpoints"
     monkeypatch.setenv(VARIABLE, str(ours))
     monkeypatch.setenv("TRIATTN_DEVICE", "cpu")
     return ours, mine
@@ -44,7 +44,7 @@ def test_a_users_folder_stands_beside_ours(two):
     ours, mine = two
     assert names() == ["small-tri"]
     registry.add_roots([mine])
-    assert names() == ["shelf/small-tri", "small-bi", "small-tri"]
+    assert names() == ["checkpoints/small-tri", "small-bi", "small-tri"]
     assert registry.roots() == (ours, mine.resolve()) and registry.root() == ours
     example = pairs.Example("the red car", "a blue car")
     digests = set()
@@ -65,7 +65,7 @@ def test_one_checkpoint_can_be_added_alone(two):
 def test_the_command_line_lists_both(two, capsys):
     assert main(["list", "--json", "--checkpoints", str(two[1])]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert [one["name"] for one in found] == ["shelf/small-tri", "small-bi", "small-tri"]
+    assert [one["name"] for one in found] == ["checkpoints/small-tri", "small-bi", "small-tri"]
 
 
 def test_a_folder_is_parsed_once_for_every_state_of_its_files(two, monkeypatch):
@@ -87,9 +87,15 @@ def test_a_folder_is_parsed_once_for_every_state_of_its_files(two, monkeypatch):
 
 def test_third_copies_are_numbered(two, tmp_path):
     for place in "ab":
-        shutil.copytree(two[1], tmp_path / place / "shelf")
-    registry.add_roots([tmp_path / "a" / "shelf", tmp_path / "b" / "shelf"])
-    assert names() == ["shelf/small-bi", "shelf/small-tri", "shelf/small-tri (2)", "small-bi", "small-tri"]
+        shutil.copytree(two[1], tmp_path / place / "checkpoints")
+    registry.add_roots([tmp_path / "a" / "checkpoints", tmp_path / "b" / "checkpoints"])
+    assert names() == [
+        "checkpoints/small-bi",
+        "checkpoints/small-tri",
+        "checkpoints/small-tri (2)",
+        "small-bi",
+        "small-tri",
+    ]
 
 
 def test_the_folder_of_a_data_set_changes_no_name(two):
@@ -104,7 +110,7 @@ def test_the_folder_of_a_data_set_changes_no_name(two):
         assert is_unlisted(ours / name / f"in-{name}")
     assert names() == before and not is_unlisted(moved) and not is_unlisted(mine / "small-tri")
     shutil.copytree(moved, ours / "zebra" / "small-tri")  # one name in two data sets
-    assert names() == ["shelf/small-tri", "shelf/small-tri (2)", "small-bi", "small-tri"]
+    assert names() == ["checkpoints/small-tri", "checkpoints/small-tri (2)", "small-bi", "small-tri"]
 
 
 OLD_PATHS = {  # in a folder that has them in data sets' folders

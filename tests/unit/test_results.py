@@ -57,12 +57,12 @@ def test_settings_say_which_record_is_meant(wanted, fits):
 
 
 def test_unshipped_runs_fill_a_cell_and_sweeps_only_where_they_are_named():
-    shelf, trained, swept = record("a"), record("b", file="trained"), record("c", file="layers")
-    assert matching_records([shelf, trained, swept], {"mechanism": "tri"}) == [shelf, trained]
-    assert matching_records([shelf, trained, swept], {"mechanism": "tri", "records": "layers"}) == [swept]
+    checkpoint_folder, trained, swept = record("a"), record("b", file="trained"), record("c", file="layers")
+    assert matching_records([checkpoint_folder, trained, swept], {"mechanism": "tri"}) == [checkpoint_folder, trained]
+    assert matching_records([checkpoint_folder, trained, swept], {"mechanism": "tri", "records": "layers"}) == [swept]
 
 
-def test_of_several_the_shelf_comes_first_then_seeds_then_dev():
+def test_of_several_the_listed_checkpoint_comes_first_then_seeds_then_dev():
     each = [{"seed": seed, "test": TEST} for seed in (1, 2)]
     unmeasured, trained = record("a", test={}, dev={"accuracy": 99.0}), record("b", file="trained", each_seed=each)
     low, high = (record(name, dev={"accuracy": value}) for name, value in (("low", 80.0), ("high", 82.0)))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.coin_checkpoints import MODEL, make_shelf
+from tests.support.coin_checkpoints import MODEL, make_checkpoints
 from tests.support.tiny import change, make_rows
 from triattn_core.__main__ import main
 from triattn_core.checkpoint import registry
@@ -43,7 +43,7 @@ def record(data: str, accuracy: float, changed: dict | None = None, **model) -> 
 
 
 @pytest.fixture
-def shelf(tmp_path, monkeypatch) -> Path:
+def checkpoint_folder(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     monkeypatch.setenv("TRIATTN_DEVICE", "cpu")
     return tmp_path
@@ -82,7 +82,7 @@ def test_the_printed_values_are_those_that_were_checked_against_the_paper():
     assert digest == "0626a61725e460abf089851553b9c12a818454a488c4dc9eb43600a5d19d70af"
 
 
-def test_without_a_record_every_row_of_ours_says_so(shelf):
+def test_without_a_record_every_row_of_ours_says_so(checkpoint_folder):
     (paper,) = [one for one in paper_results.load_papers() if one.paper.name == "COIN"]
     assert not paper.problems and [one.number for one in paper.tables] == [1, 2, 3, 5] and len(paper.figures) == 2
     for table in SIZES:
@@ -93,7 +93,7 @@ def test_without_a_record_every_row_of_ours_says_so(shelf):
     assert all(column.said == "on at most 79,976 of the paper's 384,348 training pairs" for column in TABLES[2].columns)
 
 
-def test_ablations_are_those_of_the_sweep_and_whole_models_those_of_the_shelf(shelf):
+def test_ablations_are_those_of_the_sweep_and_whole_models_those_of_the_checkpoints(checkpoint_folder):
     file = run_records.records_folder() / "coin-ablations.jsonl"
     lines = {"w/o context": {"context": False}, "simple fusion": {"fusion": "simple"}}
     lines |= {"w/o aggregat.": {"aggregation": False}, "simple pool": {"pooling": "max"}, "original": {}}
@@ -110,7 +110,7 @@ def test_ablations_are_those_of_the_sweep_and_whole_models_those_of_the_shelf(sh
     assert told["Trained on"] == "All rows of quora/train; 4 epochs."
 
 
-def test_the_number_of_blocks_is_drawn_from_its_sweep(shelf):
+def test_the_number_of_blocks_is_drawn_from_its_sweep(checkpoint_folder):
     for layers, accuracy in ((1, 60.0), (3, 62.0), (2, 61.0)):
         line = record("lcqmc", accuracy, {"model.layers": layers}, layers=layers)
         run_records.append_record(run_records.records_folder() / "lcqmc-coin-blocks.jsonl", line)
@@ -122,16 +122,17 @@ def test_the_number_of_blocks_is_drawn_from_its_sweep(shelf):
         assert all(figure.ours.items() >= one.ours.items() for one in table.columns)
 
 
-def test_a_vote_is_measured_and_kept_by_one_command(shelf, capsys):
+def test_a_vote_is_measured_and_kept_by_one_command(checkpoint_folder, capsys):
     names = ["quora-coin", *(f"quora-coin-seed-{seed}" for seed in (2, 3, 4, 5))]
     for seed, name in enumerate(names, 1):
-        make_shelf(shelf / "made" / name, ("quora-coin",)).joinpath("quora-coin").rename(shelf / name)
-        change(shelf / name, training={"seed": seed})
-    (shelf / "data" / "quora").mkdir(parents=True)
-    file = shelf / "data" / "quora" / "test.jsonl"
+        made = make_checkpoints(checkpoint_folder / "made" / name, ("quora-coin",))
+        (made / "quora-coin").rename(checkpoint_folder / name)
+        change(checkpoint_folder / name, training={"seed": seed})
+    (checkpoint_folder / "data" / "quora").mkdir(parents=True)
+    file = checkpoint_folder / "data" / "quora" / "test.jsonl"
     make_rows(file, 23, 7)
     assert main(["evaluate", *names[:3], str(file), "--vote", "--record", "--json"]) == 0
-    assert "vote of 3" in (shelf / "results" / "vote.jsonl").read_text("utf-8")
+    assert "vote of 3" in (checkpoint_folder / "results" / "vote.jsonl").read_text("utf-8")
     assert not any(one.values for one in cells(2)["COIN (ensemble)"]), "the paper's ensemble is one of five"
     capsys.readouterr()
     assert main(["evaluate", *names, str(file), "--vote", "--record", "--json"]) == 0
@@ -145,16 +146,16 @@ def test_a_vote_is_measured_and_kept_by_one_command(shelf, capsys):
         (["--record"], "add --vote"),
         (["--vote", "--record"], "neither quora/dev nor quora/test"),
     ):
-        other = shelf / "other.jsonl"
+        other = checkpoint_folder / "other.jsonl"
         make_rows(other, 5, 7)
         assert main(["evaluate", *names, str(other), *arguments]) != 0
         assert says in capsys.readouterr().err
-    change(shelf / names[4], training={"seed": 2})
+    change(checkpoint_folder / names[4], training={"seed": 2})
     assert main(["evaluate", *names, str(file), "--vote", "--record"]) != 0
     assert "two of these checkpoints have the same seed" in capsys.readouterr().err
 
 
-def test_the_bench_fills_the_table_of_costs(shelf, monkeypatch, capsys):
+def test_the_bench_fills_the_table_of_costs(checkpoint_folder, monkeypatch, capsys):
     from tests.bench import coin as bench
 
     monkeypatch.setattr("sys.argv", ["bench", "--batches", "2", "--record"])

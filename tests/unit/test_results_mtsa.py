@@ -100,24 +100,24 @@ def config(folder: Path, task: str, data: dict, **model) -> Path:
 def world(tmp_path_factory):
     """Checkpoints and records, as `triattn train` and `triattn sweep` leave them."""
     root = tmp_path_factory.mktemp("world")
-    make_encoder(root / "shelf" / "encoders" / "tiny")
+    make_encoder(root / "checkpoints" / "encoders" / "tiny")
     had = [{"name": "SNLI", "what": "all of it", "set": "snli"}]
     told = {"start": "nothing", "start_had_seen": had}
-    (root / "shelf" / "encoders" / "tiny" / "metrics.json").write_text(json.dumps(told), "utf-8")
+    (root / "checkpoints" / "encoders" / "tiny" / "metrics.json").write_text(json.dumps(told), "utf-8")
     for name, count, labels in (("trec/train", 23, 2), ("trec/test", 11, 2), ("cr/all", 19, 2)):
         rows(root / "data" / f"{name}.jsonl", count, count, labels)
     for name, count in (("snli/train", 29), ("snli/dev", 13), ("snli/test", 17)):
         rows(root / "data" / f"{name}.jsonl", count, count, 3, pairs=True)
-    trec = config(root / "shelf" / "trec-mtsa", "sentences", {"train": ["trec/train"], "test": "trec/test"})
+    trec = config(root / "checkpoints" / "trec-mtsa", "sentences", {"train": ["trec/train"], "test": "trec/test"})
     cr = {"train": ["cr/all"], "test": "cr/all", "folds": 3}
-    folded = config(root / "shelf" / "baselines" / "cr-multi-head", "sentences", cr, mechanism="multi_head")
+    folded = config(root / "checkpoints" / "baselines" / "cr-multi-head", "sentences", cr, mechanism="multi_head")
     split = {"train": ["snli/train"], "dev": "snli/dev", "test": "snli/test"}
     snli = config(root / "elsewhere" / "snli-mtsa", "inference", split, vectors="layer:1")
     where = ["--data", str(root / "data"), "--runs", str(root / "runs")]
     without = [f"model.{name}=false" for name in ("token2token", "source2token")]
     all_ = [one for setting in ('model.masks=["none"]', *without) for one in ("--set", setting)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "checkpoints"))
         patch.setenv("TRIATTN_DEVICE", "cpu")
         for command in (
             ["train", str(trec)],
@@ -163,7 +163,7 @@ def test_a_checkpoint_and_sweeps_fill_the_rows_of_their_settings_alone(found):
     assert missing.reason == "not trained: no record of trec, mtsa, without token2token"
 
 
-def test_folds_trained_off_the_shelf_fill_their_row_with_their_spread(found):
+def test_folds_trained_in_an_unlisted_folder_fill_their_row_with_their_spread(found):
     one = cell(5, "Multi-head", "Accuracy", "CR", found)
     told = one.record.entry.metrics["folds"]
     assert one.values == tuple(told["each"]) and len(one.values) == 3 and one.record.each == "fold"

@@ -100,16 +100,16 @@ def test_a_column_of_ours_alone_has_no_printed_number_wherever_it_stands():
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, monkeypatch) -> Path:
-    """Another shelf with a paper of its own, a copy of the shipped one."""
+def checkpoint_folder(tmp_path: Path, monkeypatch) -> Path:
+    """Another folder of checkpoints with a paper of its own, a copy of the shipped one."""
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     shutil.copytree(FOLDER, tmp_path / "results" / "papers" / "another")
     return tmp_path / "results" / "papers" / "another"
 
 
-def test_the_papers_of_the_package_stand_beside_those_of_another_shelf(shelf):
-    about = json.loads((shelf / "paper.json").read_text("utf-8"))
-    (shelf / "paper.json").write_text(json.dumps(about | {"name": "Another", "order": 0}), "utf-8")
+def test_the_papers_of_the_package_stand_beside_those_of_another_folder(checkpoint_folder):
+    about = json.loads((checkpoint_folder / "paper.json").read_text("utf-8"))
+    (checkpoint_folder / "paper.json").write_text(json.dumps(about | {"name": "Another", "order": 0}), "utf-8")
     found = paper_results.load_papers()
     assert [one.paper.name for one in found][:2] == ["Another", "Tri-Attention"]
     assert [(len(one.tables), len(one.figures)) for one in found][:2] == [(6, 3), (6, 3)]
@@ -128,8 +128,8 @@ def test_the_papers_of_the_package_stand_beside_those_of_another_shelf(shelf):
         (None, "not a JSON file"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_one_line_and_the_others_are_there(shelf, change, says):
-    path = shelf / "table-6.json"
+def test_a_file_that_cannot_be_read_is_one_line_and_the_others_are_there(checkpoint_folder, change, says):
+    path = checkpoint_folder / "table-6.json"
     text = "{" if change is None else json.dumps(json.loads(path.read_text("utf-8")) | change)
     path.write_text(text, "utf-8")
     with pytest.raises(DataError, match="table-6.json"):
@@ -140,13 +140,13 @@ def test_a_file_that_cannot_be_read_is_one_line_and_the_others_are_there(shelf, 
     assert str(path) in said and says in said and "\n" not in said
 
 
-def test_a_paper_without_its_head_is_said_and_has_no_tables(shelf):
-    (shelf / "paper.json").write_text("[]", "utf-8")
+def test_a_paper_without_its_head_is_said_and_has_no_tables(checkpoint_folder):
+    (checkpoint_folder / "paper.json").write_text("[]", "utf-8")
     last = paper_results.load_papers()[-1]
     assert (last.paper.name, last.tables) == ("another", ()) and "paper.json" in last.problems[0]
     with pytest.raises(DataError, match="order"):
-        (shelf / "paper.json").write_text('{"name": "x", "cite": "y"}', "utf-8")
-        read_model(shelf / "paper.json", Paper)
+        (checkpoint_folder / "paper.json").write_text('{"name": "x", "cite": "y"}', "utf-8")
+        read_model(checkpoint_folder / "paper.json", Paper)
 
 
 def test_the_printed_values_are_those_that_were_checked_against_the_paper():

@@ -32,20 +32,20 @@ def world(tmp_path_factory):
     """A config of Bi and one of Tri, one epoch each; nothing is trained."""
     root = make_world(tmp_path_factory.mktemp("sweep"), ("bi", "tri"))
     for name in ("bi", "tri"):
-        change(root / "shelf" / f"small-{name}", training={"epochs": 1, "more_seeds": [7]})
+        change(root / "checkpoints" / f"small-{name}", training={"epochs": 1, "more_seeds": [7]})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "checkpoints"))
         patch.setenv("TRIATTN_DEVICE", "cpu")
         yield root
 
 
 def run(world: Path, *more: str, names: tuple[str, ...] = ("bi",)) -> int:
-    paths = [str(world / "shelf" / f"small-{name}" / "config.json") for name in names]
+    paths = [str(world / "checkpoints" / f"small-{name}" / "config.json") for name in names]
     return main(["sweep", *paths, "--data", str(world / "data"), "--runs", str(world / "runs"), *more])
 
 
 def stored(world: Path, name: str) -> list[dict]:
-    path = world / "shelf" / "results" / f"{name}.jsonl"
+    path = world / "checkpoints" / "results" / f"{name}.jsonl"
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
@@ -70,7 +70,7 @@ def test_a_record_a_variant_with_all_that_made_it(world, swept):
     assert len({one["digest"] for one in swept}) == 2
 
 
-def test_no_weights_are_left_and_the_shelf_is_as_it_was(world, swept):
+def test_no_weights_are_left_and_the_checkpoints_are_as_they_were(world, swept):
     assert {path.parent.name for path in world.rglob("*.safetensors")} == {"tiny"}
     assert [path.name for path in (world / "runs").iterdir()] == ["features"]
     assert all(not (entry.path / "metrics.json").exists() for entry in list_checkpoints())
@@ -79,11 +79,11 @@ def test_no_weights_are_left_and_the_shelf_is_as_it_was(world, swept):
 def test_a_variant_is_trained_as_the_same_config_is_by_train(world, swept, tmp_path, monkeypatch):
     """The numbers of `triattn train` on a copy of the config with that setting and seed.
 
-    Among the checkpoints, but not on the shelf, it leaves a record itself; elsewhere it leaves none.
+    Among the checkpoints, but not listed, it leaves a record itself; elsewhere it leaves none.
     """
-    folder, outside = world / "shelf" / "full-size" / "copy", tmp_path / "copy"
+    folder, outside = world / "checkpoints" / "full-size" / "copy", tmp_path / "copy"
     folder.mkdir(parents=True)
-    shutil.copy(world / "shelf" / "small-bi" / "config.json", folder)
+    shutil.copy(world / "checkpoints" / "small-bi" / "config.json", folder)
     change(folder, model={"layers": 3}, training={"seed": 2, "more_seeds": []})
     shutil.copytree(folder, outside)
     where = ["--data", str(world / "data"), "--runs", str(tmp_path / "runs")]
@@ -99,13 +99,13 @@ def test_a_variant_is_trained_as_the_same_config_is_by_train(world, swept, tmp_p
     assert found.file == "trained" and found.values("test", "f1") == (told["test"]["f1"],)
 
 
-def test_what_is_on_the_shelf_leaves_no_other_record_and_all_seeds_all_metrics(world, tmp_path, monkeypatch):
+def test_what_is_listed_leaves_no_other_record_and_all_seeds_all_metrics(world, tmp_path, monkeypatch):
     root = tmp_path / "world"
     shutil.copytree(world, root, ignore=shutil.ignore_patterns("results", "runs"))
-    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(root / "checkpoints"))
     where = ["--data", str(root / "data"), "--runs", str(root / "runs")]
-    assert main(["train", str(root / "shelf" / "small-tri" / "config.json"), *where]) == 0
-    assert not (root / "shelf" / "results").exists()
+    assert main(["train", str(root / "checkpoints" / "small-tri" / "config.json"), *where]) == 0
+    assert not (root / "checkpoints" / "results").exists()
     (found,) = [one for one in run_records.all_records()[0] if one.entry.name == "small-tri"]
     assert found.runs == 2 and len(found.values("test", "f1")) == len(found.values("dev", "accuracy")) == 2
     assert found.values("test", "accuracy") == tuple(one["test"] for one in found.entry.metrics["seeds"])
@@ -145,15 +145,15 @@ def test_resume_trains_only_what_is_missing(world, swept, monkeypatch, capsys):
     assert run(world, *one, "4", "--test") == 0
     assert trained[2:] == [(1, [4])]
     assert stored(world, "small-bi-layers")[:2] == swept
-    record = next(one for one in run_records.read_records(world / "shelf" / "results" / "small-bi-layers.jsonl")[0]
-                  if one.changed == {"model.layers": 1})  # fmt: skip
+    records, _ = run_records.read_records(world / "checkpoints" / "results" / "small-bi-layers.jsonl")
+    record = next(record for record in records if record.changed == {"model.layers": 1})
     assert len(record.values("dev", "accuracy")) == 3 and len(record.values("test", "accuracy")) == 1
     assert run(world, *one, "2,1,4") == 0 and len(trained) == 3
 
 
 def test_a_sweep_that_is_stopped_keeps_what_it_had(world, monkeypatch):
     """Left in the second variant: the first is recorded, and with resume the second alone is trained."""
-    paths = [world / "shelf" / "small-bi" / "config.json"]
+    paths = [world / "checkpoints" / "small-bi" / "config.json"]
     where = (world / "data", world / "runs")
 
     def started(resume: bool):
@@ -201,11 +201,11 @@ def test_several_configs_and_settings_are_all_combined(world):
     ],
 )
 def test_bad_settings_are_one_line_before_anything_is_trained(world, capsys, more, says):
-    before = sorted((world / "shelf" / "results").glob("*"))
+    before = sorted((world / "checkpoints" / "results").glob("*"))
     assert run(world, *more) == 1
     said = capsys.readouterr().err
     assert says in said and said.count("\n") == 1
-    assert sorted((world / "shelf" / "results").glob("*")) == before
+    assert sorted((world / "checkpoints" / "results").glob("*")) == before
 
 
 def test_values_are_json_or_words():
@@ -218,6 +218,6 @@ def test_values_are_json_or_words():
 
 
 def test_a_config_is_read_with_changes(world):
-    path = world / "shelf" / "small-bi" / "config.json"
+    path = world / "checkpoints" / "small-bi" / "config.json"
     assert read_config(path, {"model.layers": 5}).model.layers == 5
     assert read_config(path).model.layers == 2

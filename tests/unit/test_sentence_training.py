@@ -51,8 +51,9 @@ def pair(draw: random.Random) -> dict:
 def world(tmp_path_factory):
     """`ask` has no dev, `any` no split and four rows twice, `nli` all three."""
     root = tmp_path_factory.mktemp("world")
-    make_encoder(root / "shelf" / "encoders" / "tiny")
-    (root / "shelf" / "encoders" / "tiny" / "metrics.json").write_text('{"start": "nothing", "start_had_seen": []}')
+    encoder = root / "checkpoints" / "encoders" / "tiny"
+    make_encoder(encoder)
+    (encoder / "metrics.json").write_text('{"start": "nothing", "start_had_seen": []}')
     sizes = {"ask/train": 40, "ask/test": 12, "any/all": 30, "nli/train": 40, "nli/dev": 14, "nli/test": 12}
     found = {}
     for number, (name, size) in enumerate(sizes.items()):
@@ -69,13 +70,13 @@ def world(tmp_path_factory):
             told = {str(i): one for i, one in enumerate(NAMES)}
             path.with_name("labels.json").write_text(json.dumps(told), "utf-8")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "checkpoints"))
         patch.setenv("TRIATTN_DEVICE", "cpu")
         yield root
 
 
 def make(world: Path, name: str, task: str, data: dict, training: dict | None = None, **more) -> Path:
-    folder = world / "shelf" / name
+    folder = world / "checkpoints" / name
     folder.mkdir()
     plan = {"format": 1, "kind": "sentence", "task": task, "language": "en", "encoder": "tiny", "max_tokens": 12}
     plan |= {"labels": NAMES} if task == "sentences" else {}

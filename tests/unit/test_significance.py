@@ -136,7 +136,7 @@ def test_seeds_that_do_not_move_the_number():
 
 
 @pytest.fixture
-def shelf(tmp_path, monkeypatch):
+def checkpoint_folder(tmp_path, monkeypatch):
     """Records of four checkpoints; one has one seed."""
     scores = {"x-bi": [80.0, 80.5, 80.2], "x-tri": [84.0, 84.6, 84.1], "x-cbi": [81.0], "x-bi-dot": [79.0, 79.5]}
     for name, values in scores.items():
@@ -151,7 +151,7 @@ def shelf(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_triattn_seeds_compares_what_shares_a_set_and_a_similarity(shelf, capsys):
+def test_triattn_seeds_compares_what_shares_a_set_and_a_similarity(checkpoint_folder, capsys):
     assert main(["seeds", "--json"]) == 0
     found = {(one["data"], one["similarity"]): one for one in json.loads(capsys.readouterr().out)}
     assert list(found) == [("Quora", "additive"), ("Quora", "dot")]
@@ -163,7 +163,7 @@ def test_triattn_seeds_compares_what_shares_a_set_and_a_similarity(shelf, capsys
     assert found["Quora", "dot"]["differences"] == []
 
 
-def test_triattn_seeds_in_words(shelf, capsys):
+def test_triattn_seeds_in_words(checkpoint_folder, capsys):
     assert main(["seeds"]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "Quora, additive"
@@ -172,7 +172,7 @@ def test_triattn_seeds_in_words(shelf, capsys):
     assert not any("x-cbi" in line for line in said)
 
 
-def test_triattn_seeds_of_a_shelf_without_seeds_says_so(tmp_path, monkeypatch, capsys):
+def test_triattn_seeds_of_checkpoints_without_seeds_says_so(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(tmp_path))
     assert main(["seeds", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == []

@@ -45,8 +45,8 @@ def test_the_epoch_that_is_best_on_dev_becomes_the_checkpoint(
     small, tmp_path, monkeypatch, accuracies, kept, left_after
 ):
     """Four epochs of six steps whose accuracies are told; also in a run that is left after one of them and resumed."""
-    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(small / "shelf"))
-    config = read_config(small / "shelf" / "small-bi" / "config.json")
+    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(small / "checkpoints"))
+    config = read_config(small / "checkpoints" / "small-bi" / "config.json")
     config = config.model_copy(update={"training": config.training.model_copy(update={"epochs": 4})})
     folder, runs, measured, states = tmp_path / "small-bi", small / "runs", [], {}
 
@@ -74,7 +74,7 @@ def test_the_epoch_that_is_best_on_dev_becomes_the_checkpoint(
 @pytest.fixture
 def measured(small, monkeypatch):
     """Trains with changed settings for one epoch: the training rows and the dev rows, as (tokens of A, label)."""
-    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(small / "shelf"))
+    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(small / "checkpoints"))
     sets = []
 
     def make(tan, config, found, run, accelerator):
@@ -86,7 +86,7 @@ def measured(small, monkeypatch):
 
     def trained(name: str, **data) -> tuple[list, list, int]:
         folder = small / "others" / name
-        shutil.copytree(small / "shelf" / "small-bi", folder)
+        shutil.copytree(small / "checkpoints" / "small-bi", folder)
         change(folder, data=data, training={"epochs": 1})
         config = read_config(folder / "config.json")
         events = list(

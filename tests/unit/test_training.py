@@ -30,7 +30,7 @@ NAMES = ("small-bi", "small-cbi", "small-tri")
 
 
 def train(world: Path, *names: str, runs: str = "runs", more: tuple[str, ...] = ("--json",)) -> int:
-    paths = [str(world / "shelf" / name / "config.json") for name in names]
+    paths = [str(world / "checkpoints" / name / "config.json") for name in names]
     return main(["train", *paths, "--data", str(world / "data"), "--runs", str(world / runs), *more])
 
 
@@ -43,13 +43,13 @@ def told(capsys) -> list[dict]:
 def world(tmp_path_factory):
     """Bi with two more seeds, C-Bi, and Tri in bfloat16 on every third row; four training rows are marked."""
     root = make_world(tmp_path_factory.mktemp("several"))
-    change(root / "shelf" / "small-bi", training={"more_seeds": [2, 5]})
-    change(root / "shelf" / "small-tri", training={"precision": "bf16"}, data={"every": 3})
+    change(root / "checkpoints" / "small-bi", training={"more_seeds": [2, 5]})
+    change(root / "checkpoints" / "small-tri", training={"precision": "bf16"}, data={"every": 3})
     mark(root / "data" / "small" / "train.jsonl", in_eval=(1, 5), dup=(6, 17))
     for split in ("dev", "test"):
         mark(root / "data" / "small" / f"{split}.jsonl", in_eval=(0, 1), dup=(2, 3))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "checkpoints"))
         patch.setenv("TRIATTN_DEVICE", "cpu")
         yield root
 
@@ -79,7 +79,7 @@ def seed_folders(world: Path) -> dict[str, list[Path]]:
     """The checkpoint of each seed, the shipped one first."""
     more = {"small-bi": (2, 5)}
     return {
-        name: [world / "shelf" / name, *(seed_run(world / "runs", name, seed) for seed in more.get(name, ()))]
+        name: [world / "checkpoints" / name, *(seed_run(world / "runs", name, seed) for seed in more.get(name, ()))]
         for name in NAMES
     }
 
@@ -93,7 +93,7 @@ def test_the_encoder_reads_each_set_once_for_all(world, trained):
 
 def test_measured_together_each_has_the_numbers_it_has_alone(world, trained, capsys):
     for name, folders in seed_folders(world).items():
-        metrics = json.loads((world / "shelf" / name / "metrics.json").read_text("utf-8"))
+        metrics = json.loads((world / "checkpoints" / name / "metrics.json").read_text("utf-8"))
         alone = []
         for folder in folders:
             found = {"seed": read_config(folder / "config.json").training.seed}
@@ -122,8 +122,8 @@ def test_seeds_are_other_weights_and_stand_in_the_records(world, trained):
 
 
 def test_a_further_seed_is_what_that_seed_gives_alone(world, trained, tmp_path):
-    other = tmp_path / "shelf" / "small-bi"
-    shutil.copytree(world / "shelf" / "small-bi", other)
+    other = tmp_path / "checkpoints" / "small-bi"
+    shutil.copytree(world / "checkpoints" / "small-bi", other)
     change(other, training={"seed": 2, "more_seeds": []})
     shutil.copytree(world / "runs" / "features", tmp_path / "runs" / "features")
     where = ["--data", str(world / "data"), "--runs", str(tmp_path / "runs")]
@@ -134,16 +134,16 @@ def test_a_further_seed_is_what_that_seed_gives_alone(world, trained, tmp_path):
 
 def test_resuming_what_is_finished_trains_nothing_and_measures_again(world, trained, capsys, read):
     before = {name: [load(folder).digest for folder in folders] for name, folders in seed_folders(world).items()}
-    metrics = {name: json.loads((world / "shelf" / name / "metrics.json").read_text("utf-8")) for name in NAMES}
+    metrics = {name: json.loads((world / "checkpoints" / name / "metrics.json").read_text("utf-8")) for name in NAMES}
     for name in NAMES:
-        (world / "shelf" / name / "metrics.json").unlink()
+        (world / "checkpoints" / name / "metrics.json").unlink()
     read.clear()
     assert train(world, *NAMES, more=("--resume", "--json")) == 0
     said = told(capsys)
     assert [(event["kind"], event["values"]["checkpoint"]) for event in said] == [("metric", name) for name in NAMES]
     assert sum(read) == 20 + 22 + len(NAMES) + 20 * len(NAMES)  # the last: the attention on dev
     for event, (name, old) in zip(said, metrics.items()):
-        found = json.loads((world / "shelf" / name / "metrics.json").read_text("utf-8"))
+        found = json.loads((world / "checkpoints" / name / "metrics.json").read_text("utf-8"))
         assert {**found, "command": ""} == {**old, "command": ""}
         assert event["values"]["test"] == found["test"]
     assert {name: [load(f).digest for f in folders] for name, folders in seed_folders(world).items()} == before
@@ -158,7 +158,7 @@ def test_what_is_kept_of_a_measurement_is_of_these_weights_and_these_rows(world,
         raise KeyboardInterrupt
 
     def measured(name: str):
-        folder = world / "shelf" / name
+        folder = world / "checkpoints" / name
         with pytest.raises(KeyboardInterrupt):
             measure([load(folder)], read_config(folder / "config.json"), data, tmp_path / "runs", True)
 
@@ -173,7 +173,7 @@ def test_what_is_kept_of_a_measurement_is_of_these_weights_and_these_rows(world,
 
 
 def test_one_more_seed_is_trained_and_nothing_else(world, trained, capsys):
-    folder = world / "shelf" / "small-cbi"
+    folder = world / "checkpoints" / "small-cbi"
     before, digest = (folder / "config.json").read_bytes(), load(folder).digest
     change(folder, training={"more_seeds": [3]})
     try:
@@ -195,12 +195,12 @@ def test_each_config_has_its_own_arithmetic(world, trained):
 def test_weights_trained_in_bfloat16_are_others(world, trained, tmp_path):
     """Twin of the above: the setting reaches the numbers, not the flag alone."""
     plain = tmp_path / "small-tri"
-    shutil.copytree(world / "shelf" / "small-tri", plain)
+    shutil.copytree(world / "checkpoints" / "small-tri", plain)
     change(plain, training={"precision": "no"})
     shutil.copytree(world / "runs" / "features", tmp_path / "runs" / "features")
     config, cpu = read_config(plain / "config.json"), Accelerator(cpu=True)
     list(train_tan(config, plain, world / "data", tmp_path / "runs", False, cpu))
-    found, lower = (load_file(folder / "model.safetensors") for folder in (plain, world / "shelf" / "small-tri"))
+    found, lower = (load_file(folder / "model.safetensors") for folder in (plain, world / "checkpoints" / "small-tri"))
     assert not torch.equal(found["predict.weight"], lower["predict.weight"])
     torch.testing.assert_close(found["predict.weight"], lower["predict.weight"], atol=0.05, rtol=0.05)
 
@@ -210,7 +210,7 @@ def test_sets_that_differ_are_measured_apart(world, trained, tmp_path, read):
     group, sets = [], world / "data" / "small"
     shutil.copyfile(sets / "test.jsonl", sets / "same.jsonl")
     for name, data in (("small-bi", {"test": None}), ("small-cbi", {"dev": "small/same"}), ("small-tri", {})):
-        shutil.copytree(world / "shelf" / name, tmp_path / name)
+        shutil.copytree(world / "checkpoints" / name, tmp_path / name)
         change(tmp_path / name, data=data, training={"more_seeds": []})
         group.append((tmp_path / name, read_config(tmp_path / name / "config.json")))
     events = list(record_metrics(group, world / "data", world / "runs", False, "a command"))
@@ -228,7 +228,7 @@ def test_sets_that_differ_are_measured_apart(world, trained, tmp_path, read):
 def test_a_test_set_without_labels_is_one_line(world, trained, tmp_path):
     shutil.copytree(world / "data", tmp_path / "data")
     (tmp_path / "data" / "small" / "test.jsonl").write_text('{"text_a": "who", "text_b": "what"}\n')
-    folder = world / "shelf" / "small-bi"
+    folder = world / "checkpoints" / "small-bi"
     with pytest.raises(DataError, match="no row has a label") as caught:
         group = [(folder, read_config(folder / "config.json"))]
         list(record_metrics(group, tmp_path / "data", world / "runs", False, ""))
@@ -236,8 +236,8 @@ def test_a_test_set_without_labels_is_one_line(world, trained, tmp_path):
 
 
 def test_a_bad_config_is_seen_before_the_first_is_trained(world, tmp_path, capsys):
-    bad = world / "shelf" / "bad"
-    shutil.copytree(world / "shelf" / "small-bi", bad)
+    bad = world / "checkpoints" / "bad"
+    shutil.copytree(world / "checkpoints" / "small-bi", bad)
     try:
         for settings in ({"precision": "fp8"}, {"precision": "no", "more_seeds": "many"}):
             change(bad, training=settings)

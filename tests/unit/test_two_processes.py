@@ -26,11 +26,11 @@ def world(tmp_path_factory) -> Path:
 def trained(world: Path, processes: int, rate: float) -> dict[str, torch.Tensor]:
     """The weights after a training with so many processes."""
     folder = world / f"{processes}-{rate}" / "small-bi"
-    shutil.copytree(world / "shelf" / "small-bi", folder)
+    shutil.copytree(world / "checkpoints" / "small-bi", folder)
     change(folder, model={"dropout": 0.0}, training={"epochs": 3, "rate": rate})
     command = [sys.executable, *LAUNCH, "--num_processes", str(processes), "-m", "triattn_core", "train"]
     places = [str(folder / "config.json"), "--data", str(world / "data"), "--runs", str(folder.parent / "runs")]
-    environment = os.environ | {"TRIATTN_CHECKPOINTS": str(world / "shelf"), "OMP_NUM_THREADS": "1"}
+    environment = os.environ | {"TRIATTN_CHECKPOINTS": str(world / "checkpoints"), "OMP_NUM_THREADS": "1"}
     ended = subprocess.run([*command, *places], env=environment, capture_output=True, text=True, timeout=240)
     assert ended.returncode == 0, ended.stderr[-3000:]
     return load_file(folder / "model.safetensors")

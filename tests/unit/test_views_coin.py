@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.oracles import coin as oracle
-from tests.support.coin_checkpoints import WIDTH, make_shelf
+from tests.support.coin_checkpoints import WIDTH, make_checkpoints
 from triattn_core.analysis.intervention.coin_ablation import explain_ablated
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.registry import VARIABLE
@@ -32,7 +32,7 @@ ANSWERS = [Answer("", "nothing", 0.7), Answer("layer.0", "block 1", 0.4, True)]
 @pytest.fixture(scope="module")
 def traces(tmp_path_factory) -> dict[str, AttentionTrace]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(VARIABLE, str(make_shelf(tmp_path_factory.mktemp("shelf"))))
+        patch.setenv(VARIABLE, str(make_checkpoints(tmp_path_factory.mktemp("checkpoints"))))
         patch.setenv("TRIATTN_DEVICE", "cpu")
         found = {name: explain(load(name), PAIR)[1] for name in ("quora-coin", "without-all-coin", "single-coin")}
         for name, off in (("quora-coin", "layer.1"), ("quora-coin", "context"), ("single-coin", "layer.0")):

@@ -75,10 +75,10 @@ def record(similarity_: str, values: tuple[float, ...], width: int = 64, file: s
 
 
 def test_runs_are_rows_and_those_trained_otherwise_stand_apart():
-    shelf, sweep = record("dot", (40.0, 41.0, 40.0)), record("dot", (41.5, 41.0), file="sweep")
-    all_ = [shelf, sweep, record("fnn", (3.0,), width=32)]
+    checkpoint_folder, sweep = record("dot", (40.0, 41.0, 40.0)), record("dot", (41.5, 41.0), file="sweep")
+    all_ = [checkpoint_folder, sweep, record("fnn", (3.0,), width=32)]
     found = spreads.seed_runs(all_, "test", "em")
-    assert found.value.tolist() == [40.0, 41.0, 40.0, 41.5, 3.0]  # seed 2 of the sweep is that of the shelf
+    assert found.value.tolist() == [40.0, 41.0, 40.0, 41.5, 3.0]  # seed 2 of the sweep is that of the checkpoint
     assert found.recipe.nunique() == 2 and found.seed.tolist() == ["1", "2", "3", "1", "1"] and set(found.rows) == {70}
     assert spreads.seed_runs(all_, "dev", "em").empty and spreads.loss_curves(all_, "dev").empty
     history = [{"step": 100, "train_loss": 5.0}, {"step": 130, "dev_loss": 4.0}]
