@@ -12,33 +12,20 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import case_list
 from tests.app.test_pages import opened, sound, texts
-from tests.support.choices_checkpoints import make_checkpoints
-from triattn_core.analysis.mining import agreement, case_table, sources
+from tests.support.mined_checkpoints import NAMES, ROWS, make_checkpoints, rows
+from triattn_core.analysis.mining import agreement, case_table
 from triattn_core.analysis.mining.runs import Run
 from triattn_core.case_book import CaseBook
-from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.tasks import pairs
 
-NAMES = [f"quora-{mechanism}-additive" for mechanism in ("bi", "cbi", "tri")]
 TABLE = {"pairs": 48, "dialogue": 12, "reading": 12}
 LABELS = {"pairs": "Sentence pairs", "dialogue": "Dialogue", "reading": "Reading comprehension"}
 
 
 @pytest.fixture(scope="module")
 def checkpoint_folder(tmp_path_factory) -> Path:
-    """Untrained checkpoints of all tasks, and a stored table of rows that are not in the project."""
-    root = make_checkpoints(tmp_path_factory.mktemp("checkpoints"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(VARIABLE, str(root))
-        (root / "results" / "cases").mkdir(parents=True)
-        (root / "results" / "cases" / "broken.parquet").write_bytes(b"PAR1 no table")
-        for where, names in {"far": NAMES, "near": NAMES[:2]}.items():
-            run = Run([load(name, "cpu") for name in names], sources.uploaded_source(f"{where}/test.jsonl", ROWS))
-            while run.step():
-                pass
-            run.case_table().save(root / "results" / "cases" / f"{where}.parquet")
-    return root
+    return make_checkpoints(tmp_path_factory.mktemp("checkpoints"))
 
 
 @pytest.fixture(autouse=True)
@@ -47,14 +34,6 @@ def place(checkpoint_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("TRIATTN_DEVICE", "cpu")
     monkeypatch.setenv("TRIATTN_CASES", str(tmp_path / "cases.sqlite"))
     return tmp_path / "cases.sqlite"
-
-
-def rows(count: int) -> bytes:
-    some = pairs.examples("en")[:count]
-    return "".join(json.dumps(pairs.row(one) | {"id": f"n-{i}"}) + "\n" for i, one in enumerate(some)).encode()
-
-
-ROWS = rows(20) + b"\n"  # a file that is not among our own
 
 
 def listed(app: AppTest) -> list[int]:

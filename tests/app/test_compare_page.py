@@ -13,10 +13,11 @@ from streamlit.testing.v1 import AppTest
 from pages.shared import disagreements
 from pages.shared.checkpoint_differences import differences_html
 from pages.side_by_side import edited_input
-from tests.app.test_cases_page import handed, rows, stopped
+from tests.app.test_cases_page import handed, stopped
 from tests.app.test_choices import block, figure
 from tests.app.test_pages import opened, ran, sound, told
 from tests.support.choices_checkpoints import make_checkpoints
+from tests.support.mined_checkpoints import rows
 from tests.support.tiny import WORDS, make_checkpoint, make_encoder
 from triattn_core.analysis.mining import agreement
 from triattn_core.checkpoint.bundle import load

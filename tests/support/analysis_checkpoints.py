@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.choice_rows import LIMITS, dialogue_row, reading_row
 from tests.support.living_checkpoints import LIVING
 from tests.support.tiny import make_checkpoint, make_encoder
-from tests.unit.test_choice_training import LIMITS, dialogue_row, reading_row
 from triattn_core.tasks import TASKS
 
 MECHANISMS = ("bi", "cbi", "tri")

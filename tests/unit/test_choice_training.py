@@ -11,39 +11,15 @@ import numpy as np
 import pytest
 import torch
 
-from tests.support.tiny import HEADS, WORDS, config, make_encoder
+from tests.support.choice_rows import LIMITS, dialogue_row, reading_row
+from tests.support.tiny import HEADS, config, make_encoder
 from triattn_core.__main__ import main
 from triattn_core.checkpoint.bundle import load
 from triattn_core.inference.batch import collate
 from triattn_core.inference.explain import explain
 from triattn_core.models.encoders import load_encoder
 from triattn_core.tasks import TASKS
-from triattn_core.text.roles import Limits
 from triattn_core.training.tan.features import encode
-
-LIMITS = Limits(48, (3, 3, 14))
-
-
-def dialogue_row(draw: random.Random, single: bool) -> dict:
-    """The true response begins with the last turn's first word."""
-    turns = [" ".join(draw.choices(WORDS[4:-3], k=draw.randint(1, 5))) for _ in range(draw.randint(1, 4))]
-    responses = [" ".join(draw.choices(WORDS[4:-3], k=4)) for _ in range(4)]
-    label = draw.randrange(4)
-    responses[label] = f"{turns[-1].split()[0]} {responses[label]}"
-    if single:
-        return {"history": turns, "response": responses[label], "label": 1} if label % 2 else {
-            "history": turns, "response": responses[label - 1], "label": 0
-        }  # fmt: skip
-    return {"history": turns, "candidates": responses, "label": label}
-
-
-def reading_row(draw: random.Random) -> dict:
-    """The right option is the word after "is" in the passage; options are two to four."""
-    options = draw.sample(WORDS[4:16], draw.randint(2, 4))
-    answer = draw.randrange(len(options))
-    passage = f"the car watch. it is {options[answer]} . who play?"
-    level = draw.choice(["middle", "high"])
-    return {"passage": passage, "question": "what is it ?", "options": options, "answer": answer, "level": level}
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 import torch
 from transformers import BertForPreTraining
 
-from tests.unit.test_encoder_training import make_start, train, weights, write
+from tests.support.encoder_recipe import make_start, train, weights, write
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training.encoder import post_training, separate_training
 from triattn_core.training.encoder.rows import Pair, read_pairs

@@ -10,8 +10,8 @@ import torch
 from accelerate import Accelerator
 from torch.nn.functional import cross_entropy
 
+from tests.support.choice_rows import dialogue_row, reading_row
 from tests.support.tiny import make_encoder
-from tests.unit.test_choice_training import dialogue_row, reading_row
 from triattn_core.models.encoders import encoder_tensors
 from triattn_core.models.tensors import digest
 from triattn_core.training.encoder import post_training

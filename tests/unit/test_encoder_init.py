@@ -12,6 +12,7 @@ import torch
 from accelerate import Accelerator
 from safetensors.torch import load_file
 
+from tests.support.encoder_recipe import write
 from tests.support.tiny import mark
 from triattn_core.__main__ import main
 from triattn_core.errors import ConfigError
@@ -63,12 +64,6 @@ def make_recipe(seed: int = 1, **changes) -> dict:
         "seed": seed,
         "save_every": 50,
     } | changes
-
-
-def write(path: Path, rows: list[tuple[str, str, int | None]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lines = [json.dumps(dict(zip(("text_a", "text_b", "label"), row))) + "\n" for row in rows]
-    path.write_text("".join(lines), "utf-8")
 
 
 def drawn(count: int, seed: int) -> list[tuple[str, str, int]]:
@@ -236,22 +231,6 @@ def test_a_run_from_nothing_that_was_left_resumes_to_the_same_encoder(world, mad
     steps = [event["step"] for event in log(world, "left") if event["kind"] == "metric"]
     assert steps == [event["step"] for event in log(world) if event["kind"] == "metric"]
     assert all(later > earlier for earlier, later in pairwise(steps)) and len(steps) == 7
-
-
-# --- turned pairs ---
-
-
-def test_a_share_of_the_pairs_is_turned_and_keeps_its_label():
-    rows = [encoder_rows.Pair((number, 7), (number, 8, 9), number % 2) for number in range(2000)]
-    turned = [encoder_rows.Pair(row.b, row.a, row.label) for row in rows]
-    assert encoder_rows.swap_pairs(rows, 0.0) == rows
-    assert encoder_rows.swap_pairs(rows, 1.0) == turned
-    torch.manual_seed(1)
-    found = encoder_rows.swap_pairs(rows, 0.3)
-    assert all(one in (row, other) for one, row, other in zip(found, rows, turned))
-    assert abs(sum(one == other for one, other in zip(found, turned)) - 600) < 80
-    torch.manual_seed(1)
-    assert encoder_rows.swap_pairs(rows, 0.3) == found
 
 
 @pytest.mark.parametrize(("share", "some"), [(None, {False}), (0.0, {False}), (0.5, {False, True}), (1.0, {True})])

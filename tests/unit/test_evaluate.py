@@ -5,38 +5,27 @@ from __future__ import annotations
 import gc
 import json
 import weakref
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.support.tiny import make_checkpoint, make_encoder, make_rows, make_world
-from triattn_core.__main__ import main
-from triattn_core.analysis.significance import mcnemar
+from tests.support.evaluate_world import NAMES, make_stranger, use_world
+from tests.support.tiny import make_checkpoint
 from triattn_core.checkpoint.bundle import Bundle, load
 from triattn_core.errors import ConfigError, DataError
 from triattn_core.inference import evaluate as module
-from triattn_core.inference.evaluate import evaluate, exclude_overlap, judge, predictions, verdicts
+from triattn_core.inference.evaluate import evaluate, exclude_overlap, predictions, verdicts
 from triattn_core.inference.explain import explain
 from triattn_core.inference.predict import batch_by_length
 from triattn_core.tasks import dialogue, pairs
 
 pytestmark = pytest.mark.slow
 
-NAMES = ("bi", "cbi", "tri", "tri-again")
-
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    """Checkpoints with drawn weights on one encoder, and 75 rows."""
-    root = make_world(tmp_path_factory.mktemp("world"), ())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "checkpoints"))
-        patch.setenv("TRIATTN_DEVICE", "cpu")
-        for seed, name in enumerate(NAMES, 3):
-            make_checkpoint(root, name, name.partition("-")[0], seed)
-        make_rows(root / "rows.jsonl", 75, seed=9)
+    with use_world(tmp_path_factory.mktemp("world")) as root:
         yield root
 
 
@@ -148,10 +137,7 @@ def test_rows_that_cannot_be_measured_are_named(bundles, examples):
 
 @pytest.fixture
 def stranger(world) -> Path:
-    """A checkpoint on another encoder."""
-    if not (world / "checkpoints" / "encoders" / "other").is_dir():
-        make_encoder(world / "checkpoints" / "encoders" / "other", seed=6)
-    return make_checkpoint(world, "stranger", "bi", 3, encoder="other")
+    return make_stranger(world)
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -167,9 +153,6 @@ def test_checkpoints_that_cut_at_different_lengths_are_refused(world, bundles, e
         evaluate([*bundles[:2], shorter], examples)
 
 
-# --- triattn evaluate ---
-
-
 def test_rows_that_stand_elsewhere_too_are_left_out():
     """In whatever order, case, width and punctuation; not where only one of the texts does."""
     rows = [("Ａ 电影？", "B!", 1), ("a电影", "c", 1), ("b", "a 电影", 0), ("B", "b", 0)]
@@ -180,65 +163,6 @@ def test_rows_that_stand_elsewhere_too_are_left_out():
     assert list(exclude_overlap(talks, learnt)) == talks[:1]
     tested = [dialogue.Example(("Hi.", "which one"), ("this", "that", "none"), right) for right in (0, 1, 2)]
     assert list(exclude_overlap(tested, learnt)) == [tested[0], tested[2]]
-
-
-def test_the_command_line_measures_without_overlap(world, capsys):
-    """A pair turned round is left out; a file that is not there is named."""
-    rows = [json.loads(line) for line in (world / "rows.jsonl").read_text("utf-8").splitlines()]
-    turned = [{"text_a": row["text_b"].upper(), "text_b": row["text_a"]} for row in rows[:20]]
-    (world / "turned.jsonl").write_text("\n".join(map(json.dumps, turned)), "utf-8")
-    asked = ["evaluate", "bi", str(world / "rows.jsonl"), "--exclude-overlap"]
-    assert main([*asked, str(world / "turned.jsonl"), "--json"]) == 0
-    left = sum({row["text_a"], row["text_b"]} not in [{r["text_a"], r["text_b"]} for r in rows[:20]] for row in rows)
-    assert json.loads(capsys.readouterr().out)["n"] == left < len(rows)
-    assert main([*asked, "nowhere.jsonl"]) == 1
-    assert capsys.readouterr().err == "triattn: nowhere.jsonl: no such file\n"
-
-
-def test_the_command_line_says_that_the_texts_look_foreign(world, capsys):
-    """And nothing of the kind where they do not."""
-    rows = [{"text_a": "哪些浏览器可以看电影", "text_b": "什么浏览器可以下电影", "label": 0}]
-    (world / "zh.jsonl").write_text("\n".join(json.dumps(row) for row in 3 * rows), "utf-8")
-    (world / "zh.json").write_text(json.dumps(rows[0]), "utf-8")
-    for command in (["evaluate", "bi", str(world / "zh.jsonl")], ["explain", "bi", str(world / "zh.json")]):
-        assert main(command) == 0
-        assert "triattn: the texts look Chinese: bi reads English" in capsys.readouterr().err
-    assert main(["evaluate", "bi", str(world / "rows.jsonl")]) == 0
-    assert "look" not in capsys.readouterr().err
-
-
-def test_the_command_line_compares_several(world, bundles, capsys, read):
-    data = str(world / "rows.jsonl")
-    assert main(["evaluate", "bi", "tri", "cbi", data, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert sum(read) == 75
-    assert [one["name"] for one in found["checkpoints"]] == ["bi", "tri", "cbi"]
-    for one in found["checkpoints"]:
-        assert main(["evaluate", one.pop("name"), data, "--json"]) == 0
-        assert json.loads(capsys.readouterr().out) == one
-    by = dict(zip(NAMES, bundles))
-    judged = verdicts([by["bi"], by["tri"], by["cbi"]], pairs.read(Path(data)))
-    right = [[right for right, *_ in one] for one in judged]
-    assert found["differences"] == [vars(one) for one in mcnemar(["bi", "tri", "cbi"], right)]
-    assert any(one["only_a"] != one["only_b"] for one in found["differences"])
-
-
-def test_the_command_line_in_words(world, capsys):
-    data = str(world / "rows.jsonl")
-    assert main(["evaluate", "bi", "tri", data]) == 0
-    first, second, difference = capsys.readouterr().out.splitlines()
-    assert first.startswith("bi  75 rows  accuracy ") and second.startswith("tri  75 rows  accuracy ")
-    assert difference.startswith("tri less bi: ") and "McNemar p " in difference
-    assert main(["evaluate", "tri", data]) == 0
-    assert capsys.readouterr().out.startswith("75 rows  accuracy ")
-
-
-def test_the_command_line_refuses_strangers_in_one_line(world, stranger, capsys):
-    assert main(["evaluate", "bi", "stranger", str(world / "rows.jsonl"), "--json"]) == 1
-    said = capsys.readouterr()
-    assert said.out == ""
-    (line,) = (line for line in said.err.splitlines() if line.startswith("triattn: "))
-    assert "differ in their encoder" in line
 
 
 def test_a_stopped_measurement_goes_on_after_its_last_whole_row(bundles, examples, tmp_path):
@@ -256,38 +180,9 @@ def test_a_stopped_measurement_goes_on_after_its_last_whole_row(bundles, example
     assert len(file.read_text().splitlines()) == 75
 
 
-@pytest.fixture
-def broken(world, tmp_path) -> Path:
-    """60 good rows, one without its second sentence, and the others."""
-    lines = (world / "rows.jsonl").read_text("utf-8").splitlines(keepends=True)
-    file = tmp_path / "broken.jsonl"
-    file.write_text("".join([*lines[:60], '{"text_a": "who", "label": 1}\n', *lines[60:]]), "utf-8")
-    (tmp_path / "before.jsonl").write_text("".join(lines[:60]), "utf-8")
-    return file
-
-
-def test_a_row_that_cannot_be_read_leaves_the_numbers_of_those_before(broken, bundles, capsys):
-    assert main(["evaluate", "bi", "tri", str(broken), "--json"]) == 1
-    said = capsys.readouterr()
-    assert f"{broken}:61: " in said.err and "those of the 60 labelled rows before" in said.err
-    assert main(["evaluate", "bi", "tri", str(broken.with_name("before.jsonl")), "--json"]) == 0
-    assert json.loads(said.out) == json.loads(capsys.readouterr().out) | {"stopped": True}
-
-
 def test_an_example_that_the_model_cannot_read_leaves_the_answers_before(bundles, examples):
     asked = predictions(bundles[:1], [*examples[:9], pairs.Example("who", " ", 1, "7f")])
     found = []
     with pytest.raises(DataError, match="row 7f"):
         found.extend(one for one in asked)
     assert [example for example, _ in found] == examples[:9]
-
-
-def test_who_stops_it_has_the_numbers_so_far(world, bundles, capsys, monkeypatch):
-    def stopped(bundles, rows, said, joined):
-        yield from islice(judge(bundles, rows), 7)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("triattn_core.inference.evaluate.judge", stopped)
-    assert main(["evaluate", "bi", str(world / "rows.jsonl")]) == 130
-    said = capsys.readouterr()
-    assert said.out.startswith("7 rows  accuracy ") and "stopped after 7 rows" in said.err

@@ -11,6 +11,7 @@ from accelerate import Accelerator
 from safetensors.torch import load_file
 
 from tests.support.tiny import change, make_world, mark
+from triattn_core.__main__ import main
 from triattn_core.checkpoint.config import read_config
 from triattn_core.errors import DataError
 from triattn_core.tasks import pairs
@@ -158,3 +159,23 @@ def test_rows_are_evened_and_dev_is_whole(small, measured, more):
     assert dev == rows(small, "dev")
     if not more:
         assert sum(label for _, label in trained) == sum(kept)
+
+
+@pytest.mark.parametrize(
+    ("changed", "complaint"),
+    [
+        ({"training": {"precision": "fp8"}}, "training.precision"),
+        ({"training": {"more_seeds": "many"}}, "training.more_seeds"),
+        ({"data": {"every": 0}}, "data.every"),
+        (None, "no such file"),
+    ],
+)
+def test_a_bad_config_is_seen_before_the_first_is_trained(small, tmp_path, capsys, changed, complaint):
+    if changed:
+        shutil.copytree(small / "checkpoints" / "small-bi", tmp_path / "bad")
+        change(tmp_path / "bad", **changed)
+    configs = [str(folder / "config.json") for folder in (small / "checkpoints" / "small-bi", tmp_path / "bad")]
+    assert main(["train", *configs, "--data", str(small / "data"), "--runs", str(tmp_path / "runs")]) == 1
+    message = capsys.readouterr().err.strip()
+    assert message.startswith("triattn: ") and len(message.splitlines()) == 1 and complaint in message
+    assert not (tmp_path / "runs").exists()

@@ -233,23 +233,3 @@ def test_a_test_set_without_labels_is_one_line(world, trained, tmp_path):
         group = [(folder, read_config(folder / "config.json"))]
         list(record_metrics(group, tmp_path / "data", world / "runs", False, ""))
     assert "\n" not in str(caught.value)
-
-
-def test_a_bad_config_is_seen_before_the_first_is_trained(world, tmp_path, capsys):
-    bad = world / "checkpoints" / "bad"
-    shutil.copytree(world / "checkpoints" / "small-bi", bad)
-    try:
-        for settings in ({"precision": "fp8"}, {"precision": "no", "more_seeds": "many"}):
-            change(bad, training=settings)
-            assert train(world, "small-cbi", "bad", runs="none") == 1
-            said = capsys.readouterr().err.strip()
-            assert said.startswith("triattn: ") and len(said.splitlines()) == 1
-            assert f"training.{list(settings)[-1]}" in said
-        change(bad, training={"more_seeds": []}, data={"every": 0})
-        assert train(world, "small-cbi", "bad", runs="none") == 1
-        assert "data.every" in capsys.readouterr().err
-        assert train(world, "small-cbi", "absent", runs="none") == 1
-        assert "no such file" in capsys.readouterr().err
-    finally:
-        shutil.rmtree(bad)
-    assert not (world / "none").exists()
