@@ -165,14 +165,14 @@ def test_the_command_gives_the_table_of_one_process(tmp_path, address, capsys):
 def small(tmp_path, monkeypatch) -> Path:
     """A world with a config that trains in seconds."""
     world = make_world(tmp_path / "world", ("bi",))
-    change(world / "shelf" / "small-bi", model={"dropout": 0.0}, training={"epochs": 8, "rate": 0.01})
-    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(world / "shelf"))
+    change(world / "checkpoints" / "small-bi", model={"dropout": 0.0}, training={"epochs": 8, "rate": 0.01})
+    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(world / "checkpoints"))
     return world
 
 
 def asked(world: Path, command: str, folder: str, *more: str) -> list[str]:
     """A command on the config of a world, with its own copy of the config and its own runs."""
-    shutil.copytree(world / "shelf" / "small-bi", world / folder / "small-bi")
+    shutil.copytree(world / "checkpoints" / "small-bi", world / folder / "small-bi")
     config, runs = world / folder / "small-bi" / "config.json", world / folder / "runs"
     return [command, str(config), "--data", str(world / "data"), "--runs", str(runs), *more]
 
@@ -213,7 +213,7 @@ def test_a_sweep_on_workers_records_what_one_process_records(small, address, mon
     choices = ["--set", "model.layers=1,2", "--seeds", "1,2", "--set", "training.epochs=1", "--name", "layers"]
     records = []
     for folder, more in (("here", []), ("there", ["--engine", "ray", "--address", address])):
-        monkeypatch.setenv("TRIATTN_CHECKPOINTS", os.pathsep.join([str(small / folder), str(small / "shelf")]))
+        monkeypatch.setenv("TRIATTN_CHECKPOINTS", os.pathsep.join([str(small / folder), str(small / "checkpoints")]))
         assert main([*asked(small, "sweep", folder, *choices), *more]) == 0
         lines = (small / folder / "results" / "layers.jsonl").read_text().splitlines()
         told = sorted(map(json.loads, lines), key=lambda record: record["set"]["model.layers"])
