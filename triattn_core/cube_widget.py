@@ -46,7 +46,7 @@ export default { render };
 
 
 def widget(drawn: RenderedTrace | RenderedView, name: str | None = None) -> Any:
-    """A drawn cube as a widget: `shown = widget(draw("cube", trace))`; then `shown.cell`, `shown.tokens`.
+    """A drawn cube as a widget: `view = widget(draw("cube", trace))`; then `view.cell`, `view.tokens`.
 
     name: of one figure among several, by default the first.  Raises ConfigError where anywidget is not installed, or
     the figure is no cube.

@@ -21,8 +21,8 @@ from triattn_core.views.lib import cell
 MEAN = "mean"
 
 
-def ways(trace: AttentionTrace) -> tuple[token_grouping.Pick, ...]:
-    """To what each axis folds, a picker each."""
+def fold_pickers(trace: AttentionTrace) -> tuple[token_grouping.Pick, ...]:
+    """A picker for each axis, of the units that its tokens are folded into."""
     labels = axis_labels(trace, cube.NEEDS)
     return tuple(
         token_grouping.Pick(f"{label[0].upper()}{label[1:]} as", f"{axis}-as", (axis,), token_grouping.SIDES)
@@ -65,7 +65,7 @@ def explore(trace: AttentionTrace, source: str, name: str, settings: DeltaGenera
         head = url_state.pick("Head", [MEAN, *range(1, heads + 1)], "head", 1, width=84) if heads > 1 else MEAN
         quantities = ["weight", "relevance"] if f"{site}/relevance" in trace.sites else ["weight"]
         quantity = url_state.segments("Quantity", quantities, "quantity") if len(quantities) > 1 else "weight"
-        as_read = token_grouping.controls(ways(trace)) if trace.texts else NO_GROUPING
+        as_read = token_grouping.controls(fold_pickers(trace)) if trace.texts else NO_GROUPING
         st.space("stretch")
         tail = st.container(horizontal=True, width="content", key="tail")
     with shown():

@@ -49,14 +49,14 @@ def segments(
 def number(label: str, low: int, high: int, default: int, key: str, **more) -> int:
     """A whole number in the URL."""
     forget(key)
-    asked, current = st.query_params.get(key), st.session_state.get(key)
-    if asked is not None and current is None and not _is_within(asked, low, high):
-        asked = asked if len(asked) <= 60 else asked[:60] + "…"
+    requested, current = st.query_params.get(key), st.session_state.get(key)
+    if requested is not None and current is None and not _is_within(requested, low, high):
+        requested = requested if len(requested) <= 60 else requested[:60] + "…"
         bounds = f"a number from {low:,} to {high:,}"
-        notice(f"The link asks for {label.lower()} {asked!r}; expected {bounds}. Shown instead: {default:,}.")
+        notice(f"The link asks for {label.lower()} {requested!r}; expected {bounds}. Shown instead: {default:,}.")
         with suppress(StreamlitAPIException):
             del st.query_params[key]
-    elif current is not None and arrived() and asked is None:
+    elif current is not None and arrived() and requested is None:
         carry(key, current, None if current == default else str(current))
     try:
         return int(st.number_input(label, low, high, default, key=key, bind="query-params", **more))

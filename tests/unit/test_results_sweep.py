@@ -153,11 +153,11 @@ def test_resume_trains_only_what_is_missing(world, swept, monkeypatch, capsys):
 
 def test_a_sweep_that_is_stopped_keeps_what_it_had(world, monkeypatch):
     """Left in the second variant: the first is recorded, and with resume the second alone is trained."""
-    paths = [world / "checkpoints" / "small-bi" / "config.json"]
-    where = (world / "data", world / "runs")
+    paths, rates = (world / "checkpoints" / "small-bi" / "config.json",), ("training.rate=0.002,0.004",)
 
     def started(resume: bool):
-        return sweep(paths, ["training.rate=0.002,0.004"], (), "stopped", False, *where, resume, "triattn sweep")
+        where = (world / "data", world / "runs")
+        return sweep(sweeps.Request(paths, rates, (), "stopped", False, *where, resume, "triattn sweep"))
 
     for event in started(False):
         if (event.kind, event.step) == ("metric", 1) and "variant" in event.values:

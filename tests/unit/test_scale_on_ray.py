@@ -170,7 +170,7 @@ def small(tmp_path, monkeypatch) -> Path:
     return world
 
 
-def asked(world: Path, command: str, folder: str, *more: str) -> list[str]:
+def command_line(world: Path, command: str, folder: str, *more: str) -> list[str]:
     """A command on the config of a world, with its own copy of the config and its own runs."""
     shutil.copytree(world / "checkpoints" / "small-bi", world / folder / "small-bi")
     config, runs = world / folder / "small-bi" / "config.json", world / folder / "runs"
@@ -178,7 +178,7 @@ def asked(world: Path, command: str, folder: str, *more: str) -> list[str]:
 
 
 def test_two_workers_end_with_the_weights_of_one_process_although_one_is_killed(small, address, capfd):
-    here, there = asked(small, "train", "here"), asked(small, "train", "there")
+    here, there = command_line(small, "train", "here"), command_line(small, "train", "there")
     assert main(here) == 0
     killer = threading.Thread(target=kill_a_trainer, args=(small / "there" / "runs" / "small-bi",))
     killer.start()
@@ -205,7 +205,7 @@ def kill_a_trainer(run: Path) -> None:
 
 def test_a_wrong_config_ends_the_training_in_one_line(small, address, capsys):
     (small / "data" / "small" / "train.jsonl").write_text('{"text_a": "who", "text_b": "what"}\n')
-    assert main([*asked(small, "train", "there"), "--engine", "ray", "--address", address]) == 1
+    assert main([*command_line(small, "train", "there"), "--engine", "ray", "--address", address]) == 1
     assert "nothing to train on" in capsys.readouterr().err.splitlines()[-1]
 
 
@@ -214,7 +214,7 @@ def test_a_sweep_on_workers_records_what_one_process_records(small, address, mon
     records = []
     for folder, more in (("here", []), ("there", ["--engine", "ray", "--address", address])):
         monkeypatch.setenv("TRIATTN_CHECKPOINTS", os.pathsep.join([str(small / folder), str(small / "checkpoints")]))
-        assert main([*asked(small, "sweep", folder, *choices), *more]) == 0
+        assert main([*command_line(small, "sweep", folder, *choices), *more]) == 0
         lines = (small / folder / "results" / "layers.jsonl").read_text().splitlines()
         told = sorted(map(json.loads, lines), key=lambda record: record["set"]["model.layers"])
         records.append([[seed["dev"] for seed in record["each_seed"]] for record in told])

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from triattn_core.__main__ import main
 from triattn_core.attention.fixed_weights import replacement
 from triattn_core.attention.weight_override import replacing
 from triattn_core.checkpoint.bundle import load
-from triattn_core.studies import run, studies
+from triattn_core.inference.explain import explain
+from triattn_core.studies import run, studies, which_word_is_read_with
 
 
 @pytest.mark.parametrize("name", studies())
@@ -61,3 +63,41 @@ def test_the_response_falls_with_another_thing_and_not_with_a_wired_one():
     bundles, turns = [load(name) for name in study.checkpoints], study.examples[0].history
     wired = replace(study.examples[0], history=(turns[0].replace("wireless", "wired"), *turns[1:]))
     assert study.measure(bundles, wired) > study.shown - 5 > study.shown / 2 > study.measure(bundles, study.edited)
+
+
+def test_of_how_many_bits_the_context_word_tells_and_where_the_question_mark_looks():
+    study = studies()["which-word-is-read-with"]
+    bundle, example = load(study.checkpoints[0]), study.examples[0]
+    cube = which_word_is_read_with.cube(bundle, example)
+    weights = cube.isel(head=int(which_word_is_read_with.bits(cube).argmax())).sum("context").values
+    entropy = -(weights * np.log2(weights)).sum(-1).mean()
+    assert f"of the {entropy:.1f} bits" in study.finding
+    maps = study.maps([bundle], example)
+    looks = [
+        str(array["key_token"].values[array.transpose("query", "key").values[-1].argmax()]) for array in maps.values()
+    ]
+    assert looks == ["?", "Which"] and "“?” looks at “?” or at “Which”" in study.finding
+    for array in maps.values():
+        np.testing.assert_allclose(array.sum("key").values, 1, atol=1e-6)
+
+
+def test_what_a_laptop_costs_and_with_which_printer_the_wireless_card_is_still_the_answer():
+    study = studies()["earlier-turn"]
+    (bundle,), example = [load(name) for name in study.checkpoints], study.examples[0]
+
+    def prediction(first: str):
+        return explain(bundle, replace(example, history=(first, *example.history[1:])), lambda site: False)[0]
+
+    right, kept = example.label, explain(bundle, example, lambda site: False)[0].probabilities[example.label]
+    laptop, printer = (
+        prediction(f"my {thing} does not connect any more since the upgrade") for thing in ("laptop", "printer")
+    )
+    assert f"costs {100 * (kept - laptop.probabilities[right]):.1f} points" in study.limits
+    assert printer.best == right and 100 * (kept - printer.probabilities[right]) > 20
+
+
+def test_what_the_context_term_adds_to_the_opposite():
+    study = studies()["context-term-of-coin"]
+    opposite = replace(study.examples[0], text_a="She did not remember to lock the door.")
+    added = study.measure([load(name) for name in study.checkpoints], opposite)
+    assert f"it adds {added:.1f} points" in study.limits

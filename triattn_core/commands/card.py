@@ -108,8 +108,8 @@ def _of_trace(options: argparse.Namespace, view: str, path: str) -> None:
         paper.write(options, lambda tail: paper_of(rendered, *tail, file=Path(path).name))
         return
     write_whole(options.out, packed(rendered))
-    shown = rendered.figure.payload["caption"] or rendered.trace.meta.get("checkpoint", path)
-    print(f"{options.out}: {view} of {shown}, {len(rendered.table):,} rows")
+    subject = rendered.figure.payload["caption"] or rendered.trace.meta.get("checkpoint", path)
+    print(f"{options.out}: {view} of {subject}, {len(rendered.table):,} rows")
 
 
 def _wrote(out: Path, record: Manifest, rendered: RenderedView) -> str:

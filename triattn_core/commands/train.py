@@ -67,15 +67,16 @@ def train(options: argparse.Namespace) -> None:
     """Print the events as they occur."""
     if options.device:
         os.environ["TRIATTN_DEVICE"] = options.device
-    asked = (options.config, options.data, options.runs, options.resume, options.command)
+    from triattn_core.training import command
+
+    wanted = (options.config, options.data, options.runs, options.resume, options.command)
     if engine.is_ray(options):
-        from triattn_core.scale.train import train as train_on_ray
+        from triattn_core.scale import train as on_ray
 
-        _print(train_on_ray(*asked, engine.cluster(options)), options.json)
-        return
-    from triattn_core.training.command import train as train_all
-
-    _print(train_all(*asked), options.json)
+        events = on_ray.train(*wanted, engine.cluster(options))
+    else:
+        events = command.train(*wanted)
+    _print(events, options.json)
 
 
 def sweep(options: argparse.Namespace) -> None:
@@ -83,20 +84,22 @@ def sweep(options: argparse.Namespace) -> None:
     if options.device:
         os.environ["TRIATTN_DEVICE"] = options.device
     from triattn_core.results.run_records import describe_new_records
+    from triattn_core.training import sweep as sweeps
 
     if line := describe_new_records():
         print(line, file=sys.stderr)
 
-    wanted = (options.config, options.set, options.seeds, options.name, options.test)
-    asked = (*wanted, options.data, options.runs, options.resume, options.command)
+    request = sweeps.Request(
+        tuple(options.config), tuple(options.set), options.seeds, options.name, options.test, options.data,
+        options.runs, options.resume, options.command,
+    )  # fmt: skip
     if engine.is_ray(options):
-        from triattn_core.scale.train import sweep as sweep_on_ray
+        from triattn_core.scale import train as on_ray
 
-        _print(sweep_on_ray(*asked, engine.cluster(options)), options.json)
-        return
-    from triattn_core.training.sweep import sweep as sweep_all
-
-    _print(sweep_all(*asked), options.json)
+        events = on_ray.sweep(request, engine.cluster(options))
+    else:
+        events = sweeps.sweep(request)
+    _print(events, options.json)
 
 
 def _print(events: Iterable[Event], as_json: bool) -> None:

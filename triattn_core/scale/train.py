@@ -12,7 +12,7 @@ import re
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -62,30 +62,20 @@ def train(
         shutil.rmtree(notes, ignore_errors=True)
 
 
-def sweep(
-    paths: Sequence[Path],
-    settings: Sequence[str],
-    seeds: Sequence[int],
-    name: str | None,
-    test: bool,
-    data: Path,
-    runs: Path,
-    resume: bool,
-    command_line: str,
-    cluster: Cluster,
-) -> Iterator[Event]:
+def sweep(request: sweeps.Request, cluster: Cluster) -> Iterator[Event]:
     """As `triattn_core.training.sweep.sweep`, each variant on a worker of the cluster; what it cannot do is raised
     once the others are recorded."""
     command.prepare()
-    data = data.resolve()
-    plan = sweeps.plan(paths, settings, seeds, name, test, data, runs, resume)
+    plan = sweeps.plan(request)
+    # What an earlier worker of a variant has done is not done again.
+    request = replace(request, data=request.data.resolve(), resume=True)
     on_ray.connect(cluster)
     import ray
 
-    task = ray.remote(num_cpus=1, num_gpus=cluster.gpus, max_retries=RESTARTS)(_variant)
-    task = task.options(runtime_env={"env_vars": _variables()})
+    task = ray.remote(num_cpus=1, num_gpus=cluster.gpus, max_retries=RESTARTS)(_train_variant)
+    task = task.options(runtime_env={"env_vars": _environment()})
     tasks = {
-        task.remote(variant, missing, plan, data, command_line, Path.cwd()): (number, variant, digest)
+        task.remote(variant, missing, plan, request, Path.cwd()): (number, variant, digest)
         for number, (variant, digest, missing) in enumerate(plan.variants, 1)
         if missing
     }
@@ -98,19 +88,18 @@ def sweep(
         except ray.exceptions.RayError as error:
             problem = problem or ConfigError(f"{variant.path}: {str(error).strip().splitlines()[-1]}")
             continue
-        sweeps.store(plan, digest, record)
-        yield sweeps.done(plan.file, variant, digest, number, len(plan.variants))
+        yield sweeps.store(plan, variant, digest, record, number)
     if problem:
         raise problem
 
 
-def _variant(
-    variant: sweeps.Variant, seeds: Sequence[int], plan: sweeps.Plan, data: Path, command_line: str, folder: Path
+def _train_variant(
+    variant: sweeps.Variant, seeds: Sequence[int], plan: sweeps.Plan, request: sweeps.Request, folder: Path
 ) -> dict:
-    """The record of a variant, trained and measured by one worker; what an earlier one has done is not done again."""
+    """The record of a variant, trained and measured by one worker."""
     os.chdir(folder)
     command.prepare()
-    events = sweeps.train_variant(variant, seeds, plan, data, True, command_line)
+    events = sweeps.train_variant(variant, seeds, plan, request)
     while True:
         try:
             next(events)
@@ -118,7 +107,7 @@ def _variant(
             return end.value
 
 
-def _variables() -> dict[str, str]:
+def _environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.startswith(("TRIATTN_", "HF_"))}
 
 
@@ -126,7 +115,7 @@ def _trainer(order: Order, events: Any, cluster: Cluster, notes: Path) -> Any:
     from ray.train import FailureConfig, RunConfig, ScalingConfig
     from ray.train.torch import TorchTrainer
 
-    variables = _variables()
+    variables = _environment()
     if not cluster.gpus:
         variables["ACCELERATE_USE_CPU"] = "true"  # else each worker would train alone
     return TorchTrainer(
@@ -180,7 +169,7 @@ def _watched(fit: Callable[[], Any], events: Any) -> Iterator[Event]:
             continue
         if isinstance(event, TriattnError):
             raise event  # the other workers wait for the first one, until this process leaves the cluster
-        elif isinstance(event, Event):
+        if isinstance(event, Event):
             yield event
         else:
             starts += 1

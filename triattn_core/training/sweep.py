@@ -41,6 +41,23 @@ class Variant:
 
 
 @dataclass(frozen=True)
+class Request:
+    """What is to be swept.  settings: "model.layers=1,2,3"; all combinations are trained.  seeds: by default the
+    config's.  name: of the file of records.  test: measure test too.  resume: skip recorded variants.  command: as it
+    was given, for the records."""
+
+    paths: tuple[Path, ...]
+    settings: tuple[str, ...]
+    seeds: tuple[int, ...]
+    name: str | None
+    test: bool
+    data: Path
+    runs: Path
+    resume: bool
+    command: str
+
+
+@dataclass(frozen=True)
 class Plan:
     """variants: each with its digest, and the seeds that are not recorded yet.  file: of the records."""
 
@@ -53,56 +70,35 @@ class Plan:
         return self.runs / f"{self.file.stem}-{digest}-seed-{seed}"
 
 
-def sweep(
-    paths: Sequence[Path],
-    settings: Sequence[str],
-    seeds: Sequence[int],
-    name: str | None,
-    test: bool,
-    data: Path,
-    runs: Path,
-    resume: bool,
-    command: str,
-) -> Iterator[Event]:
+def sweep(request: Request) -> Iterator[Event]:
     """Train every variant with every seed; each is then recorded in `<name>.jsonl` in the folder of records.
 
-    settings: "model.layers=1,2,3"; all combinations are trained.  seeds: by default the config's.  `resume` skips
-    recorded variants.  Raises ConfigError, DataError, before the first run.
+    Raises ConfigError, DataError, before the first run.
     """
     prepare()
-    wanted = plan(paths, settings, seeds, name, test, data, runs, resume)
-    for number, (variant, digest, missing) in enumerate(wanted.variants, 1):
+    planned = plan(request)
+    for number, (variant, digest, missing) in enumerate(planned.variants, 1):
         if not missing:
             continue
-        record = yield from train_variant(variant, missing, wanted, data, resume, command)
+        record = yield from train_variant(variant, missing, planned, request)
         if is_main_process():
-            store(wanted, digest, record)
-            yield done(wanted.file, variant, digest, number, len(wanted.variants))
+            yield store(planned, variant, digest, record, number)
 
 
-def plan(
-    paths: Sequence[Path],
-    settings: Sequence[str],
-    seeds: Sequence[int],
-    name: str | None,
-    test: bool,
-    data: Path,
-    runs: Path,
-    resume: bool,
-) -> Plan:
+def plan(request: Request) -> Plan:
     """What `sweep` will train, checked before the first run: all files are there, and nothing is recorded twice."""
-    changes = dict(choices_of(text) for text in settings)
+    changes = dict(choices_of(text) for text in request.settings)
     variants = [
-        _variant(path, dict(zip(changes, values)), test)
-        for path in resolve(paths)
+        _variant(path, dict(zip(changes, values)), request.test)
+        for path in resolve(request.paths)
         for values in product(*changes.values())
     ]
-    file = run_records.new_records_folder() / f"{_check_name(name or default_name(variants, changes))}.jsonl"
-    if file.is_file() and not resume:
+    file = run_records.new_records_folder() / f"{_check_name(request.name or default_name(variants, changes))}.jsonl"
+    if file.is_file() and not request.resume:
         raise ConfigError(f"{file}: is there already: go on with --resume, or name another with --name")
     for set_name in dict.fromkeys(name for variant in variants for name in sets(variant.config)):
-        rows_file(data, set_name)
-    records, required = run_records.read_records(file)[0], {"dev", "test"} if test else {"dev"}
+        rows_file(request.data, set_name)
+    records, required = run_records.read_records(file)[0], {"dev", "test"} if request.test else {"dev"}
     recorded = {
         (record.entry.digest, seed_metrics.get("seed")): set(seed_metrics)
         for record in records
@@ -110,52 +106,48 @@ def plan(
     }
     planned = []
     for variant in variants:
-        digest, all_seeds = run_records.config_variant(variant.config), seeds or (variant.config.training.seed,)
+        digest, all_seeds = run_records.config_variant(variant.config), request.seeds or (variant.config.training.seed,)
         missing = tuple(seed for seed in all_seeds if not required <= recorded.get((digest, seed), set()))
         planned.append((variant, digest, missing))
-    return Plan(tuple(planned), file.resolve(), runs.resolve())
+    return Plan(tuple(planned), file.resolve(), request.runs.resolve())
 
 
-def train_variant(
-    variant: Variant, seeds: Sequence[int], plan: Plan, data: Path, resume: bool, command: str
-) -> Generator[Event, None, dict]:
+def train_variant(variant: Variant, seeds: Sequence[int], plan: Plan, request: Request) -> Generator[Event, None, dict]:
     """Train and measure a variant with each of `seeds`; yields events, returns its record."""
     digest = run_records.config_variant(variant.config)
     folders = {seed: plan.run(digest, seed) for seed in seeds}
-    yield from train_seeds(variant.path, variant.config, folders, data, plan.runs, resume)
+    yield from train_seeds(variant.path, variant.config, folders, request.data, plan.runs, request.resume)
     if not is_main_process():
         return {}
     bundles = [load(folder) for folder in folders.values()]
-    details: dict[str, Any] = {"date": run_records.today(), "machine": machine(), "command": command}
+    details: dict[str, Any] = {"date": run_records.today(), "machine": machine(), "command": request.command}
     details["parameters"] = sum(p.numel() for p in bundles[0].model.parameters())
     seed_metrics = [
         {"seed": seed, "seconds": round(seconds(folder)), "best_step": best(history(folder)).get("step"), **numbers}
-        for (seed, folder), numbers in zip(folders.items(), _measure(bundles, variant, data, plan.runs, resume))
+        for (seed, folder), numbers in zip(
+            folders.items(), _measure(bundles, variant, request.data, plan.runs, request.resume)
+        )
     ]
     first = next(iter(folders.values()))
     return run_record(first, variant.config, details, seed_metrics) | {"name": variant.name, "set": variant.changed}
 
 
-def store(plan: Plan, digest: str, record: dict) -> None:
-    """Append a record, then remove the weights that it is about."""
+def store(plan: Plan, variant: Variant, digest: str, record: dict, number: int) -> Event:
+    """Append the record of a variant, the `number`-th of the plan, then remove its weights; returns the event of it."""
     run_records.append_record(plan.file, record)
     for seed_metrics in record["each_seed"]:
         shutil.rmtree(plan.run(digest, seed_metrics["seed"]))
+    stored = next(record for record in run_records.read_records(plan.file)[0] if record.entry.digest == digest)
+    metric = metadata.main_metric(stored.entry)
+    values = stored.values("dev", metric)
+    summary = {"dev": round(mean(values), 2), "metric": metric, "seeds": len(values)}
+    return Event("metric", number, len(plan.variants), {"variant": variant.name, **variant.changed, **summary})
 
 
 def _measure(bundles: Sequence[Bundle], variant: Variant, data: Path, runs: Path, resume: bool) -> list[dict]:
     if variant.config.kind == "laboratory":
         return [measure_laboratory(bundle, variant.splits) for bundle in bundles]
     return measure(bundles, variant.config, data, runs, resume)
-
-
-def done(file: Path, variant: Variant, digest: str, number: int, count: int) -> Event:
-    """What is said of a variant once it is recorded."""
-    record = next(record for record in run_records.read_records(file)[0] if record.entry.digest == digest)
-    metric = metadata.main_metric(record.entry)
-    values = record.values("dev", metric)
-    summary = {"dev": round(mean(values), 2), "metric": metric, "seeds": len(values)}
-    return Event("metric", number, count, {"variant": variant.name, **variant.changed, **summary})
 
 
 def choices_of(text: str) -> tuple[str, list]:

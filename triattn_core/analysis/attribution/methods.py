@@ -125,7 +125,7 @@ class _MethodInput:
     """What the methods share: the word vectors and baseline, the score of them, and the trace, made on first use."""
 
     def __init__(self, query: Query, steps: int, methods: Sequence[str], trace: AttentionTrace | None):
-        self.asked, self.steps, self._trace = query, steps, trace
+        self.query, self.steps, self._trace = query, steps, trace
         self.gap: float | None = None
         self.done, self.total = 0, max(1, sum(ROWS[name](query, steps) for name in methods if name in ROWS))
         bundle = query.bundle
@@ -145,7 +145,7 @@ class _MethodInput:
     def score(self, given: Mapping[str, Tensor]) -> Tensor:
         """Log-odds [V] of word vectors by role [V, n, h]; a pass through both BERTs and the network."""
         count = len(given["context"])
-        query, batch = self.asked, repeat_batch(self.batch, count)
+        query, batch = self.query, repeat_batch(self.batch, count)
         progress(min(self.done, self.total - 1), self.total)
         self.done += count
         if torch.is_grad_enabled():
@@ -160,13 +160,13 @@ class _MethodInput:
     @property
     def rows(self) -> int:
         """The batch size: gradients keep about twice what a forward pass makes."""
-        return batch_size(self.asked.bundle, self.asked.roles, share=2)
+        return batch_size(self.query.bundle, self.query.roles, share=2)
 
     @cached_property
     def trace(self) -> AttentionTrace:
         if self._trace is not None:
             return self._trace
-        query = self.asked
+        query = self.query
         with recording(lambda site: site.endswith("/weight")) as record:
             query.bundle.logits(self.batch)
         texts = query.bundle.task.texts(query.example, query.option)
@@ -178,15 +178,15 @@ class _MethodInput:
         summed = {}
         for role, values in by_role.items():
             values = values if role == "context" else values[1:-1]
-            summed[role] = np.array([values[start:end].sum() for start, end in getattr(self.asked.roles, role).runs])
+            summed[role] = np.array([values[start:end].sum() for start, end in getattr(self.query.roles, role).runs])
         return summed
 
     def with_special(self, by_role: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Values of the trace's cells over all cells: 0 for the special tokens that are no context."""
         context = by_role.get("context")
-        if context is None or self.asked.bundle.attends_special:
+        if context is None or self.query.bundle.attends_special:
             return dict(by_role)
-        of = self.asked.roles.context
+        of = self.query.roles.context
         every = np.zeros(len(of.runs))
         every[[not of.special[start] for start, _ in of.runs]] = context
         return {**by_role, "context": every}
@@ -204,7 +204,7 @@ def _distinct(words: Tensor, usual: Tensor) -> InputOverride:
 
 
 def _rollout(method_input: _MethodInput) -> dict[str, np.ndarray]:
-    residual = cast(TanConfig, method_input.asked.bundle.config.model).residual
+    residual = cast(TanConfig, method_input.query.bundle.config.model).residual
     return method_input.with_special(estimators.rollout(method_input.trace, residual))
 
 
