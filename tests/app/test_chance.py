@@ -34,6 +34,15 @@ def test_a_map_is_more_than_chance_only_where_its_rank_is_rare(original: float, 
     assert says in null(DRAWN, original)
 
 
+@pytest.mark.parametrize(("flips", "ends"), [(True, "the answer flips."), (False, "the answer stays.")])
+def test_of_one_replacement_it_says_what_becomes_of_the_answer(flips: bool, ends: str) -> None:
+    answer, one = Prediction(("yes", "no"), (0.9, 0.1), 0), np.array([flips])
+    nulls = intervene_text.Nulls("product of marginals", "key", np.array([1.5]), one, 2.0, answer)
+    said = intervene_text.describe_null(nulls)
+    assert said.startswith("With the product of marginals for attention (") and said.endswith(ends)
+    assert "along" not in said and "against +2" in said
+
+
 def test_a_hundred_draws_can_show_it() -> None:
     drawn = np.arange(1.0, 101.0)
     said = null(drawn, 101.0)

@@ -171,7 +171,8 @@ def describe_null(nulls: Nulls) -> str:
     along = "" if replaced.fixed else f" along {nulls.axis}s"
     sentence = f"With {become}{along} ({replaced.how}) the log-odds of "
     sentence += f"“{answer}” are {odds.mean():+.3g}{many}, against {original:+.3g}; "
-    sentence += f"{int(nulls.flipped.sum())} of {len(odds)} flip the answer. "
+    flips = f"{int(nulls.flipped.sum())} of {len(odds)} flip the answer"
+    sentence += f"{flips if len(odds) > 1 else 'the answer flips' if nulls.flipped[0] else 'the answer stays'}. "
     if len(odds) > 1:
         below, p = int((odds < original).sum()), chance(odds, original)
         sentence += f"The original lies above {below} of the {len(odds)} draws, p = {p:.2g} (two-sided): "

@@ -159,14 +159,14 @@ def draws(
     """The log-odds of the original answer under each draw as a tick, their mean as a long one, the original as a
     diamond.  two: of two answers, where left of a line at 0 it is the other; among several 0 is no such border.
     width: pixels, None: the page's."""
-    look = THEMES[theme]
-    rows = pd.DataFrame({"odds": log_odds, "draw": range(1, len(log_odds) + 1), "row": "draws"})
+    look, name = THEMES[theme], "draws" if len(log_odds) > 1 else "replaced"
+    rows = pd.DataFrame({"odds": log_odds, "draw": range(1, len(log_odds) + 1), "row": name})
     axis = alt.Axis(grid=False, tickCount=7)
     x = alt.X("odds:Q", title="log-odds of the answer", axis=axis, scale=_around([*log_odds, original, *[0.0] * two]))
-    y = alt.Y("row:N", title=None, sort=["draws", "original"], axis=alt.Axis(ticks=False, domain=False))
+    y = alt.Y("row:N", title=None, sort=[name, "original"], axis=alt.Axis(ticks=False, domain=False))
     tips: list[Any] = ["draw:Q", alt.Tooltip("odds:Q", format="+.3f", title="log-odds")]
     lots = alt.Chart(rows).mark_tick(thickness=1.5, height=16, opacity=0.7, color=look["bar"])
-    mean = alt.Chart(pd.DataFrame({"odds": [float(np.mean(log_odds))], "row": "draws"}))
+    mean = alt.Chart(pd.DataFrame({"odds": [float(np.mean(log_odds))], "row": name}))
     own = alt.Chart(pd.DataFrame({"odds": [original], "row": "original"}))
     zero = alt.Chart(pd.DataFrame({"odds": [0]})).mark_rule(strokeDash=[4, 3], color=look["muted"]).encode(x)
     layers = [
