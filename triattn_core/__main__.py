@@ -138,6 +138,7 @@ def app(options: argparse.Namespace) -> int:
         command += ["--server.address", options.address]
     for host in (options.site, *OWN_HOSTS) if options.site else ():
         command += ["--server.allowedHosts", host]
+    print(f"triattn is at http://{options.address or '127.0.0.1'}:{options.port} (Ctrl-C ends it)", flush=True)
     with subprocess.Popen(command, cwd=root, env=server_environment()) as running:
         signal.signal(signal.SIGTERM, lambda *_: running.terminate())  # who stops this stops the app
         return running.wait()

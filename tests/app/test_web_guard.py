@@ -12,6 +12,8 @@ from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
+from streamlit import config
+from streamlit.web import skills
 
 from triattn_core.commands.web_guard import same_origin
 
@@ -41,6 +43,13 @@ def getaddrinfo(host, *more, **options):
 socket.getaddrinfo = getaddrinfo
 exec(STREAMLIT)
 """
+
+
+def test_nothing_is_advertised_where_a_coding_agent_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(skills, "agent_harness_present", lambda: True)
+    get = config.get_option
+    monkeypatch.setattr(config, "get_option", lambda name: False if name == "server.headless" else get(name))
+    assert skills.nudge_suppression_reason(str(ROOT)) == "welcome_hidden"
 
 
 @pytest.fixture(scope="module")
