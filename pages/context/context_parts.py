@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared import checkpoint_html, figures, mining, page_setup, row_source, url_state
-from pages.shared.errors import shown
+from pages.shared.errors import report_errors
 from triattn_core.views.charts import anova, anova_text
 from triattn_core.views.charts.anova_text import percent
 
@@ -45,7 +45,7 @@ def show_over_rows(question: page_setup.Question, here: pd.DataFrame) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="rows-settings"):
         chosen = url_state.pick("Rows", [row_source.OWN, row_source.FILE], "rows", width=170)
         count = url_state.segments("How many", [12, 48, 200], "count")
-    with shown():
+    with report_errors():
         source = row_source.load_source(chosen, question.task, question.language)
         wait = chosen == row_source.OWN
         analysed = mining.analyse_rows(("context",), [question.entry], source, _rows, count, wait) if source else None

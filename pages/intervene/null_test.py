@@ -10,6 +10,13 @@ from triattn_core.checkpoint import metadata
 from triattn_core.scenes.intervene import InterveneScene, Settings
 
 
+def asked_by_link() -> bool:
+    """Whether a link that led here asks this question: then the section stands first, until the page is left."""
+    if url_state.arrived():
+        st.session_state["null_first"] = "null" in st.query_params
+    return st.session_state.get("null_first", False)
+
+
 def pick(question: page_setup.Question, settings: Settings) -> Settings:
     """The heading and the pickers; returns the settings with what is chosen."""
     st.html(

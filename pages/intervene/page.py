@@ -19,7 +19,9 @@ with question.settings:
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
 theme = page_setup.theme()
-result, each, maps, null = (st.container() for _ in range(4))
+null = st.container() if null_test.asked_by_link() else None
+result, each, maps = (st.container() for _ in range(3))
+null = null or st.container()
 with maps, report_errors():  # what is known before the model is asked again stands there at once
     settings = before_after.pick_map(question, settings)
     places = before_after.draw_before(Intervention(question, settings), theme)

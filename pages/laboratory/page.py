@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.laboratory import change, evidence, fresh_rows, instruments, live, model_maps, row_input
 from pages.shared import study_strip, style
-from pages.shared.errors import shown
+from pages.shared.errors import report_errors
 from triattn_core.results.laboratory import laboratory_records
 from triattn_core.views.charts import truth_map
 
@@ -29,7 +29,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
     st.space("stretch")
     row_input.menu(task)
 row = None
-with shown(stop=False):  # what was measured below needs no row
+with report_errors(stop=False):  # what was measured below needs no row
     row = row_input.row(task)
     study_strip.note_example(row)
     st.html(f"<p>{escape(task.say(row))} <b>{escape(row_input.truth(task, row))}</b></p>")
@@ -37,7 +37,7 @@ if not entries:
     st.info("No model of this task is trained yet: triattn train checkpoints/laboratory/…/config.json makes one.")
     st.stop()
 if row is not None:
-    with shown(stop=False):
+    with report_errors(stop=False):
         slot = st.container()  # above the maps, once they are there
         now = change.Answered(row, model_maps.maps(chosen, task, row))
         if (before := change.before(task, now)) is not None:

@@ -7,7 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.open import source
 from pages.shared import canvas_component, export, figures, url_state
-from pages.shared.errors import notice, shown
+from pages.shared.errors import notice, report_errors
 from triattn_core.importers.prediction import prediction_of
 from triattn_core.scenes.trace_pair import Pair, Side, trace_pair
 from triattn_core.scenes.trace_scenes import map_sites
@@ -55,7 +55,7 @@ def explore(trace: AttentionTrace, key: str, name: str, settings: DeltaGenerator
         right = side(other, "right", second, 2)
         st.space("stretch")
         tail = st.container(horizontal=True, width="content", key="tail")
-    with shown():
+    with report_errors():
         scene = pair(left, right, f"{key} {left} {right} {id(other)}")
     for note in scene.notes:
         notice(note)

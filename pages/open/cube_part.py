@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.open import map_part
 from pages.shared import canvas_component, export, figures, head_strip, numbers, style, token_grouping, url_state
-from pages.shared.errors import shown
+from pages.shared.errors import report_errors
 from triattn_core.analysis.maps import trace_context
 from triattn_core.scenes import trace_scenes
 from triattn_core.trace import AttentionTrace, Choice
@@ -43,11 +45,13 @@ def parts(_trace: AttentionTrace, source: str):
 
 
 @st.fragment
-def slices(trace: AttentionTrace, source: str, choice: Choice, hide: bool, key: str) -> None:
-    """Figure, inspector and lists: a click runs this alone."""
+def slices(
+    trace: AttentionTrace, source: str, choice: Choice, hide: bool, key: str, chosen: dict[str, Sequence[int]]
+) -> None:
+    """Figure, inspector and lists: a click runs this alone, and puts the cell into `chosen`."""
     canvas = figure(trace, source, choice.query(), hide)
     at = canvas_component.cell(key, canvas_component.show(canvas, key), *cube.places(canvas))
-    st.session_state["shown_cell"].update(at=at)
+    chosen["cell"] = at
     facts = cell.read(trace, choice, dict(zip(cube.NEEDS, at)))
     canvas_component.answer(key, {"cell": at, "stamp": canvas.payload["stamp"], "numbers": facts})
     numbers.below(trace, choice, hide, at[0], canvas.payload["cells"])
@@ -68,20 +72,20 @@ def explore(trace: AttentionTrace, source: str, name: str, settings: DeltaGenera
         as_read = token_grouping.controls(fold_pickers(trace)) if trace.texts else NO_GROUPING
         st.space("stretch")
         tail = st.container(horizontal=True, width="content", key="tail")
-    with shown():
+    with report_errors():
         choice = trace_scenes.site_choice(trace, f"{site}/{quantity}", None if head == MEAN else int(head))
         read = as_read.trace(trace, site)
     key = canvas_component.key("open-cube", source, site, as_read.name, *as_read.own)
-    spot = st.session_state.setdefault("shown_cell", {})
+    chosen: dict[str, Sequence[int]] = {}
     with tail:
-        chosen = {"site": choice.site, "head": head if heads > 1 else None, "hide": as_read.hide}
-        drawn = lambda: trace_scenes.draw_trace("cube", read, **chosen, cell=spot.get("at"))  # noqa: E731
+        picked = {"site": choice.site, "head": head if heads > 1 else None, "hide": as_read.hide}
+        drawn = lambda: trace_scenes.draw_trace("cube", read, **picked, **chosen)  # noqa: E731
         export.trace_menu(f"{name}-{site.replace('/', '-')}", key, drawn)
     heads_of_site = head_strip.of_layers(trace, "/weight")
     row = head_strip.row_of(heads_of_site, site)
     head_strip.show(heads_of_site, source, (row, None if head == MEAN else int(head) - 1))
-    with shown():
-        slices(read, f"{source} {as_read}", choice, as_read.hide, key)
+    with report_errors():
+        slices(read, f"{source} {as_read}", choice, as_read.hide, key, chosen)
     if heads * len(sites) > 1:
         map_part.table(trace, source)
     context(trace, source)
@@ -92,7 +96,7 @@ def context(trace: AttentionTrace, source: str) -> None:
     with st.expander("What context adds: the relevance in its parts", key="context", bind="query-params") as box:
         if not box.open:
             return
-        with shown(stop=False):
+        with report_errors(stop=False):
             table = parts(trace, source)
             table = table.assign(site=[site if "layer." in site else f"layer.0/{site}" for site in table["site"]])
             layer, head = anova_text.first(table)

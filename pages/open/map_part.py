@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import canvas_component, export, figures, token_grouping, url_state
-from pages.shared.errors import shown
+from pages.shared.errors import report_errors
 from triattn_core.scenes import trace_scenes
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.sites import layer_of, two_way_sites
@@ -96,7 +96,7 @@ def explore(trace: AttentionTrace, source: str, name: str, settings: DeltaGenera
         st.space("stretch")
         tail = st.container(horizontal=True, width="content", key="tail")
     site, at = (trace_scenes.ROLLOUT, None) if show == ROLLOUT else (site, None if show == MEAN else at)
-    with right, shown():
+    with right, report_errors():
         read = as_read.trace(trace)
         key = canvas_component.key("map", source, as_read.name)
         canvas = large(read, f"{source} {as_read}", site, at, "weight" if show == ROLLOUT else quantity)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.open import compare_part, cube_part, map_part, source
 from pages.shared import deep_links, save_case, style, url_state
-from pages.shared.errors import notice, shown
+from pages.shared.errors import notice, report_errors
 from triattn_core.analysis.maps.trace_context import cube_sites
 from triattn_core.importers.prediction import prediction_of
 from triattn_core.trace.open import notes_of
@@ -26,7 +26,7 @@ head, beside = style.opening()
 style.say(head, "Open", SAYS)
 trace = source.pick(beside)
 name, key = str(trace.meta.get("checkpoint", "trace")), f"{trace.meta.get('digest', '')}{id(trace)}"
-with shown():
+with report_errors():
     two_way_sites(trace)
 views = [CUBE, MAPS, PAIR] if cube_sites(trace) else [MAPS, PAIR]
 for note in notes_of(trace):

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import other_models, url_state
-from pages.shared.errors import notice, shown
+from pages.shared.errors import notice, report_errors
 from triattn_core.errors import TraceError, TriattnError
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.array_axes import AxesError
@@ -34,14 +34,14 @@ def pick(beside: DeltaGenerator) -> AttentionTrace:
     with beside:
         names = {FILE: "From a file", MODEL: "From a model"}
         source = url_state.segments("From", [FILE, MODEL], "from", show=names.get, label_visibility="collapsed")
-    with shown():
+    with report_errors():
         opened = _file("") if source == FILE else _model()
     return _settle(opened, "trace") or _example()
 
 
 def second() -> AttentionTrace | None:
     """What the first is compared with, where there is one."""
-    with shown(stop=False):
+    with report_errors(stop=False):
         return _settle(_file("second-"), "second")
     return None
 

@@ -47,6 +47,3 @@ def report_errors(stop: bool = True) -> Iterator[None]:
         st.error(plain(str(error)))
         if stop:
             st.stop()
-
-
-shown = report_errors  # its name in rooms that do not know the new one yet

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from pages.shared.errors import shown
+from pages.shared.errors import report_errors
 from triattn_core.case_card.paper import PaperFigure
 from triattn_core.scenes.charts import Chart
 from triattn_core.scenes.print_chart import fitted
@@ -55,7 +55,7 @@ def _open(form: Callable[[], None]) -> None:
     with st.expander("Figure for a paper", key="paper", on_change="rerun") as box:
         if not box.open:
             return
-        with shown(stop=False):
+        with report_errors(stop=False):
             form()
 
 

@@ -43,6 +43,7 @@ NEEDS = ("query", "key", "context")
 SCRIPT = "cube/cube.js"
 STYLE = ("lib/map_figure.css", "cube/cube.css")
 TITLES = {"context": "Tri-Attention cube", "feature": "The tensor"}
+OWN_TITLE = "Attention cube"  # of an array that no model of ours made
 STAMPED = ("digest", "head", "sinks")  # with the choice: exact numbers of another figure must not be shown in this one
 LISTED = 6  # sinks that are named
 FEW = 8  # of the strongest, whose mass is said
@@ -75,7 +76,9 @@ def figure(
     payload["cell"] = list(at) if at is not None else _first_cell(trace, array, payload)
     if exact:
         payload["exact"] = _exact(trace, choice, shown)
-    title = f"{TITLES[axes[2]]}: " + shorten(" / ".join(trace.texts.values()), 90, placeholder=" …")
+    name = TITLES[axes[2]] if "mechanism" in trace.meta else OWN_TITLE
+    texts = " / ".join(trace.texts.values()) or str(trace.meta.get("checkpoint", ""))
+    title = f"{name}: {shorten(texts, 90, placeholder=' …')}"
     return Canvas(payload, script(SCRIPT), style(*STYLE), title, payload["alt"], height=760, kind="cube")
 
 
