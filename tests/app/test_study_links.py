@@ -66,3 +66,14 @@ def test_an_edit_shows_number_and_answers_before_and_after(name):
     measured = study.measure([load(checkpoint) for checkpoint in study.checkpoints], study.edited)
     assert after == pytest.approx(measured, rel=0.01)
     assert said.count('class="r t-answer"') == 2 * len(study.checkpoints)
+
+
+@pytest.mark.parametrize("name", [name for name, study in studies().items() if study.control])
+def test_the_third_order_is_taken_out_at_the_top_of_the_page(name):
+    opens = studies()[name].control
+    if opens["checkpoint"] not in {entry.name for entry in list_checkpoints()}:
+        pytest.skip("not trained")
+    asked = told(sound(opened("intervene", wait=300, **opens, null="product of marginals")))
+    assert asked.index("Is this map signal") < asked.index("Each alone")
+    plain = told(sound(opened("intervene", wait=300, **opens)))
+    assert plain.index("Is this map signal") > plain.index("Each alone")
