@@ -102,7 +102,7 @@ def context(trace: AttentionTrace, source: str) -> None:
             layer, head = anova_text.first(table)
             row = table[(table["head"] == head) & table["site"].str.startswith(f"layer.{layer}/")].iloc[0]
             sentence = anova_text.parts(table, row, layer, head)
-            drawn = chart.parts(table, layer, head, "dark" if style.dark() else "light", named=True)
+            drawn = chart.parts(table, layer, head, "dark" if style.dark() else "light", axes=axis_labels(trace))
             figures.show(drawn, sentence, "context-parts")
             figures.note(sentence)
             if not any(name.endswith("/relevance") for name in trace.sites):

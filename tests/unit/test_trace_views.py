@@ -113,6 +113,7 @@ LABELS = {"query": "residue i", "key": "residue j", "context": "residue k"}
 
 def test_a_cube_opens_on_the_first_head_and_says_so():
     trace = trace_of(CUBE, source="mine.npy")
+    assert triattn_core.draw("cube", trace).figure.title == "Attention cube: mine.npy"
     opened, mean = triattn_core.draw("cube", trace), triattn_core.draw("cube", trace, head="mean")
     assert opened.settings.head == 1 and opened.figure.payload["caption"] == "mine.npy, attention, head 1, weight"
     assert mean.figure.payload["caption"] == "mine.npy, attention, mean of heads, weight"

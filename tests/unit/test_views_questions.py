@@ -39,6 +39,14 @@ def shares(rows: int = 1) -> pd.DataFrame:
     )
 
 
+def test_the_legend_of_the_parts_calls_axes_by_their_labels():
+    labels = {"query": "residue i", "key": "residue j", "context": "ligand"}
+    spec = anova.parts(shares(), 1, 2, axes=labels).to_dict()
+    legend = spec["layer"][0]["encoding"]["color"]["legend"]["values"]
+    assert legend[1:4] == ["residue i × residue j", "residue j × ligand", "residue i × residue j × ligand"]
+    assert {row["part"] for row in rows(spec)} == {*legend}
+
+
 def test_parts_are_stacked_and_the_chosen_head_is_framed():
     table = shares()
     spec = anova.parts(table, 1, 2).to_dict()

@@ -107,7 +107,14 @@ class HeadParts:
 
     def bars(self, theme: str = "light", only: Sequence[str] = (), named: bool = False) -> AltairChart:
         """The shares of every head: see `views.charts.anova.parts`."""
-        return view.parts(self.shares, *self.site, theme, self.settings.by, only, named)
+        return view.parts(
+            self.shares,
+            *self.site,
+            theme,
+            self.settings.by,
+            only,
+            {axis: axis for axis in view.AXES} if named else None,
+        )
 
     @cached_property
     def words(self) -> Mapping[str, Sequence[str]]:

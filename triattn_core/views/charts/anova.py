@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import altair as alt
 import numpy as np
@@ -40,6 +40,11 @@ def colours(theme: str) -> dict[str, str]:
     return dict(zip(PARTS, (*grey, *shades, warm, look["faint"])))
 
 
+def part_label(part: str, axes: Mapping[str, str]) -> str:
+    """The name of a part of `PARTS`, with the axes by their labels."""
+    return " × ".join(axes.get(axis, axis) for axis in PARTS[part].split(" × "))
+
+
 def parts(
     table: pd.DataFrame,
     layer: int,
@@ -47,13 +52,14 @@ def parts(
     theme: str = "light",
     by: str = "number",
     only: Sequence[str] = (),
-    named: bool = False,
+    axes: Mapping[str, str] | None = None,
 ) -> alt.LayerChart:
     """Stacked shares of each head, layer after layer, the chosen one framed; a click sends `cell` with layer and head.
 
     table: of `anova.share_table`, one direction.  layer, head: from 0.  by: heads by `number`, or by what context
     redirects.
-    only: parts that are drawn on a scale of their own; by default all, from 0 to 1.  named: with a legend of the parts.
+    only: parts that are drawn on a scale of their own; by default all, from 0 to 1.
+    axes: labels of query, key and context, for a legend of the parts; None: no legend.
     """
     look, fill = THEMES[theme], colours(theme)
     table = table.assign(layer=table["site"].str.extract(r"layer\.(\d+)", expand=False).astype(int))
@@ -69,9 +75,10 @@ def parts(
     rows = table.melt(["layer", "head"], list(only or PARTS), "part", "share")
     rows["place"] = rows["layer"].astype(str) + "." + rows["head"].astype(str)
     rows["order"] = rows["part"].map(list(PARTS).index)
-    rows["part"] = rows["part"].map(PARTS)
-    values = [PARTS[name] for name in only or PARTS]
-    key = alt.Legend(title=None, orient="bottom", columns=3, labelLimit=220, values=values) if named else None
+    labels = {part: part_label(part, axes or {}) for part in PARTS}
+    rows["part"] = rows["part"].map(labels)
+    values = [labels[part] for part in only or PARTS]
+    key = alt.Legend(title=None, orient="bottom", columns=3, labelLimit=220, values=values) if axes else None
     rows["at_layer"], rows["at_head"] = rows["layer"] + 1, rows["head"] + 1
     click = alt.selection_point(name="cell", fields=["at_layer", "at_head"], toggle=False)
     axis: alt.Axis | None = alt.Axis(
@@ -89,7 +96,7 @@ def parts(
         .encode(
             x,
             y,
-            alt.Color("part:N", scale=alt.Scale(domain=[*PARTS.values()], range=[*fill.values()]), legend=key),
+            alt.Color("part:N", scale=alt.Scale(domain=[*labels.values()], range=[*fill.values()]), legend=key),
             alt.Order("order:Q"),
             tooltip=[*tips, alt.Tooltip("share:Q", format=".1%")],
         )
