@@ -66,9 +66,9 @@ def test_worth_within_the_spread_of_seeds_is_said(checkpoint_folder: Path) -> No
         "quora-bi-dot": 3.0,
         "quora-tri-dot": 0.5,
     }
-    told = verdicts()
-    assert told["quora-bi-dot"] == ""
-    assert told["quora-tri-dot"] == (
+    sentences = verdicts()
+    assert sentences["quora-bi-dot"] == ""
+    assert sentences["quora-tri-dot"] == (
         "quora-tri-dot: its attention is worth +0.5 points over the same form trained with even weights "
         "(spread of seeds 1). Nothing shows that the answer needs this map."
     )
@@ -83,13 +83,13 @@ def test_a_third_order_that_is_worth_nothing_is_said(checkpoint_folder: Path) ->
 
 
 def test_answers_that_do_not_lean_on_the_third_order_are_said(checkpoint_folder: Path) -> None:
-    for p, said in ((0.5, True), (0.001, False)):
+    for p, expected in ((0.5, True), (0.001, False)):
         path = checkpoint_folder / "quora-tri-dot" / "metrics.json"
         metrics = json.loads(path.read_text("utf-8"))
         metrics["attention"]["reliance"]["product_of_marginals"] = {"points": -0.2, "p": p}
         path.write_text(json.dumps(metrics), "utf-8")
         line = "moves its accuracy on dev by +0.2 points, no more than chance"
-        assert (line in verdicts()["quora-tri-dot"]) == said, p
+        assert (line in verdicts()["quora-tri-dot"]) == expected, p
 
 
 def test_the_line_stands_where_the_map_is_drawn(checkpoint_folder: Path) -> None:
@@ -98,9 +98,9 @@ def test_the_line_stands_where_the_map_is_drawn(checkpoint_folder: Path) -> None
     assert "its attention is worth +0.5 points" in texts(app)
     app = sound(opened("side_by_side"))
     assert texts(app).count('class="t-note t-worth"') == 1
-    said = texts(app)
-    assert escape(attention_worth.HELP) in said and attention_worth.LIVING in said
-    assert "What the attention is worth" in said and "+3.0 ± 1 (3)" in said and "0.84 (0.21)" in said
+    page_text = texts(app)
+    assert escape(attention_worth.HELP) in page_text and attention_worth.LIVING in page_text
+    assert "What the attention is worth" in page_text and "+3.0 ± 1 (3)" in page_text and "0.84 (0.21)" in page_text
 
 
 def test_checkpoints_have_worth_reliance_and_information(checkpoint_folder: Path) -> None:

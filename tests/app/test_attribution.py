@@ -28,7 +28,7 @@ def given(strong: int = 5) -> tuple[pd.DataFrame, pd.DataFrame]:
     return table, shares
 
 
-def shown(html: str) -> list[str]:
+def whole_text_words(html: str) -> list[str]:
     """The words of the whole text, in its order."""
     whole = html.split('<div class="t-whole"', 1)[1]
     return re.findall(r'title="(\S+): [^"]*">', whole)
@@ -41,13 +41,13 @@ def marks(method: str, **more) -> str:
 def test_the_whole_text_stands_once_and_what_is_quiet_is_folded() -> None:
     html = marks("occlusion")
     words = ["who", "you", *(f"w{i}.{j}" for i in range(1, LINES + 1) for j in range(3))]
-    assert shown(html) == words
+    assert whole_text_words(html) == words
     folds = re.findall(r"<summary>([^<]*)</summary>", html)
     assert folds == [
         "sentence 1 to sentence 4: no strong word, +1.2 % together",
         "sentence 6 to sentence 17: no strong word, +3.6 % together",
     ]
-    assert shown(re.sub(r"<details>.*?</details>", "", html)) == ["who", "you", "w5.0", "w5.1", "w5.2"]
+    assert whole_text_words(re.sub(r"<details>.*?</details>", "", html)) == ["who", "you", "w5.0", "w5.1", "w5.2"]
     assert ">\u221239.8 %</span>" in html  # the sum of that line
 
 
@@ -107,6 +107,6 @@ def test_methods_come_one_after_another_and_together_are_what_all_at_once_are() 
     assert [len(tokens.attributions.methods) for tokens in parts] == [2, 3, 4, 5, 5]
     assert parts[0].attributions.methods == ("attention", "rollout") and parts[3].complete and not parts[2].complete
     assert [tokens.faithfulness is not None for tokens in parts] == [False] * 4 + [True]
-    found, whole = parts[-1].attributions, methods.attribute(run_query(models.load(entry), example), steps=4)
-    assert found.methods == whole.methods and found.gap == pytest.approx(whole.gap)
-    pd.testing.assert_frame_equal(found.table, whole.table, rtol=1e-4, atol=1e-5)
+    attributions, whole = parts[-1].attributions, methods.attribute(run_query(models.load(entry), example), steps=4)
+    assert attributions.methods == whole.methods and attributions.gap == pytest.approx(whole.gap)
+    pd.testing.assert_frame_equal(attributions.table, whole.table, rtol=1e-4, atol=1e-5)

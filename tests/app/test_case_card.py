@@ -70,20 +70,20 @@ def test_a_card_of_charts_says_what_the_page_says(monkeypatch: pytest.MonkeyPatc
     app = at_page(app, page).run()
     assert not app.exception and not app.error and not app.info, [one.value for one in (*app.error, *app.info)]
     ((view, cards, example, chosen),) = asked
-    found = draw(view, [one.name for one in cards], example, session_models.SHARED, **chosen())
-    assert {name: getattr(found.settings, name) for name in settings} == settings and view == page
-    said = unescape(" ".join(one.proto.body for one in app.get("html")))
-    told = [one.alt for one in found.figures.values()]
+    rendering = draw(view, [one.name for one in cards], example, session_models.SHARED, **chosen())
+    assert {name: getattr(rendering.settings, name) for name in settings} == settings and view == page
+    page_text = unescape(" ".join(one.proto.body for one in app.get("html")))
+    alts = [one.alt for one in rendering.figures.values()]
     for alt in {one.proto.alt for one in app.get("vega_lite_chart")}:
-        assert alt in said and any(alt in one for one in told), alt
+        assert alt in page_text and any(alt in one for one in alts), alt
     if page == "attribute":
-        assert all(one.split(" [CLS]")[0].split(" Integrated gradients: ")[0] in said for one in told)
+        assert all(one.split(" [CLS]")[0].split(" Integrated gradients: ")[0] in page_text for one in alts)
     (command,) = (one.value for one in app.code if one.value.startswith(f"triattn card {page} pairs-tri row.json "))
     asked = shlex.split(command)
     read = cli_settings.read(SCENES[page].settings, asked[asked.index("--set") + 1 : asked.index("--out")])
     again = draw(page, "pairs-tri", example, **read)
-    assert again.settings == found.settings
-    same_rows(again.table, found.table)
+    assert again.settings == rendering.settings
+    same_rows(again.table, rendering.table)
 
 
 def same_rows(table: pd.DataFrame, other: pd.DataFrame) -> None:
@@ -108,33 +108,33 @@ def test_a_card_has_the_figure_and_the_cell_of_the_page(monkeypatch: pytest.Monk
     assert not app.exception and not app.error, [one.value for one in app.error]
     assert not cards, "nobody has asked for it"
     asked[-1]()
-    (found,) = cards
+    (card,) = cards
     drawn = payloads(app)
-    for canvas in found.figures.values():
+    for canvas in card.figures.values():
         page = next(one for one in drawn if one.get("alt") == canvas.payload["alt"])
         cell = canvas.payload["cell"]
         for field in page.keys() - NOT_THE_SAME - {"cell", "panels", "stamp"}:
             assert page[field] == canvas.payload[field], field
-        for one, other in zip(page.get("panels", ()), canvas.payload.get("panels", ())):
-            assert {field: one[field] for field in one} == {field: other[field] for field in one}
-        if "cell" in LINKS[name] and canvas is next(iter(found.figures.values())):
+        for panel, other in zip(page.get("panels", ()), canvas.payload.get("panels", ())):
+            assert {field: panel[field] for field in panel} == {field: other[field] for field in panel}
+        if "cell" in LINKS[name] and canvas is next(iter(card.figures.values())):
             assert ".".join(map(str, cell)) == LINKS[name]["cell"]
-    assert found.figures
+    assert card.figures
     if name == "tensor":
-        assert found.figures["clusters"].payload["cell"][:2] == [1, 0], "the pair that is chosen above"
+        assert card.figures["clusters"].payload["cell"][:2] == [1, 0], "the pair that is chosen above"
     (command,) = (shlex.split(one.value) for one in app.code if one.value.startswith("triattn card "))
     view, start = command[2], command.index("row.json")
     typed_in = command[start + 2 : command.index("--out")]  # after --set, where there is one
     again = draw(view, command[3:start], asked[-1].example, **cli_settings.read(SCENES[view].settings, typed_in))
-    kind, task = SCENES[view].settings, found.task
+    kind, task = SCENES[view].settings, card.task
     link = [f"{parameter}={text}" for parameter, text in LINKS[name].items() if parameter not in NO_SETTINGS]
-    said = validate_settings(kind, cli_settings.read(kind, link, task), view)
-    assert {field: getattr(said, field) for field in said.model_fields_set} == {
-        field: getattr(found.settings, field) for field in said.model_fields_set
+    settings = validate_settings(kind, cli_settings.read(kind, link, task), view)
+    assert {field: getattr(settings, field) for field in settings.model_fields_set} == {
+        field: getattr(card.settings, field) for field in settings.model_fields_set
     }, "the link and the manifest say the same"
     opens = {"cell": again.settings.cell}
-    assert again.settings == found.settings.model_copy(update=opens)
-    same_rows(again.table, found.table)
+    assert again.settings == card.settings.model_copy(update=opens)
+    same_rows(again.table, card.table)
 
 
 CELLS = {

@@ -82,11 +82,11 @@ def test_buttons_go_through_the_rows_and_the_figure_has_a_sentence_and_a_table()
     assert f"Row {lines[1]:,}<" in texts(app) and app.query_params["row"] == str(lines[1])
     sound(app.button(key="Previous-row").click().run())
     assert f"Row {lines[0]:,}<" in texts(app)
-    (said,) = [one.proto.body for one in app.get("html") if "Of 48 pairs: all three right" in one.proto.body]
+    (sentence,) = [one.proto.body for one in app.get("html") if "Of 48 pairs: all three right" in one.proto.body]
     app = sound(opened("cases", **{"who-numbers": "true"}))
     (table,) = [one.value for one in app.dataframe if "right" in one.value and "rows" in one.value]
     for row in table.itertuples():
-        assert f"{row.right} right {row.rows}" in said
+        assert f"{row.right} right {row.rows}" in sentence
 
 
 def test_filters_leave_what_they_say() -> None:
@@ -106,9 +106,15 @@ def test_filters_leave_what_they_say() -> None:
 def test_words_and_row_numbers_are_found() -> None:
     app = sound(opened("cases", words="browser"))
     assert listed(app) == [2]
-    for asked, found in (("2", [2]), ("OVERLAP-1", [2]), ("text_a", None), ("no such word", None), ("99999", None)):
+    for asked, expected_rows in (
+        ("2", [2]),
+        ("OVERLAP-1", [2]),
+        ("text_a", None),
+        ("no such word", None),
+        ("99999", None),
+    ):
         sound(app.text_input(key="words").set_value(asked).run())
-        assert (listed(app) if len(app.dataframe) else None) == found, asked
+        assert (listed(app) if len(app.dataframe) else None) == expected_rows, asked
     assert "No matching rows" in texts(app)
 
 
@@ -182,14 +188,14 @@ def test_what_was_mined_before_a_stop_is_shown_and_goes_on() -> None:
 
 def test_a_table_of_another_checkpoint_says_so(checkpoint_folder: Path) -> None:
     far = case_table.load(checkpoint_folder / "results" / "cases" / "far.parquet")
-    told = [one.model_copy(update={"digest": "0" * 64}) for one in far.about.checkpoints]
-    told[0] = told[0].model_copy(update={"name": "gone-bi"})
+    checkpoints = [one.model_copy(update={"digest": "0" * 64}) for one in far.about.checkpoints]
+    checkpoints[0] = checkpoints[0].model_copy(update={"name": "gone-bi"})
     table = far.table.rename(columns=lambda name: name.replace(NAMES[0], "gone-bi"))
     file = BytesIO()
-    case_table.CaseTable(table, far.about.model_copy(update={"checkpoints": tuple(told)})).write(file)
+    case_table.CaseTable(table, far.about.model_copy(update={"checkpoints": tuple(checkpoints)})).write(file)
     app = sound(handed("old.parquet", file.getvalue()))
-    said = " ".join(one.value for one in app.info)
-    assert "No longer among the checkpoints" in said and "Retrained since" in said
+    notice = " ".join(one.value for one in app.info)
+    assert "No longer among the checkpoints" in notice and "Retrained since" in notice
     assert list(agreement.right_combinations(far).index)[2] == "only Tri"
 
 
@@ -209,13 +215,13 @@ def test_a_case_is_kept_from_here(place: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "said"), [("pairs", "majority "), ("dialogue", "chance 10.0"), ("reading", "chance ")]
+    ("task", "prefix"), [("pairs", "majority "), ("dialogue", "chance 10.0"), ("reading", "chance ")]
 )
-def test_what_guessing_would_have_right_stands_beside_the_models(task: str, said: str) -> None:
+def test_what_guessing_would_have_right_stands_beside_the_models(task: str, prefix: str) -> None:
     app = sound(opened("cases", task=LABELS[task]))
-    found = [json.loads(one.proto.json).get("payload", {}) for one in app.get("bidi_component") if one.proto.json]
-    (accuracy,) = (one["accuracy"] for one in found if "accuracy" in one)
-    assert len(accuracy) == 4 and accuracy[-1].startswith(said)
+    payloads = [json.loads(one.proto.json).get("payload", {}) for one in app.get("bidi_component") if one.proto.json]
+    (accuracy,) = (one["accuracy"] for one in payloads if "accuracy" in one)
+    assert len(accuracy) == 4 and accuracy[-1].startswith(prefix)
 
 
 def test_the_heading_says_whose_confidence_it_is() -> None:

@@ -36,17 +36,17 @@ def test_a_map_is_more_than_chance_only_where_its_rank_is_rare(original: float, 
 
 @pytest.mark.parametrize(("flips", "ends"), [(True, "the answer flips."), (False, "the answer stays.")])
 def test_of_one_replacement_it_says_what_becomes_of_the_answer(flips: bool, ends: str) -> None:
-    answer, one = Prediction(("yes", "no"), (0.9, 0.1), 0), np.array([flips])
-    nulls = intervene_text.Nulls("product of marginals", "key", np.array([1.5]), one, 2.0, answer)
-    said = intervene_text.describe_null(nulls)
-    assert said.startswith("With the product of marginals for attention (") and said.endswith(ends)
-    assert "along" not in said and "against +2" in said
+    answer, flip_mask = Prediction(("yes", "no"), (0.9, 0.1), 0), np.array([flips])
+    nulls = intervene_text.Nulls("product of marginals", "key", np.array([1.5]), flip_mask, 2.0, answer)
+    sentence = intervene_text.describe_null(nulls)
+    assert sentence.startswith("With the product of marginals for attention (") and sentence.endswith(ends)
+    assert "along" not in sentence and "against +2" in sentence
 
 
 def test_a_hundred_draws_can_show_it() -> None:
     drawn = np.arange(1.0, 101.0)
-    said = null(drawn, 101.0)
-    assert "p = 0.02 (two-sided): the map is more than chance, by 50 in the mean." in said
+    sentence = null(drawn, 101.0)
+    assert "p = 0.02 (two-sided): the map is more than chance, by 50 in the mean." in sentence
     worse = null(drawn, 0.0)
     assert "above 0 of the 100 draws" in worse and "others serve this answer better, by 50 in the mean." in worse
     ten = null(drawn[:10], 11.0)
@@ -59,27 +59,30 @@ def test_what_leaves_the_band_is_said_with_how_often_chance_does() -> None:
     names = pd.MultiIndex.from_tuples([("a", 0), ("b", 0), ("random", 0)])
     areas = pd.DataFrame({"comprehensiveness": [0.5, 0.1, 0.1], "sufficiency": [0.2, 0.2, 0.2]}, names)
     band = pd.DataFrame({"low": [0.0, 0.1], "high": [0.4, 0.3]}, ["comprehensiveness", "sufficiency"])
-    said = perturbation.describe("a", areas, band, 20)
-    assert "comprehensiveness +0.500, better than the random band" in said and "Better than the band here: a." in said
-    assert "By chance one of 4 comparisons is, in 25 % of examples if they were independent:" in said
+    sentence = perturbation.describe("a", areas, band, 20)
+    assert (
+        "comprehensiveness +0.500, better than the random band" in sentence
+        and "Better than the band here: a." in sentence
+    )
+    assert "By chance one of 4 comparisons is, in 25 % of examples if they were independent:" in sentence
 
 
 def test_the_least_alike_and_the_most_alike_are_named() -> None:
     ranks = pd.DataFrame([[1, 0.9, 0.1], [0.9, 1, 0.3], [0.1, 0.3, 1]], index=list("abc"), columns=list("abc"))
-    said = attribution.agreement(ranks, 26, 0.4651)
-    assert "a and b rank the tokens most alike (0.90), a and c least (0.10)" in said
-    assert "less than 0.47 is no evidence (5 %, for the most extreme of 3 correlations" in said
+    sentence = attribution.agreement(ranks, 26, 0.4651)
+    assert "a and b rank the tokens most alike (0.90), a and c least (0.10)" in sentence
+    assert "less than 0.47 is no evidence (5 %, for the most extreme of 3 correlations" in sentence
 
 
 def test_what_blanked_words_leave_is_measured_not_supposed() -> None:
     """F(x) = 2, the attributions add up to 1.5, the gap is -0.25: F(x') = 2 - 1.5 - 0.25."""
-    said = dict(attribution.completeness(pd.Series([1.0, 0.5]), -0.25, 2.0))
-    assert said["with every word blanked"] == "+0.25" and said["completeness gap"] == "0.25, 17 % of that"
+    facts = dict(attribution.completeness(pd.Series([1.0, 0.5]), -0.25, 2.0))
+    assert facts["with every word blanked"] == "+0.25" and facts["completeness gap"] == "0.25, 17 % of that"
 
 
 def test_few_rows_give_no_verdict() -> None:
-    found = pd.DataFrame({"rows": [3], "method": ["a"], "measure": ["sufficiency"], "gain_low": [1.0]})
-    assert faithfulness.describe_gains(found) == "3 rows: too few to tell any method from random; 8 at least."
+    gains = pd.DataFrame({"rows": [3], "method": ["a"], "measure": ["sufficiency"], "gain_low": [1.0]})
+    assert faithfulness.describe_gains(gains) == "3 rows: too few to tell any method from random; 8 at least."
 
 
 def test_two_tokens_are_evidence_of_nothing() -> None:
@@ -98,8 +101,8 @@ def test_whatever_is_offered_there_is() -> None:
 
 def test_how_often_a_ranking_like_the_others_is_beyond_them() -> None:
     """Counted: one more even draw against the 97.5 % quantile of 20."""
-    lots = np.random.default_rng(5).random((20_000, 21))
-    counted = (lots[:, 0] > np.quantile(lots[:, 1:], 0.975, axis=1)).mean()
+    draws = np.random.default_rng(5).random((20_000, 21))
+    counted = (draws[:, 0] > np.quantile(draws[:, 1:], 0.975, axis=1)).mean()
     assert perturbation.beyond(20) == pytest.approx(counted, abs=0.006)
 
 
@@ -120,9 +123,9 @@ def test_the_extremes_of_several_correlations_need_more_than_one_pair_would() ->
 
     from triattn_core.analysis.attribution.methods import Attributions
 
-    lots = np.random.default_rng(7)
-    most = [np.abs(spearmanr(lots.random((11, 3))).statistic[np.triu_indices(3, 1)]).max() for _ in range(2000)]
-    table = pd.DataFrame(lots.random((11, 3)), columns=list("abc")).assign(special=0, role="query")
+    rng = np.random.default_rng(7)
+    most = [np.abs(spearmanr(rng.random((11, 3))).statistic[np.triu_indices(3, 1)]).max() for _ in range(2000)]
+    table = pd.DataFrame(rng.random((11, 3)), columns=list("abc")).assign(special=0, role="query")
     three, two = Attributions(table, ("a", "b", "c")), Attributions(table, ("a", "b"))
     assert three.critical_correlation() == pytest.approx(np.quantile(most, 0.95), abs=0.03)
     assert two.critical_correlation() == pytest.approx(0.602, abs=1e-3)  # t = 2.262 of 9 degrees of freedom

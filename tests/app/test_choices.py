@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.test_pages import opened, payloads, sound, texts, told
+from tests.app.test_pages import opened, payloads, sound, texts, visible_text
 from tests.support.checkpoint_fixtures import checkpoint_fixtures
 from tests.support.choices_checkpoints import make_checkpoints
 from triattn_core.checkpoint.registry import VARIABLE
@@ -31,10 +31,10 @@ def figure(app: AppTest, page: str) -> dict:
     return next(one for one in payloads(app) if FIGURES[page] in one)
 
 
-def shown(app: AppTest) -> str:
+def chosen_text(app: AppTest) -> str:
     """The text of the chosen option."""
-    found = block(app)
-    return next(row["text"] for row in found["rows"] if row["at"] == found["chosen"])
+    payload = block(app)
+    return next(row["text"] for row in payload["rows"] if row["at"] == payload["chosen"])
 
 
 @pytest.mark.parametrize("page", FIGURES)
@@ -43,39 +43,39 @@ def test_pages_open_on_pairs_and_offer_what_is_here(page: str) -> None:
     picker = app.segmented_control(key="task")
     assert picker.value == "pairs" and len(app.text_area) >= 2
     assert {"Sentence pairs", "Dialogue", "Reading comprehension"} <= {*picker.options}
-    assert "No checkpoint is here yet" not in told(app)
+    assert "No checkpoint is here yet" not in visible_text(app)
 
 
 @pytest.mark.parametrize("page", FIGURES)
 def test_tasks_without_a_checkpoint_are_named(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(make_checkpoints(tmp_path, ("pairs", "reading"))))
     app = sound(opened(page, **TALK))
-    assert "No checkpoint is here yet for dialogue." in told(app)
-    assert "asks for task 'Dialogue'" in told(app)
+    assert "No checkpoint is here yet for dialogue." in visible_text(app)
+    assert "asks for task 'Dialogue'" in visible_text(app)
     assert app.segmented_control(key="task").value == "pairs"
 
 
 @pytest.mark.parametrize("page", FIGURES)
 def test_a_dialogue_is_a_chat_with_ranked_candidates(page: str) -> None:
     app, first = sound(opened(page, **TALK)), TALKS[0]
-    found = block(app)
-    assert [text["text"] for text in found["texts"]] == list(first.history)
-    assert [text["who"] for text in found["texts"]] == ["A", "B", "A"]
-    assert sorted(row["text"] for row in found["rows"]) == sorted(first.candidates)
-    given = [row["shares"][-1] for row in found["rows"]]
+    payload = block(app)
+    assert [text["text"] for text in payload["texts"]] == list(first.history)
+    assert [text["who"] for text in payload["texts"]] == ["A", "B", "A"]
+    assert sorted(row["text"] for row in payload["rows"]) == sorted(first.candidates)
+    given = [row["shares"][-1] for row in payload["rows"]]
     assert given == sorted(given, reverse=True) and sum(given) == pytest.approx(1, abs=1e-4)
-    assert found["chosen"] == found["rows"][0]["at"]  # what the model chooses
-    assert [row["at"] for row in found["rows"] if row["right"]] == [first.label]
-    assert len(found["models"]) == {"cube": 1, "side_by_side": 3}[page]
+    assert payload["chosen"] == payload["rows"][0]["at"]  # what the model chooses
+    assert [row["at"] for row in payload["rows"] if row["right"]] == [first.label]
+    assert len(payload["models"]) == {"cube": 1, "side_by_side": 3}[page]
 
 
 @pytest.mark.parametrize("page", FIGURES)
 def test_a_passage_stands_as_text_with_its_options_in_order(page: str) -> None:
     app, first = sound(opened(page, **TEXT)), PASSAGES[0]
-    found = block(app)
-    assert [text["text"] for text in found["texts"]] == [first.passage, first.question]
-    assert [row["text"] for row in found["rows"]] == list(first.options)
-    run = found["texts"][0]["runs"][0]  # of a long passage what is nearest to the question, by its own number
+    payload = block(app)
+    assert [text["text"] for text in payload["texts"]] == [first.passage, first.question]
+    assert [row["text"] for row in payload["rows"]] == list(first.options)
+    run = payload["texts"][0]["runs"][0]  # of a long passage what is nearest to the question, by its own number
     start, end = sentences(first.passage)[int(run["name"].removeprefix("sentence ")) - 1]
     assert start <= run["start"] < run["end"] <= end
 
@@ -84,7 +84,7 @@ def test_a_passage_stands_as_text_with_its_options_in_order(page: str) -> None:
 def test_a_link_opens_the_same_example_and_option(page: str) -> None:
     app = sound(opened(page, **TALK, example="echo-1", option="3"))
     example = next(one for one in TALKS if one.id == "echo-1")
-    assert block(app)["chosen"] == 2 and shown(app) == example.candidates[2]
+    assert block(app)["chosen"] == 2 and chosen_text(app) == example.candidates[2]
     assert example.candidates[2] in figure(app, page)["texts"].values()
     sound(app.run())
     assert (app.query_params["option"], app.query_params["example"]) == ("3", "echo-1")
@@ -108,9 +108,9 @@ def test_another_task_opens_on_its_own_example() -> None:
 def test_own_text_is_in_the_link_and_has_no_gold() -> None:
     own = {"turns": "hello\n\nwhat now?", "candidates": "one\ntwo"}
     app = sound(opened("cube", **TALK, **own))
-    found = block(app)
-    assert [text["text"] for text in found["texts"]] == ["hello", "what now?"]
-    assert not any(row["right"] for row in found["rows"])
+    payload = block(app)
+    assert [text["text"] for text in payload["texts"]] == ["hello", "what now?"]
+    assert not any(row["right"] for row in payload["rows"])
     assert app.query_params["turns"] == own["turns"]
     app = sound(opened("cube", **TALK, **own, edit="true"))
     app.text_area(key="write-candidates").set_value("one\ntwo\nthree").run()
@@ -121,15 +121,15 @@ def test_own_text_is_in_the_link_and_has_no_gold() -> None:
 def test_text_too_long_for_a_link_is_said_and_kept() -> None:
     passage = "The clock is slow because its oil is old. " * 600
     app = sound(opened("cube", **TEXT, passage=passage, question="Why is it slow?", options="oil\nwater"))
-    assert "Too long for a link" in told(app) and "passage" not in app.query_params
-    assert "The passage is cut after" in told(app)
+    assert "Too long for a link" in visible_text(app) and "passage" not in app.query_params
+    assert "The passage is cut after" in visible_text(app)
     assert block(sound(app.run()))["texts"][0]["text"] == passage.strip()
     text = block(app)["texts"][0]
     assert text["begins"] <= text["runs"][0]["start"] < text["read"] < text["begins"] + len(passage) / 2
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "message"),
     [
         ({**TALK, "turns": "and now?", "candidates": "one\ntwo"}, None),
         ({**TALK, "turns": "\n".join(f"turn {i} it is" for i in range(200)), "candidates": "a\nb"}, "of 200 turns"),
@@ -142,16 +142,16 @@ def test_text_too_long_for_a_link_is_said_and_kept() -> None:
     ],
     ids="one-turn 200-turns blank-candidate 100-candidates single 18,000-words twelve-options markup".split(),
 )
-def test_odd_input_gives_a_result(query: dict, said: str | None) -> None:
+def test_odd_input_gives_a_result(query: dict, message: str | None) -> None:
     app = sound(opened("cube", **query))
     assert figure(app, "cube") and "<script>" not in texts(app)
-    assert said is None or said in told(app)
+    assert message is None or message in visible_text(app)
     assert all(row["text"].strip() for row in block(app)["rows"])
     assert not any(row["right"] for row in block(app)["rows"])  # nobody has said
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "message"),
     [
         ({**TALK, "turns": "and now?", "candidates": " \n"}, "No candidate is given: type at least one."),
         ({**TALK, "turns": "", "candidates": "one\ntwo"}, "The dialogue is empty: type at least one turn."),
@@ -160,18 +160,18 @@ def test_odd_input_gives_a_result(query: dict, said: str | None) -> None:
         ({**TEXT, "passage": " ", "question": "Is it?", "options": "yes\nno"}, "The passage is empty"),
     ],
 )
-def test_what_cannot_be_read_is_one_line_with_the_editor_open(query: dict, said: str) -> None:
+def test_what_cannot_be_read_is_one_line_with_the_editor_open(query: dict, message: str) -> None:
     app = opened("cube", **query)
     assert not app.exception and len(app.error) == 1
-    assert said in app.error[0].value.replace("\\", "")
+    assert message in app.error[0].value.replace("\\", "")
     assert len(app.text_area) == 2
 
 
 def test_a_link_that_asks_for_what_is_not_there_says_so() -> None:
     app = sound(opened("cube", **TALK, example="nothing<b>", option="77"))
-    assert "example 'nothing<b>'" in told(app) and "asks for option 77: there are 10" in told(app)
+    assert "example 'nothing<b>'" in visible_text(app) and "asks for option 77: there are 10" in visible_text(app)
     assert block(app)["texts"][0]["text"] == TALKS[0].history[0]
-    assert "option 'x': a number" in told(opened("cube", **TALK, option="x"))
+    assert "option 'x': a number" in visible_text(opened("cube", **TALK, option="x"))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.app.test_choices import PASSAGES, TALK, TALKS, TEXT, block, figure
-from tests.app.test_pages import opened, sound, told
+from tests.app.test_pages import opened, sound, visible_text
 from tests.support.checkpoint_fixtures import checkpoint_fixtures
 from tests.support.choices_checkpoints import make_checkpoints
 
@@ -16,8 +16,8 @@ checkpoint_folder, use_checkpoints = checkpoint_fixtures(make_checkpoints)
 
 def test_two_options_stand_side_by_side() -> None:
     app = sound(opened("side_by_side", **TALK, compare="options", option="1"))
-    found, drawn = block(app), figure(app, "side_by_side")
-    assert found["pins"] and found["chosen"] == 0 and found["pinned"] == TALKS[0].label
+    payload, drawn = block(app), figure(app, "side_by_side")
+    assert payload["pins"] and payload["chosen"] == 0 and payload["pinned"] == TALKS[0].label
     assert [panel["title"] for panel in drawn["panels"]] == ["Candidate 1", f"Candidate {TALKS[0].label + 1}"]
     assert [panel["right"] for panel in drawn["panels"]] == [False, True]
     assert drawn["across"] == "context" and drawn["axes"]["key"]["label"] == ["[ ]", "T1", "T2", "T3", "R"]
@@ -43,7 +43,7 @@ def test_all_mechanisms_show_the_same_option() -> None:
 
 def test_home_leads_to_dialogues_and_passages() -> None:
     app = sound(opened("home"))
-    assert "Dialogues to try" in told(app) and "Questions to try" in told(app)
+    assert "Dialogues to try" in visible_text(app) and "Questions to try" in visible_text(app)
     links = [link.proto.label for link in app.get("page_link")]
     assert any(PASSAGES[0].question.rstrip("?") in label for label in links)
 
@@ -57,4 +57,4 @@ def test_home_leads_to_dialogues_and_passages() -> None:
     ],
 )
 def test_the_cube_names_its_roles(link: dict, roles: str) -> None:
-    assert roles in re.sub("<.*?>", "", told(sound(opened("cube", **link))))
+    assert roles in re.sub("<.*?>", "", visible_text(sound(opened("cube", **link))))

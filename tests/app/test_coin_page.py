@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.test_pages import ODD, SAYS, opened, payloads, sound, texts, told
+from tests.app.test_pages import ODD, SAYS, opened, payloads, sound, texts, visible_text
 from tests.support.checkpoint_fixtures import checkpoint_fixtures
 from tests.support.coin_checkpoints import WIDTH, make_checkpoints
 from tests.support.tiny import make_checkpoint, make_world
@@ -28,39 +28,39 @@ def figure(app: AppTest) -> dict:
 def test_without_a_checkpoint_there_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(make_checkpoints(tmp_path / "empty", ())))
     app = sound(opened("coin"))
-    assert "No COIN checkpoint is here yet" in told(app) and not payloads(app) and len(app.info) == 1
+    assert "No COIN checkpoint is here yet" in visible_text(app) and not payloads(app) and len(app.info) == 1
 
 
 def test_it_opens_on_a_worked_example_with_everything_drawn() -> None:
     app, first = sound(opened("coin")), pairs.examples()[0]
-    assert [box.value for box in app.text_area][:2] == [first.text_a, first.text_b] and SAYS in told(app)
-    found = figure(app)
-    assert len(found["blocks"]) == 3 and all(one["plain"] and one["own"] and one["gate"] for one in found["blocks"])
-    assert [one["name"] for one in found["answers"]] == ["nothing", "block 1", "block 2", "block 3",
+    assert [box.value for box in app.text_area][:2] == [first.text_a, first.text_b] and SAYS in visible_text(app)
+    payload = figure(app)
+    assert len(payload["blocks"]) == 3 and all(one["plain"] and one["own"] and one["gate"] for one in payload["blocks"])
+    assert [one["name"] for one in payload["answers"]] == ["nothing", "block 1", "block 2", "block 3",
                                                          "context, all blocks"]  # fmt: skip
-    said = explain(load("quora-coin"), first)[0]
-    assert found["label"] == said.labels[said.best]
-    assert found["answers"][0]["probability"] == pytest.approx(said.probabilities[said.best])
+    prediction = explain(load("quora-coin"), first)[0]
+    assert payload["label"] == prediction.labels[prediction.best]
+    assert payload["answers"][0]["probability"] == pytest.approx(prediction.probabilities[prediction.best])
 
 
 def test_a_block_and_the_context_term_are_switched_off() -> None:
     app = sound(opened("coin", off="block 2"))
-    found = figure(app)
-    assert found["off"] == "layer.1" and found["blocks"][1] is None and "whole model: " in told(app)
-    assert f"{found['answers'][2]['probability']:.3g}"[:5] in told(app) or found["answers"][2]["flips"]
+    payload = figure(app)
+    assert payload["off"] == "layer.1" and payload["blocks"][1] is None and "whole model: " in visible_text(app)
+    assert f"{payload['answers'][2]['probability']:.3g}"[:5] in visible_text(app) or payload["answers"][2]["flips"]
     sound(app.segmented_control(key="off").set_value("context").run())
     assert figure(app)["off"] == "context" and not any(one["plain"] for one in figure(app)["blocks"])
 
 
 def test_a_link_restores_its_choices() -> None:
     app = sound(opened("coin", checkpoint="lcqmc-coin", direction="B over A", gate="per feature", cell="2.1.1.5.0.3"))
-    found, first = figure(app), pairs.examples("zh")[0]
+    payload, first = figure(app), pairs.examples("zh")[0]
     assert [box.value for box in app.text_area][:2] == [first.text_a, first.text_b]
-    assert "".join(found["axes"]["query"]["label"]) == first.text_b and len(found["blocks"]) == 2
-    assert found["features"] and sorted(found["blocks"][0]["order"]) == list(range(WIDTH))
+    assert "".join(payload["axes"]["query"]["label"]) == first.text_b and len(payload["blocks"]) == 2
+    assert payload["features"] and sorted(payload["blocks"][0]["order"]) == list(range(WIDTH))
     trace = explain(load("lcqmc-coin"), first)[1]
-    shown = np.frombuffer(base64.b64decode(found["blocks"][1]["weight"]), "f4")
-    np.testing.assert_array_equal(shown, trace.site("layer.1/b_over_a/weight").values.ravel())
+    weights = np.frombuffer(base64.b64decode(payload["blocks"][1]["weight"]), "f4")
+    np.testing.assert_array_equal(weights, trace.site("layer.1/b_over_a/weight").values.ravel())
 
 
 def test_what_is_switched_off_or_turned_leaves_the_pair_where_it_was() -> None:
@@ -84,14 +84,14 @@ def test_what_is_switched_off_or_turned_leaves_the_pair_where_it_was() -> None:
 def test_a_model_of_one_block_and_one_without_all(off: str) -> None:
     for name in ("single-coin", "without-all-coin"):
         app = sound(opened("coin", checkpoint=name, off=off, gate="per feature"))
-        assert (figure(app)["blocks"][0] is None) == (off == "block 1") and SAYS in told(app)
+        assert (figure(app)["blocks"][0] is None) == (off == "block 1") and SAYS in visible_text(app)
 
 
 def test_bad_values_in_the_link_are_each_said() -> None:
     app = sound(opened("coin", off="block 9", gate="sideways", cell="99.99.1"))
     assert len(app.info) == 3 and figure(app)["off"] == ""
     app = sound(opened("coin", checkpoint="without-all-coin", off="context"))
-    assert "Shown instead: nothing" in told(app)
+    assert "Shown instead: nothing" in visible_text(app)
 
 
 def test_odd_text_gives_a_result_or_one_message() -> None:
@@ -112,12 +112,14 @@ def test_it_stands_beside_other_mechanisms(tmp_path: Path, monkeypatch: pytest.M
     example = pairs.Example("who can watch a red car ?", "where is the blue film ?")
     query = {"a": example.text_a, "b": example.text_b, "checkpoints": ["quora-coin", "small-tri"], "layer": "3"}
     app = sound(opened("side_by_side", **query))
-    found = next(one for one in payloads(app) if one.get("gap"))
-    assert [one["mechanism"] for one in found["panels"]] == ["tri", "coin"] and found["gap"]["title"] == "COIN − Tri"
-    shown = np.frombuffer(base64.b64decode(found["panels"][1]["weights"]), "f4")
+    payload = next(one for one in payloads(app) if one.get("gap"))
+    assert [one["mechanism"] for one in payload["panels"]] == ["tri", "coin"] and payload["gap"][
+        "title"
+    ] == "COIN − Tri"
+    weights = np.frombuffer(base64.b64decode(payload["panels"][1]["weights"]), "f4")
     trace = explain(load("quora-coin"), example)[1]
-    np.testing.assert_array_equal(shown, trace.site("layer.2/a_over_b/weight").values.ravel())
-    assert "small-tri has 2 layers" in told(app)
+    np.testing.assert_array_equal(weights, trace.site("layer.2/a_over_b/weight").values.ravel())
+    assert "small-tri has 2 layers" in visible_text(app)
 
 
 def test_its_checkpoints_lead_here() -> None:

@@ -15,7 +15,7 @@ from pages.shared.checkpoint_differences import differences_html
 from pages.side_by_side import edited_input
 from tests.app.test_cases_page import handed, stopped
 from tests.app.test_choices import block, figure
-from tests.app.test_pages import opened, ran, sound, told
+from tests.app.test_pages import opened, ran, sound, visible_text
 from tests.support.choices_checkpoints import make_checkpoints
 from tests.support.mined_checkpoints import rows
 from tests.support.tiny import WORDS, make_checkpoint, make_encoder
@@ -55,16 +55,18 @@ def asked(page: str, names: list[str], **query: str) -> AppTest:
 def test_nothing_is_mined_before_it_is_asked_for(monkeypatch) -> None:
     monkeypatch.setattr("triattn_core.analysis.mining.runs.Run.step", lambda run: pytest.fail("it runs"))
     app = sound(opened("compare"))
-    assert "48 rows" in told(app) and "Not run yet" in told(app) and "model.mechanism" in told(app)
+    assert (
+        "48 rows" in visible_text(app) and "Not run yet" in visible_text(app) and "model.mechanism" in visible_text(app)
+    )
 
 
 def test_our_own_examples_are_run_when_asked_for() -> None:
     app = sound(ran(opened("compare")))
-    said = told(app)
-    assert "<h1>Compare</h1>" in said and "48 of 48 rows have a label" in said
+    page_text = visible_text(app)
+    assert "<h1>Compare</h1>" in page_text and "48 of 48 rows have a label" in page_text
     for two in ("Bi and C-Bi", "Bi and Tri", "C-Bi and Tri"):
-        assert f"<td>{two}</td>" in said
-    assert "model.mechanism" in said and "No history is recorded" in said
+        assert f"<td>{two}</td>" in page_text
+    assert "model.mechanism" in page_text and "No history is recorded" in page_text
     links = [link.proto.label for link in app.get("page_link")]
     assert any("side by side" in label for label in links)
 
@@ -72,14 +74,14 @@ def test_our_own_examples_are_run_when_asked_for() -> None:
 @pytest.mark.parametrize("task", ["Dialogue", "Reading comprehension"])
 def test_dialogues_and_passages_are_compared_too(task: str) -> None:
     app = sound(ran(opened("compare", task=task)))
-    assert "How alike two answer" in told(app) and "12 of 12 rows have a label" in told(app)
+    assert "How alike two answer" in visible_text(app) and "12 of 12 rows have a label" in visible_text(app)
 
 
 def test_any_checkpoints_of_a_task_are_taken_whatever_their_encoder() -> None:
     app = sound(ran(asked("compare", [TRIO[0], "halves", "another-seed"])))
-    said = told(app)
-    assert "48 of 48 rows have a label" in said and "<td>another-seed and halves</td>" in said
-    assert "<td>minilm-en</td>" in said and "<td>halves</td>" in said  # their settings
+    page_text = visible_text(app)
+    assert "48 of 48 rows have a label" in page_text and "<td>another-seed and halves</td>" in page_text
+    assert "<td>minilm-en</td>" in page_text and "<td>halves</td>" in page_text  # their settings
 
 
 def test_who_flips_are_the_rows_that_two_answer_differently() -> None:
@@ -92,27 +94,29 @@ def test_who_flips_are_the_rows_that_two_answer_differently() -> None:
     listed = set(app.dataframe[0].value["row"]) if app.dataframe else set()
     assert listed == differing_rows
     kappa = agreement.cohen_kappa(*best)
-    assert f"{kappa:.3f}".replace("-", "−") in told(app) or kappa != kappa
+    assert f"{kappa:.3f}".replace("-", "−") in visible_text(app) or kappa != kappa
 
 
 def test_a_file_of_rows_is_read() -> None:
     app = sound(handed("mine.jsonl", rows(20), "compare"))
-    assert "20 of 20 rows have a label" in told(app)
+    assert "20 of 20 rows have a label" in visible_text(app)
 
 
 def test_what_was_asked_before_a_stop_is_compared_and_goes_on() -> None:
     app = stopped("compare", 39)  # 40 are mined for the page Cases, and kept
-    assert "Stopped after 16 rows of 39 lines" in told(app) and "16 of 16 rows have a label" in told(app)
+    assert "Stopped after 16 rows of 39 lines" in visible_text(app) and "16 of 16 rows have a label" in visible_text(
+        app
+    )
     app = sound(app.button(key="go-on").click().run())
-    assert "39 of 39 rows have a label" in told(app) and "Stopped after" not in told(app)
+    assert "39 of 39 rows have a label" in visible_text(app) and "Stopped after" not in visible_text(app)
 
 
 def test_without_a_choice_it_says_what_to_do() -> None:
     app = sound(opened("compare"))
     app.multiselect(key="checkpoints").set_value([TRIO[0]]).run()
-    assert "at least two" in told(sound(app))
+    assert "at least two" in visible_text(sound(app))
     app = sound(asked("compare", [TRIO[0], "nothing"]))
-    assert "The link asks for nothing" in told(app)
+    assert "The link asks for nothing" in visible_text(app)
 
 
 def test_seeds_grey_what_they_explain() -> None:
@@ -129,7 +133,7 @@ def test_seeds_grey_what_they_explain() -> None:
 
 def test_other_tokenizers_are_compared_in_what_is_whole_in_both() -> None:
     app = sound(asked("side_by_side", [TRIO[2], "halves"], a="Which browsers can play it", b="Can movies play"))
-    assert "compared in the parts that are whole in all" in told(app)
+    assert "compared in the parts that are whole in all" in visible_text(app)
     labels = figure(app, "side_by_side")["axes"]["query"]["label"]
     assert labels == ["Which", "browsers", "can", "play", "it"]
     app.segmented_control(key="quantity").set_value("relevance").run()
@@ -138,7 +142,7 @@ def test_other_tokenizers_are_compared_in_what_is_whole_in_both() -> None:
 
 def test_checkpoints_of_other_tasks_are_refused_in_one_line() -> None:
     app = sound(asked("side_by_side", [TRIO[0], "ubuntu-tri-additive", "dialogue-tri"]))
-    assert "Shown instead" in told(app) and len(app.info) == 1
+    assert "Shown instead" in visible_text(app) and len(app.info) == 1
 
 
 def test_two_inputs_open_on_an_edit_and_follow_what_is_typed() -> None:
@@ -147,7 +151,7 @@ def test_two_inputs_open_on_an_edit_and_follow_what_is_typed() -> None:
     payload = figure(app, "side_by_side")
     assert [one["title"] for one in payload["panels"]] == ["Before", "Edited"]
     assert payload["axes"]["key"]["label"] == ["the", "−blue", "+red", "car"]
-    assert "The edit moves the probability of" in told(app)
+    assert "The edit moves the probability of" in visible_text(app)
     app.text_area(key="b2").set_value("a car").run()
     assert figure(sound(app), "side_by_side")["axes"]["key"]["label"] == ["−the", "−blue", "+a", "car"]
     app.text_area(key="a").set_value("the big car").run()  # what was typed stays
@@ -168,10 +172,10 @@ def test_a_dialogue_is_edited_by_its_turns() -> None:
     app = sound(opened("side_by_side", task="Dialogue", compare="inputs"))
     payload = figure(app, "side_by_side")
     assert [one["title"] for one in payload["panels"]] == ["Before", "Edited"]
-    assert "The edit moves the probability of" in told(app)
-    shown = block(app)  # the dialogue before the edit, with what the model says of that
+    assert "The edit moves the probability of" in visible_text(app)
+    dialogue_payload = block(app)  # the dialogue before the edit, with what the model says of that
     written = app.text_area(key="edited-turns").value.splitlines()
-    assert len(shown["models"]) == 1 and len(shown["texts"]) == len(written) + 1
+    assert len(dialogue_payload["models"]) == 1 and len(dialogue_payload["texts"]) == len(written) + 1
     area = app.text_area(key="edited-turns")
     area.set_value(area.value + " please").run()
     assert any(label.startswith("+") for label in figure(sound(app), "side_by_side")["axes"]["query"]["label"])
@@ -203,14 +207,14 @@ def test_a_folder_that_does_not_fit_is_one_line(folders, tmp_path: Path, monkeyp
         app = asked(page, [TRIO[0], "bad-tri"])
         app = ran(app) if page == "compare" else app
         assert not app.exception and len(app.error) == 1
-        said = app.error[0].value.replace("\\", "")
-        assert f"no tensor '{first}'" in said and f"{first}_old" in said and len(said.splitlines()) == 1
+        message = app.error[0].value.replace("\\", "")
+        assert f"no tensor '{first}'" in message and f"{first}_old" in message and len(message.splitlines()) == 1
 
 
 def test_why_curves_differ_in_length_is_said() -> None:
     def entry(last: int, epochs: int) -> Entry:
-        told = {"history": [{"step": last, "train_loss": 0.5}], "epochs": epochs}
-        return Entry("x", Path("x"), {"training": {"batch": 64}}, told, "", 0)
+        metrics = {"history": [{"step": last, "train_loss": 0.5}], "epochs": epochs}
+        return Entry("x", Path("x"), {"training": {"batch": 64}}, metrics, "", 0)
 
     same = disagreements.steps({"Bi": entry(437, 1), "Tri": entry(437, 1)})
     assert same == "Each ran 437 steps: 1 epoch in batches of 64."
@@ -219,8 +223,8 @@ def test_why_curves_differ_in_length_is_said() -> None:
 
 
 def test_results_are_no_settings() -> None:
-    told = {"best_step": 7, "seconds": 9}
-    entries = [Entry(name, Path(name), {"model": {"mechanism": name}}, told, "", 0) for name in ("bi", "tri")]
+    metrics = {"best_step": 7, "seconds": 9}
+    entries = [Entry(name, Path(name), {"model": {"mechanism": name}}, metrics, "", 0) for name in ("bi", "tri")]
     html, _ = differences_html(*entries)
     settings, results = html.split("What came of it")
     assert "model.mechanism" in settings and "best step" not in settings and "best step" in results

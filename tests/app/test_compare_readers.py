@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.test_pages import opened, ran, sound, told
+from tests.app.test_pages import opened, ran, sound, visible_text
 from tests.support.choices_checkpoints import make_checkpoints as make_choices
 from tests.support.reader_checkpoints import make_checkpoints
 from triattn_core.checkpoint.bundle import load
@@ -34,10 +34,12 @@ def use_checkpoints(checkpoint_folder: Path, monkeypatch: pytest.MonkeyPatch) ->
 def squad(count: int, known: str = NAMES[0]) -> bytes:
     """A file as SQuAD's, in which one reader is always right and the last question has no answer."""
     asked = []
-    for i, one in enumerate(questions.examples()[:count], 1):
-        start, end, *_ = span_decoding.decode_answers([load(known)], [one])[0][0][0]
-        answers = [{"text": one.passage[start:end], "answer_start": start}] if i < count else []
-        asked.append({"context": one.passage, "qas": [{"id": str(i), "question": one.question, "answers": answers}]})
+    for i, example in enumerate(questions.examples()[:count], 1):
+        start, end, *_ = span_decoding.decode_answers([load(known)], [example])[0][0][0]
+        answers = [{"text": example.passage[start:end], "answer_start": start}] if i < count else []
+        asked.append(
+            {"context": example.passage, "qas": [{"id": str(i), "question": example.question, "answers": answers}]}
+        )
     return json.dumps({"data": [{"paragraphs": asked}]}).encode()
 
 
@@ -48,32 +50,32 @@ def handed(content: bytes) -> AppTest:
 
 def test_it_opens_on_our_own_questions() -> None:
     app = sound(ran(opened("compare", task="Questions", checkpoints=NAMES)))
-    said = told(app)
-    assert "30 of 30 rows have an answer; right: exact match" in said and "F1, %" in said
-    assert "<td>squad-dot and squad-cosine</td>" in said and "over right and wrong" in said
+    page_text = visible_text(app)
+    assert "30 of 30 rows have an answer; right: exact match" in page_text and "F1, %" in page_text
+    assert "<td>squad-dot and squad-cosine</td>" in page_text and "over right and wrong" in page_text
     assert not [one for one in app.button if one.key == "stop"]
-    assert "model.similarity" in said  # their settings
+    assert "model.similarity" in page_text  # their settings
 
 
 def test_who_flips_stands_with_both_answers_and_opens_in_similarity() -> None:
     app = sound(handed(squad(7)))
-    assert "6 of 7 rows have an answer" in told(app)
+    assert "6 of 7 rows have an answer" in visible_text(app)
     frame, bundles = app.dataframe[0].value, [load(name) for name in NAMES]
     some = questions.examples()[:7]
-    said = [
+    answer_texts = [
         [one.passage[a[0].start : a[0].end] for one, a in zip(some, of)]
         for of in span_decoding.decode_answers(bundles, some)
     ]
-    flips = [i for i in range(6) if not answer_match.exact(said[0][i], said[1][i])]
+    flips = [i for i in range(6) if not answer_match.exact(answer_texts[0][i], answer_texts[1][i])]
     assert sorted(frame["row"]) == [i + 1 for i in flips] and flips
     for _, row in frame.iterrows():
         at = row["row"] - 1
-        assert [row[f"{name} answers"] for name in NAMES] == [of[at] for of in said]
-        assert (row["question"], row["known answer"]) == (some[at].question, said[0][at])
+        assert [row[f"{name} answers"] for name in NAMES] == [of[at] for of in answer_texts]
+        assert (row["question"], row["known answer"]) == (some[at].question, answer_texts[0][at])
     (link,) = [one for one in app.get("page_link") if one.proto.label == "Open in Similarity"]
     assert "functions=squad-dot&functions=squad-cosine" in link.proto.query_string
-    assert 't-wide"><span class="t-muted">passage<' in told(app)
-    assert "wrong, F1 " in told(app) and "right, F1 1.00" in told(app)
+    assert 't-wide"><span class="t-muted">passage<' in visible_text(app)
+    assert "wrong, F1 " in visible_text(app) and "right, F1 1.00" in visible_text(app)
 
 
 def test_bad_files_are_one_line() -> None:
@@ -88,6 +90,6 @@ def test_a_page_that_takes_no_readers_says_so(
     checkpoint_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(VARIABLE, os.pathsep.join(map(str, (make_choices(tmp_path, ("pairs",)), checkpoint_folder))))
-    said = told(sound(opened("attribute", checkpoint="squad-dot")))
-    assert "checkpoint 'squad-dot'; this page does not take readers. Shown instead: quora-tri-additive." in said
-    assert "did you mean" in told(sound(opened("attribute", checkpoint="quora-tri-addtive")))
+    page_text = visible_text(sound(opened("attribute", checkpoint="squad-dot")))
+    assert "checkpoint 'squad-dot'; this page does not take readers. Shown instead: quora-tri-additive." in page_text
+    assert "did you mean" in visible_text(sound(opened("attribute", checkpoint="quora-tri-addtive")))

@@ -35,12 +35,12 @@ def checkpoint_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         if (block, tokens) != ("disa", 64) else Point(block=block, tokens=tokens, passed=passed, reason=SLOW)
         for tokens in (16, 32, 64) for block, cost in COSTS.items() for passed in ("training", "inference")
     ]  # fmt: skip
-    told = Measurement(
+    measurement = Measurement(
         format=1, date="2026-01-02", machine="A machine", threads=3, load=0.25, command="x", memory="peak of tensors",
         batch=5, width=300, out=600, points=points,
     )  # fmt: skip
     (tmp_path / "results").mkdir()
-    (tmp_path / "results" / FILE).write_text(told.text(), "utf-8")
+    (tmp_path / "results" / FILE).write_text(measurement.text(), "utf-8")
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     return tmp_path
 

@@ -26,11 +26,11 @@ def test_a_report_of_checks_stands_on_results(folder):
     trained = {"check": "training", "name": "COIN", "steps": 40, "rows/s": 586.04, "peak memory": 12_000_000}
     report["rows"].append(trained | {"loss": [2.0, 1.0], "passed": True})
     (folder / record.FILE).write_text(json.dumps(report), "utf-8")
-    said = texts(sound(opened("results")))
-    assert "On a GPU" in said and "2 of 2 runs of checkpoints" in said and "0 of all" in said
+    page_text = texts(sound(opened("results")))
+    assert "On a GPU" in page_text and "2 of 2 runs of checkpoints" in page_text and "0 of all" in page_text
     rate = next(row for row in report["rows"] if row["check"] == "rate" and row["name"] == "T-dot")
-    assert f"{rate['tflops']:.3g}" in said and "586" in said
-    assert checkpoint_html.megabytes(12_000_000) in said
+    assert f"{rate['tflops']:.3g}" in page_text and "586" in page_text
+    assert checkpoint_html.megabytes(12_000_000) in page_text
 
 
 def test_a_file_that_is_no_report_is_one_line(folder):

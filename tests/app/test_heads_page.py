@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import streamlit as st
 
-from tests.app.test_pages import opened, sound, texts, told
+from tests.app.test_pages import opened, sound, texts, visible_text
 from tests.support.tiny_transformers import make
 from triattn_core.checkpoint.registry import laboratory_checkpoints, list_checkpoints
 
@@ -23,23 +23,28 @@ def heads_table(app):
 @needs("quora-tri-living")
 def test_it_opens_on_a_cube_with_every_head_and_its_examples():
     app = sound(opened("heads", checkpoint="quora-tri-living", count="12"))
-    table, said = heads_table(app), texts(app)
+    table, page_text = heads_table(app), texts(app)
     assert len(table) == 6 and {"context_information", "three_way", "sink"} <= set(table.columns)
-    assert "Nearest: head" in said and "in examples" in said and "<b>Strongest</b>" in said and "<b>Deciles</b>" in said
+    assert (
+        "Nearest: head" in page_text
+        and "in examples" in page_text
+        and "<b>Strongest</b>" in page_text
+        and "<b>Deciles</b>" in page_text
+    )
     first = app.selectbox(key="at-head").value
     app.selectbox(key="at-head").set_value(next(one for one in table["name"] if one != first)).run()
-    assert texts(sound(app)) != said
+    assert texts(sound(app)) != page_text
 
 
 @needs("quora-tri-living")
 def test_a_head_is_switched_off_when_it_is_asked_for_and_the_words_have_a_band():
     app = sound(opened("heads", checkpoint="quora-tri-living", count="12", off="true", words="the, a"))
     assert {"points", "change"} <= set(heads_table(app).columns)
-    said = texts(app)
-    assert "McNemar p" in said and "labelled rows" in said
-    assert "places in" in said and "where chance gives" in said
+    page_text = texts(app)
+    assert "McNemar p" in page_text and "labelled rows" in page_text
+    assert "places in" in page_text and "where chance gives" in page_text
     app.text_input(key="words").set_value("zyxwv").run()
-    assert not app.exception and "None of these words stands in the rows: zyxwv" in told(app)
+    assert not app.exception and "None of these words stands in the rows: zyxwv" in visible_text(app)
 
 
 @needs("sst5-mtsa")
@@ -51,19 +56,23 @@ def test_mtsa_has_words_by_feature():
 @needs("false-friends-tri-dot")
 def test_laboratory_models_are_measured_on_rows_that_are_generated():
     app = sound(opened("heads", checkpoint="false-friends-tri-dot", count="12", off="true"))
-    said = texts(app)
-    assert "laboratory:false-friends" in said and "McNemar p" in said and "places in" in said
-    assert "key down, context across" in said and "Heads that look alike" not in said
+    page_text = texts(app)
+    assert "laboratory:false-friends" in page_text and "McNemar p" in page_text and "places in" in page_text
+    assert "key down, context across" in page_text and "Heads that look alike" not in page_text
 
 
 def test_a_file_is_asked_for_and_an_odd_link_is_said():
     app = opened("heads", rows="a file of yours", count="13")
-    assert not app.exception and "Upload a file of rows" in told(app) and "The link asks for" not in told(app)
+    assert (
+        not app.exception
+        and "Upload a file of rows" in visible_text(app)
+        and "The link asks for" not in visible_text(app)
+    )
     assert app.number_input("count").value == 13
     for odd in ("0", "many", "5001", "9" * 5000):
         app = opened("heads", rows="a file of yours", count=odd)
-        assert not app.exception and "The link asks for rows at most" in told(app)
-        assert "expected a number from 1 to 5,000. Shown instead: 48" in told(app)
+        assert not app.exception and "The link asks for rows at most" in visible_text(app)
+        assert "expected a number from 1 to 5,000. Shown instead: 48" in visible_text(app)
 
 
 @pytest.fixture(scope="module")
@@ -79,9 +88,14 @@ def other(monkeypatch, **link):
 
 def test_a_hugging_face_model_has_all_heads_their_examples_and_words(monkeypatch, folder):
     app = sound(other(monkeypatch, model=folder, count="12", words="movies"))
-    table, said = heads_table(app), texts(app)
+    table, page_text = heads_table(app), texts(app)
     assert len(table) == 3 * 4 and {"query_information", "entropy"} <= set(table.columns)
-    assert "Nearest: layer" in said and "<b>Strongest</b>" in said and "<b>Deciles</b>" in said and "places in" in said
+    assert (
+        "Nearest: layer" in page_text
+        and "<b>Strongest</b>" in page_text
+        and "<b>Deciles</b>" in page_text
+        and "places in" in page_text
+    )
     assert any(link.label == "Open the strongest" for link in app.get("page_link"))
     app.selectbox(key="at-head").set_value("layer 3, head 2").run()
     assert "Layer 3, head 2 in examples" in texts(sound(app))

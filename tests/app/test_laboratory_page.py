@@ -20,14 +20,18 @@ CARDS = {"false-friends-query": "dog", "false-friends-keys": "mira (blue), zuni 
 
 def test_it_opens_on_false_friends_where_tri_is_right_and_bi_is_wrong():
     app = sound(opened("laboratory"))
-    said = texts(app)
-    assert "<h1>Laboratory</h1>" in said and "Who has the" in said and "The one pair that fits is" in said
-    assert "Proved:" in said and "Only observed:" in said
+    page_text = texts(app)
+    assert (
+        "<h1>Laboratory</h1>" in page_text and "Who has the" in page_text and "The one pair that fits is" in page_text
+    )
+    assert "Proved:" in page_text and "Only observed:" in page_text
     assert any("datum.true" in chart.proto.spec for chart in app.get("vega_lite_chart"))
-    tri = said[said.index("Tri, scaled dot") :]
+    tri = page_text[page_text.index("Tri, scaled dot") :]
     assert "<b>right</b>" in tri[:200]
-    two = said[said.index("<b>Bi, joint, 2 layers") :]  # shown unasked: one layer alone would be an unfair rival
-    assert "<b>wrong</b>" in two[:200] and "square-root scale" in said
+    two = page_text[
+        page_text.index("<b>Bi, joint, 2 layers") :
+    ]  # shown unasked: one layer alone would be an unfair rival
+    assert "<b>wrong</b>" in two[:200] and "square-root scale" in page_text
 
 
 def test_another_language_moves_the_truth():
@@ -66,16 +70,20 @@ def test_a_model_is_trained_on_the_page_and_cancel_stops_it_where_it_is():
     training = trained_here(app, lambda one: one.ended(), 20)
     done = training.run.done
     assert 20 <= done < training.run.steps
-    said = texts(sound(app.run()))
-    assert f"Cancelled after {done:,} of 1,000 steps." in said and "of held-out rows right, chance 16.7" in said
+    page_text = texts(sound(app.run()))
+    assert (
+        f"Cancelled after {done:,} of 1,000 steps." in page_text and "of held-out rows right, chance 16.7" in page_text
+    )
     time.sleep(0.5)
     assert training.run.done == done and not JOBS.turns("cpu").tasks
     app.button(key="live-go-on").click().run()
     trained_here(app, lambda one: one.run.done > done)
     training.run.stopped = True
     app.segmented_control(key="false-friends-steps").set_value(300).run()
-    said = texts(sound(app))
-    assert "Below: Tri, scaled dot, 1,000 steps. “Train it here” replaces it with Tri, scaled dot, 300 steps." in said
+    page_text = texts(sound(app))
+    assert (
+        "Below: Tri, scaled dot, 1,000 steps. “Train it here” replaces it with Tri, scaled dot, 300 steps." in page_text
+    )
 
 
 def test_trained_again_a_model_has_another_seed():
@@ -100,9 +108,9 @@ def test_a_run_that_nobody_watches_ends(monkeypatch):
 
 def test_the_measures_and_the_instruments_are_shown():
     app = sound(opened("laboratory"))
-    said = texts(app)
-    assert "Which methods find the truth?" in said and "True pair found in Tri" in said
-    assert "Right without looking" in said and "is right once in 12 rows (8.3 %)" in said
+    page_text = texts(app)
+    assert "Which methods find the truth?" in page_text and "True pair found in Tri" in page_text
+    assert "Right without looking" in page_text and "is right once in 12 rows (8.3 %)" in page_text
     tables = [set(table.value.columns) for table in app.dataframe]
     wanted = {"Over its even share", "Strongest cell true, %", "Area under precision–recall, %"}
     assert (
@@ -113,16 +121,16 @@ def test_the_measures_and_the_instruments_are_shown():
 @pytest.mark.parametrize("task", ["Match3", "Two supporting facts", "planted-xor"])
 def test_other_tasks_open_with_tri_and_their_numbers(task, monkeypatch):
     monkeypatch.setattr(model_maps, "reference_measures", None)  # they are recorded: no figure waits for them
-    said = texts(sound(opened("laboratory", laboratory=task)))
-    assert "Only observed:" in said and "Over held-out rows" in said and "Train it here" in said
-    assert "<b>Tri, " in said and "Tri, untrained" in said
-    assert ("Constructed" in said) == ("Counts of payloads" in said) == (task == "planted-xor")
-    assert "agree" not in said  # a pair in both orders is one
+    page_text = texts(sound(opened("laboratory", laboratory=task)))
+    assert "Only observed:" in page_text and "Over held-out rows" in page_text and "Train it here" in page_text
+    assert "<b>Tri, " in page_text and "Tri, untrained" in page_text
+    assert ("Constructed" in page_text) == ("Counts of payloads" in page_text) == (task == "planted-xor")
+    assert "agree" not in page_text  # a pair in both orders is one
 
 
 def test_an_empty_field_is_said_and_numbers_stand_in_their_order():
-    said = texts(opened("laboratory", task="match3", **{"match3-query": "", "match3-keys": "1, 2"}))
-    assert "no number is given" in said and ": 0, 1, 2, 3, 4" in said
+    page_text = texts(opened("laboratory", task="match3", **{"match3-query": "", "match3-keys": "1, 2"}))
+    assert "no number is given" in page_text and ": 0, 1, 2, 3, 4" in page_text
 
 
 def test_a_link_may_name_the_task_plainly():
@@ -134,9 +142,9 @@ def test_a_change_says_who_followed_the_right_answer():
     app = sound(opened("laboratory", **CARDS, **{"false-friends-context": "Vesk, Sora"}))
     assert "Your change" not in texts(app)
     app.text_input(key="false-friends-context").set_value("Oran, Sora").run()
-    said = texts(sound(app))
-    assert "Your change moved the right answer from blue to red. Tri, scaled dot (blue → red) followed; " in said
-    assert "C-Bi (" in said[said.index("followed; ") : said.index("did not")]
+    page_text = texts(sound(app))
+    assert "Your change moved the right answer from blue to red. Tri, scaled dot (blue → red) followed; " in page_text
+    assert "C-Bi (" in page_text[page_text.index("followed; ") : page_text.index("did not")]
     app.text_input(key="false-friends-context").set_value("Tami, Sora").run()
     assert "Your change: there was one right answer, red, and now there is none. " in texts(sound(app))
 
@@ -149,9 +157,9 @@ def test_fresh_rows_are_what_the_command_measures(capsys):
 
     app = sound(opened("laboratory"))
     app.button(key="fresh-rows").click().run()
-    said = texts(sound(app))
-    command = re.search(r"triattn (evaluate .* laboratory:false-friends --seed \d+ --rows 100)", said)[1]
+    page_text = texts(sound(app))
+    command = re.search(r"triattn (evaluate .* laboratory:false-friends --seed \d+ --rows 100)", page_text)[1]
     assert main([*command.split(), "--json"]) == 0
-    for found in json.loads(capsys.readouterr().out)["checkpoints"]:
-        assert f"<b>{found['metrics']['accuracy']:.0f} %</b>" in said
-    assert "Tri, scaled dot <b>100 %</b> (96 to 100)" in said and "chance 16.7 %" in said
+    for record in json.loads(capsys.readouterr().out)["checkpoints"]:
+        assert f"<b>{record['metrics']['accuracy']:.0f} %</b>" in page_text
+    assert "Tri, scaled dot <b>100 %</b> (96 to 100)" in page_text and "chance 16.7 %" in page_text

@@ -149,8 +149,8 @@ def test_english_on_a_chinese_model_is_said() -> None:
 @pytest.mark.parametrize("code", ["en", "zh"])
 def test_a_pair_of_two_languages_is_said_and_nothing_offered(code: str) -> None:
     app = sound(opened("cube", language={"en": "English", "zh": "Chinese"}[code], a=CHINESE.text_a, b=ENGLISH.text_b))
-    said = {"en": "Sentence A looks Chinese: quora", "zh": "Sentence B looks English: lcqmc"}[code]
-    assert said in texts(app).replace("\\", "")
+    notice = {"en": "Sentence A looks Chinese: quora", "zh": "Sentence B looks English: lcqmc"}[code]
+    assert notice in texts(app).replace("\\", "")
     assert "turn" not in [button.key for button in app.button]
 
 

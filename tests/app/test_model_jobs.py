@@ -80,7 +80,7 @@ def test_two_sessions_share_one_run_and_one_that_leaves_stops_nothing():
 
 
 @pytest.mark.parametrize(
-    ("status", "said"),
+    ("status", "sentence"),
     [
         (Status(True, ("Attribution", "Cube"), 0, 0, 1.0, None), "Waiting behind Attribution and 1 more"),
         (Status(False, (), 3, 64, 1.0, 20.4), "Reading: 3 of 64, about 20 s left"),
@@ -88,8 +88,8 @@ def test_two_sessions_share_one_run_and_one_that_leaves_stops_nothing():
         (Status(False, ("a", "b"), 0, 0, 1.0, None), "Reading (in turn with 2 other jobs)"),
     ],
 )
-def test_what_is_said(status: Status, said: str):
-    assert model_jobs.describe("Reading", status) == said
+def test_what_is_said(status: Status, sentence: str):
+    assert model_jobs.describe("Reading", status) == sentence
 
 
 def test_what_is_kept_is_counted_and_shown_at_home():

@@ -10,8 +10,8 @@ from triattn_core.views.lib.number_format import probability
 
 
 def test_no_probability_is_written_as_certain_that_is_not() -> None:
-    shown = [probability(p) for p in (0.0, 0.0001, 0.0005, 0.5, 0.8734, 0.9994, 0.99999, 1.0)]
-    assert shown == ["0.000", "< 0.001", "0.001", "0.500", "0.873", "0.999", "> 0.999", "1.000"]
+    texts = [probability(p) for p in (0.0, 0.0001, 0.0005, 0.5, 0.8734, 0.9994, 0.99999, 1.0)]
+    assert texts == ["0.000", "< 0.001", "0.001", "0.500", "0.873", "0.999", "> 0.999", "1.000"]
 
 
 def test_messages_show_markdown_as_it_is() -> None:
@@ -39,10 +39,10 @@ def test_an_answer_is_kept_by_its_function_and_arguments(monkeypatch) -> None:
 
 
 def test_messages_do_not_say_where_folders_lie() -> None:
-    for text, shown in (
+    for text, expected in (
         ("/home/ann/x/mine/bad/config.json: not JSON", "…/bad/config.json: not JSON"),
         ("encoder 'e': not under /srv/data/mine/encoders, not there", "encoder 'e': not under …/mine/encoders, n"),
         ("weights at '/srv/data/mine/bad (2)/model.safetensors'", "weights at '…/mine/bad (2)/model.safetensors'"),
         ("the URL /cube?layer=2 and 3/4 of a/b/c", "the URL /cube?layer=2 and 3/4 of a/b/c"),
     ):
-        assert without_folders(text).startswith(shown)
+        assert without_folders(text).startswith(expected)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.test_pages import ODD, SAYS, opened, payloads, sound, texts, told
+from tests.app.test_pages import ODD, SAYS, opened, payloads, sound, texts, visible_text
 from tests.support.checkpoint_fixtures import checkpoint_fixtures
 from tests.support.sentence_checkpoints import MODEL, make_checkpoints
 from triattn_core.checkpoint.registry import VARIABLE
@@ -30,8 +30,8 @@ def maps(app: AppTest) -> dict:
 
 def answers(app: AppTest) -> list[dict]:
     """What the page tells its canvases of the chosen cell."""
-    found = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
-    return [one for one in found if "cell" in one]
+    components = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
+    return [one for one in components if "cell" in one]
 
 
 def cube(app: AppTest) -> dict:
@@ -41,24 +41,24 @@ def cube(app: AppTest) -> dict:
 @pytest.mark.parametrize("page", PAGES)
 def test_another_language_is_said(page: str) -> None:
     app = sound(opened(page, text="Как мне туда попасть?"))
-    assert re.search(r"The texts look Cyrillic: \S+ reads English\.", told(app))
+    assert re.search(r"The texts look Cyrillic: \S+ reads English\.", visible_text(app))
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_without_a_checkpoint_there_is_one_line(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(make_checkpoints(tmp_path, ())))
     app = sound(opened(page))
-    assert "No MTSA checkpoint is here yet" in told(app) and not payloads(app)
+    assert "No MTSA checkpoint is here yet" in visible_text(app) and not payloads(app)
 
 
 def test_mtsa_opens_on_forward_beside_backward() -> None:
     app = sound(opened("mtsa"))
     first = sentences.examples()[0]
-    assert app.text_area(key="text").value == first.text and SAYS in told(app)
-    found = maps(app)
-    assert [panel["title"] for panel in found["panels"]] == ["Head 1, forward", "Head 3, backward"]
-    assert all(sorted(panel["order"]) == list(range(SIZE)) for panel in found["panels"])
-    assert "".join(found["axes"]["query"]["label"]) == first.text.replace(" ", "")
+    assert app.text_area(key="text").value == first.text and SAYS in visible_text(app)
+    payload = maps(app)
+    assert [panel["title"] for panel in payload["panels"]] == ["Head 1, forward", "Head 3, backward"]
+    assert all(sorted(panel["order"]) == list(range(SIZE)) for panel in payload["panels"])
+    assert "".join(payload["axes"]["query"]["label"]) == first.text.replace(" ", "")
 
 
 def test_all_heads_are_one_grid() -> None:
@@ -73,12 +73,12 @@ def test_all_heads_are_one_grid() -> None:
 def test_premise_and_hypothesis_each_have_their_maps(page: str) -> None:
     app, first = sound(opened(page, checkpoint="snli-mtsa")), inference.examples()[0]
     assert [app.text_area(key=name).value for name in ("premise", "hypothesis")] == [first.premise, first.hypothesis]
-    assert "gold: contradiction" in told(app)
-    shown = {first.premise.replace(" ", ""), first.hypothesis.replace(" ", "")}
+    assert "gold: contradiction" in visible_text(app)
+    pair_texts = {first.premise.replace(" ", ""), first.hypothesis.replace(" ", "")}
     for text, wanted in zip(("premise", "hypothesis"), (first.premise, first.hypothesis)):
         sound(app.segmented_control(key="of").set_value(text).run())
         drawn = {"".join(one["axes"]["key"]["label"]) for one in payloads(app) if "axes" in one}
-        assert drawn & shown == {wanted.replace(" ", "")}
+        assert drawn & pair_texts == {wanted.replace(" ", "")}
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -86,29 +86,29 @@ def test_layers_and_heads_without_masks(page: str) -> None:
     app = sound(opened(page, checkpoint="stacked-mtsa", layer="2"))
     assert app.segmented_control(key="layer").value == 2
     if page == "mtsa":
-        found = maps(app)["panels"]
-        assert [one["title"] for one in found] == ["Head 1, none"] and not found[0]["masked"]
+        panels = maps(app)["panels"]
+        assert [one["title"] for one in panels] == ["Head 1, none"] and not panels[0]["masked"]
     else:
         assert "layer 2" in cube(app)["caption"] and not cube(app)["masked"]
 
 
 def test_the_tensor_is_that_of_the_head_in_the_link() -> None:
     app = sound(opened("tensor", head="3", clusters="3", text="The red car is not small.", cell="2.4.5"))
-    found = cube(app)
-    assert found["order"] == ["query", "key", "feature"] and "head 3 (backward)" in found["caption"]
-    assert len(maps(app)["panels"]) == 3 and len(found["axes"]["feature"]["label"]) == SIZE
-    said = told(app)
-    parts = dict(re.findall(r"<td>(?:<b>)?([a-z- ]+?)(?:</b>)?</td>.*?<td class=.r.>(?:<b>)?([^<]+)", said))
+    payload = cube(app)
+    assert payload["order"] == ["query", "key", "feature"] and "head 3 (backward)" in payload["caption"]
+    assert len(maps(app)["panels"]) == 3 and len(payload["axes"]["feature"]["label"]) == SIZE
+    page_text = visible_text(app)
+    parts = dict(re.findall(r"<td>(?:<b>)?([a-z- ]+?)(?:</b>)?</td>.*?<td class=.r.>(?:<b>)?([^<]+)", page_text))
     score, whole, log = (float(parts[name].replace("−", "-")) for name in ("score", "log-sum-exp", "log probability"))
     assert score - whole == pytest.approx(log, abs=0.02)
-    assert "What made this weight" in said and "feature 6 of" in said and "Do the features agree" in said
-    assert f"clusters of {SIZE} features explain" in said
+    assert "What made this weight" in page_text and "feature 6 of" in page_text and "Do the features agree" in page_text
+    assert f"clusters of {SIZE} features explain" in page_text
 
 
 def test_a_masked_pair_is_said() -> None:
     app = sound(opened("tensor", head="1", text="The red car is not small.", cell="1.4.0"))
-    assert "forward: left out" in told(app) and "−∞" in told(app)
-    assert "every feature gives it 0" in told(app)
+    assert "forward: left out" in visible_text(app) and "−∞" in visible_text(app)
+    assert "every feature gives it 0" in visible_text(app)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -143,8 +143,8 @@ def test_bad_values_in_the_link_are_each_said(page: str) -> None:
 def test_a_cell_that_does_not_fit_is_said_once(page: str, cells: str) -> None:
     for cell in cells.split():
         app = sound(opened(page, text="The red car is not small.", cell=cell))
-        (said,) = (one.value.replace("\\", "") for one in app.info)
-        assert said.startswith(f"The link asks for cell '{cell}'; a cell here is") and "Shown instead: " in said
+        (notice,) = (one.value.replace("\\", "") for one in app.info)
+        assert notice.startswith(f"The link asks for cell '{cell}'; a cell here is") and "Shown instead: " in notice
     app.text_area(key="text").set_value("It is.").run()
     assert not sound(app).info
 
@@ -169,4 +169,4 @@ def test_a_case_is_kept_and_opens_again(tmp_path, monkeypatch) -> None:
     next(button for button in app.button if button.label.startswith("Keep")).click().run()
     sound(app)
     book = sound(opened("case_book"))
-    assert "Seven words to keep in the book." in told(book)
+    assert "Seven words to keep in the book." in visible_text(book)

@@ -23,11 +23,11 @@ def use_checkpoints(checkpoint_folder, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_checkpoints_calls_functions_as_similarity_does() -> None:
     app = sound(opened("checkpoints"))
-    told = {name: one for table in app.dataframe for name, one in zip(table.value["name"], table.value["similarity"])}
+    titles = {name: one for table in app.dataframe for name, one in zip(table.value["name"], table.value["similarity"])}
     here = qa_models.readers()
-    assert here and {"general-3", "T-trilinear", "scaled dot-product"} <= set(told.values())
+    assert here and {"general-3", "T-trilinear", "scaled dot-product"} <= set(titles.values())
     for entry in here:
-        assert told[entry.name] == similarity.title("baseline", entry.config["model"]["similarity"])
+        assert titles[entry.name] == similarity.title("baseline", entry.config["model"]["similarity"])
         assert "_" not in checkpoint_html.label(entry)
 
 

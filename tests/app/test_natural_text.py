@@ -14,8 +14,8 @@ from triattn_core.checkpoint.registry import list_checkpoints
 
 
 def test_it_follows_from_metrics_and_controls(checkpoint_folder: Path) -> None:  # noqa: F811
-    said = natural_text.sentence(models.entries())
-    assert said == (
+    sentence = natural_text.sentence(models.entries())
+    assert sentence == (
         "On natural text, in the living form, Tri is nowhere clearly ahead of the best two-way attention (by two "
         "standard errors): Quora 77.0 (Bi) and 75.0 % on test, mean ± standard deviation over seeds. "
         "What its third order is worth there is not measured."
@@ -28,8 +28,8 @@ def test_a_lead_of_more_than_two_standard_errors_is_said(checkpoint_folder: Path
     metrics = checkpoint_folder / "quora-tri-dot" / "metrics.json"
     ahead = metrics.read_text("utf-8").replace('"test": {"accuracy": 75.0}', '"test": {"accuracy": 79.0, "n": 10000}')
     metrics.write_text(ahead, "utf-8")
-    said = natural_text.sentence(models.entries())
-    assert said.startswith(
+    sentence = natural_text.sentence(models.entries())
+    assert sentence.startswith(
         "On natural text, in the living form, Tri is clearly ahead of two-way attention on Quora alone: Quora 77.0 "
         "(Bi) and 79"
     )
@@ -37,9 +37,9 @@ def test_a_lead_of_more_than_two_standard_errors_is_said(checkpoint_folder: Path
 
 @pytest.mark.parametrize("page", ["home", "checkpoints"])
 def test_it_stands_on_the_page_and_in_the_documentation(page: str) -> None:
-    said = natural_text.sentence(models.entries())
+    sentence = natural_text.sentence(models.entries())
     if "quora-tri-living" not in {entry.name for entry in list_checkpoints()}:
         pytest.skip("the shipped checkpoints are not here")
-    assert escape(said) in texts(sound(opened(page)))
+    assert escape(sentence) in texts(sound(opened(page)))
     written = Path(__file__).parents[2] / "docs" / "results.md"
-    assert said in " ".join(written.read_text("utf-8").split())
+    assert sentence in " ".join(written.read_text("utf-8").split())

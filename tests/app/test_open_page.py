@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from tests.app.test_pages import opened, payloads, sound, told
+from tests.app.test_pages import opened, payloads, sound, visible_text
 from tests.support.tiny_transformers import make
 from triattn_core.case_book import CaseBook
 
@@ -22,7 +22,7 @@ def traces(tmp_path, monkeypatch):
 
 def test_it_opens_on_a_cube_whose_truth_is_known():
     app = sound(opened("open"))
-    assert "<h1>Open</h1>" in told(app) and "worked example: triangles on a helix" in told(app)
+    assert "<h1>Open</h1>" in visible_text(app) and "worked example: triangles on a helix" in visible_text(app)
     assert payloads(app)[0]["order"] == ["query", "key", "context"]
     strips = [json.loads(one.proto.json)["payload"] for one in app.get("bidi_component") if "strip" in one.proto.json]
     assert [one["heads"] for one in strips if one.get("strip")] == [2]
@@ -35,10 +35,14 @@ def test_a_file_by_its_path_and_the_link_to_it(tmp_path):
     app.text_input(key="path").set_value(str(tmp_path / "mine.npy"))
     app.text_input(key="file-axes").set_value("query key context=ligand").run()
     sound(app)
-    assert "mine.npy" in told(app) and "5 query × 3 key × 4 context" in told(app) and "context is ligand" in told(app)
+    assert (
+        "mine.npy" in visible_text(app)
+        and "5 query × 3 key × 4 context" in visible_text(app)
+        and "context is ligand" in visible_text(app)
+    )
     name = app.query_params["trace"]
     again = sound(opened("open", trace=name if isinstance(name, str) else name[0]))
-    assert "mine.npy" in told(again) and payloads(again)[0]["sums"] == payloads(app)[0]["sums"]
+    assert "mine.npy" in visible_text(again) and payloads(again)[0]["sums"] == payloads(app)[0]["sums"]
 
 
 def test_an_opened_file_is_kept_in_the_case_book_which_opens_it_again(tmp_path, monkeypatch):
@@ -54,7 +58,7 @@ def test_an_opened_file_is_kept_in_the_case_book_which_opens_it_again(tmp_path, 
     assert case.page == "open" and case.row["trace"] == trace and f"trace={trace}" in case.query
     book = sound(opened("case_book"))
     assert any("mine.npy" in one.value for one in book.text)
-    assert "No page can open" not in told(book)
+    assert "No page can open" not in visible_text(book)
     links = [one.proto for one in book.get("page_link")]
     assert any(one.label == "Open it again" and trace in str(one) for one in links)
 
@@ -73,8 +77,10 @@ def test_what_cannot_be_opened_is_said_in_one_line(tmp_path):
     app = opened("open")
     app.text_input(key="path").set_value(str(tmp_path / "three.npy")).run()
     assert "can be read in more than one way" in "".join(one.value for one in sound(app).info)
-    gone = sound(opened("open", trace="../../etc/passwd"))
-    assert "is kept on this machine: open its file again" in told(gone) and "worked example" in told(gone)
+    missing_page = sound(opened("open", trace="../../etc/passwd"))
+    assert "is kept on this machine: open its file again" in visible_text(
+        missing_page
+    ) and "worked example" in visible_text(missing_page)
 
 
 def test_rows_that_do_not_sum_to_one_are_said(tmp_path):
@@ -97,6 +103,6 @@ def test_a_model_on_a_pair(tmp_path):
     text, pair = "Which browsers can play movies?", "unhappy cats"
     app = sound(opened("open", **{"from": "From a model"}, model=str(folder), text=text, **{"pair-text": pair}))
     app = app if payloads(app) else app.run()
-    assert any(one.get("heads") == 4 and len(one["layers"]) == 3 for one in payloads(app)), told(app)
+    assert any(one.get("heads") == 4 and len(one["layers"]) == 3 for one in payloads(app)), visible_text(app)
     missing = opened("open", **{"from": "From a model"}, model=str(tmp_path / "none"), text=text)
     assert "no such folder" in missing.error[0].value.replace("\\", "")

@@ -60,21 +60,21 @@ def texts(app: AppTest) -> str:
     return "\n".join([*html, *(one.value for one in (*app.info, *app.error, *app.warning))])
 
 
-def told(app: AppTest) -> str:
+def visible_text(app: AppTest) -> str:
     """The same without the marks that keep Markdown out."""
     return texts(app).replace("\\", "")
 
 
 def sound(app: AppTest) -> AppTest:
     """The page itself, which has nothing to complain of."""
-    assert not app.exception and not app.error, told(app)
+    assert not app.exception and not app.error, visible_text(app)
     return app
 
 
 def payloads(app: AppTest) -> list[dict]:
     """What the canvases of the page draw, but for the strip of all heads above them."""
-    found = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
-    return [one["payload"] for one in found if "payload" in one and not one["payload"].get("strip")]
+    components = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
+    return [one["payload"] for one in components if "payload" in one and not one["payload"].get("strip")]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -186,9 +186,9 @@ def test_a_damaged_checkpoint_is_one_line_that_names_the_file(copied: Path, how:
     button = next(button for button in app.button if button.label == "Verify")
     button.click().run()
     assert not app.exception
-    said = texts(app)
-    assert "a-damaged-one/" in said
-    assert ("config.json" if how == "unknown key" else "model.safetensors") in said
+    page_text = texts(app)
+    assert "a-damaged-one/" in page_text
+    assert ("config.json" if how == "unknown key" else "model.safetensors") in page_text
 
 
 def test_without_checkpoints_every_page_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,7 @@ checkpoint_folder, use_checkpoints = checkpoint_fixtures(make_checkpoints)
 opened = partial(opened, wait=400)  # a model is asked many times over, and a machine may be busy
 
 
-def told(app: AppTest) -> str:
+def visible_text(app: AppTest) -> str:
     return unescape(texts(app)).replace("\\", "").replace("−", "-")
 
 
@@ -49,14 +49,14 @@ def alts(app: AppTest) -> list[str]:
 def test_it_opens_on_a_worked_example_with_everything_drawn(page: str) -> None:
     app = sound(opened(page))
     if page == "context":  # over many rows it draws when asked
-        assert len(alts(app)) == CHARTS[page] - 1 and "Not run yet" in told(app)
+        assert len(alts(app)) == CHARTS[page] - 1 and "Not run yet" in visible_text(app)
         app = sound(ran(app))
-    said = told(app)
-    assert SAYS in said and all(title in said for title in FIGURES[page].values())
-    found = alts(app)
-    assert len(found) == CHARTS[page] and all(found)
-    for one in set(found):  # the figure's text is the sentence that stands below it
-        assert one.replace("−", "-") in said
+    page_text = visible_text(app)
+    assert SAYS in page_text and all(title in page_text for title in FIGURES[page].values())
+    alt_texts = alts(app)
+    assert len(alt_texts) == CHARTS[page] and all(alt_texts)
+    for alt in set(alt_texts):  # the figure's text is the sentence that stands below it
+        assert alt.replace("−", "-") in page_text
 
 
 @pytest.mark.parametrize("page", FIGURES)
@@ -86,8 +86,8 @@ def test_without_checkpoints_there_is_one_line(page: str, tmp_path, monkeypatch)
 
 def test_context_in_another_layer_and_head() -> None:
     app = sound(opened("context", **SHORT, layer="2", head="2", direction="B over A", by="context"))
-    assert "In layer 2, head 2, context redirects" in told(app)
-    assert "Over 12 rows" in told(app)
+    assert "In layer 2, head 2, context redirects" in visible_text(app)
+    assert "Over 12 rows" in visible_text(app)
     sound(app.selectbox(key="at").select_index(4).run())
     words = [one for one in alts(app) if one.startswith("With “")]
     assert len(words) == 1
@@ -99,19 +99,21 @@ def pills(app: AppTest):
 
 def test_units_are_clicked_removed_and_the_context_emptied() -> None:
     app = sound(opened("intervene", **SHORT))
-    assert "Without “" in told(app) and "Most is changed by" in told(app)
-    assert "Attention is moved most by" in told(app)
+    assert "Without “" in visible_text(app) and "Most is changed by" in visible_text(app)
+    assert "Attention is moved most by" in visible_text(app)
     units = pills(app)
     first, second = (re.sub(r":gray\[\d+\] ", "", one) for one in units.options[:2])
     assert units.options[1] == f":gray[2] {second}"
     sound(units.set_value(["token 1", "token 2"]).run())
-    assert f"Without “{first}” and “{second}”" in told(app) and "One by one the 2 units sum to" in told(app)
-    assert "As many units at random, 20 times" in told(app)
+    assert f"Without “{first}” and “{second}”" in visible_text(app) and "One by one the 2 units sum to" in visible_text(
+        app
+    )
+    assert "As many units at random, 20 times" in visible_text(app)
     sound(app.segmented_control(key="unit").set_value("sentences").run())
     sound(pills(app).set_value(["sentence A", "sentence B"]).run())
-    assert "The context is empty: Tri-Attention falls back to Bi-Attention." in told(app)
+    assert "The context is empty: Tri-Attention falls back to Bi-Attention." in visible_text(app)
     sound(pills(app).set_value([]).run())
-    assert "Click at least one unit" in told(app)
+    assert "Click at least one unit" in visible_text(app)
 
 
 def test_the_map_before_stands_while_the_rest_is_computed(monkeypatch) -> None:
@@ -137,20 +139,20 @@ def test_the_map_before_stands_while_the_rest_is_computed(monkeypatch) -> None:
 def test_each_way_to_intervene(how: str, wanted: str, task: str) -> None:
     app = sound(opened("intervene", how=how, task=task))
     moves = "Attention does not move" if how == "reorder" else "Attention moves by"  # places count in the encoder alone
-    assert wanted in told(app) and moves in told(app)
+    assert wanted in visible_text(app) and moves in visible_text(app)
 
 
 def test_a_replacement_is_typed_and_too_long_a_one_is_one_line() -> None:
     app = sound(opened("intervene", how="replace", **SHORT))
     sound(app.text_input(key="with").set_value("cats").run())
-    assert "replaced by “cats”" in told(app)
+    assert "replaced by “cats”" in visible_text(app)
     app.text_input(key="with").set_value("cats " * 500).run()
     assert not app.exception and ["too long" in one.value for one in app.error] == [True]
 
 
 def test_links_restore_units_and_say_what_is_not_there() -> None:
     app = sound(opened("intervene", **SHORT, unit="sentences", units="sentence B"))
-    assert "Without “sentence B" in told(app) and not app.info
+    assert "Without “sentence B" in visible_text(app) and not app.info
     app = sound(opened("intervene", **SHORT, unit="sentences", units="sentence Z"))
     assert any("units that are not in this context" in one.value for one in app.info)
 
@@ -158,25 +160,28 @@ def test_links_restore_units_and_say_what_is_not_there() -> None:
 @pytest.mark.parametrize("how", ["uniform", "shuffled", "untrained"])
 def test_attention_is_replaced(how: str) -> None:
     app = sound(opened("intervene", **SHORT, null=how, along="context", draws="20"))
-    assert f"With {how} attention along contexts" in told(app)
-    assert ("over 20 draws" in told(app)) == (how != "uniform")
+    assert f"With {how} attention along contexts" in visible_text(app)
+    assert ("over 20 draws" in visible_text(app)) == (how != "uniform")
 
 
 def test_attributions_without_context_and_as_pieces() -> None:
     app = sound(opened("attribute", **SHORT, checkpoint="quora-bi-additive", fold="word pieces", steps="16"))
-    assert "not read by attention" in told(app)
+    assert "not read by attention" in visible_text(app)
     sound(app.segmented_control(key="method").set_value("occlusion").run())
-    assert "Area over the perturbation curve of occlusion" in told(app)
+    assert "Area over the perturbation curve of occlusion" in visible_text(app)
     sound(app.segmented_control(key="ranks").set_value("query").run())
-    count = re.search(r"Over (\d+) tokens (?:less than|that is)", told(app))
+    count = re.search(r"Over (\d+) tokens (?:less than|that is)", visible_text(app))
     assert count and int(count[1]) < 10  # of the query alone; 18 in all
 
 
 def test_a_file_of_rows_is_asked_of_all_three() -> None:
     app = sound(opened("attribute", **SHORT, method="attention"))
-    assert "Not run yet: attention, 12 rows, quora-bi-additive, quora-cbi-additive, quora-tri-additive." in told(app)
+    assert (
+        "Not run yet: attention, 12 rows, quora-bi-additive, quora-cbi-additive, quora-tri-additive."
+        in visible_text(app)
+    )
     next(one for one in app.button if one.label == "Run").click()
     sound(app.run(timeout=300))
-    assert "Better than random over 12 rows" in told(app) and len(alts(app)) == 4
+    assert "Better than random over 12 rows" in visible_text(app) and len(alts(app)) == 4
     spec = json.loads(app.get("vega_lite_chart")[2].proto.spec)
     assert {one["field"] for layer in spec["layer"] for one in layer["encoding"].values() if "field" in one} >= {"mean"}

@@ -38,8 +38,8 @@ def test_side_by_side_shows_the_folded_weights_of_each_model() -> None:
     trace = explain(load("quora-tri-published"), pairs.Example(PAIR["a"], PAIR["b"]))[1]
     site = trace.site("layer.0/a_over_b/weight")
     groups = []
-    for axis, way in (("query", "words"), ("key", "phrases")):
-        names = text_units.unit_groups(site, axis, trace.texts, way)
+    for axis, unit in (("query", "words"), ("key", "phrases")):
+        names = text_units.unit_groups(site, axis, trace.texts, unit)
         groups.append([list(dict.fromkeys(names)).index(one) for one in names])
     cubes = [oracle.folded(one, *groups, [0] * one.shape[2])[..., 0] for one in site.values.astype(float)]
     np.testing.assert_allclose(unpacked(drawn["panels"][1]["weights"], *shape), np.mean(cubes, axis=0), rtol=1e-5)
@@ -112,14 +112,14 @@ def test_similarity_folds_and_shows_the_terms_of_a_pair(tmp_path: Path, monkeypa
     on(reader_checkpoints.make_checkpoints(tmp_path / "checkpoints", ("t_trilinear", "dot")), monkeypatch)
     text, asks = "The red boat left. The blue boat stayed, they say.", "Which boat stayed?"
     app = sound(opened("similarity", passage=text, question=asks, **{"passage-as": "sentences"}))
-    drawn, told = maps(app), facts(app)
+    drawn, cell_facts = maps(app), facts(app)
     assert drawn["axes"]["query"]["name"] == ["sentence 1", "sentence 2"] and drawn["quantity"] == "centred"
     ends = unpacked(drawn["panels"][0]["start"], 2)
     assert ends.sum() == pytest.approx(1, abs=1e-5) and "added up over the passage" in drawn["notes"]
-    for one in told:
-        assert one["pair"]["score"] == pytest.approx(sum(value for _, value in one["terms"]), abs=1e-5)
+    for fact in cell_facts:
+        assert fact["pair"]["score"] == pytest.approx(sum(value for _, value in fact["terms"]), abs=1e-5)
     row, key, panel = drawn["cell"]
-    query, other = told[panel]["pair"]["at"]
+    query, other = cell_facts[panel]["pair"]["at"]
     asked = f"--terms {query}.{other} --group-by query=sentences --cell attention/weight {row},{key}"
     assert asked in command(app)
     plain = maps(sound(opened("similarity", passage=text, question=asks)))

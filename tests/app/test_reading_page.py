@@ -50,5 +50,5 @@ def test_home_links_every_page_that_answers_a_question() -> None:
     pages = {one.proto.page for one in app.get("page_link")}
     for page in links.ASK["Ask about one example"] | links.ASK["Other attention, drawn"]:
         assert any(page in one for one in pages), page
-    found = [one.proto for one in app.get("page_link") if one.proto.page.endswith("side_by_side")]
-    assert any("compare=inputs" in one.query_string for one in found)
+    page_links = [one.proto for one in app.get("page_link") if one.proto.page.endswith("side_by_side")]
+    assert any("compare=inputs" in one.query_string for one in page_links)

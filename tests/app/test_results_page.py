@@ -35,8 +35,8 @@ def cells(text: str, which: str = 't-beside"') -> list[list[str]]:
     """The texts of a table's rows, as a reader sees them."""
     body = text.split(f'<table class="{which}', 1)[1].split("</table>", 1)[0]
     rows = re.findall(r"<tr.*?</tr>", body, re.DOTALL)
-    found = [re.findall(r"<t[dh].*?</t[dh]>", row) for row in rows]
-    return [[unescape(re.sub(r"<.*?>", "", cell)).strip("\u2007\u2008 ") for cell in row] for row in found]
+    html_rows = [re.findall(r"<t[dh].*?</t[dh]>", row) for row in rows]
+    return [[unescape(re.sub(r"<.*?>", "", cell)).strip("\u2007\u2008 ") for cell in row] for row in html_rows]
 
 
 def bold(text: str) -> list[str]:
@@ -47,8 +47,8 @@ def test_it_opens_on_the_table_with_most_to_compare_and_its_rows_are_the_papers(
     app = opened()
     assert not app.exception and not app.error and not app.info
     table = next(one for one in PAPER.tables if one.label == app.session_state["table"])
-    found = run_records.all_records()[0]
-    counts = {one.label: sum(c.difference is not None for row in paper_comparison.fill_table(one, found) for c in row)
+    records = run_records.all_records()[0]
+    counts = {one.label: sum(c.difference is not None for row in paper_comparison.fill_table(one, records) for c in row)
               for one in PAPER.tables}  # fmt: skip
     assert counts[table.label] == max(counts.values()) > 0
     assert f"{table.label}. {table.title}" in unescape(html(app))
@@ -61,15 +61,15 @@ def test_every_printed_number_stands_on_the_page(table) -> None:
     for group in dict.fromkeys(column.group for column in table.columns):
         app = opened(table=table.label, data=group)
         assert not app.exception and not app.error
-        shown = {row[0]: row[1:] for row in cells(html(app)) if row[0] and len(row) > 3}
+        cells_by_row = {row[0]: row[1:] for row in cells(html(app)) if row[0] and len(row) > 3}
         at = [i for i, column in enumerate(one for one in table.columns if one.printed) if column.group == group]
         for row in table.rows:
             numbers = [row.values[i] for i in at]
-            found = shown[row.name.replace("_{", "").replace("}", "")]
+            row_cells = cells_by_row[row.name.replace("_{", "").replace("}", "")]
             for i, text in enumerate(numbers):
                 number, _, spread = (part.strip() for part in text.partition("±"))
-                assert found[2 * i].strip("\u2007\u2008") == ("–" if number == "-" else number)
-                assert found[2 * i + 1] == (f"±{spread}" if spread else "")
+                assert row_cells[2 * i].strip("\u2007\u2008") == ("–" if number == "-" else number)
+                assert row_cells[2 * i + 1] == (f"±{spread}" if spread else "")
 
 
 def test_the_best_of_each_is_marked_and_a_number_of_ours_opens_its_checkpoint() -> None:
@@ -77,9 +77,9 @@ def test_the_best_of_each_is_marked_and_a_number_of_ours_opens_its_checkpoint() 
     table = next(one for one in PAPER.tables if one.label == "Table VI")
     ours_ = list(zip(*paper_comparison.fill_table(table, run_records.all_records()[0])))
     tops = [max(f"{one.ours:.2f}" for one in column if one.values) for column in ours_]
-    found = bold(html(app))
-    assert found[:2] == ["88.06", "87.49"]  # in the order of the rows: ERNIE's F1, then TAdd's accuracy
-    assert set(found[2:]) == set(tops)
+    bold_numbers = bold(html(app))
+    assert bold_numbers[:2] == ["88.06", "87.49"]  # in the order of the rows: ERNIE's F1, then TAdd's accuracy
+    assert set(bold_numbers[2:]) == set(tops)
     links = set(re.findall(r'href="checkpoints\?checkpoint=([\w-]+)"', html(app)))
     there = {entry.name for entry in list_checkpoints()}
     assert links and links <= there and all(name.startswith("lcqmc-tri-") for name in links)
@@ -89,8 +89,11 @@ def test_the_best_of_each_is_marked_and_a_number_of_ours_opens_its_checkpoint() 
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of records alone: one complete, one bare, one that was never measured on test; and a sweep."""
     monkeypatch.setenv(VARIABLE, str(tmp_path))
-    told = {"tri": {"test": {"accuracy": 91.0, "f1": 90.0, "n": 9}, "seed": 1}, "bi": {"dev": {"accuracy": 82.0}}}
-    for name, metrics in told.items():
+    metrics_by_name = {
+        "tri": {"test": {"accuracy": 91.0, "f1": 90.0, "n": 9}, "seed": 1},
+        "bi": {"dev": {"accuracy": 82.0}},
+    }
+    for name, metrics in metrics_by_name.items():
         config = {"task": "pairs", "model": {"mechanism": name, "similarity": "additive"}, "encoder": "<b>own</b>"}
         config |= {"data": {"train": ["lcqmc/train"], "dev": "lcqmc/dev", "test": "lcqmc/test"}}
         (tmp_path / name).mkdir()
@@ -135,9 +138,9 @@ def test_a_figure_that_a_page_draws_is_a_link_to_a_page_that_there_is(paper) -> 
     pages = {file.parent.name for file in Path("pages").glob("*/page.py")}
     assert {one.link.partition("?")[0] for one in paper.paper.live} <= pages
     there, text = run_records.all_records()[0], unescape(html(app))
-    for one in paper.paper.live:
-        opens = not one.needs or any(results_notes.is_shipped(record, one.needs) for record in there)
-        assert (f">{one.figure}</a>" in text) == opens and (one.says if opens else one.waits) in text
+    for figure in paper.paper.live:
+        opens = not figure.needs or any(results_notes.is_shipped(record, figure.needs) for record in there)
+        assert (f">{figure.figure}</a>" in text) == opens and (figure.says if opens else figure.waits) in text
     assert ("drawn by a page" in text) == bool(paper.paper.live)
 
 
@@ -186,8 +189,8 @@ def test_a_broken_record_and_a_broken_table_are_notices_and_the_rest_is_there(sm
     (folder / "table-1.json").write_text("{")
     app = opened()
     assert not app.exception and not app.error
-    said = [one.value.replace("\\", "") for one in app.info]
-    assert len(said) == 2 and "table-1.json" in said[0] and "s.jsonl:3" in said[1]
+    notices = [one.value.replace("\\", "") for one in app.info]
+    assert len(notices) == 2 and "table-1.json" in notices[0] and "s.jsonl:3" in notices[1]
     app = opened(paper="Own")
     assert not app.exception and "Left out" in html(app)
 
@@ -213,7 +216,7 @@ def test_a_sentence_says_how_far_ours_lie_from_what_is_printed_and_stands_on_the
     gaps = [cell.ours - cell.printed.value for cell in cells if cell.printed and cell.ours is not None]
     best = max((cell.ours, row.name) for cell, row in zip(cells, table.rows) if cell.ours is not None)
     above, ends = sum(gap > 0 for gap in gaps), [f"{gap:+.1f}".replace("-", "−") for gap in (min(gaps), max(gaps))]
-    said = results_table.describe_column(table, cells)
-    assert f"of {len(gaps)} rows with both, ours is above the published number in {above}" in said
-    assert all(one in said for one in ends) and f"{best[0]:.{cells[0].column.digits}f}" in said
-    assert said in unescape(html(opened(table="Table VIII", data="LCQMC")))
+    sentence = results_table.describe_column(table, cells)
+    assert f"of {len(gaps)} rows with both, ours is above the published number in {above}" in sentence
+    assert all(one in sentence for one in ends) and f"{best[0]:.{cells[0].column.digits}f}" in sentence
+    assert sentence in unescape(html(opened(table="Table VIII", data="LCQMC")))

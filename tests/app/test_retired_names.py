@@ -44,8 +44,8 @@ def test_commands_take_a_retired_name_unless_a_folder_has_it(checkpoint_folder: 
 def test_a_link_with_a_retired_name_opens_and_says_so():
     app = sound(opened("cube", checkpoint="quora-tri-dot"))
     assert app.session_state["checkpoint"].name == "quora-tri-published"
-    said = [info.value.replace("\\", "") for info in app.info]
-    assert said == ["No longer shipped: quora-tri-dot. Shown instead: quora-tri-published."]
+    notices = [info.value.replace("\\", "") for info in app.info]
+    assert notices == ["No longer shipped: quora-tri-dot. Shown instead: quora-tri-published."]
 
 
 def test_a_link_with_several_retired_names_opens_and_says_so():

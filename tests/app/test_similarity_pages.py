@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import qa_models
-from tests.app.test_pages import ODD, opened, payloads, sound, told
+from tests.app.test_pages import ODD, opened, payloads, sound, visible_text
 from tests.support.checkpoint_fixtures import checkpoint_fixtures
 from tests.support.pages import app_test, at_page
 from tests.support.reader_checkpoints import NAMES, make_checkpoints
@@ -33,8 +33,8 @@ def maps(app: AppTest) -> dict:
 
 def facts(app: AppTest) -> list[dict]:
     """The exact numbers that the page sent for the chosen cell, a panel each."""
-    found = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
-    return next(one["facts"] for one in found if "facts" in one)
+    components = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
+    return next(one["facts"] for one in components if "facts" in one)
 
 
 def command(app: AppTest) -> str:
@@ -50,23 +50,23 @@ def titles(app: AppTest) -> list[str]:
 def test_without_a_reader_there_is_one_line(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(make_checkpoints(tmp_path, ())))
     app = sound(opened(page))
-    assert len(app.info) == 1 and "No reader is here yet" in told(app) and not payloads(app)
+    assert len(app.info) == 1 and "No reader is here yet" in visible_text(app) and not payloads(app)
 
 
 def test_it_opens_on_the_papers_sentence_under_four_functions() -> None:
     app, first = sound(opened("similarity")), questions.examples()[0]
     assert app.text_input(key="write-question").value == first.question
-    found = maps(app)
-    assert [one["title"].partition(",")[0] for one in found["panels"]] == [
+    payload = maps(app)
+    assert [one["title"].partition(",")[0] for one in payload["panels"]] == [
         "trilinear", "dot-product", "general-3", "T-trilinear",
     ]  # fmt: skip
-    assert "".join(found["axes"]["query"]["label"]) == first.passage.replace(" ", "")
-    assert all(one["right"] in (True, False) and len(one["spans"]) > 1 for one in found["panels"])
+    assert "".join(payload["axes"]["query"]["label"]) == first.passage.replace(" ", "")
+    assert all(one["right"] in (True, False) and len(one["spans"]) > 1 for one in payload["panels"])
     numbers = facts(app)
     assert [len(one["terms"]) for one in numbers] == [3, 1, 1, 3]
-    for one in numbers:
-        assert one["score"] == pytest.approx(sum(value for _, value in one["terms"]), abs=1e-5)
-    row, key, panel = found["cell"]
+    for fact in numbers:
+        assert fact["score"] == pytest.approx(sum(value for _, value in fact["terms"]), abs=1e-5)
+    row, key, panel = payload["cell"]
     assert panel == 3 and f"triattn explain squad-t-trilinear row.json --terms {row}.{key}" in command(app)
 
 
@@ -81,8 +81,8 @@ def test_examples_are_those_on_which_functions_disagree() -> None:
     answers = qa_models.best_answers([one for one in qa_models.readers() if one.name in chosen], known)
     count = sum(len(set(map(normal, texts))) > 1 for texts in zip(*answers))
     assert 0 < count <= len(known) and len(answers[0]) == len(known)
-    shown = [known[0].passage[slice(*one["spans"][0][:2])] for one in maps(app)["panels"]]
-    assert [texts[0] for texts in answers] == shown
+    answer_texts = [known[0].passage[slice(*one["spans"][0][:2])] for one in maps(app)["panels"]]
+    assert [texts[0] for texts in answers] == answer_texts
     label = "Examples" if count == len(known) else f"{count} of {len(known)} examples"
     assert [button.proto.label for button in app.get("menu_button")][0] == label
 
@@ -102,7 +102,7 @@ def test_a_link_names_everything() -> None:
 
 def test_bad_values_in_the_link_are_said() -> None:
     app = sound(opened("similarity", functions="squad-nothing", quantity="colour", example="nobody"))
-    assert len(app.info) == 3 and "squad-nothing" in told(app) and len(maps(app)["panels"]) == 4
+    assert len(app.info) == 3 and "squad-nothing" in visible_text(app) and len(maps(app)["panels"]) == 4
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -116,7 +116,7 @@ def test_a_reader_of_another_window_does_not_keep_the_page_from_opening(page, tm
     assert not app.error and "own-t-trilinear" not in app.multiselect(key="functions").value
     app = app.multiselect(key="functions").set_value(["squad-dot", "own-t-trilinear"]).run()
     assert not app.exception and len(app.error) == 1
-    assert "other sizes (squad-dot 61, own-t-trilinear 43 tokens)" in told(app)
+    assert "other sizes (squad-dot 61, own-t-trilinear 43 tokens)" in visible_text(app)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -125,10 +125,12 @@ def test_odd_questions_give_a_result_or_one_message(page: str) -> None:
     for kind, text in {**ODD, "blank": "   ", "longer than the passage": WORDS}.items():
         app.text_input(key="write-question").set_value(text).run()
         assert not app.exception, kind
-        drawn = bool([one for one in payloads(app) if "panels" in one]) or '<table class="t-table">' in told(app)
+        drawn = bool([one for one in payloads(app) if "panels" in one]) or '<table class="t-table">' in visible_text(
+            app
+        )
         assert len(app.error) + drawn == 1, kind
         assert (kind == "blank") == bool(app.error), kind
-        assert "<script>" not in told(app), kind
+        assert "<script>" not in visible_text(app), kind
 
 
 @pytest.mark.parametrize("passage", ["Boat", "boat boat boat boat", ""])
@@ -136,36 +138,38 @@ def test_short_passages(passage: str) -> None:
     app = opened("similarity", passage=passage, question="What?")
     assert not app.exception and len(app.error) == (not passage)
     if passage:
-        found = maps(app)
-        assert len(found["axes"]["query"]["label"]) == len(passage.split())
-        assert all(passage[a:b] and passage[a:b] == passage[a:b].strip() for a, b, _ in found["panels"][0]["spans"])
+        payload = maps(app)
+        assert len(payload["axes"]["query"]["label"]) == len(passage.split())
+        assert all(passage[a:b] and passage[a:b] == passage[a:b].strip() for a, b, _ in payload["panels"][0]["spans"])
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_another_language_is_said(page: str) -> None:
     app = sound(opened(page, passage="今天天气很好。", question="天气怎么样"))
-    assert told(app).count("The texts look Chinese: these models read English.") == 1
-    assert "The texts look" not in told(sound(opened(page)))
+    assert visible_text(app).count("The texts look Chinese: these models read English.") == 1
+    assert "The texts look" not in visible_text(sound(opened(page)))
 
 
 def test_a_long_passage_is_read_in_parts_and_said() -> None:
     app = sound(opened("similarity"))
     app.toggle(key="edit").set_value(True).run()
     app.text_area(key="write-passage").set_value(WORDS).run()
-    found, count = maps(sound(app)), len(app.selectbox(key="part").options) - 1
-    assert count > 4 and f"read in {count} windows" in told(app) and f"of {count} drawn" in found["counted"]
-    assert f"probabilities of answers are over all {count} parts, the curves of start and end over" in found["counted"]
-    assert "Too long for a link" in told(app) or len(WORDS) < 6000
-    best = found["panels"][-1]
+    payload, count = maps(sound(app)), len(app.selectbox(key="part").options) - 1
+    assert count > 4 and f"read in {count} windows" in visible_text(app) and f"of {count} drawn" in payload["counted"]
+    assert (
+        f"probabilities of answers are over all {count} parts, the curves of start and end over" in payload["counted"]
+    )
+    assert "Too long for a link" in visible_text(app) or len(WORDS) < 6000
+    best = payload["panels"][-1]
     assert best["elsewhere"] is None and WORDS[slice(*best["spans"][0][:2])]
-    spans = [one["spans"] for one in found["panels"]]
+    spans = [one["spans"] for one in payload["panels"]]
     app.selectbox(key="part").set_value(2).run()
     again = maps(sound(app))
     assert "part 2 of" in again["counted"] and [one["spans"] for one in again["panels"]] == spans
     assert again["axes"]["query"]["start"][0] > 0 and "--part 2" in command(app)
     assert again["panels"][-1]["elsewhere"] != 2
-    for one in facts(app):
-        assert one["score"] == pytest.approx(sum(value for _, value in one["terms"]), abs=1e-5)
+    for fact in facts(app):
+        assert fact["score"] == pytest.approx(sum(value for _, value in fact["terms"]), abs=1e-5)
 
 
 @pytest.mark.parametrize("ways", [{}, {"passage-as": "sentences", "question-as": "phrases"}])
@@ -181,10 +185,10 @@ def test_the_command_that_is_printed_runs_for_every_part(ways: dict, tmp_path: P
         asked = command(sound(app.selectbox(key="part").set_value(part).run()))
         assert f"--part {part}" in asked and main(shlex.split(asked)[1:]) in (0, None)
         *_, cell = facts(app)
-        said = capsys.readouterr().out
-        assert f"traced: part {part} of {len(parts)}\n" in said
+        output = capsys.readouterr().out
+        assert f"traced: part {part} of {len(parts)}\n" in output
         score = cell.get("pair", cell)["score"]
-        assert float(said.partition("  score of ")[0].splitlines()[-1]) == pytest.approx(score, rel=1e-4)
+        assert float(output.partition("  score of ")[0].splitlines()[-1]) == pytest.approx(score, rel=1e-4)
 
 
 # --- distributions ---
@@ -192,13 +196,13 @@ def test_the_command_that_is_printed_runs_for_every_part(ways: dict, tmp_path: P
 
 def test_distributions_open_on_the_functions_of_figure_4() -> None:
     app = sound(opened("distributions"))
-    said = told(app)
-    cells = [line for line in said.split("<tr>") if " of " in line and "<td>" in line]
+    page_text = visible_text(app)
+    cells = [line for line in page_text.split("<tr>") if " of " in line and "<td>" in line]
     assert [line.split("</td>")[0].removeprefix("<td>").partition(",")[0] for line in cells[:3]] == [
         "dot-product", "cosine", "scaled dot-product",
     ]  # fmt: skip
     assert len(app.get("vega_lite_chart")) == 3 + 2 * 2  # histograms; boxes and losses of O_1 and of O_2
-    assert "At most 3 runs a function" in said
+    assert "At most 3 runs a function" in page_text
 
 
 def test_distributions_take_more_functions_than_similarity() -> None:
@@ -207,14 +211,14 @@ def test_distributions_take_more_functions_than_similarity() -> None:
     app = sound(app.multiselect(key="functions").set_value(names).run())
     assert len(names) > 4 and len(app.get("vega_lite_chart")) == len(names) + 2 * 2
     app = sound(app.segmented_control(key="spread").set_value("centred").run())
-    assert "minus the mean of their row" in told(app)
+    assert "minus the mean of their row" in visible_text(app)
 
 
 def test_metric_split_and_loss_are_in_the_link() -> None:
     app = sound(opened("distributions", metric="F1", split="dev", loss="train"))
-    said = told(app)
-    assert "F1 in %, dev of 10,570 questions of squad1.1/dev that are not trained on" in said
-    assert "No reader of O_2 has recorded its loss on train" in said
+    page_text = visible_text(app)
+    assert "F1 in %, dev of 10,570 questions of squad1.1/dev that are not trained on" in page_text
+    assert "No reader of O_2 has recorded its loss on train" in page_text
 
 
 def test_there_is_a_checkpoint_of_every_function() -> None:
@@ -224,4 +228,4 @@ def test_there_is_a_checkpoint_of_every_function() -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_each_page_says_once_what_o_1_and_o_2_are(page: str) -> None:
-    assert told(sound(opened(page))).count("O_1 is [h; u~], O_2 also has their product, [h; u~; h * u~].") == 1
+    assert visible_text(sound(opened(page))).count("O_1 is [h; u~], O_2 also has their product, [h; u~; h * u~].") == 1

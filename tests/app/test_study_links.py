@@ -8,7 +8,7 @@ from html import escape
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.test_pages import opened, sound, told
+from tests.app.test_pages import opened, sound, visible_text
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.registry import laboratory_checkpoints, list_checkpoints
 from triattn_core.studies import studies
@@ -28,13 +28,15 @@ def open_study(name: str, **more: str) -> AppTest:
 
 @pytest.mark.parametrize("name", list(studies()))
 def test_a_link_opens_just_so_and_the_claim_stands_on_the_page(name):
-    study, said = studies()[name], told(open_study(name))
-    assert "The link asks for" not in said and "The link says" not in said and "Shown instead" not in said
+    study, page_text = studies()[name], visible_text(open_study(name))
+    assert (
+        "The link asks for" not in page_text and "The link says" not in page_text and "Shown instead" not in page_text
+    )
     for sentence in (study.title, study.result, study.refuted, study.change):
-        assert escape(sentence) in said
-    assert AFTER not in said
-    assert float(NUMBER.search(said)[1]) == pytest.approx(study.shown, rel=0.02)
-    assert said.count('class="r t-answer"') == len(study.checkpoints)
+        assert escape(sentence) in page_text
+    assert AFTER not in page_text
+    assert float(NUMBER.search(page_text)[1]) == pytest.approx(study.shown, rel=0.02)
+    assert page_text.count('class="r t-answer"') == len(study.checkpoints)
 
 
 def edit(app: AppTest, name: str) -> AppTest:
@@ -60,12 +62,12 @@ def edit(app: AppTest, name: str) -> AppTest:
 @pytest.mark.parametrize("name", list(studies()))
 def test_an_edit_shows_number_and_answers_before_and_after(name):
     study, app = studies()[name], open_study(name)
-    said = told(sound(edit(app, name)))
-    before, after = map(float, ROW.search(said).groups())
+    page_text = visible_text(sound(edit(app, name)))
+    before, after = map(float, ROW.search(page_text).groups())
     assert before == pytest.approx(study.shown, rel=0.02)
     measured = study.measure([load(checkpoint) for checkpoint in study.checkpoints], study.edited)
     assert after == pytest.approx(measured, rel=0.01)
-    assert said.count('class="r t-answer"') == 2 * len(study.checkpoints)
+    assert page_text.count('class="r t-answer"') == 2 * len(study.checkpoints)
 
 
 @pytest.mark.parametrize("name", [name for name, study in studies().items() if study.control])
@@ -73,7 +75,7 @@ def test_the_third_order_is_taken_out_at_the_top_of_the_page(name):
     opens = studies()[name].control
     if opens["checkpoint"] not in {entry.name for entry in list_checkpoints()}:
         pytest.skip("not trained")
-    asked = told(sound(opened("intervene", wait=300, **opens, null="product of marginals")))
+    asked = visible_text(sound(opened("intervene", wait=300, **opens, null="product of marginals")))
     assert asked.index("Is this map signal") < asked.index("Each alone")
-    plain = told(sound(opened("intervene", wait=300, **opens)))
+    plain = visible_text(sound(opened("intervene", wait=300, **opens)))
     assert plain.index("Is this map signal") > plain.index("Each alone")

@@ -80,9 +80,9 @@ def ask(port: int, path: str, **headers: str) -> tuple[int, dict[str, str]]:
     asked = HTTPConnection("127.0.0.1", port, timeout=20)
     asked.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
     answer = asked.getresponse()
-    found = answer.status, {name.lower(): value for name, value in answer.getheaders()}
+    response = answer.status, {name.lower(): value for name, value in answer.getheaders()}
     asked.close()
-    return found
+    return response
 
 
 def test_another_origin_gets_no_socket_and_nobody_is_asked_about_it(server):

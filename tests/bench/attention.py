@@ -29,14 +29,14 @@ Call = Callable[[], Tensor]
 
 def broadcast(module: TriAttention, q: Tensor, k: Tensor, v: Tensor, c: Tensor, *keeps: Tensor) -> Tensor:
     """The equations over [N, I, J, D], nothing rearranged."""
-    one = module.similarity
-    if hasattr(one, "p"):
-        parts = ((q @ one.W.mT)[..., :, None, None, :], (k @ one.U.mT)[..., None, :, None, :])
-        summed = torch.tanh(parts[0] + parts[1] + (c @ one.H.mT)[..., None, None, :, :])
-        relevance = (summed * one.p[:, None, None, None, :]).sum(-1)
+    similarity = module.similarity
+    if hasattr(similarity, "p"):
+        parts = ((q @ similarity.W.mT)[..., :, None, None, :], (k @ similarity.U.mT)[..., None, :, None, :])
+        summed = torch.tanh(parts[0] + parts[1] + (c @ similarity.H.mT)[..., None, None, :, :])
+        relevance = (summed * similarity.p[:, None, None, None, :]).sum(-1)
         values = v[..., :, None, :] + c[..., None, :, :]
     else:
-        a, b, d = one.factors(q, k, c)
+        a, b, d = similarity.factors(q, k, c)
         relevance = (a[..., :, None, None, :] * b[..., None, :, None, :] * d[..., None, None, :, :]).sum(-1)
         v, c = module.mix.factors(v, c)
         values = v[..., :, None, :] * c[..., None, :, :]
@@ -49,8 +49,8 @@ def forms(name: str, inputs: list[Tensor], keeps: list[Tensor], compiled: bool) 
     torch.manual_seed(1)
     module = TriAttention(HEADS * FEATURES, HEADS, name).to(inputs[0])
 
-    def attend(shown: bool, compiler: bool = False) -> Tensor:
-        with recording(lambda site: shown), patch.object(exponential, "worth_compiling", lambda *_: compiler):
+    def attend(record_all: bool, compiler: bool = False) -> Tensor:
+        with recording(lambda site: record_all), patch.object(exponential, "worth_compiling", lambda *_: compiler):
             return module.attend(*inputs, *keeps, None, "bench")
 
     yield "broadcast", lambda: broadcast(module, *inputs, *keeps)
@@ -78,16 +78,16 @@ def rows(name: str, batch: int, tokens: int, device: str, dtype: torch.dtype) ->
     inputs = [torch.randn(batch, HEADS, tokens, FEATURES, device=device, dtype=dtype) / 2 for _ in range(4)]
     real = torch.arange(tokens, device=device).expand(batch, -1) < tokens - 2
     for backward in (False, True):
-        for one in inputs:
-            one.requires_grad_(backward)
+        for tensor in inputs:
+            tensor.requires_grad_(backward)
         calls = dict(forms(name, inputs, [real, real], exponential._compiler()))
         if batch * HEADS * tokens**3 * FEATURES * inputs[0].element_size() * (6 if backward else 3) > free(device) / 2:
             calls.pop("broadcast")
         with torch.set_grad_enabled(backward):
             outputs = [call().detach().float() for call in calls.values()]
             timed = {form: with_backward(call, inputs) if backward else call for form, call in calls.items()}
-            for form, found in in_turn(timed, device).items():
-                yield "forward + backward" if backward else "forward", form, found
+            for form, timing in in_turn(timed, device).items():
+                yield "forward + backward" if backward else "forward", form, timing
         for other in outputs[1:]:
             torch.testing.assert_close(other, outputs[0], rtol=0, atol=1e-4 if dtype == torch.float32 else 5e-2)
 
@@ -123,15 +123,15 @@ def main() -> None:
 def table(name: str, batch: int, tokens: int, device: str, dtype: torch.dtype, rate: float) -> None:
     """The lines of one relevance at one size."""
     base: dict[str, Measured] = {}
-    for passed, form, found in rows(name, batch, tokens, device, dtype):
-        base[f"{passed} {form}"] = found
+    for passed, form, timing in rows(name, batch, tokens, device, dtype):
+        base[f"{passed} {form}"] = timing
         ratios = [
-            f"{base[key].seconds / found.seconds:.1f}" if (key := f"{passed} {other}") in base else "-"
+            f"{base[key].seconds / timing.seconds:.1f}" if (key := f"{passed} {other}") in base else "-"
             for other in ("broadcast", "cube")
         ]
         operations = 4 * batch * HEADS * tokens**3 * FEATURES * (3.5 if "backward" in passed else 1)
-        share = "-" if name == "additive" else f"{operations / found.seconds / rate:.0%}"
-        numbers = [f"{1000 * found.seconds:.2f}", f"{found.peak / 1e6:,.1f}", *ratios, share]
+        share = "-" if name == "additive" else f"{operations / timing.seconds / rate:.0%}"
+        numbers = [f"{1000 * timing.seconds:.2f}", f"{timing.peak / 1e6:,.1f}", *ratios, share]
         print("|", " | ".join([NAMES[name], str(batch), str(tokens), passed, form, *numbers]), "|", flush=True)
 
 

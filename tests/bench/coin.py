@@ -95,10 +95,10 @@ def keep(model: dict, parameters: int, times: list[float]) -> None:
     """A line as `results.run_records` reads it; a run has one number, its mean over batches."""
     spent = {"seed": 0, "seconds_per_batch": mean(times), "spread": stdev(times), "batches": len(times)}
     command = f"python -m tests.bench.coin --batches {len(times)} --record"
-    told = {"name": f"{model['mechanism']}, {len(times)} batches", "date": run_records.today(), "machine": machine()}
-    told |= {"command": command, "parameters": parameters, "config": {"model": model}}
+    record = {"name": f"{model['mechanism']}, {len(times)} batches", "date": run_records.today(), "machine": machine()}
+    record |= {"command": command, "parameters": parameters, "config": {"model": model}}
     run_records.append_record(
-        run_records.records_folder() / f"{COST}.jsonl", told | {"digest": model["mechanism"], "each_seed": [spent]}
+        run_records.records_folder() / f"{COST}.jsonl", record | {"digest": model["mechanism"], "each_seed": [spent]}
     )
 
 

@@ -14,16 +14,16 @@ WORDS = ("the film that we saw in the old town last week was about a man who rea
 ASKED = (("quora-tri-living", "tokens"), ("ubuntu-tri-published", "turns"), ("race-tri-published", "sentences"))
 
 
-def ratio(name: str, way: str, long: bool = False) -> tuple[int, float]:
+def ratio(name: str, unit: str, long: bool = False) -> tuple[int, float]:
     """Units, and the ratio of CPU seconds."""
     bundle = load(name)
     example = bundle.task.examples(bundle.config.language)[0]
     if long:
         example = type(example).from_row({"text_a": WORDS, "text_b": WORDS + " today"}, "long")
-    spent, count = [], len(score_units(bundle, example, way))
+    spent, count = [], len(score_units(bundle, example, unit))
     for asked in (
-        lambda: score_random_units(bundle, example, 1, way, draws=count),
-        lambda: score_units(bundle, example, way),
+        lambda: score_random_units(bundle, example, 1, unit, draws=count),
+        lambda: score_units(bundle, example, unit),
     ):
         start = time.process_time()
         asked()
@@ -32,7 +32,7 @@ def ratio(name: str, way: str, long: bool = False) -> tuple[int, float]:
 
 
 if __name__ == "__main__":
-    for name, way in ASKED:
-        print("{}: {} units, {:.2f} times".format(name, *ratio(name, way)))
+    for name, unit in ASKED:
+        print("{}: {} units, {:.2f} times".format(name, *ratio(name, unit)))
     for name in ("quora-tri-living", "quora-tri-published"):
         print("the longest pair of {}: {} units, {:.2f} times".format(name, *ratio(name, "tokens", long=True)))

@@ -35,18 +35,18 @@ def forms(x: Tensor, with_tensor: bool) -> dict[str, tuple[Call, list[Tensor]]]:
     torch.manual_seed(1)
     plain = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True).to(x)
     keep = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
-    found = {"multi-head": (lambda: plain(x, x, x, need_weights=False)[0], [x, *plain.parameters()])}
+    cases = {"multi-head": (lambda: plain(x, x, x, need_weights=False)[0], [x, *plain.parameters()])}
     for scale in tensorized.SCALES:
         layer = Mtsa(WIDTH, HEADS, WIDTH // HEADS, scale_t=scale).to(x)
-        found[f"MTSA, {scale}"] = (lambda layer=layer: layer(x, keep)), [x, *layer.parameters()]
+        cases[f"MTSA, {scale}"] = (lambda layer=layer: layer(x, keep)), [x, *layer.parameters()]
     if with_tensor:
 
         def explicit() -> Tensor:
             with patch.object(tensorized, "attend", built):
                 return layer(x, keep)
 
-        found["tensor"] = explicit, [x, *layer.parameters()]
-    return found
+        cases["tensor"] = explicit, [x, *layer.parameters()]
+    return cases
 
 
 def main() -> None:
@@ -70,11 +70,11 @@ def main() -> None:
             with torch.set_grad_enabled(backward):
                 calls = forms(x, tokens == 64)
                 timed = {name: with_backward(*one) if backward else one[0] for name, one in calls.items()}
-                found = in_turn(timed, chosen.device)
-            base = found["multi-head"]
-            for name, one in found.items():
-                numbers = [f"{1000 * one.seconds:.1f}", f"{one.peak / 1e6:,.0f}"]
-                numbers += [f"{one.seconds / base.seconds:.2f}", f"{one.peak / max(1, base.peak):.2f}"]
+                timings = in_turn(timed, chosen.device)
+            base = timings["multi-head"]
+            for name, timing in timings.items():
+                numbers = [f"{1000 * timing.seconds:.1f}", f"{timing.peak / 1e6:,.0f}"]
+                numbers += [f"{timing.seconds / base.seconds:.2f}", f"{timing.peak / max(1, base.peak):.2f}"]
                 passed = "forward + backward" if backward else "forward"
                 print("|", " | ".join([str(tokens), passed, name, *numbers]), "|", flush=True)
 

@@ -69,8 +69,8 @@ def main() -> None:
     print("| function | pass | ms | MB | plain, ms | plain, MB | × time | × memory |\n|---|---|" + "---:|" * 6)
     for name in chosen.only:
         for backward in (False, True):
-            found = measured(name, chosen.batch, chosen.device, backward)
-            ours, other = found["ours"], found["plain"]
+            timings = measured(name, chosen.batch, chosen.device, backward)
+            ours, other = timings["ours"], timings["plain"]
             numbers = [f"{1000 * ours.seconds:.1f}", f"{ours.peak / 1e6:,.1f}", f"{1000 * other.seconds:.1f}"]
             numbers += [f"{other.peak / 1e6:,.0f}", f"{other.seconds / ours.seconds:.1f}"]
             numbers += [f"{other.peak / max(1, ours.peak):.1f}"]

@@ -45,8 +45,8 @@ def test_a_card_is_downloaded_opens_offline_and_is_made_again(page, app, tmp_pat
     command = about["command"].replace("manifest.json", str(tmp_path / "manifest.json"))
     command = command.replace("card.zip", str(tmp_path / "again.zip"))
     assert main([*command.split()[1:], "--json", "--device", "cpu"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["rows"] == len(table) and max(told["furthest"].values()) < 1e-5
+    result = json.loads(capsys.readouterr().out)
+    assert result["rows"] == len(table) and max(result["furthest"].values()) < 1e-5
 
 
 CHARTS = {  # the link; the settings; what stands in the figure

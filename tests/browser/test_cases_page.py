@@ -50,13 +50,13 @@ def test_our_own_examples_are_there_a_click_filters_and_a_case_opens(page, here,
     known = pairs.examples({"English": "en", "Chinese": "zh"}[language])
     page.goto(f"{here}/cases?language={language}")
     page.wait_for_selector(LIST, timeout=240_000)
-    found = counts(page)
-    assert sum(found.values()) == len(known) and list(found)[2] == "only Tri"
-    name = max(list(found)[2:], key=found.__getitem__)
+    row_counts = counts(page)
+    assert sum(row_counts.values()) == len(known) and list(row_counts)[2] == "only Tri"
+    name = max(list(row_counts)[2:], key=row_counts.__getitem__)
     page.locator(f'[data-agreement="{name}"]').click()
     page.wait_for_function("location.search.includes('agreement')")
     page.wait_for_selector(f'[data-agreement="{name}"][aria-pressed="true"]')
-    page.wait_for_function(f"document.querySelector('.t-note b')?.innerText === '{found[name]}'")
+    page.wait_for_function(f"document.querySelector('.t-note b')?.innerText === '{row_counts[name]}'")
     page.locator(f'[data-agreement="{name}"]').click()  # again: all
     page.wait_for_function(f"document.querySelector('.t-note b')?.innerText === '{len(known)}'")
     page.goto(f"{here}/cases?language={language}&row=3")
@@ -67,12 +67,12 @@ def test_our_own_examples_are_there_a_click_filters_and_a_case_opens(page, here,
     assert page.get_by_label("Sentence A").input_value() == known[2].text_a
     asked = parse_qs(urlparse(page.url).query).get(checkpoint_picker.KEY)
     assert asked is None or all(one.startswith(DATA[language]) for one in asked)
-    said = page.locator(".side tbody th").evaluate_all("(all) => all.map((one) => one.title)")
+    titles = page.locator(".side tbody th").evaluate_all("(all) => all.map((one) => one.title)")
     entries = [
         entry for entry in list_checkpoints() if entry.problem is None and entry.name.startswith(f"{DATA[language]}-")
     ]
     sets = checkpoint_picker.presets([entry for entry in entries if entry.config["kind"] == "tan"])
-    assert said == next(iter(sets.values()))
+    assert titles == next(iter(sets.values()))
 
 
 def test_mining_stops_when_asked_and_goes_on(page, here, tmp_path):

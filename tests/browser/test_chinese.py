@@ -88,20 +88,20 @@ def test_labels_do_not_touch(page, tmp_path: Path, figure, n: int, width: int) -
     file = tmp_path / "figure.html"
     file.write_text(figure(n), encoding="utf-8")
     painted(page, file)
-    found = labels(page)
-    assert len(found) >= (2 * n if width == 1280 and n < 40 else n // 2)
-    assert not [one for one in found if one["leans"]] and all(12 <= one["size"] <= 16 for one in found)
-    for i, one in enumerate(found):
-        for other in found[:i]:
-            apart = max(abs(one["x"] - other["x"]), abs(one["y"] - other["y"]))
-            assert apart >= 11, (one, other)  # a character of 12 pixels inks 11
+    label_boxes = labels(page)
+    assert len(label_boxes) >= (2 * n if width == 1280 and n < 40 else n // 2)
+    assert not [one for one in label_boxes if one["leans"]] and all(12 <= one["size"] <= 16 for one in label_boxes)
+    for i, label in enumerate(label_boxes):
+        for other in label_boxes[:i]:
+            apart = max(abs(label["x"] - other["x"]), abs(label["y"] - other["y"]))
+            assert apart >= 11, (label, other)  # a character of 12 pixels inks 11
 
 
-def spots(one: dict) -> list[tuple[float, float]]:
+def spots(label: dict) -> list[tuple[float, float]]:
     """Points along the middle of a painted label, no farther apart than half its height."""
-    slope = -1 if one["leans"] else 0
-    steps = np.arange(-one["width"] / 2, one["width"] / 2, one["size"] / 2) / (2**0.5 if slope else 1)
-    return [(one["x"] + step, one["y"] + slope * step) for step in steps]
+    slope = -1 if label["leans"] else 0
+    steps = np.arange(-label["width"] / 2, label["width"] / 2, label["size"] / 2) / (2**0.5 if slope else 1)
+    return [(label["x"] + step, label["y"] + slope * step) for step in steps]
 
 
 @pytest.mark.parametrize("width", [1280, 800])
@@ -111,12 +111,14 @@ def test_phrases_do_not_touch_each_other_nor_the_bars(page, tmp_path: Path, ways
     file, own = tmp_path / "figure.html", ("请问一下各位我想在", "五环以内租一套", "地铁站比较近的两居室")
     file.write_text(cube.figure(TokenGrouping.of(own, **ways).trace(trace(29)), head(0)).html(), encoding="utf-8")
     painted(page, file)
-    found = [one for one in page.evaluate("window.painted") if re.match("[\u4e00-\u9fff]|sum$", one["text"])]
-    assert any(len(one["text"]) > 4 and one["leans"] for one in found) and any(one["text"] == "sum" for one in found)
-    for i, one in enumerate(found):
-        for other in found[:i]:
-            apart = min(max(abs(a - c), abs(b - d)) for a, b in spots(one) for c, d in spots(other))
-            assert apart >= 2, (one, other)
+    label_boxes = [one for one in page.evaluate("window.painted") if re.match("[\u4e00-\u9fff]|sum$", one["text"])]
+    assert any(len(one["text"]) > 4 and one["leans"] for one in label_boxes) and any(
+        one["text"] == "sum" for one in label_boxes
+    )
+    for i, label in enumerate(label_boxes):
+        for other in label_boxes[:i]:
+            apart = min(max(abs(a - c), abs(b - d)) for a, b in spots(label) for c, d in spots(other))
+            assert apart >= 2, (label, other)
 
 
 def test_fonts_and_language_are_those_of_chinese(page, tmp_path: Path) -> None:

@@ -83,10 +83,10 @@ def test_a_text_of_which_the_end_was_read_opens_there(page, tmp_path):
 def test_two_options_are_compared_by_their_context(page, tmp_path):
     maps = [compare.two_way_map(text_units.exchange_key_context(TURNS.site(FIRST.site)), head) for head in (0, 1)]
     numbers = [(compare.entropy(one), compare.rank(one)) for one in maps]
-    said = [("so it is", 0.6, True), ("no", 0.1, False)]
+    predictions = [("so it is", 0.6, True), ("no", 0.1, False)]
     panels = [
-        parts.Panel(f"Candidate {i + 1}", "tri", "additive", one, one, *number, *told, note="Σ key")
-        for i, (one, number, told) in enumerate(zip(maps, numbers, said))
+        parts.Panel(f"Candidate {i + 1}", "tri", "additive", weights, weights, *number, *prediction, note="Σ key")
+        for i, (weights, number, prediction) in enumerate(zip(maps, numbers, predictions))
     ]
     look = {"across": "context", "lines": ("One scale.",), "what": "option"}
     canvas = view.figure(panels, gap_of(panels, 0, 1), TEXTS, (1, 1), **look)
@@ -102,10 +102,10 @@ def test_two_options_are_compared_by_their_context(page, tmp_path):
 
 
 def names(task: str, mechanisms: tuple[str, ...] = ("tri",)) -> list[str]:
-    found = [
+    entries = [
         entry for entry in registry.list_checkpoints() if entry.problem is None and entry.config.get("task") == task
     ]
-    return [entry.name for entry in found if entry.config.get("model", {}).get("mechanism") in mechanisms]
+    return [entry.name for entry in entries if entry.config.get("model", {}).get("mechanism") in mechanisms]
 
 
 @pytest.mark.parametrize(("task", "label"), [("dialogue", "Dialogue"), ("reading", "Reading comprehension")])

@@ -25,7 +25,7 @@ PLACES = """() => {  // where the figure's parts stand on the canvas, as it lays
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory) -> dict[str, dict[str, Explained]]:
+def explanations(tmp_path_factory) -> dict[str, dict[str, Explained]]:
     """Of each checkpoint the pair with each thing off."""
     checkpoint_folder = make_checkpoints(tmp_path_factory.mktemp("checkpoints"))
     return {
@@ -34,10 +34,10 @@ def found(tmp_path_factory) -> dict[str, dict[str, Explained]]:
     }
 
 
-def figure(found: Mapping[str, Explained], off: str = "", features: bool = False, cell: Sequence[int] | None = None,
-           reading: TokenGrouping = NO_GROUPING):  # fmt: skip
+def figure(explanations: Mapping[str, Explained], off: str = "", features: bool = False,
+           cell: Sequence[int] | None = None, reading: TokenGrouping = NO_GROUPING):  # fmt: skip
     """The canvas as the page makes it, A over B."""
-    read = {off: Models().read(one, reading) for off, one in found.items()}
+    read = {off: Models().read(one, reading) for off, one in explanations.items()}
     whole, trace = read[""], read[off].trace
     orders = feature_orders(whole.trace, "a_over_b") if features else ()
     label = whole.prediction.labels[whole.prediction.best]
@@ -67,37 +67,37 @@ def moved(page, *presses: str) -> list[int]:
     return chosen(page, CANVAS)
 
 
-def test_keys_reach_blocks_own_tokens_and_features(page, tmp_path, found):
+def test_keys_reach_blocks_own_tokens_and_features(page, tmp_path, explanations):
     start = [2, 1, 1, 4, 3, 2]
-    canvas = figure(found["quora-coin"], features=True, cell=start)
+    canvas = figure(explanations["quora-coin"], features=True, cell=start)
     order = canvas.payload["blocks"][1]["order"]
     opened(page, tmp_path, canvas)
     assert moved(page, "Shift+ArrowDown") == [2, 1, 1, 4, 4, 2] and moved(page, "Shift+ArrowLeft")[4:] == [4, 1]
     assert moved(page, ".")[3] == order[order.index(4) + 1] and moved(page, ",", ",")[3] == order[order.index(4) - 1]
     assert moved(page, "]")[:3] == [2, 1, 2] and moved(page, "]", "[", "[", "[")[:3] == [2, 1, 0]
-    said = page.locator(".hint").inner_text()
-    assert all(key in said for key in ("[", "Shift", ","))
-    opened(page, tmp_path, figure(found["quora-coin"], "layer.1", cell=[2, 1, 0, 4, 3, 2]))
+    hint = page.locator(".hint").inner_text()
+    assert all(key in hint for key in ("[", "Shift", ","))
+    opened(page, tmp_path, figure(explanations["quora-coin"], "layer.1", cell=[2, 1, 0, 4, 3, 2]))
     assert moved(page, "]")[2] == 2 and moved(page, "[")[2] == 0, "past what is switched off"
-    opened(page, tmp_path, figure(found["without-all-coin"]))
+    opened(page, tmp_path, figure(explanations["without-all-coin"]))
     assert "Shift" not in page.locator(".hint").inner_text()
 
 
-def test_of_a_block_that_is_off_the_nearest_other_is_read(page, tmp_path, found):
-    opened(page, tmp_path, figure(found["quora-coin"], "layer.2", True, [2, 1, 2, 4, 3, 2]))
+def test_of_a_block_that_is_off_the_nearest_other_is_read(page, tmp_path, explanations):
+    opened(page, tmp_path, figure(explanations["quora-coin"], "layer.2", True, [2, 1, 2, 4, 3, 2]))
     assert chosen(page, CANVAS)[2] == 2, "it is chosen again when it is switched on"
-    said, row = page.locator(".below .said").inner_text(), page.locator(".side tbody tr[aria-selected]")
-    assert said.startswith("In block 2, ") and "Block 3 is switched off." in said
+    sentence, row = page.locator(".below .said").inner_text(), page.locator(".side tbody tr[aria-selected]")
+    assert sentence.startswith("In block 2, ") and "Block 3 is switched off." in sentence
     assert row.locator("th").inner_text() == "block 2" and "layer.1/" in page.locator(".side pre").text_content()
-    opened(page, tmp_path, figure(found["single-coin"], "layer.0", True))
+    opened(page, tmp_path, figure(explanations["single-coin"], "layer.0", True))
     assert "Block 1 is switched off." in page.locator(".below .said").inner_text()
 
 
-def test_what_a_token_looks_at_is_its_own_strongest_until_another_is_chosen_for_it(page, tmp_path, found):
-    trace = found["quora-coin"][""].trace
+def test_what_a_token_looks_at_is_its_own_strongest_until_another_is_chosen_for_it(page, tmp_path, explanations):
+    trace = explanations["quora-coin"][""].trace
     most = {(side, block): trace.site(f"layer.{block}/{side}_over_{side}/weight").values.argmax(1).tolist()
             for side in "ab" for block in range(3)}  # fmt: skip
-    places = opened(page, tmp_path, figure(found["quora-coin"]))
+    places = opened(page, tmp_path, figure(explanations["quora-coin"]))
     other = (most["a", 1][2] + 1) % 6
     own = next(one for one in places["selves"] if one["index"] == 1 and one["axis"] == "query")
     cell = click(page, own, 2, other, own["down"], own["across"])
@@ -113,18 +113,18 @@ def test_what_a_token_looks_at_is_its_own_strongest_until_another_is_chosen_for_
         assert (first, second) == (most["a", block][query], most["b", block][key]), press
 
 
-def test_a_joined_token_is_held_against_its_own_even_share(page, tmp_path, found):
+def test_a_joined_token_is_held_against_its_own_even_share(page, tmp_path, explanations):
     reading = TokenGrouping.of(("Can cats", "dog eat"), query="phrases", key="phrases")
-    canvas = figure(found["quora-coin"], reading=reading)
+    canvas = figure(explanations["quora-coin"], reading=reading)
     cells = canvas.payload["axes"]["key"]["cells"]
     opened(page, tmp_path, canvas)
     key = cells.index(max(cells))
     moved(page, *["ArrowLeft"] * len(cells), *["ArrowRight"] * key)
     heads, row = (page.locator(f".side {row} th, .side {row} td") for row in ("thead tr", "tbody tr[aria-selected]"))
-    told = dict(zip(heads.all_inner_texts(), row.all_inner_texts()))
-    assert "score" not in told
-    against = float(told["against even"].removeprefix("× "))
-    assert against == pytest.approx(float(told["with context"]) * sum(cells) / cells[key], rel=2e-2)
+    facts = dict(zip(heads.all_inner_texts(), row.all_inner_texts()))
+    assert "score" not in facts
+    against = float(facts["against even"].removeprefix("× "))
+    assert against == pytest.approx(float(facts["with context"]) * sum(cells) / cells[key], rel=2e-2)
     mark = f"even share of “{canvas.payload['axes']['key']['name'][key]}”, {cells[key]}/5"
     assert any(mark in one[0] for one in drawn(page))
 
@@ -150,20 +150,20 @@ def drawn(page) -> list[list]:
     moved(page, "Shift+ArrowDown", "Shift+ArrowUp")
     # Not wait_for_function: its second look is an eval, which the policy of an offline page forbids.
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    told = page.evaluate("window.told")
-    assert told
-    return told
+    words = page.evaluate("window.told")
+    assert words
+    return words
 
 
 @pytest.mark.parametrize("width", [390, 500, 800, 1280])
 @pytest.mark.parametrize(("name", "off"), [("quora-coin", ""), ("quora-coin", "layer.1"), ("quora-coin", "context"),
                                            ("single-coin", ""), ("without-all-coin", "")])  # fmt: skip
-def test_no_words_are_cut_off_or_lie_over_others(page, tmp_path, found, name, off, width):
-    opened(page, tmp_path, figure(found[name], off, features=True), width)
-    told, wide = drawn(page), page.locator(CANVAS).evaluate("one => one.clientWidth")
-    assert len(told) > 40
-    assert not [one for one in told if one[1] < -1 or one[3] > wide + 1 or one[0].endswith("…")]
-    assert not [(one[0], two[0]) for i, one in enumerate(told) for two in told[:i] if meet(one, two)]
+def test_no_words_are_cut_off_or_lie_over_others(page, tmp_path, explanations, name, off, width):
+    opened(page, tmp_path, figure(explanations[name], off, features=True), width)
+    words, wide = drawn(page), page.locator(CANVAS).evaluate("one => one.clientWidth")
+    assert len(words) > 40
+    assert not [one for one in words if one[1] < -1 or one[3] > wide + 1 or one[0].endswith("…")]
+    assert not [(one[0], two[0]) for i, one in enumerate(words) for two in words[:i] if meet(one, two)]
 
 
 def meet(one: Sequence, two: Sequence) -> bool:
@@ -171,17 +171,19 @@ def meet(one: Sequence, two: Sequence) -> bool:
     return all(min(one[end], two[end]) - max(one[end - 2], two[end - 2]) > 1 for end in (3, 4))
 
 
-def test_a_legend_tells_of_dashes_only_where_they_are(page, tmp_path, found):
-    def said(pair: Example, width: int = 1150) -> list[str]:
-        asked = Models("cpu").without(found["quora-coin"][""].entry, pair)
+def test_a_legend_tells_of_dashes_only_where_they_are(page, tmp_path, explanations):
+    def draw_words(pair: Example, width: int = 1150) -> list[str]:
+        asked = Models("cpu").without(explanations["quora-coin"][""].entry, pair)
         opened(page, tmp_path, figure(asked, cell=[0] * 6), width)
-        told = drawn(page)
-        assert not [(one[0], two[0]) for i, one in enumerate(told) for two in told[:i] if meet(one, two)]
-        return [one[0] for one in told]
+        words = drawn(page)
+        assert not [(one[0], two[0]) for i, one in enumerate(words) for two in words[:i] if meet(one, two)]
+        return [one[0] for one in words]
 
-    assert any("below zero" in one for one in said(PAIR))
-    many = said(Example("can cats eat raw fish and " * 5, "a dog can eat fish or not " * 4))
+    assert any("below zero" in one for one in draw_words(PAIR))
+    many = draw_words(Example("can cats eat raw fish and " * 5, "a dog can eat fish or not " * 4))
     assert any("sign by colour" in one for one in many) and not any("below zero" in one for one in many)
-    said(Example("can cats eat raw fish and " * 5, "a dog can eat fish or not " * 4), 960)  # nothing lies over others
-    alone = said(Example("cats", "dog"))
+    draw_words(
+        Example("can cats eat raw fish and " * 5, "a dog can eat fish or not " * 4), 960
+    )  # nothing lies over others
+    alone = draw_words(Example("cats", "dog"))
     assert not any("sign by colour" in one or "below zero" in one for one in alone), "there is no difference"

@@ -41,9 +41,9 @@ def test_a_click_is_an_exact_number_that_the_command_prints_again(page, app, fol
         for y in range(110, 420, 45):
             page.locator(CANVAS).click(position={"x": x, "y": y})
             seen.add(tuple(chosen(page, CANVAS)))
-    found = list(zip(*seen))
-    assert set(found[2]) == {0, 1, 2} and len(set(found[1])) == 5, "every block and every key can be clicked"
-    assert len(set(found[4])) > 2 and len(set(found[5])) > 2, "so can both self-alignments"
+    columns = list(zip(*seen))
+    assert set(columns[2]) == {0, 1, 2} and len(set(columns[1])) == 5, "every block and every key can be clicked"
+    assert len(set(columns[4])) > 2 and len(set(columns[5])) > 2, "so can both self-alignments"
     page.locator(CANVAS).focus()
     for key in ["ArrowUp"] * 6 + ["ArrowLeft"] * 5 + ["ArrowDown", "ArrowRight", "ArrowRight"]:
         page.keyboard.press(key)
@@ -63,8 +63,8 @@ def test_a_click_is_an_exact_number_that_the_command_prints_again(page, app, fol
     printed = [line for line in capsys.readouterr().out.splitlines() if "layer." in line]
     with_, without, own, other, feature = (float(line.split()[0]) for line in printed)
     assert "query 1 'cats', key 2 'dog'" in printed[0]
-    shown = [number(one) for one in (row[1], row[2], row[7], row[8], row[11])]
-    assert shown == pytest.approx([with_, without, own, other, feature], rel=6e-3)
+    numbers = [number(one) for one in (row[1], row[2], row[7], row[8], row[11])]
+    assert numbers == pytest.approx([with_, without, own, other, feature], rel=6e-3)
 
 
 def test_a_block_is_switched_off_and_the_cell_stays(page, app):

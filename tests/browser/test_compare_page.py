@@ -89,13 +89,13 @@ def test_the_strongest_keys_and_the_seeds_stand_beside_the_difference(page, own)
     names = "&".join(f"checkpoints={name}" for name in (TRIO[0], TRIO[2]))
     page.goto(f"{own}/side_by_side?{names}")
     page.wait_for_selector(CELL)
-    said = page.locator(".side .said")
-    assert "strongest keys" in said.inner_text() and "by chance" in said.inner_text()
+    summary = page.locator(".side .said")
+    assert "strongest keys" in summary.inner_text() and "by chance" in summary.inner_text()
     page.locator(CELL).focus()
     heard = set()
     for key in ["ArrowRight"] * 8 + ["ArrowDown"] + ["ArrowLeft"] * 8:
         page.keyboard.press(key)
-        heard.add("no more than between seeds" in said.inner_text())
+        heard.add("no more than between seeds" in summary.inner_text())
     assert heard == {True, False}
 
 

@@ -88,7 +88,7 @@ def test_keys_step_through_rows_columns_depth_and_the_strongest(page, tmp_path, 
 
 def test_a_click_in_each_panel_moves_its_two_axes(page, tmp_path, trace):
     opened(page, tmp_path, trace, head(0))
-    found = page.evaluate(
+    cell_names = page.evaluate(
         """(selector) => {
           const canvas = document.querySelector(selector), edge = canvas.getBoundingClientRect(), found = [];
           for (let y = 40; y < edge.height; y += 12) for (let x = 20; x < edge.width; x += 12) {
@@ -100,7 +100,7 @@ def test_a_click_in_each_panel_moves_its_two_axes(page, tmp_path, trace):
         }""",
         CANVAS,
     )
-    cells = [tuple(map(int, one.split("."))) for one in found]
+    cells = [tuple(map(int, one.split("."))) for one in cell_names]
     assert [sorted({one[axis] for one in cells}) for axis in range(3)] == [[*range(n)] for n in (3, 2, 8)]
     steps = [{axis for axis in range(3) if one[axis] != other[axis]} for one, other in zip(cells, cells[1:])]
     assert all(len(step) < 3 for step in steps)  # a click never moves the axis that its panel cuts

@@ -73,17 +73,17 @@ def here(tmp_path_factory) -> Iterator[str]:
     """The app on shipped checkpoints, and on small ones of the kinds that none is shipped of."""
     if not {entry.name for entry in list_checkpoints() if entry.problem is None}.issuperset(SHIPPED):
         pytest.skip("no trained checkpoints: copy the folder checkpoints/")
-    made, place = tmp_path_factory.mktemp("checkpoints"), root()
+    folder, place = tmp_path_factory.mktemp("checkpoints"), root()
     for name in SHIPPED:
-        (made / name).symlink_to(find_checkpoint(name).resolve())
-    (made / "results").symlink_to(RECORDS)
-    reader_checkpoints.make_checkpoints(made, ("dot", "cosine"))
-    (made / "encoders" / "minilm-en").rename(made / "encoders" / "small-en")
-    for file in made.glob("squad-*/config.json"):
+        (folder / name).symlink_to(find_checkpoint(name).resolve())
+    (folder / "results").symlink_to(RECORDS)
+    reader_checkpoints.make_checkpoints(folder, ("dot", "cosine"))
+    (folder / "encoders" / "minilm-en").rename(folder / "encoders" / "small-en")
+    for file in folder.glob("squad-*/config.json"):
         file.write_text(json.dumps(json.loads(file.read_text("utf-8")) | {"encoder": "small-en"}), "utf-8")
-    (made / "encoders" / "minilm-en").symlink_to((place / "encoders" / "minilm-en").resolve())
-    coin_checkpoints.make_checkpoints(made, ("quora-coin",))
-    yield from serve(**{VARIABLE: str(made), "TRIATTN_CASES": str(made / "cases.sqlite")})
+    (folder / "encoders" / "minilm-en").symlink_to((place / "encoders" / "minilm-en").resolve())
+    coin_checkpoints.make_checkpoints(folder, ("quora-coin",))
+    yield from serve(**{VARIABLE: str(folder), "TRIATTN_CASES": str(folder / "cases.sqlite")})
 
 
 def opened(page, here: str, where: str) -> None:
@@ -100,11 +100,11 @@ def stops(page, groups: bool = False) -> Iterator[dict]:
     """What Tab comes to, until it leaves the page; `groups`: and what arrows come to, in groups of buttons."""
     for _ in range(MOST):
         page.keyboard.press("Tab")
-        found = page.evaluate(FOCUSED)
-        if found is None:
+        focus = page.evaluate(FOCUSED)
+        if focus is None:
             return
-        yield found
-        for _ in range(found["group"] if groups else 0):  # arrows go through its members
+        yield focus
+        for _ in range(focus["group"] if groups else 0):  # arrows go through its members
             page.keyboard.press("ArrowRight")
             page.evaluate(FOCUSED)
 
@@ -133,15 +133,15 @@ def test_where_the_focus_is_can_be_seen_without_hue(browser, here, where, theme)
     context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=theme, reduced_motion="reduce")
     page = context.new_page()
     opened(page, here, where)
-    for one in islice(stops(page), RINGS):
-        if one["tag"] == "MAIN":  # the page itself, which scrolls
+    for stop in islice(stops(page), RINGS):
+        if stop["tag"] == "MAIN":  # the page itself, which scrolls
             continue
         page.wait_for_timeout(200)  # rings and borders fade in
-        lit = grey(page, one["box"])
+        lit = grey(page, stop["box"])
         page.evaluate(BLUR)
         page.wait_for_timeout(200)
-        changed = np.abs(lit - grey(page, one["box"])) > 40
-        assert changed.sum() > 30, one
+        changed = np.abs(lit - grey(page, stop["box"])) > 40
+        assert changed.sum() > 30, stop
     context.close()
 
 
@@ -150,9 +150,9 @@ def test_a_figure_says_what_keys_choose_in_it(page, here, where):
     opened(page, here, where)
     next(one for one in stops(page) if one["tag"] == "CANVAS" and not one["strip"])
     regions = page.locator(":is(.sentence, .heard)[aria-live=polite]", has_text=" ")
-    said, heard = regions.locator("visible=true").first, set()
+    live_region, heard = regions.locator("visible=true").first, set()
     for key in ("n", "n", "ArrowUp", "ArrowLeft", "ArrowRight"):
         page.keyboard.press(key)
-        heard.add(said.inner_text())
+        heard.add(live_region.inner_text())
     assert len(heard) > 2 and all(len(one) > 10 for one in heard), heard
     assert page.evaluate(FOCUSED)["tag"] == "CANVAS"

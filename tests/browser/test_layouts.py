@@ -58,13 +58,13 @@ def sheet(browser):
 def faults(page, skipped=EXCEPTIONS) -> list[str]:
     """What is wrong, once it stays the same: figures are drawn anew when their room changes."""
     page.evaluate("document.fonts.ready.then(() => 1)")
-    found = None
+    problems = None
     for _ in range(20):
-        before, found = found, page.evaluate("skipped => layoutFaults(skipped)", ", ".join(skipped))
-        if found == before:
+        before, problems = problems, page.evaluate("skipped => layoutFaults(skipped)", ", ".join(skipped))
+        if problems == before:
             break
         page.wait_for_timeout(250)
-    return found
+    return problems
 
 
 def open_at(page, address: tuple[str, str], width: int, scheme: str = "light") -> None:
@@ -96,16 +96,16 @@ def test_nothing_is_cut_or_on_other_text(sheet, app, where):
 @pytest.mark.parametrize(("where", "task"), FORMS)
 def test_every_form_of_a_page(sheet, app, where, task):
     open_at(sheet, (app, f"{where}?{urlencode(ENCODED.get(task) or {'task': TASKS[task].LABEL})}"), WIDTHS[0])
-    found = at_all_widths(sheet)
-    assert not found, found
+    problems = at_all_widths(sheet)
+    assert not problems, problems
 
 
 @pytest.mark.parametrize("texts", PAIRS)
 @pytest.mark.parametrize("where", ["cube", "side_by_side", "intervene", "attribute", "context", "coin"])
 def test_long_texts(sheet, app, where, texts):
     open_at(sheet, (app, f"{where}?{urlencode(PAIRS[texts])}"), WIDTHS[0])
-    found = at_all_widths(sheet, (WIDTHS[0], WIDTHS[-1]))
-    assert not found, found
+    problems = at_all_widths(sheet, (WIDTHS[0], WIDTHS[-1]))
+    assert not problems, problems
 
 
 def test_copy_link_leaves_the_stop_button_free(sheet, app):

@@ -56,8 +56,8 @@ def test_open_in_and_copy_link(page, app):
 
 def test_what_a_link_says_in_vain_is_said(page, app):
     page.goto(f"{app}{LINK}&clusters=3&colour=red&head=99")
-    for said in ("The link says 'clusters'", "The link says 'colour'", "The link asks for head '99'"):
-        expect(page.get_by_text(said).first).to_be_visible()
+    for message in ("The link says 'clusters'", "The link says 'colour'", "The link asks for head '99'"):
+        expect(page.get_by_text(message).first).to_be_visible()
 
 
 def test_a_click_in_the_strip_of_all_heads_chooses_the_head(page, app):

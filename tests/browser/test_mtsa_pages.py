@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.browser.conftest import serve
-from tests.support.mtsa_traces import LAYER, SIZE, N, made
+from tests.support.mtsa_traces import LAYER, SIZE, N, make_trace
 from tests.support.sentence_checkpoints import make_checkpoints
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.views import heads
@@ -42,7 +42,7 @@ def found_cells(page, canvas: str) -> list[list[int]]:
 
 
 def test_a_click_chooses_pair_map_and_feature_and_says_exact_numbers(page, tmp_path):
-    trace, orders = made(), [[4, 2, 0, 1, 3], [1, 0, 2, 3, 4]]
+    trace, orders = make_trace(), [[4, 2, 0, 1, 3], [1, 0, 2, 3, 4]]
     file = tmp_path / "heads.html"
     file.write_text(heads.figure(maps.maps(trace, LAYER, [0, 1]), trace.texts, orders).html(), encoding="utf-8")
     page.goto(file.as_uri())
@@ -57,9 +57,9 @@ def test_a_click_chooses_pair_map_and_feature_and_says_exact_numbers(page, tmp_p
     query, key, panel, place = chosen(page)
     assert (query, key) == (N - 1, 0)
     rows = page.locator(".side tbody tr")
-    shown = rows.nth(panel).locator("td").first.inner_text()
+    cell_text = rows.nth(panel).locator("td").first.inner_text()
     weight = float(trace.site(f"{LAYER}/token2token/weight")[panel, query, key])
-    assert shown == "masked" if panel == 1 else number(shown) == pytest.approx(weight, rel=6e-3)
+    assert cell_text == "masked" if panel == 1 else number(cell_text) == pytest.approx(weight, rel=6e-3)
     source = float(trace.site(f"{LAYER}/source2token/weight")[panel, key, orders[panel][place]])
     assert number(rows.nth(3).locator("td").first.inner_text()) == pytest.approx(source, rel=6e-3)
     assert f"feature {orders[panel][place] + 1}" in rows.nth(3).locator("th").inner_text()
@@ -67,41 +67,41 @@ def test_a_click_chooses_pair_map_and_feature_and_says_exact_numbers(page, tmp_p
 
 def drawn(page, tmp_path, trace, quantity: str, orders, cell, texts=None) -> None:
     """The offline page of the first heads of a trace, with a cell chosen."""
-    found, file = maps.maps(trace, LAYER, range(len(orders)), quantity), tmp_path / "heads.html"
-    file.write_text(heads.figure(found, texts or trace.texts, orders, cell=cell).html(), encoding="utf-8")
+    panels, file = maps.maps(trace, LAYER, range(len(orders)), quantity), tmp_path / "heads.html"
+    file.write_text(heads.figure(panels, texts or trace.texts, orders, cell=cell).html(), encoding="utf-8")
     page.goto(file.as_uri())
     page.wait_for_selector(f"{CANVAS}[data-cell]")
 
 
 @pytest.mark.parametrize("quantity", ["weight", "relevance"])
 def test_what_is_drawn_and_the_raw_scores_have_a_column_each(page, tmp_path, quantity):
-    trace, (query, key, feature) = made(scale_s="log_sigmoid"), (4, 1, 2)
+    trace, (query, key, feature) = make_trace(scale_s="log_sigmoid"), (4, 1, 2)
     drawn(page, tmp_path, trace, quantity, [[4, 2, 0, 1, 3]], (query, key, 0, 1))
     names = page.locator(".side thead th").all_inner_texts()[1:]
     assert names == ["weight", *(["as drawn"] if quantity == "relevance" else []), "score", "rank", "against even"]
     lines = [row.locator("th, td").all_inner_texts() for row in page.locator(".side tbody tr").all()]
     assert [line[0] for line in lines][1:] == ["Head 1: source2token, mean", "Head 1: source2token, feature 3"]
     pairs, alone = (
-        {name: trace.site(f"{LAYER}/{one}/{name}").values[0].astype(float) for name in ("weight", "relevance")}
-        for one in ("token2token", "source2token")
+        {name: trace.site(f"{LAYER}/{kind}/{name}").values[0].astype(float) for name in ("weight", "relevance")}
+        for kind in ("token2token", "source2token")
     )
-    told = {name: [line[1 + names.index(name)] for line in lines] for name in names}
+    columns = {name: [line[1 + names.index(name)] for line in lines] for name in names}
     near = lambda *values: pytest.approx(values, rel=6e-3)  # noqa: E731
     rows = [one[key] for one in (alone["weight"].mean(1), alone["weight"][:, feature])]
-    assert tuple(map(number, told["weight"])) == near(pairs["weight"][query, key], *rows)
+    assert tuple(map(number, columns["weight"])) == near(pairs["weight"][query, key], *rows)
     rows = [one[key] for one in (alone["relevance"].mean(1), alone["relevance"][:, feature])]
-    assert tuple(map(number, told["score"])) == near(pairs["relevance"][query, key], *rows)
+    assert tuple(map(number, columns["score"])) == near(pairs["relevance"][query, key], *rows)
     if quantity == "weight":
         return
     row, scaled = np.log(pairs["weight"][query, :query]), -np.logaddexp(0, -alone["relevance"])
     scaled -= scaled.mean(0)
     rows = [row[key] - row.mean(), scaled[key].mean(), scaled[key, feature]]
-    assert tuple(map(number, told["as drawn"])) == near(*rows)
+    assert tuple(map(number, columns["as drawn"])) == near(*rows)
 
 
 def test_thin_rows_are_not_struck_through(page, tmp_path):
     """The lines around the chosen token stop at its features: no line of its colour is as long as label and bar."""
-    trace = made(n=64)
+    trace = make_trace(n=64)
     drawn(page, tmp_path, trace, "weight", [[4, 2, 0, 1, 3]], (40, 20, 0, 1))
     longest = page.evaluate(
         """(colour) => {
@@ -122,7 +122,7 @@ def test_thin_rows_are_not_struck_through(page, tmp_path):
 
 
 def test_a_long_text_stays_below_its_maps_and_shows_the_marks(page, tmp_path):
-    trace = made()
+    trace = make_trace()
     (words,) = trace.texts.values()
     drawn(page, tmp_path, trace, "weight", [[4, 2, 0, 1, 3]], (4, 1, 0, 1), {"text": words + " and so on" * 200})
     texts = page.locator(".side .texts")

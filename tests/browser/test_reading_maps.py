@@ -95,14 +95,16 @@ def test_the_command_prints_a_folded_alignment_of_coin_again(page, small_app, sm
     page.keyboard.press("ArrowDown")
     page.wait_for_function("location.search.includes('cell=')")
     cell = [int(i) for i in page.locator(MAPS).get_attribute("data-cell").split(".")]
-    shown = page.locator('.side tbody tr[aria-selected="true"] td').all_inner_texts()
+    cell_texts = page.locator('.side tbody tr[aria-selected="true"] td').all_inner_texts()
     page.locator(".side summary").click()
     first, run = page.locator(".side pre").inner_text().split("\n", 1)
     (tmp_path / "pair.json").write_text(shlex.split(first.removesuffix(" > pair.json"))[2], "utf-8")
     lines = printed(capsys, monkeypatch, small, tmp_path, run.replace("\\\n", " "))
-    found = [line for line in lines if "layer." in line]
-    assert f"query {cell[0]} '" in found[0] and "layer." in found[0]
-    assert [number(one) for one in shown[:2]] == pytest.approx([float(one.split()[0]) for one in found[:2]], rel=6e-3)
+    cell_lines = [line for line in lines if "layer." in line]
+    assert f"query {cell[0]} '" in cell_lines[0] and "layer." in cell_lines[0]
+    assert [number(one) for one in cell_texts[:2]] == pytest.approx(
+        [float(one.split()[0]) for one in cell_lines[:2]], rel=6e-3
+    )
 
 
 def test_the_command_prints_a_folded_weight_of_a_reader_again(page, small_app, small, tmp_path, monkeypatch, capsys):

@@ -21,9 +21,9 @@ FOCUSED = """() => { let e = document.activeElement;
 def opened(page, app: str, where: str, canvas: str, **query: str):
     page.set_default_timeout(LONG)
     page.goto(f"{app}/{where}?{urlencode(query)}")
-    found = page.locator(canvas).first
-    expect(found).to_have_attribute("data-cell", re.compile(r"\d"), timeout=LONG)
-    return found
+    figure = page.locator(canvas).first
+    expect(figure).to_have_attribute("data-cell", re.compile(r"\d"), timeout=LONG)
+    return figure
 
 
 def tab_to(page, wanted: str) -> None:

@@ -39,16 +39,16 @@ def test_dots_stand_on_their_rows_in_the_order_of_the_numbers(page, app):
         const texts = [...row.querySelectorAll('td.n')].map((one) => one.innerText)
         return [at(row)[1], [...row.querySelectorAll('.dot')].map(at), texts]
     })""")
-    found = []
+    positions = []
     for middle, dots, texts in rows:
         assert len(dots) == 2
         for _, y in dots:
             assert abs(y - middle) < 2.5
-        found.append((float(texts[0]), dots[0][0]))
-        found.append((float(texts[2]), dots[1][0]))
-    assert len(found) == 16
-    (low, left), (high, right) = min(found), max(found)
-    for value, x in found:
+        positions.append((float(texts[0]), dots[0][0]))
+        positions.append((float(texts[2]), dots[1][0]))
+    assert len(positions) == 16
+    (low, left), (high, right) = min(positions), max(positions)
+    for value, x in positions:
         assert abs(x - left - (right - left) * (value - low) / (high - low)) < 1.5
 
 

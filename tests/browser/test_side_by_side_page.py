@@ -135,14 +135,14 @@ def test_what_nobody_chose_is_the_same_in_the_figure_and_in_its_link(page, pair_
         page.wait_for_timeout(1000)  # the page has said where to stand
         while page.locator(CELL).count() > 1:
             page.wait_for_timeout(100)
-        shown = page.locator(CELL).get_attribute("data-cell")
+        cell = page.locator(CELL).get_attribute("data-cell")
         other = page.context.browser.new_page()
         other.goto(page.url)
         other.wait_for_selector(CELL)
         other.wait_for_timeout(500)
-        assert other.locator(CELL).get_attribute("data-cell") == shown, setting
+        assert other.locator(CELL).get_attribute("data-cell") == cell, setting
         other.close()
-        different += shown != first
+        different += cell != first
     assert different, "the same cell for all: this test shows nothing"
 
 

@@ -35,11 +35,11 @@ def test_a_click_chooses_and_its_numbers_add_up(page, app):
     page.goto(f"{app}/similarity?cell=12.3.0")
     settled(page, "12.3.0")
     box = page.locator(CANVAS).bounding_box()
-    found = set()
+    cells = set()
     for x in np.linspace(130, box["width"] - 220, 23):
         page.locator(CANVAS).click(position={"x": float(x), "y": box["height"] / 2})
-        found.add(tuple(chosen(page)))
-    assert {cell[2] for cell in found} == {0, 1} and len({cell[:2] for cell in found}) > 5
+        cells.add(tuple(chosen(page)))
+    assert {cell[2] for cell in cells} == {0, 1} and len({cell[:2] for cell in cells}) > 5
     page.keyboard.press("ArrowDown")
     page.wait_for_timeout(500)  # drawn at the next frame
     row, key, panel = chosen(page)

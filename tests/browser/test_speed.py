@@ -64,8 +64,8 @@ def test_from_enter_to_drawn(page, app, measured):
         field.press("Enter")
         page.wait_for_selector(f'{CANVAS}[aria-label*="{number} Is"][data-exact="true"]')
         took.append(time.perf_counter() - started)
-        said, unit = re.search(r"([\d.]+) (ms|s) on", page.locator(".t-says").inner_text()).groups()
-        server.append(float(said) / (1000 if unit == "ms" else 1))
+        duration, unit = re.search(r"([\d.]+) (ms|s) on", page.locator(".t-says").inner_text()).groups()
+        server.append(float(duration) / (1000 if unit == "ms" else 1))
     measured("from Enter to everything drawn, two sentences of 20 tokens", median(took), 1.5)
     measured("of it the model", median(server), 0.4)
 

@@ -33,29 +33,33 @@ NOTEBOOK = """async ({ esm, css, state }) => {
 
 
 @pytest.fixture
-def shown():
+def cube_widget():
     return widget(draw("cube", trace_of(WEIGHTS, **TOKENS, names={"query": "residue i"})))
 
 
-def test_a_click_is_read_in_python_and_a_cell_of_python_is_drawn(page, shown):
+def test_a_click_is_read_in_python_and_a_cell_of_python_is_drawn(page, cube_widget):
     page.goto("about:blank")
-    page.expose_function("save", lambda change: shown.set_trait("cell", change["cell"]))
-    state = {"payload": shown.payload, "cell": shown.cell}
-    page.evaluate(NOTEBOOK, {"esm": shown._esm, "css": shown._css, "state": state})
+    page.expose_function("save", lambda change: cube_widget.set_trait("cell", change["cell"]))
+    state = {"payload": cube_widget.payload, "cell": cube_widget.cell}
+    page.evaluate(NOTEBOOK, {"esm": cube_widget._esm, "css": cube_widget._css, "state": state})
     canvas = page.locator("canvas").first
     canvas.wait_for()
     at = lambda: canvas.get_attribute("data-cell")  # noqa: E731
-    assert at() == ".".join(map(str, shown.cell))
-    first = list(shown.cell)
+    assert at() == ".".join(map(str, cube_widget.cell))
+    first = list(cube_widget.cell)
     canvas.focus()
     page.keyboard.press("ArrowDown" if first[0] < 2 else "ArrowUp")
     page.wait_for_timeout(600)
-    assert shown.cell[0] != first[0] and shown.cell[1:] == first[1:] and at() == ".".join(map(str, shown.cell))
-    cell = shown.cell
+    assert (
+        cube_widget.cell[0] != first[0]
+        and cube_widget.cell[1:] == first[1:]
+        and at() == ".".join(map(str, cube_widget.cell))
+    )
+    cell = cube_widget.cell
     expected = {"residue i": "abc"[cell[0]], "key": "defg"[cell[1]], "context": "hijkl"[cell[2]]}
-    assert shown.tokens == expected
-    shown.cell = [2, 3, 4]
-    page.evaluate("(cell) => window.fromPython(cell)", shown.cell)
+    assert cube_widget.tokens == expected
+    cube_widget.cell = [2, 3, 4]
+    page.evaluate("(cell) => window.fromPython(cell)", cube_widget.cell)
     canvas = page.locator("canvas").first
     page.wait_for_function("() => document.querySelector('canvas').dataset.cell === '2.3.4'")
     assert page.locator(".inspector .value strong").first.inner_text() == f"{WEIGHTS[2, 3, 4]:.3g}"
@@ -63,12 +67,12 @@ def test_a_click_is_read_in_python_and_a_cell_of_python_is_drawn(page, shown):
     assert page.evaluate("Object.keys(window.model.heard)") == []
 
 
-def test_a_cell_that_is_not_there_is_refused(shown):
-    before = list(shown.cell)
+def test_a_cell_that_is_not_there_is_refused(cube_widget):
+    before = list(cube_widget.cell)
     for cell in ([3, 0, 0], [0, 0], [0, 0, -1]):
         with pytest.raises(traitlets.TraitError, match="positions are 0…2, 0…3, 0…4"):
-            shown.cell = cell
-    assert shown.cell == before
+            cube_widget.cell = cell
+    assert cube_widget.cell == before
 
 
 def test_what_is_no_cube_has_no_widget():

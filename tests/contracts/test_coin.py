@@ -17,16 +17,16 @@ pytestmark = pytest.mark.parametrize("name", ABLATIONS)
 @torch.no_grad()
 def test_padding_changes_nothing(name):
     module = build(**ABLATIONS[name])
-    found = module(sentences())
-    torch.testing.assert_close(module(sentences(before=True)), found, rtol=0, atol=1e-10)
-    torch.testing.assert_close(module(sentences(more=13)), found, rtol=0, atol=1e-10)
-    torch.testing.assert_close(module(sentences(before=True, more=13)), found, rtol=0, atol=1e-10)
+    output = module(sentences())
+    torch.testing.assert_close(module(sentences(before=True)), output, rtol=0, atol=1e-10)
+    torch.testing.assert_close(module(sentences(more=13)), output, rtol=0, atol=1e-10)
+    torch.testing.assert_close(module(sentences(before=True, more=13)), output, rtol=0, atol=1e-10)
     for row, lengths in enumerate(LENGTHS):
-        one = tuple(
+        single = tuple(
             Sentences(side.words[row : row + 1, :n], side.keep[row : row + 1, :n])
             for side, n in zip(sentences(), lengths)
         )
-        torch.testing.assert_close(module(one)[0], found[row], rtol=0, atol=1e-10)
+        torch.testing.assert_close(module(single)[0], output[row], rtol=0, atol=1e-10)
 
 
 @torch.no_grad()

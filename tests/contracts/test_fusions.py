@@ -48,13 +48,13 @@ def states(*lengths: int, before: bool = False, n: int = N) -> States:
 @torch.no_grad()
 def test_padding_changes_nothing(name):
     module, lengths = build(name), (7, 4, 1)
-    found = module((states(*lengths),))
-    torch.testing.assert_close(module((states(*lengths, before=True),)), found, rtol=0, atol=1e-5)
-    torch.testing.assert_close(module((states(*lengths, n=23),)), found, rtol=0, atol=1e-5)
+    output = module((states(*lengths),))
+    torch.testing.assert_close(module((states(*lengths, before=True),)), output, rtol=0, atol=1e-5)
+    torch.testing.assert_close(module((states(*lengths, n=23),)), output, rtol=0, atol=1e-5)
     for row, length in enumerate(lengths):
         whole = states(*lengths)
         alone = States(whole.vectors[row : row + 1, :length], whole.keep[row : row + 1, :length])
-        torch.testing.assert_close(module((alone,))[0], found[row], rtol=0, atol=1e-5)
+        torch.testing.assert_close(module((alone,))[0], output[row], rtol=0, atol=1e-5)
 
 
 @torch.no_grad()

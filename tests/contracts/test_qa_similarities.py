@@ -25,11 +25,11 @@ pytestmark = pytest.mark.parametrize("name", QA_SIMILARITIES)
 
 def build(name: str, seed: int = 1, dtype: torch.dtype = torch.float64) -> torch.nn.Module:
     torch.manual_seed(seed)
-    found = QA_SIMILARITIES[name](D).to(dtype)
-    for parameter in found.parameters():
+    module = QA_SIMILARITIES[name](D).to(dtype)
+    for parameter in module.parameters():
         if parameter.ndim == 1:
             torch.nn.init.normal_(parameter)
-    return found
+    return module
 
 
 def pair(dtype: torch.dtype = torch.float64) -> tuple[torch.Tensor, torch.Tensor]:
@@ -52,10 +52,10 @@ def test_values(name):
         weights += [getattr(module.trilinear, one).numpy() for one in ("w_p", "w_q", "w_pq")]
     phi = getattr(oracle, name)
     expected = [oracle.matrix(lambda h, u: phi(h, u, *weights), *one) for one in zip(H.numpy(), U.numpy())]
-    found = module(H, U)
-    torch.testing.assert_close(found, torch.tensor(np.array(expected)))
+    scores = module(H, U)
+    torch.testing.assert_close(scores, torch.tensor(np.array(expected)))
     single = build(name, dtype=torch.float32)(H.float(), U.float())  # the fast forms
-    torch.testing.assert_close(single, found.float(), rtol=1e-4, atol=2e-5)
+    torch.testing.assert_close(single, scores.float(), rtol=1e-4, atol=2e-5)
 
 
 @torch.no_grad()
@@ -87,10 +87,10 @@ def test_gradients(name):
     onto = torch.randn(B, M, N, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
     single = build(name, dtype=torch.float32)
     leaves = [H.float().requires_grad_(), U.float().requires_grad_(), *single.parameters()]
-    found = torch.autograd.grad((single(*leaves[:2]) * onto).sum(), leaves)
+    gradients = torch.autograd.grad((single(*leaves[:2]) * onto).sum(), leaves)
     step = 1e-5
     with torch.no_grad():
-        for leaf, slope in zip([H, U, *module.parameters()], found):
+        for leaf, slope in zip([H, U, *module.parameters()], gradients):
             flat = leaf.view(-1)
             for i in range(0, len(flat), max(1, len(flat) // 13)):
                 before, ends = flat[i].item(), []
@@ -106,22 +106,22 @@ def test_gradients(name):
 def test_terms_sum_to_the_score(name):
     module, (H, U) = build(name), pair()
     terms = module.terms(H[:, :, None], U[:, None])
-    for found in terms.values():
-        assert found.expand(B, M, N, D).shape == (B, M, N, D)
-    total = sum(found.expand(B, M, N, D) for found in terms.values()).sum(-1)
+    for term in terms.values():
+        assert term.expand(B, M, N, D).shape == (B, M, N, D)
+    total = sum(term.expand(B, M, N, D) for term in terms.values()).sum(-1)
     torch.testing.assert_close(total, module(H, U))
-    one = module.terms(H[1, 3], U[1, 2])
-    assert all(found.shape == (D,) for found in one.values())
-    assert sum(found.sum() for found in one.values()).item() == pytest.approx(module(H, U)[1, 3, 2].item())
+    cell_terms = module.terms(H[1, 3], U[1, 2])
+    assert all(term.shape == (D,) for term in cell_terms.values())
+    assert sum(term.sum() for term in cell_terms.values()).item() == pytest.approx(module(H, U)[1, 3, 2].item())
 
 
 def test_a_zero_state_is_finite(name):
     module, (H, U) = build(name), pair()
     H[0, 2], U[1, 3] = 0.0, 0.0
     H.requires_grad_()
-    found = module(H, U)
-    found.square().sum().backward()
-    assert found.isfinite().all() and H.grad.isfinite().all()
+    scores = module(H, U)
+    scores.square().sum().backward()
+    assert scores.isfinite().all() and H.grad.isfinite().all()
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
@@ -130,14 +130,14 @@ def test_attention_is_that_of_each_example_alone(name, output):
     torch.manual_seed(1)
     module, (passage, question) = QaAttention(D, name, output).double(), batch(*pair())
     with recording() as record:
-        found = module(passage, question)
-    assert found.shape == (B, M, OUTPUTS[output] * D) == (B, M, module.features)
+        vectors = module(passage, question)
+    assert vectors.shape == (B, M, OUTPUTS[output] * D) == (B, M, module.features)
     S, A = record.sites["attention/relevance"], record.sites["attention/weight"]
     for row, (m, n) in enumerate(LENGTHS):
         H, U = passage.vectors[row, :m], question.vectors[row, :n]
         scores = module.similarity(H[None], U[None])[0]
         weights, expected = oracle.attended(scores.numpy(), H.numpy(), U.numpy(), output)
-        torch.testing.assert_close(found[row, :m], torch.tensor(expected))
+        torch.testing.assert_close(vectors[row, :m], torch.tensor(expected))
         torch.testing.assert_close(A.tensor[row, :m, :n], torch.tensor(weights))
         torch.testing.assert_close(S.tensor[row, :m, :n], scores)
 
@@ -184,7 +184,7 @@ def test_save_and_load_changes_nothing(name, tmp_path):
     assert torch.equal(module(*given), other(*given))
 
 
-class Made(TorchDispatchMode):
+class AllocationTracker(TorchDispatchMode):
     """The size of every tensor that is made, in numbers: of a view that of what it is a view of."""
 
     def __init__(self):
@@ -192,17 +192,20 @@ class Made(TorchDispatchMode):
         self.sizes = []
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        found = func(*args, **(kwargs or {}))
-        made = (one for one in tree_leaves(found) if isinstance(one, torch.Tensor))
-        self.sizes += [one.untyped_storage().nbytes() // one.element_size() for one in made]
-        return found
+        output = func(*args, **(kwargs or {}))
+        tensors = (one for one in tree_leaves(output) if isinstance(one, torch.Tensor))
+        self.sizes += [one.untyped_storage().nbytes() // one.element_size() for one in tensors]
+        return output
 
 
 def test_nothing_of_size_m_n_d_is_made(name):
     """Forward and backward have matrices [M, N], states [M, d] and blocks of a fixed size, no cube."""
     module, (m, n) = build(name, dtype=torch.float32), (307, 211)
     H, U = (torch.randn(2, size, D, requires_grad=True) for size in (m, n))
-    for made, run in (Made(), lambda: module(H, U)), (Made(), lambda: module(H, U).square().sum().backward()):
-        with made:
+    for tracker, run in (
+        (AllocationTracker(), lambda: module(H, U)),
+        (AllocationTracker(), lambda: module(H, U).square().sum().backward()),
+    ):
+        with tracker:
             run()
-        assert 2 * m * n <= max(made.sizes) < m * n * D
+        assert 2 * m * n <= max(tracker.sizes) < m * n * D

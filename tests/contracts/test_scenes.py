@@ -15,6 +15,6 @@ PAGES = Path(__file__).parents[2] / "pages"
 def test_a_page_shows_what_its_scene_builds(view: str) -> None:
     source = "\n".join(path.read_text("utf-8") for path in (PAGES / view).glob("*.py"))
     assert any(
-        f'PageScene.{way}(\n        "{view}"' in source or f'PageScene.{way}("{view}"' in source
-        for way in ("build", "stream")
+        f'PageScene.{method}(\n        "{view}"' in source or f'PageScene.{method}("{view}"' in source
+        for method in ("build", "stream")
     )

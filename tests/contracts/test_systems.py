@@ -35,10 +35,10 @@ def test_flows_are_those_of_the_papers(flow):
     draw = torch.Generator().manual_seed(3)
     H, U, S = (torch.randn(B, *size, generator=draw, dtype=torch.float64) for size in ((M, D), (N, D), (M, N)))
     keeps = [torch.arange(size) < torch.tensor([[one[side]] for one in LENGTHS]) for side, size in ((0, M), (1, N))]
-    found = getattr(qa_flows, flow)(H, U, 3 * S, *keeps)
+    output = getattr(qa_flows, flow)(H, U, 3 * S, *keeps)
     for row, (m, n) in enumerate(LENGTHS):
         expected = getattr(oracle, flow)(H[row, :m].numpy(), U[row, :n].numpy(), 3 * S[row, :m, :n].numpy())
-        np.testing.assert_allclose(found[row, :m].numpy(), expected, atol=1e-12)
+        np.testing.assert_allclose(output[row, :m].numpy(), expected, atol=1e-12)
 
 
 @torch.no_grad()
@@ -47,10 +47,10 @@ def test_the_maxout_network_is_that_of_the_paper():
     module = Maxout(D).double()
     weights = {name: one.numpy() for name, one in module.state_dict().items()}
     U, state, guess = (torch.randn(2, *size, dtype=torch.float64) for size in ((M, 2 * D), (D,), (4 * D,)))
-    found = module(U, state, guess)
+    scores = module(U, state, guess)
     for row, place in ((0, 0), (0, M - 1), (1, 3)):
         expected = oracle.maxout(U[row, place].numpy(), state[row].numpy(), guess[row].numpy(), weights, POOL)
-        assert found[row, place].item() == pytest.approx(expected, abs=1e-12)
+        assert scores[row, place].item() == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize(("name", "guesses"), [("bidaf", GUESSES), ("dcn", GUESSES), ("dcn", 1), ("qanet", GUESSES)])
@@ -60,14 +60,14 @@ def test_the_whole_system_is_that_of_its_paper(name, guesses, monkeypatch):
     monkeypatch.setattr(dcn, "GUESSES", guesses)
     module, given = build(name).double(), texts(torch.float64)
     draw = torch.Generator().manual_seed(10)
-    for one in module.parameters():  # far from where training begins, so that every part counts
-        one.copy_(0.7 * torch.randn(one.shape, generator=draw, dtype=torch.float64))
-    weights, found = {key: one.numpy() for key, one in module.state_dict().items()}, module(given)
+    for parameter in module.parameters():  # far from where training begins, so that every part counts
+        parameter.copy_(0.7 * torch.randn(parameter.shape, generator=draw, dtype=torch.float64))
+    weights, output = {key: one.numpy() for key, one in module.state_dict().items()}, module(given)
     sizes = {"bidaf": (), "dcn": (POOL, guesses), "qanet": (gcd(HEADS, 6), BLOCKS)}[name]
     for row, (m, n) in enumerate(LENGTHS):
         passage, question = given[0].vectors[row, :m].numpy(), given[1].vectors[row, :n].numpy()
         expected = np.stack(getattr(oracle, name)(passage, question, weights, *sizes), -1)
-        np.testing.assert_allclose(found[row, :m].numpy(), expected, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(output[row, :m].numpy(), expected, rtol=1e-4, atol=1e-4)
 
 
 @every
@@ -115,8 +115,8 @@ def test_every_weight_learns(name, similarity):
     torch.manual_seed(1)
     total = 0
     for _ in range(3):  # QANet leaves layers out by chance
-        found = module(texts())[texts()[0].keep]
-        total = total + (found * torch.randn(found.shape)).sum()
+        output = module(texts())[texts()[0].keep]
+        total = total + (output * torch.randn(output.shape)).sum()
     total.backward()
     for parameter_name, parameter in module.named_parameters():
         assert parameter.grad is not None and parameter.grad.isfinite().all(), parameter_name

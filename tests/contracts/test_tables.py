@@ -76,11 +76,11 @@ def test_what_is_masked_cannot_matter(combination):
     query, key, context = sequences()
     plain = module(query, key, context, "here")
     loud = [
-        replace(one, **{name: torch.where(one.keep[..., None], getattr(one, name), 1e3) for name in names})
-        for one, names in ((query, ("vectors", "own")), (key, ("vectors", "own")), (context, ("vectors",)))
+        replace(states, **{name: torch.where(states.keep[..., None], getattr(states, name), 1e3) for name in names})
+        for states, names in ((query, ("vectors", "own")), (key, ("vectors", "own")), (context, ("vectors",)))
     ]
-    found = module(query, *loud[1:], "here")
-    torch.testing.assert_close(found[query.keep], plain[query.keep], rtol=0, atol=1e-6)
+    output = module(query, *loud[1:], "here")
+    torch.testing.assert_close(output[query.keep], plain[query.keep], rtol=0, atol=1e-6)
     # A padded query does not disturb the others.
     torch.testing.assert_close(module(*loud, "here")[query.keep], plain[query.keep], rtol=0, atol=1e-6)
 
@@ -108,9 +108,9 @@ def test_recording_does_not_change_the_output_or_the_gradients(combination):
     for wanted in (lambda site: False, lambda site: True, lambda site: site.endswith("weight")):
         module.zero_grad()
         with recording(wanted) as record:
-            found = module(*states, "here")
-        (found * torch.arange(found.numel()).view_as(found) / found.numel()).sum().backward()
-        results.append((found, {name: one.grad.clone() for name, one in module.named_parameters()}, record.sites))
+            output = module(*states, "here")
+        (output * torch.arange(output.numel()).view_as(output) / output.numel()).sum().backward()
+        results.append((output, {name: one.grad.clone() for name, one in module.named_parameters()}, record.sites))
     (plain, slopes, none), (recorded, same_slopes, every), (_, _, some) = results
     torch.testing.assert_close(plain, recorded, rtol=0, atol=1e-5)
     for name, slope in slopes.items():
@@ -128,8 +128,8 @@ def test_nothing_to_attend_to_gives_zeros(combination):
     module = build(combination)
     for wanted in (lambda site: False, lambda site: True):
         with recording(wanted):
-            found = module(query, none, context, "here")
-        assert found.shape == (4, N, HIDDEN * module.vectors) and torch.count_nonzero(found) == 0
+            output = module(query, none, context, "here")
+        assert output.shape == (4, N, HIDDEN * module.vectors) and torch.count_nonzero(output) == 0
 
 
 @torch.no_grad()
@@ -175,13 +175,13 @@ def test_threads_record_their_own(combination):
     """The model is shared by all sessions: what one records another neither sees nor loses."""
     module = build(combination)
     query, key, context = sequences()
-    found: dict[int, tuple[int, list]] = {}
+    sites_by_thread: dict[int, tuple[int, list]] = {}
 
     def session(number: int) -> None:
         with recording() as record, torch.no_grad():
             for step in range(3):
                 module(replace(query, vectors=query.vectors * (number + 1)), key, context, f"{number}.{step}")
-        found[number] = (len(record.sites), [site.split(".")[0] for site in record.sites])
+        sites_by_thread[number] = (len(record.sites), [site.split(".")[0] for site in record.sites])
 
     threads = [threading.Thread(target=session, args=(number,)) for number in range(2)]
     with recording() as outer:
@@ -190,7 +190,7 @@ def test_threads_record_their_own(combination):
         for thread in threads:
             thread.join()
     assert not outer.sites
-    assert all(found[number] == (6, [str(number)] * 6) for number in range(2))
+    assert all(sites_by_thread[number] == (6, [str(number)] * 6) for number in range(2))
 
 
 @torch.no_grad()

@@ -84,11 +84,11 @@ def test_a_task_that_is_not_in_the_table_has_no_form():
 def test_an_example_is_a_row_of_a_file_and_back(some):
     task, examples = some
     assert len(examples) >= 3 and len({one.id for one in examples}) == len(examples)
-    for one in examples:
+    for example in examples:
         from_row = getattr(task, "from_file", None) or task.Example.from_row
-        back = from_row(json.loads(json.dumps(task.row(one))), "here")
-        assert task.texts(back) == task.texts(one) and task.labels(back) == task.labels(one)
-        assert getattr(back, "label", None) == getattr(one, "label", None)
+        back = from_row(json.loads(json.dumps(task.row(example))), "here")
+        assert task.texts(back) == task.texts(example) and task.labels(back) == task.labels(example)
+        assert getattr(back, "label", None) == getattr(example, "label", None)
 
 
 def test_a_blank_text_is_refused_in_one_line(some):
@@ -103,18 +103,18 @@ def test_a_blank_text_is_refused_in_one_line(some):
 
 @pytest.mark.parametrize("task", CHOICES.values(), ids=CHOICES)
 def test_what_is_typed_into_boxes_is_the_same_example(task):
-    for one in task.examples():
-        back = task.from_parts(task.parts(one))
-        assert task.options(back) == task.options(one) and list(task.parts(one)) == list(task.WORDS.parts)
-        assert task.texts(back, 1) == task.texts(one, 1) and len(task.labels(one)) == len(task.options(one))
-        head, below = task.title(one)
+    for example in task.examples():
+        back = task.from_parts(task.parts(example))
+        assert task.options(back) == task.options(example) and list(task.parts(example)) == list(task.WORDS.parts)
+        assert task.texts(back, 1) == task.texts(example, 1) and len(task.labels(example)) == len(task.options(example))
+        head, below = task.title(example)
         assert head and "\n" not in head + below
 
 
 @pytest.mark.parametrize("task", CHOICES.values(), ids=CHOICES)
 def test_the_best_option_is_the_answer(task):
-    one = next(example for example in task.examples() if example.label is not None)
-    count = len(task.options(one))
-    right = [float(i == one.label) for i in range(count)]
-    wrong = [float(i != one.label) for i in range(count)]
-    assert task.verdict(one, right)[0] and not task.verdict(one, wrong)[0]
+    example = next(example for example in task.examples() if example.label is not None)
+    count = len(task.options(example))
+    right = [float(i == example.label) for i in range(count)]
+    wrong = [float(i != example.label) for i in range(count)]
+    assert task.verdict(example, right)[0] and not task.verdict(example, wrong)[0]

@@ -52,21 +52,21 @@ def breaches(view: TraceView) -> list[str]:
     lacks = [name for name in ("TITLE", "NEEDS", "figure", "describe") if not getattr(view, name, None)]
     if lacks:
         return [f"no {name}" for name in lacks]
-    trace, found = trace_of_axes(view.NEEDS), []
-    found += [f"{axis} is no axis" for axis in view.NEEDS if axis not in AXES]
+    trace, problems = trace_of_axes(view.NEEDS), []
+    problems += [f"{axis} is no axis" for axis in view.NEEDS if axis not in AXES]
     for name in ("figure", "describe"):
         for parameter, of in inspect.signature(getattr(TraceView, name)).parameters.items():
             own = inspect.signature(getattr(view, name)).parameters.get(parameter)
             if parameter != "self" and (own is None or own.kind is not of.kind):
-                found.append(f"{name} has no parameter {parameter}")
-    if not found:
+                problems.append(f"{name} has no parameter {parameter}")
+    if not problems:
         drawn = [view.figure(trace, Choice(SITE), hide_special=hide, theme="dark").to_json() for hide in (False, True)]
-        found += ["a token is read as HTML"] * any("<b0>" in text.replace("\\u003cb0", "<b0") for text in drawn)
+        problems += ["a token is read as HTML"] * any("<b0>" in text.replace("\\u003cb0", "<b0") for text in drawn)
         sentence = view.describe(trace, Choice(SITE), hide_special=False)
-        found += ["describe gives no sentence with a number"] * (not any(letter.isdigit() for letter in sentence))
+        problems += ["describe gives no sentence with a number"] * (not any(letter.isdigit() for letter in sentence))
         with pytest.raises(TraceError):
             view.figure(trace_of_axes(view.NEEDS[:-1]), Choice(SITE), hide_special=False, theme="light")
-    return found
+    return problems
 
 
 @pytest.mark.parametrize("name", TRACE_VIEWS)

@@ -39,13 +39,13 @@ def run_input(number: int, seed: int, folder: Path) -> tuple[str, str, float, st
     """(kind, what it was, seconds, what went wrong or "")."""
     draw = random.Random(f"{seed}:{number}")
     kind = draw.choices(list(KINDS), list(KINDS.values()))[0]
-    said, wrong, begun = "", "", time.perf_counter()
+    description, wrong, begun = "", "", time.perf_counter()
     signal.signal(signal.SIGPROF, _hangs)
     signal.signal(signal.SIGALRM, _hangs)
     signal.setitimer(signal.ITIMER_PROF, LIMIT)
     signal.setitimer(signal.ITIMER_REAL, STILL)
     try:
-        said, wrong = RUN[kind](draw, folder)
+        description, wrong = RUN[kind](draw, folder)
     except Hang:
         wrong = f"more than {LIMIT} s of the processor, or {STILL} s in all"
     except BaseException as error:  # whatever it is, the next input comes
@@ -55,7 +55,7 @@ def run_input(number: int, seed: int, folder: Path) -> tuple[str, str, float, st
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
-    return kind, said, time.perf_counter() - begun, wrong
+    return kind, description, time.perf_counter() - begun, wrong
 
 
 def _hangs(*_) -> None:
@@ -109,7 +109,7 @@ def _upload(draw: random.Random, folder: Path) -> tuple[str, str]:
 RUN = {"reader": _reader, "command": _command, "link": _link, "upload": _upload}
 
 
-def fuzz(numbers: range, seed: int, root: Path, told=lambda text: None) -> dict:
+def fuzz(numbers: range, seed: int, root: Path, log=lambda text: None) -> dict:
     """The report of a run over these inputs, on checkpoints made under `root`."""
     from tests.support.analysis_checkpoints import use_checkpoints
 
@@ -120,12 +120,12 @@ def fuzz(numbers: range, seed: int, root: Path, told=lambda text: None) -> dict:
         os.environ["TRIATTN_CASES"], os.environ["TRIATTN_TRACES"] = str(root / "book.sqlite"), str(root / "traces")
         begun = time.perf_counter()
         for number in numbers:
-            kind, said, seconds, wrong = run_input(number, seed, folder)
+            kind, description, seconds, wrong = run_input(number, seed, folder)
             counts[kind] += 1
-            slowest = sorted([*slowest, (round(seconds, 2), number, kind, said[:120])], reverse=True)[:5]
+            slowest = sorted([*slowest, (round(seconds, 2), number, kind, description[:120])], reverse=True)[:5]
             if wrong:
-                failures.append({"number": number, "kind": kind, "input": said, "wrong": wrong})
-                told(f"{number} {kind} {said}\n{wrong}")
+                failures.append({"number": number, "kind": kind, "input": description, "wrong": wrong})
+                log(f"{number} {kind} {description}\n{wrong}")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return {
         "seed": seed, "inputs": dict(counts), "failures": failures, "slowest": slowest,

@@ -51,19 +51,19 @@ def value(draw: random.Random) -> object:
 
 def mutate(draw: random.Random, content: bytes) -> bytes:
     """Bytes with some taken out, changed or doubled; now and then as they are."""
-    found = bytearray(content)
+    data = bytearray(content)
     for _ in range(draw.choice([0, 1, 1, 3, 20])):
-        at = draw.randrange(len(found) + 1)
+        at = draw.randrange(len(data) + 1)
         how = draw.randrange(4)
         if how == 0:
-            del found[at : at + draw.randrange(1, 40)]
+            del data[at : at + draw.randrange(1, 40)]
         elif how == 1:
-            found[at:at] = bytes(draw.randrange(256) for _ in range(draw.randrange(1, 9)))
+            data[at:at] = bytes(draw.randrange(256) for _ in range(draw.randrange(1, 9)))
         elif how == 2:
-            found[at:at] = found[max(0, at - 30) : at] * draw.choice([1, 50])
-        elif found:
-            found[min(at, len(found) - 1)] ^= 1 << draw.randrange(8)
-    return bytes(found[: draw.choice([len(found), len(found), draw.randrange(len(found) + 1)])])
+            data[at:at] = data[max(0, at - 30) : at] * draw.choice([1, 50])
+        elif data:
+            data[min(at, len(data) - 1)] ^= 1 << draw.randrange(8)
+    return bytes(data[: draw.choice([len(data), len(data), draw.randrange(len(data) + 1)])])
 
 
 def changed(draw: random.Random, given: object) -> object:
@@ -71,8 +71,8 @@ def changed(draw: random.Random, given: object) -> object:
     if draw.random() < 0.12:
         return value(draw)
     if isinstance(given, dict):
-        found = {name: changed(draw, one) for name, one in given.items() if draw.random() > 0.04}
-        return found | ({draw.choice(ODD)[:40]: value(draw)} if draw.random() < 0.1 else {})
+        fields = {name: changed(draw, one) for name, one in given.items() if draw.random() > 0.04}
+        return fields | ({draw.choice(ODD)[:40]: value(draw)} if draw.random() < 0.1 else {})
     return [changed(draw, one) for one in given] if isinstance(given, list) else given
 
 
@@ -147,16 +147,16 @@ def command(draw: random.Random, folder: Path) -> list[str]:
         ["book", "list"], ["card", str(row), "--out", out], ["import", name, "a text"], ["train", str(row)],
         ["faithful", name, str(data), "--draws", "1", "--steps", "2", "--out", out],
     ]  # fmt: skip
-    found = draw.choice(known)
+    words = draw.choice(known)
     for _ in range(draw.choice([0, 0, 1, 2])):
-        at = draw.randrange(1, len(found) + 1)
+        at = draw.randrange(1, len(words) + 1)
         odd = draw.choice(ODD).replace("\0", "0")
-        found = [
-            *found[:at],
+        words = [
+            *words[:at],
             draw.choice([odd, "--json", "--limit", "--off", "--set"]),
-            *found[at + draw.randrange(2) :],
+            *words[at + draw.randrange(2) :],
         ]
-    return found
+    return words
 
 
 def link(draw: random.Random) -> tuple[str, dict[str, str | list[str]]]:

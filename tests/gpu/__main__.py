@@ -62,14 +62,14 @@ def report(
 ) -> dict:
     """The report of all checks on a device; none are trained for 0 seconds."""
     begun = time.monotonic()
-    found = list(rows(device, names, lengths, begun + seconds))
-    found += [
+    results = list(rows(device, names, lengths, begun + seconds))
+    results += [
         trainings.check_training(name, device, training_seconds) for name in trainings.CONFIGS if training_seconds
     ]
-    failed = [row for row in found if row.get("passed") is False]
+    failed = [row for row in results if row.get("passed") is False]
     machine = {"format": 1, "date": date.today().isoformat(), "device": describe_device(device).title}
     machine["versions"] = dict(package_versions())
-    return {**machine, "seconds": round(time.monotonic() - begun), "failed": len(failed), "rows": found}
+    return {**machine, "seconds": round(time.monotonic() - begun), "failed": len(failed), "rows": results}
 
 
 def line(row: dict) -> str:
@@ -77,9 +77,9 @@ def line(row: dict) -> str:
     verdict = "skipped" if "skipped" in row else "ok" if row["passed"] else "FAILED"
     what = " ".join(f"{row[name]}" for name in ("check", "name", "precision", "tokens") if name in row)
     numbers = ("furthest", "ms", "tflops", "of_matrix_rate", "rows/s")
-    told = [f"{name} {row[name]:.3g}" for name in numbers if name in row]
-    told += [str(row[name]) for name in ("reason", "skipped") if name in row] + ["padded"] * bool(row.get("padded"))
-    return f"{verdict:8} {what}  {', '.join(told)}".rstrip()
+    details = [f"{name} {row[name]:.3g}" for name in numbers if name in row]
+    details += [str(row[name]) for name in ("reason", "skipped") if name in row] + ["padded"] * bool(row.get("padded"))
+    return f"{verdict:8} {what}  {', '.join(details)}".rstrip()
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -96,12 +96,12 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"skipped: {reason}")
         return 0
     limits = options.seconds, options.training_seconds
-    found = report(options.device, tuple(options.names), tuple(options.lengths), *limits)
-    print("\n".join(map(line, found["rows"])))
-    print(f"{found['failed']} of {len(found['rows'])} checks failed, {found['seconds']} s on {found['device']}")
+    result = report(options.device, tuple(options.names), tuple(options.lengths), *limits)
+    print("\n".join(map(line, result["rows"])))
+    print(f"{result['failed']} of {len(result['rows'])} checks failed, {result['seconds']} s on {result['device']}")
     out = options.out or records_folder() / FILE
-    out.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
-    return 1 if found["failed"] else 0
+    out.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+    return 1 if result["failed"] else 0
 
 
 if __name__ == "__main__":

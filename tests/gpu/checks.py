@@ -76,9 +76,9 @@ def check_product_path(name: str, device: str, dtype: torch.dtype, padded: bool,
 
 def check_memory(device: str) -> dict:
     """What the page says of the device's memory."""
-    found = describe_device(device)
-    passed = 0 < found.free <= found.total
-    return {"check": "memory", "name": found.title, "free": found.free, "total": found.total, "passed": passed}
+    machine = describe_device(device)
+    passed = 0 < machine.free <= machine.total
+    return {"check": "memory", "name": machine.title, "free": machine.free, "total": machine.total, "passed": passed}
 
 
 def seconds_of(call: Callable[[], object], device: str, least: float = 0.2) -> float:

@@ -78,8 +78,8 @@ def set_up(name: str, folder: Path, count: int, **model: int) -> Path:
 def check_training(name: str, device: str, seconds: float, count: int = 20_000, **model: int) -> dict:
     """Trains for `seconds` after the first step: steps and rows a second, memory, and whether the loss falls."""
     row = {"check": "training", "name": name}
-    with tempfile.TemporaryDirectory() as made, patch.dict(os.environ, TRIATTN_DEVICE=device):
-        folder = Path(made)
+    with tempfile.TemporaryDirectory() as temporary, patch.dict(os.environ, TRIATTN_DEVICE=device):
+        folder = Path(temporary)
         try:
             config = set_up(name, folder, count, **model)
             steps = list(_steps(train([config], folder, folder / "runs", False, "make gpu"), seconds))

@@ -13,22 +13,22 @@ ORDER = {"query": "q", "key": "k", "context": "c", "query_key": "qk", "query_con
 def parts(cube):
     """The part of each set of axes at each cell of a whole cube [N][I][J]: its mean less all parts below it."""
     sizes = len(cube), len(cube[0]), len(cube[0][0])
-    found = {}
+    terms = {}
     for name, axes in [("", ""), *ORDER.items(), ("three_way", "qkc")]:
-        found[name] = np.zeros(sizes)
+        terms[name] = np.zeros(sizes)
         for n, i, j in product(*map(range, sizes)):
             ranges = [[at] if axis in axes else range(size) for axis, at, size in zip("qkc", (n, i, j), sizes)]
             some = [cube[x][y][z] for x, y, z in product(*ranges)]
-            below = [found[one][n, i, j] for one in found if one != name and set(ORDER.get(one, "")) <= set(axes)]
-            found[name][n, i, j] = math.fsum(some) / len(some) - math.fsum(below)
-    return found
+            below = [terms[one][n, i, j] for one in terms if one != name and set(ORDER.get(one, "")) <= set(axes)]
+            terms[name][n, i, j] = math.fsum(some) / len(some) - math.fsum(below)
+    return terms
 
 
 def added(cube, keep):
     """What each set of axes adds to the sum of squares that those before it explain, over the kept cells alone."""
     cells = [at for at in product(*map(range, np.shape(cube))) if keep[at]]
     y = np.array([cube[at] for at in cells])
-    columns, left, found = [np.ones(len(cells))], None, {}
+    columns, left, terms = [np.ones(len(cells))], None, {}
     for name, axes in [("", ""), *ORDER.items()]:
         for values in {tuple(at["qkc".index(a)] for a in axes) for at in cells}:
             columns.append(np.array([tuple(at["qkc".index(a)] for a in axes) == values for at in cells], float))
@@ -36,8 +36,8 @@ def added(cube, keep):
         rest = y - design @ np.linalg.lstsq(design, y, rcond=None)[0]
         before, left = left, float(rest @ rest)
         if name:
-            found[name] = before - left
-    return found | {"three_way": left}
+            terms[name] = before - left
+    return terms | {"three_way": left}
 
 
 def information(rows):

@@ -10,11 +10,11 @@ import numpy as np
 
 def row_sums(values: np.ndarray, over: tuple[int, ...]) -> dict[tuple[int, ...], float]:
     """The sum of each row, by the positions of the axes that are not summed over."""
-    found: dict[tuple[int, ...], float] = {}
+    sums: dict[tuple[int, ...], float] = {}
     for at in product(*map(range, values.shape)):
         row = tuple(i for axis, i in enumerate(at) if axis not in over)
-        found[row] = found.get(row, 0.0) + float(values[at])
-    return found
+        sums[row] = sums.get(row, 0.0) + float(values[at])
+    return sums
 
 
 def worst_row(values: np.ndarray, over: tuple[int, ...]) -> tuple[tuple[int, ...], float]:
@@ -26,7 +26,7 @@ def worst_row(values: np.ndarray, over: tuple[int, ...]) -> tuple[tuple[int, ...
 
 def softmax(scores: np.ndarray, over: tuple[int, ...]) -> np.ndarray:
     """exp(s) over the sum of its row; a masked row (−inf alone) is zeros."""
-    found = np.zeros(scores.shape)
+    weights = np.zeros(scores.shape)
     rows: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
     for at in product(*map(range, scores.shape)):
         rows.setdefault(tuple(i for axis, i in enumerate(at) if axis not in over), []).append(at)
@@ -36,5 +36,5 @@ def softmax(scores: np.ndarray, over: tuple[int, ...]) -> np.ndarray:
             continue
         total = sum(exp(float(scores[at]) - top) for at in cells)
         for at in cells:
-            found[at] = exp(float(scores[at]) - top) / total
-    return found
+            weights[at] = exp(float(scores[at]) - top) / total
+    return weights

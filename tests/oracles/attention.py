@@ -85,8 +85,8 @@ def matrix(two: Two, query: Array, key: Array) -> Array:
 def cube(three: Three, query: Array, key: Array, context: Array | None) -> Array:
     """F(q_n, k_i, c_j) for all triples: [N, I, J]; [N, I, 1] without context."""
     tokens = [None] if context is None else list(context)
-    found = [[[three(q, k, c) for c in tokens] for k in key] for q in query]
-    return np.array(found).reshape(len(query), len(key), len(tokens))
+    scores = [[[three(q, k, c) for c in tokens] for k in key] for q in query]
+    return np.array(scores).reshape(len(query), len(key), len(tokens))
 
 
 # --- weights: Eqs. 4 and 15 ---
@@ -162,12 +162,12 @@ def value_and_product(v: Array, c: Array | None) -> Array:
 def mix(weights: Array, value: Array, context: Array | None, integrate: Integrate) -> Array:
     """Eq. 19: the weighted sum of contextual values, [N, D]."""
     tokens = [None] if context is None else list(context)
-    found = np.zeros((weights.shape[0], len(integrate(value[0], tokens[0]))))
+    output = np.zeros((weights.shape[0], len(integrate(value[0], tokens[0]))))
     for n in range(weights.shape[0]):
         for i in range(len(value)):
             for j, c in enumerate(tokens):
-                found[n] += weights[n, i, j] * integrate(value[i], c)
-    return found
+                output[n] += weights[n, i, j] * integrate(value[i], c)
+    return output
 
 
 # --- the three mechanisms, end to end ---
@@ -177,11 +177,11 @@ def bi_attention(two: Two, query: Array, key: Array, value: Array, keep_key: Arr
     """Eqs. 3 to 5: relevance [N, I], weights [N, I] and output [N, D]."""
     relevance = matrix(two, query, key)
     weights = softmax(relevance, keep_key)
-    found = np.zeros((len(query), value.shape[1]))
+    output = np.zeros((len(query), value.shape[1]))
     for n in range(len(query)):
         for i in range(len(key)):
-            found[n] += weights[n, i] * value[i]
-    return relevance, weights, found
+            output[n] += weights[n, i] * value[i]
+    return relevance, weights, output
 
 
 def c_bi_attention(
@@ -221,13 +221,13 @@ def each(function: Callable[..., Array], ranks: tuple[int, ...], *arrays: Array)
     leads = [array.shape[: array.ndim - rank] for array, rank in zip(arrays, ranks)]
     lead = np.broadcast_shapes(*leads)
     full = [np.broadcast_to(array, lead + array.shape[array.ndim - rank :]) for array, rank in zip(arrays, ranks)]
-    found = [function(*(array[index] for array in full)) for index in np.ndindex(*lead)]
-    return np.array(found).reshape(lead + np.asarray(found[0]).shape)
+    values = [function(*(array[index] for array in full)) for index in np.ndindex(*lead)]
+    return np.array(values).reshape(lead + np.asarray(values[0]).shape)
 
 
 def gradients(function: Callable[..., Array], arrays: list[Array], onto: Array, step: float = 1e-6) -> list[Array]:
     """Central differences of `sum(function(*arrays) * onto)`, one number of one array at a time."""
-    found = [np.zeros_like(array) for array in arrays]
+    slopes = [np.zeros_like(array) for array in arrays]
     for number, array in enumerate(arrays):
         for index in np.ndindex(*array.shape):
             sides = []
@@ -235,5 +235,5 @@ def gradients(function: Callable[..., Array], arrays: list[Array], onto: Array, 
                 moved = [other.copy() for other in arrays]
                 moved[number][index] += sign * step
                 sides.append(float(np.sum(function(*moved) * onto)))
-            found[number][index] = (sides[0] - sides[1]) / (2 * step)
-    return found
+            slopes[number][index] = (sides[0] - sides[1]) / (2 * step)
+    return slopes

@@ -34,14 +34,14 @@ def softmax(row: Array) -> Array:
 
 def convolution(h: list[Array], W: Weights, name: str) -> list[Array]:
     """relu of a convolution of kernel 3 over the tokens, zeros beyond the ends."""
-    found = []
+    outputs = []
     for t in range(len(h)):
         total = np.array(W[f"{name}.bias"], float)
         for step in (-1, 0, 1):
             if 0 <= t + step < len(h):
                 total = total + W[f"{name}.weight"][:, :, step + 1] @ h[t + step]
-        found.append(relu(total))
-    return found
+        outputs.append(relu(total))
+    return outputs
 
 
 def self_relevance(h: list[Array], W: Weights) -> Array:
@@ -70,10 +70,10 @@ def aligned(E: Array, h_b: list[Array]) -> list[Array]:
 
 def spread(shares: Array) -> float:
     """The mean over rows of their entropy, by that of a uniform row: 1 is uniform, 0 one key alone."""
-    found = []
+    entropies = []
     for row in shares:
-        found.append(sum(-share * math.log(share) for share in row if share > 0) / math.log(len(row)))
-    return sum(found) / len(found)
+        entropies.append(sum(-share * math.log(share) for share in row if share > 0) / math.log(len(row)))
+    return sum(entropies) / len(entropies)
 
 
 def gate_fusion(h: Array, other: Array, W: Weights) -> tuple[Array, Array]:
@@ -108,12 +108,12 @@ def pooling_weights(v: list[Array], W: Weights, head: int) -> Array:
 
 def pooling(v: list[Array], W: Weights, heads: int) -> Array:
     """Eqs. 13 to 15, a head after the other."""
-    d, found = len(W["pool.value.weight"]) // heads, []
+    d, head_outputs = len(W["pool.value.weight"]) // heads, []
     for z in range(heads):
         S = pooling_weights(v, W, z)
         value = W["pool.value.weight"][z * d : (z + 1) * d]
-        found.append(sum(share * (value @ one) for share, one in zip(S, v)))
-    return np.concatenate(found)
+        head_outputs.append(sum(share * (value @ one) for share, one in zip(S, v)))
+    return np.concatenate(head_outputs)
 
 
 POOLS = {"heads": pooling, "max": lambda v, W, heads: np.max(v, axis=0)}

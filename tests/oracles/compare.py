@@ -86,11 +86,11 @@ def parts(spans, length):
 
 def in_parts(weights, queries, keys):
     """mean over the queries of a part of the sum over the keys of a part; queries, keys: the part of each token."""
-    found = [[0.0] * (max(keys) + 1) for _ in range(max(queries) + 1)]
+    sums = [[0.0] * (max(keys) + 1) for _ in range(max(queries) + 1)]
     for n, m in enumerate(queries):
         for i, part in enumerate(keys):
-            found[m][part] += weights[n][i] / queries.count(m)
-    return found
+            sums[m][part] += weights[n][i] / queries.count(m)
+    return sums
 
 
 def kappa(left, right):

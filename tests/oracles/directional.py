@@ -57,10 +57,10 @@ def masked(h: Array, W1: Array, W2: Array, b: Array, keep: Array, forward: bool)
 
 def gated(a: Array, b: Array, W: Array, bias: Array) -> Array:
     """F * a + (1 - F) * b, F = sigmoid(W [a; b] + bias)."""
-    found = np.zeros_like(a)
+    output = np.zeros_like(a)
     for j in range(len(a)):
         both = np.concatenate([a[j], b[j]])
         for l in range(a.shape[1]):
             F = sigmoid(W[l] @ both + bias[l])
-            found[j, l] = F * a[j, l] + (1 - F) * b[j, l]
-    return found
+            output[j, l] = F * a[j, l] + (1 - F) * b[j, l]
+    return output

@@ -27,5 +27,5 @@ def terms(R: Array, S: Array, M: Array, cell: tuple[int, int, int], scale_t: str
     j, i, f = cell
     scores = [SCALES[scale_t](R[j, k]) + SCALES[scale_s](S[k, f]) + M[j, k] for k in range(len(R))]
     whole = float(np.logaddexp.reduce(scores))
-    found = {"token2token": SCALES[scale_t](R[j, i]), "source2token": SCALES[scale_s](S[i, f]), "mask": M[j, i]}
-    return found | {"score": scores[i], "whole": whole, "probability": float(np.exp(scores[i] - whole))}
+    parts = {"token2token": SCALES[scale_t](R[j, i]), "source2token": SCALES[scale_s](S[i, f]), "mask": M[j, i]}
+    return parts | {"score": scores[i], "whole": whole, "probability": float(np.exp(scores[i] - whole))}

@@ -7,9 +7,9 @@ import numpy as np
 
 def means(vectors: np.ndarray, runs: list[tuple[int, int]]) -> np.ndarray:
     """[cells, h] of vectors [n, h]."""
-    found = np.zeros((len(runs), vectors.shape[1]))
+    output = np.zeros((len(runs), vectors.shape[1]))
     for cell, (start, end) in enumerate(runs):
         for token in range(start, end):
             for feature in range(vectors.shape[1]):
-                found[cell, feature] += float(vectors[token, feature]) / (end - start)
-    return found
+                output[cell, feature] += float(vectors[token, feature]) / (end - start)
+    return output

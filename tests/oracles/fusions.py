@@ -31,27 +31,27 @@ def bi_gru(x: Array, W: Weights) -> Array:
     directions = []
     for end, step in (("", 1), ("_reverse", -1)):
         V, U, b, c = (W[f"rnn.{name}_l0{end}"] for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
-        h, found = np.zeros(U.shape[1]), []
-        for one in x[::step]:
-            (r, z, new), (R, Z, old) = np.split(V @ one + b, 3), np.split(U @ h + c, 3)
+        h, states = np.zeros(U.shape[1]), []
+        for vector in x[::step]:
+            (r, z, new), (R, Z, old) = np.split(V @ vector + b, 3), np.split(U @ h + c, 3)
             z = sigmoid(z + Z)
             h = z * h + (1 - z) * np.tanh(new + sigmoid(r + R) * old)
-            found.append(h)
-        directions.append(np.array(found)[::step])
+            states.append(h)
+        directions.append(np.array(states)[::step])
     return np.concatenate(directions, -1)
 
 
 def convolution(x: Array, W: Weights, name: str, size: int) -> Array:
     """Each token in the middle of a window of `size`, an even one longer to the right; zeros beyond the ends."""
-    found = []
+    outputs = []
     for t in range(len(x)):
         total = W[f"{name}.bias"].copy()
         for step in range(size):
             at = t + step - (size - 1) // 2
             if 0 <= at < len(x):
                 total += W[f"{name}.weight"][:, :, step] @ x[at]
-        found.append(total)
-    return np.array(found)
+        outputs.append(total)
+    return np.array(outputs)
 
 
 def multi_cnn(x: Array, W: Weights) -> Array:
@@ -111,8 +111,8 @@ def sentence(x: Array, W: Weights, block: Block, layers: int, act: str) -> Array
 
 def logits(texts: list[Array], W: Weights, block: Block, layers: int, act: str) -> Array:
     """Of one text, or of premise and hypothesis: [p, h, p - h, p * h]."""
-    found = [sentence(x, W, block, layers, act) for x in texts]
-    if len(found) == 2:
-        p, h = found
-        found += [p - h, p * h]
-    return linear(ACTIVATIONS[act](linear(np.concatenate(found)[None], W, "hidden")), W, "predict")[0]
+    vectors = [sentence(x, W, block, layers, act) for x in texts]
+    if len(vectors) == 2:
+        p, h = vectors
+        vectors += [p - h, p * h]
+    return linear(ACTIVATIONS[act](linear(np.concatenate(vectors)[None], W, "hidden")), W, "predict")[0]

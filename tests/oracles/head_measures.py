@@ -46,10 +46,10 @@ def query_information(weights: np.ndarray) -> float:
 def rollout(layers: list[np.ndarray]) -> np.ndarray:
     """Layers [head, n, n], the first first."""
     n = layers[0].shape[1]
-    found = [[float(i == j) for j in range(n)] for i in range(n)]
+    product = [[float(i == j) for j in range(n)] for i in range(n)]
     for heads in layers:
         step = [
             [(sum(float(h[i, j]) for h in heads) / len(heads) + float(i == j)) / 2 for j in range(n)] for i in range(n)
         ]
-        found = [[sum(step[i][k] * found[k][j] for k in range(n)) for j in range(n)] for i in range(n)]
-    return np.array(found)
+        product = [[sum(step[i][k] * product[k][j] for k in range(n)) for j in range(n)] for i in range(n)]
+    return np.array(product)

@@ -15,9 +15,9 @@ Array = np.ndarray
 def compare(x: Array, attended: Array, W: Weights, vectors: int) -> Array:
     """`MLP([x; y; x - y; x * y])`, the last three of each attended vector."""
     rows = []
-    for token, found in zip(x, attended):
+    for token, vector in zip(x, attended):
         parts = [token]
-        for y in np.split(found, vectors):
+        for y in np.split(vector, vectors):
             parts += [y, token - y, token * y]
         rows.append(np.concatenate(parts))
     return linear(gelu(linear(np.array(rows), below(W, "mlp.0."))), below(W, "mlp.3."))
@@ -33,31 +33,31 @@ def pooled(of: Sequence) -> Array:
 def own_context(x: Array, context: Sequence, A: Array, B: Array) -> Array:
     """`c_x = sum_j softmax_j(A x . B c_j / sqrt D) c_j`; zeros where there is no context."""
     real = [c for c, keep in zip(context.vectors, context.keep) if keep]
-    found = []
+    contexts = []
     for token in x:
         scores = [np.exp((A @ token) @ (B @ c) / np.sqrt(len(token))) for c in real]
-        found.append(sum(s * c for s, c in zip(scores, real)) / sum(scores) if real else np.zeros_like(token))
-    return np.array(found)
+        contexts.append(sum(s * c for s, c in zip(scores, real)) / sum(scores) if real else np.zeros_like(token))
+    return np.array(contexts)
 
 
 def replaced(how: str, weights: Array, query: Array, key: Array, context: Array | None) -> Array:
     """What a control has in place of weights [N, I] or [N, I, J]; query, key, context: which tokens are real."""
-    found = np.zeros_like(weights)
+    output = np.zeros_like(weights)
     cells = [(i,) for i in np.flatnonzero(key)]
     if context is not None:
         cells = list(product(np.flatnonzero(key), np.flatnonzero(context)))
     for n in range(len(weights)):
         if how == "even":
             for cell in cells:
-                found[(n, *cell)] = 1 / len(cells)
+                output[(n, *cell)] = 1 / len(cells)
         elif how == "mean_over_queries":
-            found[n] = sum(weights[m] for m in np.flatnonzero(query)) / max(1, query.sum())
+            output[n] = sum(weights[m] for m in np.flatnonzero(query)) / max(1, query.sum())
         elif context is None:
-            found[n] = weights[n]
+            output[n] = weights[n]
         else:
             for i, j in product(range(weights.shape[1]), range(weights.shape[2])):
-                found[n, i, j] = weights[n, i].sum() * weights[n, :, j].sum()
-    return found
+                output[n, i, j] = weights[n, i].sum() * weights[n, :, j].sum()
+    return output
 
 
 def divergence(p: Array, q: Array) -> float:

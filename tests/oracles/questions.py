@@ -108,11 +108,11 @@ def lstm_step(x: Array, h: Array, c: Array, W: Array, R: Array, b: Array) -> tup
 
 def lstm(x: Array, W: Array, R: Array, b: Array) -> Array:
     """Hidden states of an LSTM over x [n, e]."""
-    h, c, found = np.zeros(R.shape[1]), np.zeros(R.shape[1]), []
-    for one in x:
-        h, c = lstm_step(one, h, c, W, R, b)
-        found.append(h)
-    return np.array(found)
+    h, c, states = np.zeros(R.shape[1]), np.zeros(R.shape[1]), []
+    for vector in x:
+        h, c = lstm_step(vector, h, c, W, R, b)
+        states.append(h)
+    return np.array(states)
 
 
 def bilstm(x: Array, weights: dict[str, Array], name: str) -> Array:

@@ -30,11 +30,11 @@ def mean(weights, vectors) -> list[float]:
 def attention_flow(H: Array, U: Array, S: Array) -> Array:
     """Seo et al. 2017, section 2.4."""
     back = mean(softmax([max(row) for row in S]), H)
-    found = []
+    rows = []
     for h, row in zip(H, S):
         u = mean(softmax(row), U)
-        found.append([*h, *u, *(a * b for a, b in zip(h, u)), *(a * b for a, b in zip(h, back))])
-    return np.array(found)
+        rows.append([*h, *u, *(a * b for a, b in zip(h, u)), *(a * b for a, b in zip(h, back))])
+    return np.array(rows)
 
 
 def coattention(D: Array, Q: Array, L: Array) -> Array:
@@ -47,7 +47,7 @@ def coattention(D: Array, Q: Array, L: Array) -> Array:
 def context_query(C: Array, Q: Array, S: Array) -> Array:
     """Yu et al. 2018, section 2.2."""
     columns = [softmax([S[i, j] for i in range(len(C))]) for j in range(len(Q))]
-    found = []
+    rows = []
     for i, c in enumerate(C):
         row = softmax(S[i])
         a = mean(row, Q)
@@ -55,8 +55,8 @@ def context_query(C: Array, Q: Array, S: Array) -> Array:
         for j, weight in enumerate(row):
             for k in range(len(C)):
                 b += weight * columns[j][k] * C[k]
-        found.append([*c, *a, *(x * y for x, y in zip(c, a)), *(x * y for x, y in zip(c, b))])
-    return np.array(found)
+        rows.append([*c, *a, *(x * y for x, y in zip(c, a)), *(x * y for x, y in zip(c, b))])
+    return np.array(rows)
 
 
 def maxout(u: Array, state: Array, guess: Array, weights: dict[str, Array], pool: int) -> float:
@@ -78,7 +78,7 @@ def linear(x: Array, weights: Weights, name: str) -> Array:
     return np.array([weights[f"{name}.weight"] @ one + weights[f"{name}.bias"] for one in x])
 
 
-def told(weights: Weights, name: str, *parts: Array) -> Array:
+def score_words(weights: Weights, name: str, *parts: Array) -> Array:
     """A score a word, of its features side by side."""
     return linear(np.concatenate(parts, -1), weights, name)[:, 0]
 
@@ -104,7 +104,7 @@ def bidaf(passage: Array, question: Array, weights: Weights) -> tuple[Array, Arr
     G = attention_flow(H, U, similarities(H, U, weights))
     M = bilstm(bilstm(G, weights, "first"), weights, "second")
     M2 = bilstm(M, weights, "last")
-    return told(weights, "start", G, M), told(weights, "end", G, M2)
+    return score_words(weights, "start", G, M), score_words(weights, "end", G, M2)
 
 
 def dcn(passage: Array, question: Array, weights: Weights, pool: int, guesses: int) -> tuple[Array, Array]:
@@ -136,25 +136,25 @@ def under(weights: Weights, name: str) -> Weights:
 
 def convolved(x: Array, weights: Weights) -> Array:
     """Depthwise separable (section 2.2 of Yu et al. 2018), zeros beyond both ends."""
-    depth, found = weights["depth.weight"], np.zeros(x.shape)
+    depth, sums = weights["depth.weight"], np.zeros(x.shape)
     size = depth.shape[2]
     for t in range(len(x)):
         for k in range(size):
             at = t + k - size // 2
             if 0 <= at < len(x):
-                found[t] += depth[:, 0, k] * x[at]
-        found[t] += weights["depth.bias"]
-    return np.array([relu(one) for one in linear(found, weights, "point")])
+                sums[t] += depth[:, 0, k] * x[at]
+        sums[t] += weights["depth.bias"]
+    return np.array([relu(one) for one in linear(sums, weights, "point")])
 
 
 def self_attention(x: Array, weights: Weights, heads: int) -> Array:
     """Vaswani et al. 2017, section 3.2."""
     q, k, v = np.split(linear(x, weights, "taken"), 3, -1)
-    size, found = x.shape[1] // heads, np.zeros(x.shape)
+    size, output = x.shape[1] // heads, np.zeros(x.shape)
     for at in (slice(head * size, (head + 1) * size) for head in range(heads)):
         for i in range(len(x)):
-            found[i, at] = mean(softmax([dot(q[i, at], one) / math.sqrt(size) for one in k[:, at]]), v[:, at])
-    return linear(found, weights, "out")
+            output[i, at] = mean(softmax([dot(q[i, at], one) / math.sqrt(size) for one in k[:, at]]), v[:, at])
+    return linear(output, weights, "out")
 
 
 def block(x: Array, weights: Weights, convolutions: int, heads: int) -> Array:
@@ -184,4 +184,4 @@ def qanet(passage: Array, question: Array, weights: Weights, heads: int, blocks:
             x = block(x, under(weights, f"blocks.{number}"), 2, heads)
         passes.append(x)
     one, two, three = passes
-    return told(weights, "start", one, two), told(weights, "end", one, three)
+    return score_words(weights, "start", one, two), score_words(weights, "end", one, three)

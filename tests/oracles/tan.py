@@ -53,12 +53,14 @@ def attend(query: Sequence, key: Sequence, context: Sequence, W: Weights, mechan
     q, k, v = linear(x, below(W, "query.")), linear(y, below(W, "key.")), linear(y, below(W, "value."))
     c = linear(context.vectors, below(W, "context.")) if mechanism == "tri" else None
     D = q.shape[1] // heads
-    found = []
+    head_outputs = []
     for head in range(heads):
         part = np.s_[:, head * D : (head + 1) * D]
         m = {name: weight[head] for name, weight in below(W, "similarity.").items()}
-        found.append(one_head(q[part], k[part], v[part], None if c is None else c[part], m, key.keep, context.keep))
-    return np.concatenate(found, axis=1)
+        head_outputs.append(
+            one_head(q[part], k[part], v[part], None if c is None else c[part], m, key.keep, context.keep)
+        )
+    return np.concatenate(head_outputs, axis=1)
 
 
 def one_head(q: Array, k: Array, v: Array, c: Array | None, m: Weights, keep_key: Array, keep_context: Array) -> Array:

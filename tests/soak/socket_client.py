@@ -63,8 +63,8 @@ class Tab:
     def _take(self, size: int) -> bytes:
         while len(self.held) < size:
             self._more()
-        found, self.held = self.held[:size], self.held[size:]
-        return found
+        data, self.held = self.held[:size], self.held[size:]
+        return data
 
     def _send(self, content: bytes, kind: int = 2) -> None:
         size = len(content)

@@ -58,8 +58,8 @@ def examples(task: str) -> list:
             {"text_a": "where watch the film", "text_b": "a small blue browser is not the car ?", "label": 1},
         ]
     elif task == "dialogue":
-        made = (dialogue_row(draw, single=False) for _ in range(50))
-        rows = [row for row in made if len(row["history"]) > 2][:2]
+        dialogues = (dialogue_row(draw, single=False) for _ in range(50))
+        rows = [row for row in dialogues if len(row["history"]) > 2][:2]
     else:
         rows = [reading_row(draw) for _ in range(2)]
     return [TASKS[task].Example.from_row(row) for row in rows]

@@ -79,14 +79,14 @@ def drawn(name: str) -> RenderedView:
     return draw(view, checkpoints, example, **settings)
 
 
-def told(found: RenderedView) -> dict:
+def dump_manifest(view: RenderedView) -> dict:
     """Its manifest."""
-    return json.loads(manifest(found).model_dump_json())
+    return json.loads(manifest(view).model_dump_json())
 
 
-def written(found: RenderedView, folder: Path, **changed) -> Path:
+def written(rendering: RenderedView, folder: Path, **changed) -> Path:
     """Manifest and table of a card in a folder; `changed`: fields of the manifest."""
     path = folder / "manifest.json"
-    path.write_text(json.dumps(told(found) | changed), "utf-8")
-    found.table.to_parquet(folder / "data.parquet", index=False)
+    path.write_text(json.dumps(dump_manifest(rendering) | changed), "utf-8")
+    rendering.table.to_parquet(folder / "data.parquet", index=False)
     return path

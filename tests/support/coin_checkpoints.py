@@ -48,8 +48,8 @@ def make(folder: Path, language: str, tokens: str, settings: dict) -> None:
     plan |= {"encoder_digest": sha256((folder / TOKENIZER).read_bytes()).hexdigest()}
     config = CoinCheckpoint.model_validate(plan)
     model = kinds.build(config, own_words(folder)[0].hidden)
-    for one in model.parameters():
-        one.data *= 1.5
+    for parameter in model.parameters():
+        parameter.data *= 1.5
     torch.nn.init.normal_(model.embed.weight)
     bundle.save(folder, config, model)
     (folder / "metrics.json").write_text(json.dumps({"dev": {}, "test": {}}), "utf-8")

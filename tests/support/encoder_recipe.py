@@ -81,12 +81,12 @@ def recipe(world: Path) -> dict:
 
 def train(recipe: dict, world: Path, run: Path, until: int | None = None, resume: bool = False) -> list[loop.Event]:
     """The events of a run; with `until`, of one that is left when that step is saved."""
-    found = []
+    events = []
     for event in post_training.post_train(recipe, world / "data", run, resume, Accelerator(cpu=True)):
-        found.append(event)
+        events.append(event)
         if (event.kind, event.step) == ("saved", until):
             break
-    return found
+    return events
 
 
 def weights(run: Path) -> dict[str, torch.Tensor]:

@@ -69,10 +69,10 @@ NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 def digest(parts: Iterable[str]) -> str:
     """Twelve digits of the digest of texts, in their order."""
-    found = hashlib.sha256()
+    sha = hashlib.sha256()
     for part in parts:
-        found.update(part.encode() + b"\0")
-    return found.hexdigest()[:12]
+        sha.update(part.encode() + b"\0")
+    return sha.hexdigest()[:12]
 
 
 def numbers(text: str) -> str:
@@ -134,14 +134,14 @@ def main() -> int:
     parser.add_argument("what", choices=("record", "check"))
     parser.add_argument("file", type=Path)
     parser.add_argument("words", nargs="*", help="only links that hold one of these")
-    told = parser.parse_args()
-    chosen = [link for link in LINKS if not told.words or any(word in link for word in told.words)]
-    found = {link: shows(open_link(link)) for link in chosen}
-    if told.what == "record":
-        told.file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    options = parser.parse_args()
+    chosen = [link for link in LINKS if not options.words or any(word in link for word in options.words)]
+    pages = {link: shows(open_link(link)) for link in chosen}
+    if options.what == "record":
+        options.file.write_text(json.dumps(pages, indent=1) + "\n", encoding="utf-8")
         return 0
-    lines = differences(json.loads(told.file.read_text("utf-8")), found)
-    print("\n".join(lines) or f"{len(found)} links show what they did")
+    lines = differences(json.loads(options.file.read_text("utf-8")), pages)
+    print("\n".join(lines) or f"{len(pages)} links show what they did")
     return bool(lines)
 
 

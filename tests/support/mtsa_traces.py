@@ -15,10 +15,10 @@ def coords(axis: str, n: int, text: str = "text") -> dict:
     """Tokens w0, w1, … of a text "w0 w1 …"."""
     words = [f"w{i}" for i in range(n)]
     starts = [len(" ".join(words[:i])) + (i > 0) for i in range(n)]
-    found = {"token": words, "text": [text] * n}
-    found |= {"start": starts, "end": [start + len(word) for start, word in zip(starts, words)]}
-    found |= {"special": [0] * n, "segment": [text] * n, "tokens": [1] * n}
-    return {f"{axis}_{name}": (axis, values) for name, values in found.items()}
+    columns = {"token": words, "text": [text] * n}
+    columns |= {"start": starts, "end": [start + len(word) for start, word in zip(starts, words)]}
+    columns |= {"special": [0] * n, "segment": [text] * n, "tokens": [1] * n}
+    return {f"{axis}_{name}": (axis, values) for name, values in columns.items()}
 
 
 def open_pairs(name: str, n: int) -> np.ndarray:
@@ -27,7 +27,9 @@ def open_pairs(name: str, n: int) -> np.ndarray:
     return {"forward": ahead > 0, "backward": ahead < 0}.get(name, (abs(ahead) <= 2) & (ahead != 0))
 
 
-def made(n: int = N, size: int = SIZE, layer: str = LAYER, text: str = "text", masks: str = ",".join(MASKS), **how):
+def make_trace(
+    n: int = N, size: int = SIZE, layer: str = LAYER, text: str = "text", masks: str = ",".join(MASKS), **how
+):
     """The sites that MTSA taps, with weights as their softmax; `how`: scale_t and scale_s, those of the paper else."""
     draw, heads = np.random.default_rng(5), len(MASKS)
     R, S = draw.normal(0, 1.5, (heads, n, n)).astype(np.float32), draw.normal(0, 2, (heads, n, size)).astype(np.float32)

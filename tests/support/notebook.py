@@ -36,23 +36,23 @@ def outputs(source: str, names: dict[str, Any], number: int) -> list[dict]:
         exec(compile(ast.Module(body, []), f"cell {number}", "exec"), names)
         value = eval(compile(last, f"cell {number}", "eval"), names) if last else None
     text = printed.getvalue()
-    found = [{"output_type": "stream", "name": "stdout", "text": text.splitlines(keepends=True)}] if text else []
+    streams = [{"output_type": "stream", "name": "stdout", "text": text.splitlines(keepends=True)}] if text else []
     if value is None:
-        return found
+        return streams
     data: dict[str, Any] = {"text/plain": repr(value).splitlines(keepends=True)}
     for kind, name in SHOWS.items():
         if hasattr(value, name):
-            shown = getattr(value, name)()
-            as_bytes = isinstance(shown, bytes)
-            data[kind] = base64.b64encode(shown).decode() if as_bytes else shown.splitlines(keepends=True)
-    return [*found, {"output_type": "execute_result", "execution_count": number, "data": data, "metadata": {}}]
+            content = getattr(value, name)()
+            as_bytes = isinstance(content, bytes)
+            data[kind] = base64.b64encode(content).decode() if as_bytes else content.splitlines(keepends=True)
+    return [*streams, {"output_type": "execute_result", "execution_count": number, "data": data, "metadata": {}}]
 
 
 def main(path: Path) -> None:
     """Writes the outputs into the notebook."""
     notebook = json.loads(path.read_text("utf-8"))
-    for number, (cell, shown) in enumerate(ran(notebook), 1):
-        cell["outputs"], cell["execution_count"] = shown, number
+    for number, (cell, cell_outputs) in enumerate(ran(notebook), 1):
+        cell["outputs"], cell["execution_count"] = cell_outputs, number
     path.write_text(json.dumps(notebook, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 

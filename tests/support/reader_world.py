@@ -62,10 +62,10 @@ def ask(world: Path, name: str, *rows: tuple[str, str, str | None], **more) -> P
     """Writes a set: passage, question, and its answer (None: none is known)."""
     file = world / "data" / f"{name}.jsonl"
     file.parent.mkdir(exist_ok=True)
-    told = [{"context": passage, "question": question} | more for passage, question, _ in rows]
-    for row, (passage, _, text) in zip(told, rows):
+    questions = [{"context": passage, "question": question} | more for passage, question, _ in rows]
+    for row, (passage, _, text) in zip(questions, rows):
         row |= {"answers": [{"text": text, "answer_start": passage.index(text)}]} if text else {}
-    file.write_text("\n".join(map(json.dumps, told)) + "\n", "utf-8")
+    file.write_text("\n".join(map(json.dumps, questions)) + "\n", "utf-8")
     return file
 
 

@@ -18,12 +18,12 @@ M, N = 7, 3
 
 
 def coords(axis: str, text: str, name: str, count: int) -> dict:
-    found, start = [], 0
+    spans, start = [], 0
     for word in text.split()[:count]:
         at = text.index(word, start)
-        found.append((word, at, at + len(word)))
+        spans.append((word, at, at + len(word)))
         start = at + len(word)
-    columns = {"token": [one[0] for one in found], "start": [one[1] for one in found], "end": [one[2] for one in found]}
+    columns = {"token": [one[0] for one in spans], "start": [one[1] for one in spans], "end": [one[2] for one in spans]}
     columns |= {"text": [name] * count, "special": [0] * count, "segment": [""] * count, "tokens": [1] * count}
     return {f"{axis}_{what}": (axis, values) for what, values in columns.items()}
 
@@ -33,7 +33,7 @@ def softmax(values: np.ndarray) -> np.ndarray:
     return powers / powers.sum(-1, keepdims=True)
 
 
-def made(seed: int = 1, size: float = 1.0, m: int = M, checkpoint: str = "one") -> AttentionTrace:
+def make_trace(seed: int = 1, size: float = 1.0, m: int = M, checkpoint: str = "one") -> AttentionTrace:
     draw = np.random.default_rng(seed)
     query, key = coords("query", PASSAGE, "passage", m), coords("key", QUESTION, "question", N)
     scores = size * draw.normal(size=(m, N))
@@ -57,6 +57,6 @@ def panels() -> list[similarity.Panel]:
     """The best answer of the first is `blue boat`; that of the second stands in another part."""
     left = PASSAGE.index("blue")
     return [
-        similarity.Panel("dot-product", made(1), ((left, left + 9, 0.4), (0, 3, 0.2)), True),
-        similarity.Panel("cosine", made(2, 0.1, checkpoint="two"), ((0, 3, 0.3),), False, 4),
+        similarity.Panel("dot-product", make_trace(1), ((left, left + 9, 0.4), (0, 3, 0.2)), True),
+        similarity.Panel("cosine", make_trace(2, 0.1, checkpoint="two"), ((0, 3, 0.3),), False, 4),
     ]

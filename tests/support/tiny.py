@@ -74,11 +74,11 @@ def make_checkpoint(root: Path, name: str, mechanism: str, seed: int, **settings
 
 def change(folder: Path, **parts: dict) -> dict:
     """Changes settings in the parts of a config.json, such as `training={"epochs": 2}`; returns the whole."""
-    found = json.loads((folder / "config.json").read_text("utf-8"))
+    stored_config = json.loads((folder / "config.json").read_text("utf-8"))
     for part, settings in parts.items():
-        found[part] |= settings
-    (folder / "config.json").write_text(json.dumps(found), "utf-8")
-    return found
+        stored_config[part] |= settings
+    (folder / "config.json").write_text(json.dumps(stored_config), "utf-8")
+    return stored_config
 
 
 def mark(path: Path, **marked: tuple[int, ...]) -> None:

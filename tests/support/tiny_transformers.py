@@ -15,31 +15,31 @@ FAMILIES = ("bert", "roberta", "electra", "deberta", "gpt2")
 
 def word_pieces() -> transformers.PreTrainedTokenizerFast:
     """As BERT has it: [CLS] a [SEP] b [SEP], pieces with ##."""
-    made = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    made.normalizer = normalizers.BertNormalizer()
-    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    made.train_from_iterator(SENTENCES, trainers.WordPieceTrainer(vocab_size=70, special_tokens=special))
-    ids = [(name, made.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
-    made.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1", ids)
+    tokenizer.train_from_iterator(SENTENCES, trainers.WordPieceTrainer(vocab_size=70, special_tokens=special))
+    ids = [(name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1", ids)
     names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), special))
-    return transformers.PreTrainedTokenizerFast(tokenizer_object=made, model_max_length=64, **names)
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **names)
 
 
 def byte_pairs(roberta: bool) -> transformers.PreTrainedTokenizerFast:
     """As GPT-2 or RoBERTa have it: the space before a word is part of its first piece."""
-    made = Tokenizer(models.BPE())
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     special = ["<s>", "<pad>", "</s>", "<mask>"] if roberta else ["<|endoftext|>"]
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(vocab_size=300, special_tokens=special, initial_alphabet=alphabet)
-    made.train_from_iterator(SENTENCES, trainer)
+    tokenizer.train_from_iterator(SENTENCES, trainer)
     if not roberta:
-        made.post_processor = processors.ByteLevel(trim_offsets=False)
-        return transformers.PreTrainedTokenizerFast(tokenizer_object=made, model_max_length=64)
-    made.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
+        tokenizer.post_processor = processors.ByteLevel(trim_offsets=False)
+        return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64)
+    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
     names = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "cls_token": "<s>", "sep_token": "</s>"}
-    return transformers.PreTrainedTokenizerFast(tokenizer_object=made, model_max_length=64, **names)
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **names)
 
 
 def make(family: str, folder: Path, head: bool = True) -> Path:

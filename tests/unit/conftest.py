@@ -13,14 +13,14 @@ from triattn_core.models.encoder import Encoder
 @pytest.fixture
 def read(monkeypatch) -> list[int]:
     """The sizes of the batches that any encoder reads."""
-    found, forward = [], Encoder.forward
+    batch_sizes, forward = [], Encoder.forward
 
     def counted(self, batch):
-        found.append(len(batch.query.ids))
+        batch_sizes.append(len(batch.query.ids))
         return forward(self, batch)
 
     monkeypatch.setattr(Encoder, "forward", counted)
-    return found
+    return batch_sizes
 
 
 @pytest.fixture(scope="module")

@@ -50,10 +50,10 @@ def test_factors_out_of_bound_on_their_own_take_the_plain_form():
 def test_the_size_of_a_block_cannot_matter(blocks, monkeypatch):
     parts = [part.requires_grad_() for part in additive_parts()]
     monkeypatch.setattr(blockwise, "CHUNK", blocks)
-    found, plain = exponential.tanh_score(*parts), exponential.plain(*parts)
-    torch.testing.assert_close(found, written_out(*parts).float(), rtol=0, atol=2e-5)
+    scores, plain = exponential.tanh_score(*parts), exponential.plain(*parts)
+    torch.testing.assert_close(scores, written_out(*parts).float(), rtol=0, atol=2e-5)
     onto = torch.randn(BATCH, HEADS, N, I, J, generator=torch.Generator().manual_seed(2))
-    for ours, expected in zip(*(torch.autograd.grad((one * onto).sum(), parts) for one in (found, plain))):
+    for ours, expected in zip(*(torch.autograd.grad((one * onto).sum(), parts) for one in (scores, plain))):
         torch.testing.assert_close(ours, expected, rtol=1e-4, atol=3e-5)
 
 
@@ -73,9 +73,9 @@ def test_each_product_form_has_the_gradients_of_the_plain_one(form, scale):
 def test_t_additive_in_half_precision_is_computed_in_float32(dtype):
     pair, context, p = additive_parts(3.0, dtype)
     with torch.no_grad():
-        found = exponential.tanh_score(pair, context, p)
-    assert found.dtype == dtype
-    torch.testing.assert_close(found, written_out(pair, context, p).to(dtype))
+        scores = exponential.tanh_score(pair, context, p)
+    assert scores.dtype == dtype
+    torch.testing.assert_close(scores, written_out(pair, context, p).to(dtype))
 
 
 @pytest.mark.skipif(not exponential._compiler(), reason="no C++ compiler, and so no compiled form")
@@ -84,10 +84,10 @@ def test_the_compiled_form_has_the_numbers_and_gradients_of_the_plain_one(monkey
     monkeypatch.setattr(exponential, "WORTH_COMPILING", 0)
     parts = [part.requires_grad_() for part in additive_parts()]
     onto = torch.randn(BATCH, HEADS, N, I, J, generator=torch.Generator().manual_seed(2))
-    found, expected = exponential.tanh_score(*parts), exponential.plain(*parts)
+    scores, expected = exponential.tanh_score(*parts), exponential.plain(*parts)
     assert exponential._compiled.cache_info().currsize == 1  # it was taken
-    torch.testing.assert_close(found, expected, rtol=0, atol=2e-5)
-    for ours, plain in zip(*(torch.autograd.grad((one * onto).sum(), parts) for one in (found, expected))):
+    torch.testing.assert_close(scores, expected, rtol=0, atol=2e-5)
+    for ours, plain in zip(*(torch.autograd.grad((one * onto).sum(), parts) for one in (scores, expected))):
         torch.testing.assert_close(ours, plain, rtol=1e-4, atol=3e-5)
 
 
@@ -98,9 +98,9 @@ def test_gradients_beside_frozen_weights_are_the_plain_ones(sizes):
     rows, pairs, places, features = sizes
     torch.manual_seed(2)
     given = [torch.randn(rows, pairs, 1, features), torch.randn(rows, places, features), torch.randn(rows, features)]
-    weights, found = torch.randn(rows, pairs, places), []
+    weights, gradients = torch.randn(rows, pairs, places), []
     for score in (lambda a, c, p: blockwise.Score.apply(a[:, :, 0], c, p), lambda a, c, p: plain(a, c, p)[:, :, 0]):
         pair, context = given[0].clone().requires_grad_(), given[1].clone().requires_grad_()
-        found.append(torch.autograd.grad(score(pair, context, given[2]), (pair, context), weights))
-    for ours, theirs in zip(*found):
+        gradients.append(torch.autograd.grad(score(pair, context, given[2]), (pair, context), weights))
+    for ours, theirs in zip(*gradients):
         torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)

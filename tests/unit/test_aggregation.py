@@ -25,12 +25,12 @@ WORDS_A = ["Unhappy", "cats", ",", "if", "any", ",", "nap"]
 
 
 def rows(*names: str) -> list:
-    found = []
+    tokens = []
     for name in names:
         for start, end in CUTS[name]:
             piece = "##" * (name == "a" and start == 2) + TEXTS[name][start:end]
-            found.append((piece, name, start, end, f"sentence {name.upper()}", 1))
-    return found
+            tokens.append((piece, name, start, end, f"sentence {name.upper()}", 1))
+    return tokens
 
 
 QUERY, KEY, CONTEXT = rows("a"), rows("b")[:3], [("[CLS]", "", 0, 0, "", 1), *rows("b"), ("[SEP]", "", 0, 0, "", 1)]
@@ -41,38 +41,43 @@ def trace() -> AttentionTrace:
     scores = np.random.default_rng(23).normal(0, 1.5, (2, len(QUERY), len(KEY), len(CONTEXT)))
     scores[:, :, 1] += 4
     powers = np.exp(scores)
-    told = {**coords("query", QUERY), **coords("key", KEY), **coords("context", CONTEXT)}
+    coordinates = {**coords("query", QUERY), **coords("key", KEY), **coords("context", CONTEXT)}
     axes = ("head", "query", "key", "context")
     weights = powers / powers.sum((2, 3), keepdims=True)
     sites = {
-        f"{SITE}/relevance": xr.DataArray(scores, told, axes, attrs={"quantity": "relevance", "sums_over": ""}),
-        f"{SITE}/weight": xr.DataArray(weights, told, axes, attrs={"quantity": "weight", "sums_over": "key,context"}),
+        f"{SITE}/relevance": xr.DataArray(scores, coordinates, axes, attrs={"quantity": "relevance", "sums_over": ""}),
+        f"{SITE}/weight": xr.DataArray(
+            weights, coordinates, axes, attrs={"quantity": "weight", "sums_over": "key,context"}
+        ),
     }
     return AttentionTrace(sites, TEXTS, {"checkpoint": "tri", "digest": "d"})
 
 
 def read(query: str, key: str, context: str, own: tuple = ()) -> AttentionTrace:
-    found = trace()
-    for axis, way in (("query", query), ("key", key), ("context", context)):
-        found = text_units.fold_axis(found, way, axis, own)
-    return found
+    folded_trace = trace()
+    for axis, unit in (("query", query), ("key", key), ("context", context)):
+        folded_trace = text_units.fold_axis(folded_trace, unit, axis, own)
+    return folded_trace
 
 
 def test_all_axes_folded_are_what_slow_loops_give():
-    found, groups = read("words", "phrases", "sentences"), ([0, 0, 1, 2, 3, 4, 5, 6], [0, 0, 0], [0, 1, 1, 1, 1, 0])
+    folded_trace, groups = (
+        read("words", "phrases", "sentences"),
+        ([0, 0, 1, 2, 3, 4, 5, 6], [0, 0, 0], [0, 1, 1, 1, 1, 0]),
+    )
     weights = trace().site(f"{SITE}/weight").values
     expected = np.stack([oracle.folded(head, *groups) for head in weights])
-    np.testing.assert_allclose(found.site(f"{SITE}/weight").values, expected, rtol=1e-12)
+    np.testing.assert_allclose(folded_trace.site(f"{SITE}/weight").values, expected, rtol=1e-12)
     np.testing.assert_allclose(expected.sum((2, 3)), 1, rtol=1e-12)  # each row still sums to one
-    scores = found.site(f"{SITE}/relevance")
+    scores = folded_trace.site(f"{SITE}/relevance")
     powers = np.exp(scores)
     softmax = (powers / powers.sum(("key", "context"))).values
     np.testing.assert_allclose(softmax, expected, rtol=1e-10)
 
 
 def test_the_order_of_folds_does_not_matter_and_a_fold_of_a_fold_counts_tokens():
-    one = read("words", "tokens", "tokens")
-    again = one.fold("query", lambda _: ["x", "x", "y", "y", "y", "y", "y"])
+    folded_trace = read("words", "tokens", "tokens")
+    again = folded_trace.fold("query", lambda _: ["x", "x", "y", "y", "y", "y", "y"])
     whole = trace().fold("query", lambda _: ["x", "x", "x", *"yyyyy"])
     np.testing.assert_allclose(again.site(f"{SITE}/weight"), whole.site(f"{SITE}/weight"), rtol=1e-12)
     softmax = np.exp(again.site(f"{SITE}/relevance"))
@@ -84,9 +89,9 @@ def test_the_order_of_folds_does_not_matter_and_a_fold_of_a_fold_counts_tokens()
 def test_rows_without_mass_stay_without_and_lower_the_mean():
     weights = trace().site(f"{SITE}/weight").isel(head=0).copy()
     weights[1] = 0
-    found = fold(weights, "query", ["x", "x", *map(str, range(6))])
-    assert mean_mass(found) == pytest.approx(7 / 8) == found.attrs["mass_before"]
-    assert float(found[0].sum()) == pytest.approx(1 / 2)
+    folded_weights = fold(weights, "query", ["x", "x", *map(str, range(6))])
+    assert mean_mass(folded_weights) == pytest.approx(7 / 8) == folded_weights.attrs["mass_before"]
+    assert float(folded_weights[0].sum()) == pytest.approx(1 / 2)
     scores = trace().site(f"{SITE}/relevance").isel(head=0).copy()
     scores[0:2] = -np.inf
     masked = fold(scores, "query", ["x", "x", *map(str, range(6))], ("key", "context"))
@@ -98,8 +103,8 @@ def test_words_join_pieces_and_phrases_end_at_marks():
     words = read("words", "words", "phrases")
     assert labels(words.site(f"{SITE}/weight"), TEXTS, "query") == WORDS_A
     assert labels(words.site(f"{SITE}/weight"), TEXTS, "context") == ["[CLS]", "do dogs nap?", "[SEP]"]
-    found = read("phrases", "tokens", "tokens").site(f"{SITE}/weight")
-    assert labels(found, TEXTS, "query") == ["Unhappy cats,", "if any,", "nap"]
+    folded_weights = read("phrases", "tokens", "tokens").site(f"{SITE}/weight")
+    assert labels(folded_weights, TEXTS, "query") == ["Unhappy cats,", "if any,", "nap"]
     own = text_units.unit_groups(array, "query", TEXTS, "phrases", ("CATS, if", "nap"))
     assert [own.index(one) for one in own] == [0, 0, 2, 2, 2, 5, 6, 7]
     assert text_units.missing_phrases(TEXTS, ("CATS, if", "birds", "c.ts")) == ["birds", "c.ts"]  # a dot is only a dot
@@ -116,21 +121,21 @@ def test_words_join_pieces_and_phrases_end_at_marks():
     ],
 )
 def test_phrases_touch_and_are_the_text(text: str, expected: list[str]):
-    found = [text[start:end] for start, end in phrases(text)]
-    assert found == expected and "".join(found) == text
+    parts = [text[start:end] for start, end in phrases(text)]
+    assert parts == expected and "".join(parts) == text
 
 
 def test_a_folded_cell_says_what_part_of_the_mass_it_holds():
-    choice, found = Choice(f"{SITE}/weight", index=(("head", 1),)), read("words", "tokens", "tokens")
+    choice, folded_trace = Choice(f"{SITE}/weight", index=(("head", 1),)), read("words", "tokens", "tokens")
     weights = trace().site(f"{SITE}/weight").values[1]
-    told = cell.read(found, choice, {"query": 0, "key": 1, "context": 2})
+    facts = cell.read(folded_trace, choice, {"query": 0, "key": 1, "context": 2})
     both = weights[:2, 1, 2].sum()
-    assert told["weight"] == pytest.approx(both / 2) and told["share"] == pytest.approx(both / 8)
-    table = strongest(found, choice)
+    assert facts["weight"] == pytest.approx(both / 2) and facts["share"] == pytest.approx(both / 8)
+    table = strongest(folded_trace, choice)
     assert table["share"].sum() == pytest.approx(1) and (np.diff(table["share"]) <= 1e-15).all()
-    said = cell.fold_check(read("words", "words", "sentences"), choice)
-    assert said.startswith("Query is folded from 8 cells to 7, context")
-    assert "over query averaged, mass before 1.000000 and after 1.000000" in said
+    sentence = cell.fold_check(read("words", "words", "sentences"), choice)
+    assert sentence.startswith("Query is folded from 8 cells to 7, context")
+    assert "over query averaged, mass before 1.000000 and after 1.000000" in sentence
 
 
 def test_sinks_receive_more_than_their_share_and_hiding_them_keeps_the_numbers():
@@ -145,8 +150,8 @@ def test_sinks_receive_more_than_their_share_and_hiding_them_keeps_the_numbers()
     marked = text_units.mark_sinks(trace(), SITE, 2.0)
     payload = cube.figure(marked, choice, hide_special=True).payload
     assert payload["axes"]["key"]["position"] == [0, 2] and payload["axes"]["context"]["position"] == [1, 2, 3, 4]
-    gone = 100 * (1 - weights.values[0][:, [0, 2]][:, :, 1:5].sum() / 8)
-    assert f"sinks (“dogs” as key) are hidden: they hold {gone:.3g} % of the mass" in payload["hidden"]
+    hidden_share = 100 * (1 - weights.values[0][:, [0, 2]][:, :, 1:5].sum() / 8)
+    assert f"sinks (“dogs” as key) are hidden: they hold {hidden_share:.3g} % of the mass" in payload["hidden"]
     np.testing.assert_array_equal(marked.site(f"{SITE}/weight").values, weights.values)
     assert trace().site(f"{SITE}/weight")["key_special"].values.tolist() == [0, 0, 0]  # what was given stays
     none = cube.figure(text_units.mark_sinks(trace(), SITE, 5.0), choice, hide_special=True).payload["hidden"]

@@ -38,38 +38,38 @@ def run(world: Path, out: Path, command: str, *more: str) -> int:
 def test_context_stores_the_parts_of_every_row(world, tmp_path, capsys):
     out = tmp_path / "context.parquet"
     assert run(world, out, "context", "pairs-tri") == 0
-    found, told = pd.read_parquet(out), capsys.readouterr().out
-    assert found["row"].unique().tolist() == [1, 2, 3, 4, 5, 6] and "1 set aside" in told and "rows.jsonl:7" in told
+    table, output = pd.read_parquet(out), capsys.readouterr().out
+    assert table["row"].unique().tolist() == [1, 2, 3, 4, 5, 6] and "1 set aside" in output and "rows.jsonl:7" in output
     bundle = load("pairs-tri")
     for line, example in list(sources.read_examples("pairs", sources.file_source(world / "rows.jsonl")))[:2]:
         expected = anova.share_table(explain(bundle, example)[1])
-        of = found[found["row"] == line].reset_index(drop=True)
+        of = table[table["row"] == line].reset_index(drop=True)
         pd.testing.assert_frame_equal(of[list(expected)], expected, rtol=1e-4, atol=1e-7, check_dtype=False)
-    middle = found[found["site"].str.startswith("layer.1")]["redirected"].median()
-    (row,) = [line for line in told.splitlines() if line.startswith("layer.1 redirected")]
+    middle = table[table["site"].str.startswith("layer.1")]["redirected"].median()
+    (row,) = [line for line in output.splitlines() if line.startswith("layer.1 redirected")]
     assert float(row.split()[3]) == pytest.approx(middle, abs=6e-4)
-    assert found.attrs["triattn"]["command"].startswith("triattn context pairs-tri")
-    assert found.attrs["triattn"]["checkpoints"] == {"pairs-tri": bundle.digest}
+    assert table.attrs["triattn"]["command"].startswith("triattn context pairs-tri")
+    assert table.attrs["triattn"]["checkpoints"] == {"pairs-tri": bundle.digest}
 
 
 def test_heads_stores_the_measures_of_every_head_of_every_row(world, tmp_path, capsys):
     out = tmp_path / "heads.parquet"
     assert run(world, out, "heads", "pairs-tri", "--json") == 0
-    told, found = json.loads(capsys.readouterr().out), pd.read_parquet(out)
+    summary, table = json.loads(capsys.readouterr().out), pd.read_parquet(out)
     bundle = load("pairs-tri")
     examples = list(sources.read_examples("pairs", sources.file_source(world / "rows.jsonl")))
-    assert told["rows"] == 6 and told["aside"] == 1
+    assert summary["rows"] == 6 and summary["aside"] == 1
     for line, example in examples[:2]:
         trace = explain(bundle, example)[1]
         measured = head_table(trace).merge(anova.share_table(trace).assign(site=lambda t: t["site"] + "/weight"))
-        of = found[found["row"] == line].reset_index(drop=True)
+        of = table[table["row"] == line].reset_index(drop=True)
         columns = ["site", "head", "entropy", "query_information", "context_information"]
         pd.testing.assert_frame_equal(of[columns], measured[columns], rtol=1e-4, atol=1e-6, check_dtype=False)
         pd.testing.assert_series_equal(of["three_way"], measured[anova.VISIBLE_TERMS[-1]], rtol=1e-3, check_names=False)
-    first = told["heads"][0]
-    of = found[(found["site"] == first["site"]) & (found["head"] == first["head"])]
+    first = summary["heads"][0]
+    of = table[(table["site"] == first["site"]) & (table["head"] == first["head"])]
     assert first["query_information"] == pytest.approx(of["query_information"].mean())
-    assert first["query_information"] == max(one["query_information"] for one in told["heads"])
+    assert first["query_information"] == max(one["query_information"] for one in summary["heads"])
     assert main(["heads", "pairs-bi", str(world / "rows.jsonl"), "--out", str(out)]) == 0
     assert "three way" not in capsys.readouterr().out  # of two-way attention there is none
 
@@ -79,17 +79,17 @@ def test_heads_weighs_words_and_switches_heads_off(world, tmp_path, capsys):
     examples = [one for _, one in sources.read_examples("pairs", data) if isinstance(one, Example)]
     word = examples[0].text_a.split()[0]
     assert run(world, out, "heads", "pairs-tri", "--words", word, "--ablate", "--json") == 0
-    told, found, bundle = json.loads(capsys.readouterr().out), pd.read_parquet(out), load("pairs-tri")
-    heads = found[["site", "head"]].drop_duplicates()
+    summary, table, bundle = json.loads(capsys.readouterr().out), pd.read_parquet(out), load("pairs-tri")
+    heads = table[["site", "head"]].drop_duplicates()
     parts = head_ablation.measure_rows(
         bundle, sources.read_examples("pairs", data), list(heads.itertuples(index=False))
     )
     expected = head_ablation.summarize(pd.concat([part.table for part in parts], ignore_index=True))
-    assert [one["change"] for one in told["switched_off"]] == pytest.approx(expected["change"].tolist(), abs=1e-5)
+    assert [one["change"] for one in summary["switched_off"]] == pytest.approx(expected["change"].tolist(), abs=1e-5)
     parts = head_atlas.measure_rows(bundle, sources.read_examples("pairs", data), profiles=True)
     weights = weigh_words(pd.concat([part.table for part in parts], ignore_index=True), (word,))
-    assert [one["mean"] for one in told["words"]] == pytest.approx(weights["mean"].tolist(), abs=1e-6)
-    assert not found.columns.intersection(["overlaps", "to_key", "group"]).size
+    assert [one["mean"] for one in summary["words"]] == pytest.approx(weights["mean"].tolist(), abs=1e-6)
+    assert not table.columns.intersection(["overlaps", "to_key", "group"]).size
     assert run(world, out, "heads", "pairs-tri", "--words", word, "--engine", "ray") == 1
     assert "leave out --engine ray" in capsys.readouterr().err
 
@@ -98,10 +98,10 @@ def test_faithful_compares_mechanisms_over_the_same_rows(world, tmp_path, capsys
     out = tmp_path / "faithful.parquet"
     more = ("pairs-bi", "pairs-tri", "--rows", "3", "--methods", "attention", "occlusion", "--draws", "2", "--json")
     assert main(["faithful", *more[:2], str(world / "rows.jsonl"), "--out", str(out), *more[2:]]) == 0
-    told, found = json.loads(capsys.readouterr().out), pd.read_parquet(out)
-    assert told["rows"] == 3 and found.groupby("checkpoint").size().to_dict() == {"pairs-bi": 9, "pairs-tri": 9}
-    assert told["summary"] == faithfulness.summarize(found).to_dict("records")
-    assert {(one["checkpoint"], one["method"]) for one in told["summary"]} == {
+    summary, table = json.loads(capsys.readouterr().out), pd.read_parquet(out)
+    assert summary["rows"] == 3 and table.groupby("checkpoint").size().to_dict() == {"pairs-bi": 9, "pairs-tri": 9}
+    assert summary["summary"] == faithfulness.summarize(table).to_dict("records")
+    assert {(one["checkpoint"], one["method"]) for one in summary["summary"]} == {
         (name, method) for name in more[:2] for method in ("attention", "occlusion", "random")
     }
 
@@ -117,14 +117,14 @@ def test_a_stop_in_the_middle_keeps_what_there_is(world, tmp_path, capsys, monke
 
     monkeypatch.setattr(context_shares, "measure_rows", stopped)
     assert run(world, tmp_path / "some.parquet", "context", "pairs-tri") == 130
-    found = pd.read_parquet(tmp_path / "some.parquet")
-    assert found["row"].nunique() == 2 and not found.attrs["triattn"]["whole"]
+    table = pd.read_parquet(tmp_path / "some.parquet")
+    assert table["row"].nunique() == 2 and not table.attrs["triattn"]["whole"]
     assert "stopped" in capsys.readouterr().err
 
 
 def test_bad_input_is_one_line(world, tmp_path, capsys):
     out, data = str(tmp_path / "x.parquet"), str(world / "rows.jsonl")
-    for command, said in (
+    for command, message in (
         (["context", "pairs-bi", data, "--out", out], "only Tri-Attention has a cube"),
         (["context", "pairs-tri", data, "--out", str(tmp_path / "no" / "x")], "no such folder"),
         (["context", "pairs-tri", data, "--out", data], "that is the data"),
@@ -135,6 +135,6 @@ def test_bad_input_is_one_line(world, tmp_path, capsys):
         (["faithful", "pairs-tri", "reading-tri", data, "--out", out], "differ in their task"),
     ):
         assert main(command) == 1
-        told = capsys.readouterr().err
-        assert said in told and told.count("\n") == 1, told
+        errors = capsys.readouterr().err
+        assert message in errors and errors.count("\n") == 1, errors
     assert not Path(out).exists()

@@ -21,8 +21,8 @@ def cube(*sizes: int) -> np.ndarray:
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:
-    found = np.exp(scores - scores.max((-2, -1), keepdims=True))
-    return found / found.sum((-2, -1), keepdims=True)
+    exponentials = np.exp(scores - scores.max((-2, -1), keepdims=True))
+    return exponentials / exponentials.sum((-2, -1), keepdims=True)
 
 
 def site(values: np.ndarray, quantity: str) -> xr.DataArray:
@@ -31,31 +31,31 @@ def site(values: np.ndarray, quantity: str) -> xr.DataArray:
 
 def test_each_part_is_the_mean_less_all_parts_below():
     given = cube()
-    found = anova.decompose(given)
+    parts = anova.decompose(given)
     for head in range(HEADS):
         slow = oracle.parts(given[head])
         for name in anova.TERMS:
-            np.testing.assert_allclose(found[name][head], slow[name], atol=1e-12)
+            np.testing.assert_allclose(parts[name][head], slow[name], atol=1e-12)
 
 
 def test_parts_sum_to_the_whole():
     given = cube()
-    found = anova.decompose(given)
-    np.testing.assert_allclose(sum(found.values()), given - given.mean((1, 2, 3), keepdims=True), atol=1e-12)
-    squares = sum((one**2).sum((1, 2, 3)) for one in found.values())
+    parts = anova.decompose(given)
+    np.testing.assert_allclose(sum(parts.values()), given - given.mean((1, 2, 3), keepdims=True), atol=1e-12)
+    squares = sum((one**2).sum((1, 2, 3)) for one in parts.values())
     whole = ((given - given.mean((1, 2, 3), keepdims=True)) ** 2).sum((1, 2, 3))
     np.testing.assert_allclose(squares, whole, rtol=1e-12)
     shares = anova.variance_shares(given)
     np.testing.assert_allclose(sum(shares.values()), 1.0, rtol=1e-12)
-    expected = (found["three_way"] ** 2).sum((1, 2, 3)) / (whole - (found["query"] ** 2).sum((1, 2, 3)))
+    expected = (parts["three_way"] ** 2).sum((1, 2, 3)) / (whole - (parts["query"] ** 2).sum((1, 2, 3)))
     np.testing.assert_allclose(shares["three_way"], expected, rtol=1e-10)
 
 
 def test_rounding_is_no_part_of_the_relevance_and_no_information():
     given = np.array(cube(HEADS, N, 1, 1) + cube(HEADS, 1, 1, J), np.float32)  # one key: context moves nothing
     weights = softmax(given)
-    found = anova.site_shares("x", given, weights)
-    assert not found[["key", "query_key", "key_context", "three_way", "redirected", "information"]].to_numpy().any()
+    shares = anova.site_shares("x", given, weights)
+    assert not shares[["key", "query_key", "key_context", "three_way", "redirected", "information"]].to_numpy().any()
     small = site(1e-10 * cube(HEADS, N, I, J) + np.arange(I)[:, None], "relevance")
     assert (
         not anova.three_way_residual(small).values.any()
@@ -77,32 +77,32 @@ def test_known_parts_are_told_apart():
     key -= key.mean()
     both = cube(I, J)
     both -= both.mean(0) + both.mean(1, keepdims=True) - both.mean()
-    found = anova.variance_shares((5 + key[:, None] + both + np.zeros((N, 1, 1)))[None])
+    shares = anova.variance_shares((5 + key[:, None] + both + np.zeros((N, 1, 1)))[None])
     a, b = (key**2).sum() * J, (both**2).sum()
-    assert found["key"][0] == pytest.approx(a / (a + b)) and found["key_context"][0] == pytest.approx(b / (a + b))
-    assert max(found[name][0] for name in anova.VISIBLE_TERMS if name not in ("key", "key_context")) < 1e-12
+    assert shares["key"][0] == pytest.approx(a / (a + b)) and shares["key_context"][0] == pytest.approx(b / (a + b))
+    assert max(shares[name][0] for name in anova.VISIBLE_TERMS if name not in ("key", "key_context")) < 1e-12
 
 
 def test_a_masked_token_is_left_out():
     given, keep = cube(), np.ones((N, I, J), bool)
     keep[:, 2], keep[..., [0, 5]] = False, False
     smaller = np.delete(np.delete(given, 2, 2), [0, 5], 3)
-    found, expected = anova.variance_shares(given, keep), anova.variance_shares(smaller)
+    shares, expected = anova.variance_shares(given, keep), anova.variance_shares(smaller)
     for name in anova.VISIBLE_TERMS:
-        np.testing.assert_allclose(found[name], expected[name], rtol=1e-10)
+        np.testing.assert_allclose(shares[name], expected[name], rtol=1e-10)
     infinite = np.where(keep, given, -np.inf)  # as a mask before the softmax leaves it
     np.testing.assert_allclose(anova.variance_shares(infinite)["three_way"], expected["three_way"], rtol=1e-10)
 
 
 def test_uneven_cells_are_sequential_least_squares():
     given, keep = cube(), DRAW.random((N, I, J)) < 0.7
-    found = anova.variance_shares(given, keep)
-    np.testing.assert_allclose(sum(found.values()), 1.0, atol=1e-12)
+    shares = anova.variance_shares(given, keep)
+    np.testing.assert_allclose(sum(shares.values()), 1.0, atol=1e-12)
     for head in range(HEADS):
         slow = oracle.added(given[head], keep)
         whole = sum(slow.values()) - slow["query"]
         for name in anova.VISIBLE_TERMS:
-            assert found[name][head] == pytest.approx(slow[name] / whole, abs=1e-6)
+            assert shares[name][head] == pytest.approx(slow[name] / whole, abs=1e-6)
 
 
 def test_the_same_score_everywhere_has_no_share():
@@ -113,10 +113,10 @@ def test_information_is_that_of_the_loops():
     weights = softmax(cube())
     weights[1, 2] = 0  # a query with nothing to attend to
     weights[0, 1, 3] = 0
-    found = mutual_information(weights)
-    assert found.shape == (HEADS, N)
+    bits = mutual_information(weights)
+    assert bits.shape == (HEADS, N)
     for head in range(HEADS):
-        np.testing.assert_allclose(found[head], [oracle.information(rows) for rows in weights[head]], atol=1e-12)
+        np.testing.assert_allclose(bits[head], [oracle.information(rows) for rows in weights[head]], atol=1e-12)
 
 
 def test_information_of_known_weights():
@@ -132,17 +132,17 @@ def test_a_table_of_a_trace_and_the_map():
     weights = softmax(np.where(np.arange(J) == 4, -np.inf, relevance))
     given = {"relevance": site(relevance, "relevance"), "weight": site(weights, "weight")}
     sites = {f"layer.0/a_over_b/{name}": one for name, one in given.items()}
-    found = anova.share_table(AttentionTrace(sites, {}))
+    shares = anova.share_table(AttentionTrace(sites, {}))
     expected = anova.variance_shares(np.delete(relevance, 4, 3))
-    np.testing.assert_allclose(found["three_way"], expected["three_way"], rtol=1e-9)
-    np.testing.assert_allclose(found["redirected"], expected["key_context"] + expected["three_way"], rtol=1e-9)
-    np.testing.assert_allclose(found["among_keys"], expected["key"] + expected["query_key"], rtol=1e-9)
-    np.testing.assert_allclose(found["information"], mutual_information(weights).mean(1), rtol=1e-12)
-    assert found["site"].unique() == ["layer.0/a_over_b"] and list(found["head"]) == list(range(HEADS))
-    shown = anova.three_way_residual(*sites.values())
-    assert shown.attrs == {"quantity": "contribution"} and (shown.values[..., 4] == 0).all()
+    np.testing.assert_allclose(shares["three_way"], expected["three_way"], rtol=1e-9)
+    np.testing.assert_allclose(shares["redirected"], expected["key_context"] + expected["three_way"], rtol=1e-9)
+    np.testing.assert_allclose(shares["among_keys"], expected["key"] + expected["query_key"], rtol=1e-9)
+    np.testing.assert_allclose(shares["information"], mutual_information(weights).mean(1), rtol=1e-12)
+    assert shares["site"].unique() == ["layer.0/a_over_b"] and list(shares["head"]) == list(range(HEADS))
+    residual = anova.three_way_residual(*sites.values())
+    assert residual.attrs == {"quantity": "contribution"} and (residual.values[..., 4] == 0).all()
     slow = oracle.parts(np.delete(relevance[0], 4, 2))["three_way"]
-    np.testing.assert_allclose(np.delete(shown.values[0], 4, 2), slow, atol=1e-11)
+    np.testing.assert_allclose(np.delete(residual.values[0], 4, 2), slow, atol=1e-11)
 
 
 def test_a_key_whose_weights_underflow_is_not_masked():
@@ -154,9 +154,9 @@ def test_a_key_whose_weights_underflow_is_not_masked():
     weights = softmax(np.where(masked, -np.inf, relevance)).astype(np.float32)
     assert not weights[:, :, [2, 4]].any()
     given = site(relevance, "relevance"), site(weights, "weight")
-    found = anova.share_table(AttentionTrace(dict(zip(("layer.0/relevance", "layer.0/weight"), given)), {}))
+    shares = anova.share_table(AttentionTrace(dict(zip(("layer.0/relevance", "layer.0/weight"), given)), {}))
     expected = anova.variance_shares(np.delete(np.delete(relevance, 4, 2), 5, 3))
-    np.testing.assert_allclose(found["redirected"], expected["key_context"] + expected["three_way"], rtol=1e-9)
+    np.testing.assert_allclose(shares["redirected"], expected["key_context"] + expected["three_way"], rtol=1e-9)
     residual = anova.three_way_residual(*given).values
     assert np.array_equal(residual != 0, np.broadcast_to(~masked, residual.shape))
 

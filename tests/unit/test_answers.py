@@ -22,8 +22,8 @@ EXPECTED = [softmax([0.3, -1.2, 2.0]), softmax([0.0, 0.7]), softmax([-0.4, 1.1])
 
 
 def test_a_choice_is_a_softmax_over_the_options_of_its_example():
-    for found, expected in zip(probabilities(OUTPUTS, COUNTS), EXPECTED, strict=True):
-        assert found == pytest.approx(expected)
+    for actual, expected in zip(probabilities(OUTPUTS, COUNTS), EXPECTED, strict=True):
+        assert actual == pytest.approx(expected)
 
 
 def test_a_label_is_a_softmax_over_labels():

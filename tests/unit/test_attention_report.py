@@ -110,8 +110,8 @@ def test_reliance_is_the_metric_lost(world):
 def test_the_command_says_and_keeps_them(world, capsys):
     data = str(world / "data" / "small" / "dev.jsonl")
     assert main(["evaluate", "living-tri", data, "--attention", "--limit", "8", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["n"] == told["attention"]["n"] == 8
+    result = json.loads(capsys.readouterr().out)
+    assert result["n"] == result["attention"]["n"] == 8
     file = world / "checkpoints" / "living-tri" / "metrics.json"
     file.write_text("{}", "utf-8")
     assert main(["evaluate", "living-tri", data, "--attention", "--record"]) == 0
@@ -132,8 +132,8 @@ def test_worth_is_over_controls_of_the_same_form(world):
     control = config.model_copy(update={"model": config.model.model_copy(update={"weights": "even"})})
     other = config.model_copy(update={"model": control.model.model_copy(update={"heads": 1})})
     records = [record(other, [10.0]), record(control, [70.0, 72.0, 71.0]), record(config, [1.0])]
-    found = worth(config, [74.0, 75.0, 76.0], "accuracy", records)
-    assert found == {"even": {"points": 4.0, "spread": 1.0, "seeds": 3}}
+    worth_by_control = worth(config, [74.0, 75.0, 76.0], "accuracy", records)
+    assert worth_by_control == {"even": {"points": 4.0, "spread": 1.0, "seeds": 3}}
 
 
 def test_worth_counts_the_seeds_that_a_sweep_adds(world):

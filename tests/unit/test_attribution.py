@@ -31,17 +31,17 @@ def closed(left, right) -> dict[str, np.ndarray]:
     return {role: (left[role] * right[role]).sum(-1).numpy() for role in SIZES}
 
 
-def same(found, expected):
-    assert list(found) == list(SIZES)
+def same(actual, expected):
+    assert list(actual) == list(SIZES)
     for role in SIZES:
-        np.testing.assert_allclose(found[role], expected[role], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(actual[role], expected[role], rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("rows", [1, 4, 64])
 def test_a_linear_model_has_closed_forms(rows):
     away = {role: VECTORS[role] - BASELINE[role] for role in SIZES}
-    found, gap = estimators.integrated_gradients(linear, VECTORS, BASELINE, steps=6, rows=rows)
-    same(found, closed(away, W))
+    attributions, gap = estimators.integrated_gradients(linear, VECTORS, BASELINE, steps=6, rows=rows)
+    same(attributions, closed(away, W))
     assert abs(gap) < 1e-10
     same(estimators.gradient_times_input(linear, VECTORS), closed(VECTORS, W))
     same(estimators.occlusion(linear, VECTORS, BASELINE, rows=rows), closed(away, W))
@@ -56,9 +56,9 @@ def test_two_tokens_that_only_work_together_share_what_they_give():
         return (given["query"][:, 1] @ u) * (given["key"][:, 2] @ v)
 
     whole = float((VECTORS["query"][1] @ u) * (VECTORS["key"][2] @ v))
-    found, gap = estimators.integrated_gradients(product, VECTORS, nothing, steps=2)
-    assert found["query"][1] == pytest.approx(whole / 2) and found["key"][2] == pytest.approx(whole / 2)
-    assert found["context"].tolist() == [0] * 7 and found["query"][0] == 0 and abs(gap) < 1e-9
+    attributions, gap = estimators.integrated_gradients(product, VECTORS, nothing, steps=2)
+    assert attributions["query"][1] == pytest.approx(whole / 2) and attributions["key"][2] == pytest.approx(whole / 2)
+    assert attributions["context"].tolist() == [0] * 7 and attributions["query"][0] == 0 and abs(gap) < 1e-9
     each = estimators.occlusion(product, VECTORS, nothing)
     assert each["query"][1] == pytest.approx(whole) and each["key"][2] == pytest.approx(whole)
     assert estimators.gradient_times_input(product, VECTORS)["key"][2] == pytest.approx(whole)
@@ -70,11 +70,11 @@ def test_the_gap_says_how_well_the_mean_was_taken():
 
     gaps = [abs(estimators.integrated_gradients(steep, VECTORS, BASELINE, steps)[1]) for steps in (1, 4, 32)]
     assert gaps[0] > gaps[1] > 1e-9 > gaps[2]
-    found, gap = estimators.integrated_gradients(steep, VECTORS, BASELINE, 1)
+    attributions, gap = estimators.integrated_gradients(steep, VECTORS, BASELINE, 1)
     with torch.no_grad():
         whole = steep({role: one[None] for role, one in VECTORS.items()})
         whole = float(whole - steep({role: one[None] for role, one in BASELINE.items()}))
-    assert gap == pytest.approx(sum(one.sum() for one in found.values()) - whole)
+    assert gap == pytest.approx(sum(one.sum() for one in attributions.values()) - whole)
 
 
 def test_steps_have_bounds():
@@ -91,28 +91,28 @@ HEADS, N, I, J, LAYERS = 2, 3, 5, 7, 2
 def trace(cube: bool = True) -> AttentionTrace:
     draw, sites = np.random.default_rng(4), {}
     for layer in range(LAYERS):
-        for way, n, i in (("a_over_b", N, I), ("b_over_a", I, N)):
+        for direction, n, i in (("a_over_b", N, I), ("b_over_a", I, N)):
             values = draw.random((HEADS, n, i, J) if cube else (HEADS, n, i))
             values /= values.sum(tuple(range(2, values.ndim)), keepdims=True)
             dims = ("head", "query", "key", "context")[: values.ndim]
             attrs = {"quantity": "weight", "sums_over": "key,context" if cube else "key"}
-            sites[f"layer.{layer}/{way}/weight"] = xr.DataArray(values, dims=dims, attrs=attrs)
+            sites[f"layer.{layer}/{direction}/weight"] = xr.DataArray(values, dims=dims, attrs=attrs)
     return AttentionTrace(sites, {}, {"layers": LAYERS})
 
 
 def test_each_direction_gives_one_to_its_keys_and_to_the_context():
     given = trace()
-    found = estimators.attention_mass(given)
-    for role, size, way in (("query", N, "b_over_a"), ("key", I, "a_over_b")):
+    shares = estimators.attention_mass(given)
+    for role, size, direction in (("query", N, "b_over_a"), ("key", I, "a_over_b")):
         slow = np.zeros(size)
         for layer in range(LAYERS):
-            site = given.sites[f"layer.{layer}/{way}/weight"].values
+            site = given.sites[f"layer.{layer}/{direction}/weight"].values
             for h, n, i, j in np.ndindex(site.shape):
                 slow[i] += site[h, n, i, j] / (LAYERS * HEADS * site.shape[1])
-        np.testing.assert_allclose(found[role], slow)
-        assert found[role].sum() == pytest.approx(1)
+        np.testing.assert_allclose(shares[role], slow)
+        assert shares[role].sum() == pytest.approx(1)
     slow = np.mean([one.values.mean((0, 1)).sum(0) for one in given.sites.values()], 0)
-    np.testing.assert_allclose(found["context"], slow)
+    np.testing.assert_allclose(shares["context"], slow)
     assert "context" not in estimators.attention_mass(trace(cube=False))
 
 
@@ -141,11 +141,11 @@ def test_rollout_is_the_sum_over_all_paths(cube, residual):
     for side, size in (("a", N), ("b", I)):
         for token in range(size):
             follow((side, token), LAYERS - 1, 0.5 / size)
-    found = estimators.rollout(given, residual)
+    shares = estimators.rollout(given, residual)
     for role, side in (("query", "a"), ("key", "b"), ("context", "c")):
-        for token, share in enumerate(found.get(role, [])):
+        for token, share in enumerate(shares.get(role, [])):
             assert share == pytest.approx(slow.get((side, token), 0), abs=1e-12)
-    assert sum(one.sum() for one in found.values()) == pytest.approx(1)
+    assert sum(one.sum() for one in shares.values()) == pytest.approx(1)
 
 
 def test_a_trace_without_attention_is_refused():

@@ -14,10 +14,10 @@ from triattn_core.training.encoder import hard_negatives
 @pytest.mark.parametrize("rows", [1, 7, 64, 1009])
 def test_an_epoch_has_every_row_once(rows):
     lengths = np.random.default_rng(1).integers(3, 60, rows)
-    found = batching.batches(lengths, 8, seed=1, epoch=0)
-    assert sorted(np.concatenate(found).tolist()) == list(range(rows))
-    assert all(0 < len(batch) <= 8 for batch in found)
-    assert sum(len(batch) < 8 for batch in found) <= -(-rows // (8 * batching.WINDOW))
+    batches = batching.batches(lengths, 8, seed=1, epoch=0)
+    assert sorted(np.concatenate(batches).tolist()) == list(range(rows))
+    assert all(0 < len(batch) <= 8 for batch in batches)
+    assert sum(len(batch) < 8 for batch in batches) <= -(-rows // (8 * batching.WINDOW))
 
 
 def test_the_order_follows_from_seed_and_epoch_alone():
@@ -34,10 +34,10 @@ def test_the_order_follows_from_seed_and_epoch_alone():
 
 def test_rows_of_like_length_go_together_and_short_batches_do_not_come_first():
     lengths = np.random.default_rng(3).integers(3, 100, 4000)
-    found = batching.batches(lengths, 8, seed=1, epoch=0)
-    spread = np.mean([np.ptp(lengths[batch]) for batch in found])
+    batches = batching.batches(lengths, 8, seed=1, epoch=0)
+    spread = np.mean([np.ptp(lengths[batch]) for batch in batches])
     assert spread < 0.1 * np.ptp(lengths)
-    tops = [lengths[batch].max() for batch in found]
+    tops = [lengths[batch].max() for batch in batches]
     assert abs(np.corrcoef(tops, range(len(tops)))[0, 1]) < 0.2
 
 
@@ -76,22 +76,22 @@ def meanings(groups: int, each: int, seed: int) -> tuple[np.ndarray, list[tuple[
 
 
 def test_a_chain_of_positives_is_one_cluster():
-    found = hard_negatives.clusters([(0, 1), (1, 2), (4, 5)], 6)
-    assert len({found[0], found[1], found[2]}) == 1
-    assert len({found[0], found[3], found[4]}) == 3
-    assert found[4] == found[5]
+    clusters = hard_negatives.clusters([(0, 1), (1, 2), (4, 5)], 6)
+    assert len({clusters[0], clusters[1], clusters[2]}) == 1
+    assert len({clusters[0], clusters[3], clusters[4]}) == 3
+    assert clusters[4] == clusters[5]
 
 
 def test_negatives_are_near_and_never_linked():
     vectors, links = meanings(60, 3, seed=1)
     cluster = hard_negatives.clusters(links, len(vectors))
-    found = hard_negatives.negatives(vectors, links, links, seed=1)
-    assert len(found) > len(links) / 2
-    for one, other in found:
+    negatives = hard_negatives.negatives(vectors, links, links, seed=1)
+    assert len(negatives) > len(links) / 2
+    for one, other in negatives:
         assert cluster[one] != cluster[other]
         assert hard_negatives.COSINE[0] <= vectors[one] @ vectors[other] <= hard_negatives.COSINE[1]
-    assert hard_negatives.negatives(vectors, links, links, seed=1) == found
-    assert hard_negatives.negatives(vectors, links, links, seed=2) != found
+    assert hard_negatives.negatives(vectors, links, links, seed=1) == negatives
+    assert hard_negatives.negatives(vectors, links, links, seed=2) != negatives
 
 
 def test_mining_few_questions():

@@ -54,8 +54,10 @@ def test_each_module_has_its_own_scope(folder):
     script = bundle("a.js")
     assert script.index("module_b =") < script.index("module_a =")
     if NODE:
-        shown = subprocess.run([NODE, "-e", script + "console.log(run())"], capture_output=True, text=True, check=True)
-        assert shown.stdout == "6\n"
+        process = subprocess.run(
+            [NODE, "-e", script + "console.log(run())"], capture_output=True, text=True, check=True
+        )
+        assert process.stdout == "6\n"
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,8 @@ def test_two_objects_are_computed_at_once():
 
 
 def test_it_is_computed_once_and_can_be_set_and_forgotten():
-    one = SlowAnswer(Barrier(1))
-    assert (one.answer, one.answer, one.times) == (42, 42, 1)
-    del one.answer
-    assert (one.answer, one.times) == (42, 2)
+    instance = SlowAnswer(Barrier(1))
+    assert (instance.answer, instance.answer, instance.times) == (42, 42, 1)
+    del instance.answer
+    assert (instance.answer, instance.times) == (42, 2)
     assert SlowAnswer.answer.__doc__ == "Forty-two."

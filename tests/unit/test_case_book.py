@@ -34,7 +34,7 @@ def test_the_last_kept_stands_first_even_within_a_millisecond(book):
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("asked", "expected_ids"),
     [
         ({}, "abc"),
         ({"text": "BROWSER"}, "ab"),
@@ -51,13 +51,13 @@ def test_the_last_kept_stands_first_even_within_a_millisecond(book):
         ({"text": "browser", "task": "pairs"}, "a"),
     ],
 )
-def test_search(book, asked, found):
+def test_search(book, asked, expected_ids):
     ids = {
         book.keep(Case("pairs", {"text_a": "a", "text_b": "b"}, "the browser is right")).id: "a",
         book.keep(Case("reading", {"passage": "Browsers."}, "wrong", ("odd", "two"))).id: "b",
         book.keep(Case("pairs", {**ROW, "text_b": "50 % of a_b"}, "none")).id: "c",
     }
-    assert sorted(ids[case.id] for case in book.search(**asked)) == list(found)
+    assert sorted(ids[case.id] for case in book.search(**asked)) == list(expected_ids)
 
 
 def test_a_change_needs_the_version_it_was_made_from(book):
@@ -69,9 +69,9 @@ def test_a_change_needs_the_version_it_was_made_from(book):
     assert caught.value.now == second == book.get(first.id)
     assert book.change(replace(second, tags=())).tags == ()
     book.drop(first.id)
-    for gone in (lambda: book.get(first.id), lambda: book.change(second), lambda: book.drop(first.id)):
+    for call in (lambda: book.get(first.id), lambda: book.change(second), lambda: book.drop(first.id)):
         with pytest.raises(CaseError, match="no case"):
-            gone()
+            call()
     assert book.tags() == []
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.support.card_checkpoints import cases, drawn, told, use_checkpoints, written
+from tests.support.card_checkpoints import cases, drawn, dump_manifest, use_checkpoints, written
 from triattn_core.__main__ import main
 from triattn_core.case_card import draw
 from triattn_core.case_card.manifest import read
@@ -46,50 +46,50 @@ def unpacked(content: bytes) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("name", cases())
 def test_a_manifest_makes_the_same_numbers_again(there, tmp_path, name):
-    found = drawn(name)
-    again = made_again(read(written(found, tmp_path)))
-    assert again.settings == found.settings and None not in getattr(again.settings, "cell", ())
-    pd.testing.assert_frame_equal(again.table, found.table)
-    assert again.figures == found.figures and [one.alt for one in found.figures.values()]
-    assert again.trace.sites.keys() == found.trace.sites.keys() and again.trace.texts == found.trace.texts
-    assert all(np.array_equal(again.trace.sites[at], one, True) for at, one in found.trace.sites.items())
-    for canvas in (one for one in found.figures.values() if isinstance(one, Canvas)):
+    view = drawn(name)
+    again = made_again(read(written(view, tmp_path)))
+    assert again.settings == view.settings and None not in getattr(again.settings, "cell", ())
+    pd.testing.assert_frame_equal(again.table, view.table)
+    assert again.figures == view.figures and [one.alt for one in view.figures.values()]
+    assert again.trace.sites.keys() == view.trace.sites.keys() and again.trace.texts == view.trace.texts
+    assert all(np.array_equal(again.trace.sites[at], one, True) for at, one in view.trace.sites.items())
+    for canvas in (one for one in view.figures.values() if isinstance(one, Canvas)):
         sheet = plates(canvas)
         assert all(one.colours.shape == (len(one.rows), len(one.columns), 3) for one in sheet.plates) and sheet.bars
 
 
 @pytest.mark.parametrize("name", ["cube", "tensor", "context", "a null", "attribute"])
 def test_the_command_makes_the_same_card_again(there, tmp_path, capsys, name):
-    found = drawn(name)
-    first = unpacked(found.case_card())
-    figures = {f"{figure}.{kind}" for figure in found.figures for kind in ("html", "svg", "png")}
+    view = drawn(name)
+    first = unpacked(view.case_card())
+    figures = {f"{figure}.{kind}" for figure in view.figures for kind in ("html", "svg", "png")}
     tables = {"README.txt", "manifest.json", "data.csv", "data.parquet", "trace.nc"}
     assert set(first) == figures | tables
     again = tmp_path / "again.zip"
-    assert main(["card", str(written(found, tmp_path)), "--out", str(again), "--json"]) == 0
+    assert main(["card", str(written(view, tmp_path)), "--out", str(again), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["furthest"] == {"probabilities": 0, "data": 0}
     second = unpacked(again.read_bytes())
     assert {name for name in first if first[name] != second.get(name)} <= {"trace.nc"}  # which has its seconds
     for side in (first, second):
         (tmp_path / "one.nc").write_bytes(side["trace.nc"])
         trace = AttentionTrace.load(tmp_path / "one.nc")
-        assert trace.sites.keys() == found.trace.sites.keys() and trace.texts == found.trace.texts
-        assert all(np.array_equal(trace.sites[at], one, True) for at, one in found.trace.sites.items())
+        assert trace.sites.keys() == view.trace.sites.keys() and trace.texts == view.trace.texts
+        assert all(np.array_equal(trace.sites[at], one, True) for at, one in view.trace.sites.items())
 
 
 @pytest.mark.parametrize("name", ["mechanisms", "mtsa", "coin", "similarity", "context", "intervene", "attribute"])
 def test_tables_pages_and_pictures_are_sound(there, name):
-    found = drawn(name)
-    content = unpacked(found.case_card())
+    view = drawn(name)
+    content = unpacked(view.case_card())
     csv = pd.read_csv(io.BytesIO(content["data.csv"]), keep_default_na=False)
     table = pd.read_parquet(io.BytesIO(content["data.parquet"]))
-    assert list(csv) == list(table) == list(found.table) and len(csv) == len(table) > 10
-    pd.testing.assert_frame_equal(table, found.table.reset_index(drop=True), check_dtype=False)
+    assert list(csv) == list(table) == list(view.table) and len(csv) == len(table) > 10
+    pd.testing.assert_frame_equal(table, view.table.reset_index(drop=True), check_dtype=False)
     for column in (one for one in table if table[one].dtype.kind == "f"):
         np.testing.assert_allclose(pd.to_numeric(csv[column]), table[column], rtol=1e-6)
     about = json.loads(content["manifest.json"])
-    assert about["figures"].keys() == found.figures.keys() and about["versions"].keys() >= {"python", "torch", "numpy"}
-    for figure, canvas in found.figures.items():
+    assert about["figures"].keys() == view.figures.keys() and about["versions"].keys() >= {"python", "torch", "numpy"}
+    for figure, canvas in view.figures.items():
         page = content[f"{figure}.html"].decode()
         assert "default-src 'none'" in page and canvas.title[:40] in page
         known = "" if isinstance(canvas, Chart) else " id"  # the library that draws charts names addresses
@@ -109,30 +109,34 @@ def test_tables_pages_and_pictures_are_sound(there, name):
 
 
 def test_the_manifest_has_no_setting_open_and_what_was_said(there):
-    found = drawn("dialogue")
-    about = told(found)
+    view = drawn("dialogue")
+    about = dump_manifest(view)
     assert about["settings"]["option"] == 1 and len(about["settings"]["cell"]) == 3
-    assert about["said"][0]["probabilities"] == pytest.approx(found.explained[0].prediction.probabilities)
-    (one,) = about["checkpoints"]
+    assert about["said"][0]["probabilities"] == pytest.approx(view.explained[0].prediction.probabilities)
+    (checkpoint,) = about["checkpoints"]
     config = json.loads((there / "dialogue-tri" / "config.json").read_text("utf-8"))
-    assert one["digest"] == config["digest"] and one["encoder"] == "tiny" and one["seed"] == config["training"]["seed"]
+    assert (
+        checkpoint["digest"] == config["digest"]
+        and checkpoint["encoder"] == "tiny"
+        and checkpoint["seed"] == config["training"]["seed"]
+    )
     assert about["row"]["history"] == list(cases()["dialogue"][2].history)
     assert about["command"] == "triattn card manifest.json --out card.zip"
 
 
 def test_the_cells_of_the_cube_against_loops(there):
-    found = drawn("cube")
-    weights = found.explained[0].trace.site("layer.1/a_over_b/weight").values[1].astype(float)
-    rows = {(row.query_at, row.key_at, row.context_at): row.weight for row in found.table.itertuples()}
+    view = drawn("cube")
+    weights = view.explained[0].trace.site("layer.1/a_over_b/weight").values[1].astype(float)
+    rows = {(row.query_at, row.key_at, row.context_at): row.weight for row in view.table.itertuples()}
     assert rows.keys() == set(np.ndindex(weights.shape))
     assert all(rows[at] == pytest.approx(weights[at], rel=1e-6) for at in np.ndindex(weights.shape))
 
 
 def test_the_difference_against_loops_over_heads_and_context(there):
-    found = drawn("mechanisms")
-    two = [one.trace.site("layer.0/b_over_a/relevance").values.astype(float) for one in found.explained]
+    view = drawn("mechanisms")
+    two = [one.trace.site("layer.0/b_over_a/relevance").values.astype(float) for one in view.explained]
     (bi, _, tri), shape = two, two[0].shape
-    rows = found.table.set_index(["query_at", "key_at"])
+    rows = view.table.set_index(["query_at", "key_at"])
     for query in range(shape[1]):
         centred = []
         for scores in (bi, tri):
@@ -146,27 +150,27 @@ def test_the_difference_against_loops_over_heads_and_context(there):
 
 
 def test_a_picture_has_the_colours_of_the_numbers(there):
-    found = drawn("cube")
-    weights = found.explained[0].trace.site("layer.1/a_over_b/weight").values[1]
-    first, second, third = plates(found.figures["cube"]).plates
+    view = drawn("cube")
+    weights = view.explained[0].trace.site("layer.1/a_over_b/weight").values[1]
+    first, second, third = plates(view.figures["cube"]).plates
     scale, table = LogScale.fit(weights, weights[0].size), ramp(SEQUENTIAL["light"])
-    q, k, c = found.settings.cell
+    q, k, c = view.settings.cell
     for plate, slice in ((first, weights[:, :, c]), (second, weights[:, k, :]), (third, weights[q])):
         np.testing.assert_array_equal(plate.colours, table[scale.levels(slice)])
     assert (first.cell, second.cell, third.cell) == ((q, k), (q, c), (k, c))
-    drawing = ElementTree.fromstring(found.picture().svg())
+    drawing = ElementTree.fromstring(view.picture().svg())
     styles = [one.get("style", "") for one in drawing.iter(f"{SVG}path")]
     fills = {part for style in styles for part in re.findall(r"fill: (#\w+)", style)}
     assert {"#" + bytes(colour).hex() for colour in first.colours.reshape(-1, 3)} <= fills
 
 
 def test_what_is_below_zero_has_a_dash_and_the_sentence_stands_below(there):
-    found = drawn("mechanisms")
-    sheet = plates(found.figures["side-by-side"])
+    view = drawn("mechanisms")
+    sheet = plates(view.figures["side-by-side"])
     below = sheet.plates[-1].below
-    gap = found.table["Bi − Tri"].to_numpy().reshape(below.shape)
+    gap = view.table["Bi − Tri"].to_numpy().reshape(below.shape)
     assert below[gap < -abs(gap).max() / 100].all() and below.any() and not below[gap >= 0].any()
-    words = [one.text or "" for one in ElementTree.fromstring(found.picture().svg()).iter(f"{SVG}text")]
+    words = [one.text or "" for one in ElementTree.fromstring(view.picture().svg()).iter(f"{SVG}text")]
     assert sheet.sentence and sheet.sentence.split()[0] in {word for line in words for word in line.split()}
     assert sheet.sentence[-20:].split()[-1] in {line.split()[-1] for line in words if line.split()}
 
@@ -177,35 +181,35 @@ def test_seeds_are_named_and_what_they_explain_is_grey(there):
 
     config = json.loads((there / "pairs-bi" / "config.json").read_text("utf-8"))
     other = config["training"] | {"seed": 2}
-    made = make_checkpoint(there.parent, "pairs-bi-2", "bi", 77, training=other)
-    found = draw("side_by_side", ["pairs-bi", "pairs-tri"], example)
-    assert found.settings.seeds == (("pairs-tri",), ("pairs-bi", "pairs-bi-2"))
-    about = told(found)
+    folder = make_checkpoint(there.parent, "pairs-bi-2", "bi", 77, training=other)
+    view = draw("side_by_side", ["pairs-bi", "pairs-tri"], example)
+    assert view.settings.seeds == (("pairs-tri",), ("pairs-bi", "pairs-bi-2"))
+    about = dump_manifest(view)
     assert [one["name"] for one in about["checkpoints"]] == ["pairs-bi", "pairs-tri", "pairs-bi-2"]
     assert [one["seed"] for one in about["checkpoints"]] == [1, 1, 2] and about["drawn"] == 2
     grey = (255 * rgb(GREY)).round()
-    last = plates(found.figures["side-by-side"]).plates[-1]
-    noise = found.table["between seeds"].to_numpy().reshape(last.colours.shape[:2])
-    gap = found.table["Tri − Bi"].to_numpy().reshape(noise.shape)
+    last = plates(view.figures["side-by-side"]).plates[-1]
+    noise = view.table["between seeds"].to_numpy().reshape(last.colours.shape[:2])
+    gap = view.table["Tri − Bi"].to_numpy().reshape(noise.shape)
     np.testing.assert_array_equal((last.colours == grey).all(-1), abs(gap) <= noise)
-    for file in made.iterdir():
+    for file in folder.iterdir():
         file.unlink()
-    made.rmdir()
+    folder.rmdir()
 
 
 def test_texts_are_only_text(there):
     odd = pairs.Example("who <b>play</b> $x^2$ & the red", "what _{i} ]]> \\frac is")
-    found = draw("cube", ["pairs-tri"], odd)
-    assert "<b>play" not in found.figures["cube"].html()
-    words = " ".join(one.text or "" for one in ElementTree.fromstring(found.picture().svg()).iter(f"{SVG}text"))
+    view = draw("cube", ["pairs-tri"], odd)
+    assert "<b>play" not in view.figures["cube"].html()
+    words = " ".join(one.text or "" for one in ElementTree.fromstring(view.picture().svg()).iter(f"{SVG}text"))
     assert "<b>play</b> $x^2$ & the red" in words and "\\frac" in words
 
 
 def test_a_text_of_100_000_characters(there, tmp_path, capsys):
-    found = draw("cube", ["pairs-tri"], pairs.Example("who " * 25_000, "what is the film"))
-    assert main(["card", str(written(found, tmp_path)), "--out", str(tmp_path / "again.zip"), "--json"]) == 0
+    view = draw("cube", ["pairs-tri"], pairs.Example("who " * 25_000, "what is the film"))
+    assert main(["card", str(written(view, tmp_path)), "--out", str(tmp_path / "again.zip"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["furthest"]["data"] == 0
-    assert "characters are left out" in found.explained[0].prediction.notes[0]
+    assert "characters are left out" in view.explained[0].prediction.notes[0]
 
 
 def test_every_page_with_an_export_has_a_view():

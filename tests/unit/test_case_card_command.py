@@ -43,12 +43,12 @@ def test_the_command_of_settings_draws_what_they_draw(there, tmp_path, monkeypat
     row_of(name, tmp_path)
     monkeypatch.chdir(tmp_path)
     assert main([*command[1:], "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    summary = json.loads(capsys.readouterr().out)
     drawn = draw(view, checkpoints, example, **settings)
-    assert told["settings"] == drawn.settings.model_dump(mode="json") and told["rows"] == len(drawn.table)
-    assert [one["alt"] for one in told["figures"].values()] == [one.alt for one in drawn.figures.values()]
+    assert summary["settings"] == drawn.settings.model_dump(mode="json") and summary["rows"] == len(drawn.table)
+    assert [one["alt"] for one in summary["figures"].values()] == [one.alt for one in drawn.figures.values()]
     with ZipFile(tmp_path / f"{view}.zip") as card:
-        assert json.loads(card.read("manifest.json"))["settings"] == told["settings"]
+        assert json.loads(card.read("manifest.json"))["settings"] == summary["settings"]
 
 
 def test_the_lines_say_what_the_model_said_and_what_changed(there, tmp_path, capsys):
@@ -58,8 +58,10 @@ def test_the_lines_say_what_the_model_said_and_what_changed(there, tmp_path, cap
     drawn = draw("intervene", "pairs-tri", cases()["intervene"][2], units=["token 2", "token 3"], random=3)
     before, after = (one.prediction for one in drawn.explained)
     assert lines[0].endswith(f"intervene of pairs-tri, {len(drawn.table)} rows")
-    for line, what, said in zip(lines[1:], ("before", "after"), (before, after)):
-        assert line.startswith(f"pairs-tri, {what}: {said.labels[said.best]} {max(said.probabilities):.4f}, ")
+    for line, what, prediction in zip(lines[1:], ("before", "after"), (before, after)):
+        assert line.startswith(
+            f"pairs-tri, {what}: {prediction.labels[prediction.best]} {max(prediction.probabilities):.4f}, "
+        )
     assert lines[3] == f"Attention before and after: {drawn.figures['maps'].alt}"
     assert re.search(r"Without “play” and “the” the log-odds of “\w+” change by [+−][\d.]+", lines[3])
     assert "As many units at random, 3 times" in lines[3] and lines[4].startswith("Each unit alone")

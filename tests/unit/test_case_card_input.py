@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.support.card_checkpoints import cases, drawn, told, use_checkpoints, written
+from tests.support.card_checkpoints import cases, drawn, dump_manifest, use_checkpoints, written
 from triattn_core.__main__ import main
 from triattn_core.case_card import draw
 from triattn_core.errors import ConfigError, InputError, TriattnError
@@ -18,7 +18,7 @@ def there(tmp_path_factory):
         yield folder
 
 
-def said(capsys) -> str:
+def read_error(capsys) -> str:
     """The one line on standard error."""
     line = capsys.readouterr().err
     assert line.startswith("triattn: ") and line.count("\n") == 1, line
@@ -54,11 +54,11 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_a_manifest_that_does_not_fit_is_one_line(there, tmp_path, capsys, name):
     change, wanted = BAD[name]
-    found = drawn("cube")
-    about = told(found)
-    path, out = written(found, tmp_path, **change(about)), tmp_path / "again.zip"
+    view = drawn("cube")
+    about = dump_manifest(view)
+    path, out = written(view, tmp_path, **change(about)), tmp_path / "again.zip"
     assert main(["card", str(path), "--out", str(out)]) == 1 and not out.exists()
-    line = said(capsys)
+    line = read_error(capsys)
     assert wanted in line
     if name == "other weights":
         assert about["checkpoints"][0]["digest"][:12] in line and "pairs-tri" in line
@@ -69,26 +69,28 @@ def test_what_is_no_manifest_is_one_line_that_names_the_file(there, tmp_path, ca
     path = tmp_path / "manifest.json"
     path.write_text(content, "utf-8")
     assert main(["card", str(path), "--out", str(tmp_path / "again.zip")]) == 1
-    assert str(path) in said(capsys)
+    assert str(path) in read_error(capsys)
     assert main(["card", str(tmp_path / "none.json"), "--out", str(tmp_path / "again.zip")]) == 1
-    assert "none.json" in said(capsys)
+    assert "none.json" in read_error(capsys)
 
 
 def test_another_table_beside_the_manifest_is_said(there, tmp_path, capsys):
-    found = drawn("cube")
-    path, out = written(found, tmp_path), str(tmp_path / "again.zip")
+    view = drawn("cube")
+    path, out = written(view, tmp_path), str(tmp_path / "again.zip")
     beside = tmp_path / "data.parquet"
     beside.write_bytes(b"nothing")
-    assert main(["card", str(path), "--out", out]) == 1 and "not a table" in said(capsys)
-    found.table.iloc[1:].to_parquet(beside)
-    assert main(["card", str(path), "--out", out]) == 1 and "not the cells" in said(capsys)
-    moved = found.table.copy()
+    assert main(["card", str(path), "--out", out]) == 1 and "not a table" in read_error(capsys)
+    view.table.iloc[1:].to_parquet(beside)
+    assert main(["card", str(path), "--out", out]) == 1 and "not the cells" in read_error(capsys)
+    moved = view.table.copy()
     moved.loc[3, "weight"] += 0.25
     moved.to_parquet(beside, index=False)
     assert main(["card", str(path), "--out", out]) == 0 and "at most 0.25 from" in capsys.readouterr().out
     beside.unlink()
     assert main(["card", str(path), "--out", out]) == 0 and "data: not compared" in capsys.readouterr().out
-    assert main(["card", str(path), "--out", str(tmp_path / "no" / "x.zip")]) == 1 and "no such folder" in said(capsys)
+    assert main(["card", str(path), "--out", str(tmp_path / "no" / "x.zip")]) == 1 and "no such folder" in read_error(
+        capsys
+    )
 
 
 def test_what_does_not_go_together_is_one_line(there):

@@ -43,9 +43,11 @@ def test_the_first_rows_of_an_order(cases, table):
     order = f"{TRI} moved"
     expected = table.sort_values(order, ascending=False, kind="stable")
     for skip, most in ((0, 7), (30, 20), (1000, 100), (0, ROWS)):
-        found, passing = cases.rows.first(Filter(), [order], most, skip)
+        result_table, passing = cases.rows.first(Filter(), [order], most, skip)
         assert passing == ROWS == len(cases.rows)
-        pd.testing.assert_frame_equal(found, expected[skip : skip + most].reset_index(drop=True), check_dtype=False)
+        pd.testing.assert_frame_equal(
+            result_table, expected[skip : skip + most].reset_index(drop=True), check_dtype=False
+        )
     both = [f"{BI} confidence", f"{CBI} confidence"]
     least = table[both].min(axis=1).sort_values(ascending=False, kind="stable").index
     assert cases.rows.first(Filter(), both, 9)[0]["row"].tolist() == table.loc[least[:9], "row"].tolist()
@@ -66,8 +68,8 @@ def test_filters_are_those_of_pandas(cases, table, name):
     passing, mask = FILTERS[name]
     expected = table[mask(table)]
     assert (len(expected) > 1) == (name != "none")
-    found, count = cases.rows.first(passing, ["row"], ROWS)
-    assert found["row"].tolist() == expected["row"].tolist()[::-1] and count == len(expected)
+    result_table, count = cases.rows.first(passing, ["row"], ROWS)
+    assert result_table["row"].tolist() == expected["row"].tolist()[::-1] and count == len(expected)
     assert cases.rows.count(passing) == len(expected)
     drawn = cases.rows.sample(passing, 5, seed=3)
     assert drawn[1] == len(expected) and set(drawn[0]["row"]) <= set(expected["row"])
@@ -79,10 +81,10 @@ def test_filters_are_those_of_pandas(cases, table, name):
 def test_groups_are_counted_and_summed(cases, table, space, monkeypatch):
     monkeypatch.setattr(case_rows, "SPACE", space)
     by, sums = ["label", f"{TRI} right"], [f"{TRI} confidence"]
-    found = cases.rows.groups(by, sums)
+    groups = cases.rows.groups(by, sums)
     grouped = table.groupby(by)
-    assert found["n"].tolist() == grouped.size().tolist()
-    np.testing.assert_allclose(found[sums[0]], grouped[sums[0]].sum(), rtol=1e-5)
+    assert groups["n"].tolist() == grouped.size().tolist()
+    np.testing.assert_allclose(groups[sums[0]], grouped[sums[0]].sum(), rtol=1e-5)
 
 
 def test_agreement_is_the_same_from_files_and_memory(cases, table):
@@ -109,5 +111,5 @@ def test_a_row_group_too_large_to_read_in_a_piece_is_refused(table, tmp_path, mo
 def test_nothing_has_no_first_row():
     kinds = case_columns.column_types(list(large_tables.NAMES.items()))
     rows = CaseRows.of_table(case_table.pa.schema(list(kinds.items())).empty_table())
-    found, passing = rows.first(Filter(), ["row"], 10)
-    assert passing == len(found) == 0 and list(found) == list(kinds)
+    result_table, passing = rows.first(Filter(), ["row"], 10)
+    assert passing == len(result_table) == 0 and list(result_table) == list(kinds)

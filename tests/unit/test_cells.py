@@ -20,26 +20,26 @@ def drawn(seed: int) -> tuple[list[str], int]:
 @pytest.mark.parametrize("seed", range(40))
 def test_cells_are_the_tokens_and_each_belongs_to_one_segment(seed):
     names, most = drawn(seed)
-    found = cells(names, most)
-    assert [place for start, end in found for place in range(start, end)] == list(range(len(names)))
-    assert all(len(set(names[start:end])) == 1 for start, end in found)
-    assert len(found) == min(most, len(names))
+    spans = cells(names, most)
+    assert [place for start, end in spans for place in range(start, end)] == list(range(len(names)))
+    assert all(len(set(names[start:end])) == 1 for start, end in spans)
+    assert len(spans) == min(most, len(names))
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_cells_are_as_even_as_segments_allow(seed):
     """No segment could give a cell to another and leave the longest cell shorter."""
     names, most = drawn(seed)
-    found = cells(names, most)
+    spans = cells(names, most)
     sizes: dict[str, list[int]] = {}
-    for start, end in found:
+    for start, end in spans:
         sizes.setdefault(names[start], []).append(end - start)
     assert all(max(one) - min(one) <= 1 for one in sizes.values())
     worst = max(sizes, key=lambda name: sum(sizes[name]) / len(sizes[name]))
     longest = sum(sizes[worst]) / len(sizes[worst])
-    for name, one in sizes.items():
-        if name != worst and len(one) > 1:
-            assert sum(one) / (len(one) - 1) >= longest - 1e-9
+    for name, lengths in sizes.items():
+        if name != worst and len(lengths) > 1:
+            assert sum(lengths) / (len(lengths) - 1) >= longest - 1e-9
 
 
 def test_equal_names_apart_are_two_segments():
@@ -73,9 +73,9 @@ def test_sentences(text, parts):
 @pytest.mark.parametrize("most", [1, 2, 5, 9])
 def test_the_shortest_neighbours_are_joined(most):
     spans = sentences("Aa. Bb bb bb. Cc. Dd. Eeee eeee eeee. Ff.")
-    found = merge_spans(spans, most)
-    assert len(found) == min(most, len(spans))
-    assert [i for first, last, _ in found for i in range(first, last + 1)] == list(range(len(spans)))
-    assert all((start, end) == (spans[first][0], spans[last][1]) for first, last, (start, end) in found)
+    groups = merge_spans(spans, most)
+    assert len(groups) == min(most, len(spans))
+    assert [i for first, last, _ in groups for i in range(first, last + 1)] == list(range(len(spans)))
+    assert all((start, end) == (spans[first][0], spans[last][1]) for first, last, (start, end) in groups)
     if most == 5:
-        assert (2, 3) in [(first, last) for first, last, _ in found]
+        assert (2, 3) in [(first, last) for first, last, _ in groups]

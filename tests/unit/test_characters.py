@@ -105,9 +105,9 @@ def test_rare_characters_are_left_out(tmp_path, least):
 
 
 def test_the_frequent_ones_come_first_and_equals_by_code_point():
-    found = character_tokenizer(["电影 电影院", "影 b a Ａ"]).get_vocab()
-    assert sorted(found, key=found.get) == [*SPECIAL.values(), "影", "a", "电", "b", "院"]
-    assert sorted(found.values()) == list(range(len(found)))
+    vocabulary = character_tokenizer(["电影 电影院", "影 b a Ａ"]).get_vocab()
+    assert sorted(vocabulary, key=vocabulary.get) == [*SPECIAL.values(), "影", "a", "电", "b", "院"]
+    assert sorted(vocabulary.values()) == list(range(len(vocabulary)))
 
 
 def test_no_white_space_and_nothing_invisible_is_a_token():

@@ -46,9 +46,9 @@ def train(root: Path, mechanism: str, *more: str) -> int:
 def test_metrics_are_repeated_from_the_checkpoint(world, mechanism):
     bundle = load(f"small-{mechanism}")
     rows = pairs.read(world / "data" / "small" / "test.jsonl")
-    found = evaluate([bundle], rows)[0]
-    assert found["n"] == 22
-    assert found["metrics"] == {name: bundle.metrics["test"][name] for name in ("accuracy", "f1")}
+    result = evaluate([bundle], rows)[0]
+    assert result["n"] == 22
+    assert result["metrics"] == {name: bundle.metrics["test"][name] for name in ("accuracy", "f1")}
     assert all(check.good for check in verify(f"small-{mechanism}"))
 
 
@@ -220,8 +220,8 @@ def test_the_command_line(world, tmp_path, capsys):
     row = tmp_path / "row.json"
     row.write_text(json.dumps({"text_a": "the car", "text_b": "a red car"}))
     assert main(["explain", "small-tri", str(row), "--json", "--out", str(tmp_path / "t.nc")]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["meta"]["checkpoint"] == "small-tri" and (tmp_path / "t.nc").is_file()
+    result = json.loads(capsys.readouterr().out)
+    assert result["meta"]["checkpoint"] == "small-tri" and (tmp_path / "t.nc").is_file()
     assert main(["evaluate", "small-bi", str(world / "data" / "small" / "dev.jsonl"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["metrics"] == {
         name: load("small-bi").metrics["dev"][name] for name in ("accuracy", "f1")
@@ -237,5 +237,5 @@ def test_the_command_line(world, tmp_path, capsys):
 )
 def test_the_command_line_says_one_line_on_bad_input(world, capsys, arguments):
     assert main(arguments) == 1
-    said = capsys.readouterr().err.strip()
-    assert said.startswith("triattn: ") and len(said.splitlines()) == 1
+    message = capsys.readouterr().err.strip()
+    assert message.startswith("triattn: ") and len(message.splitlines()) == 1

@@ -43,7 +43,7 @@ def tokenizer() -> Tokenizer:
     return Tokenizer(PATH)
 
 
-def shown(tokenizer: Tokenizer, text: str, limit: int = 64) -> list[str]:
+def cut_by_tokens(tokenizer: Tokenizer, text: str, limit: int = 64) -> list[str]:
     """The text of each token as it was written."""
     (tokens,) = tokenizer.encode([text], limit)
     return [text[slice(*span)] for span in tokens.spans]
@@ -99,13 +99,13 @@ def test_full_width_reads_as_half_width_and_is_shown_as_written(tokenizer) -> No
     wide, narrow = "ＱＱ怎么登录？１２３", "qq怎么登录?123"
     left, right = tokenizer.encode([wide, narrow], 64)
     assert left.ids == right.ids and tokenizer.special["unk"] not in left.ids
-    assert shown(tokenizer, wide) == list(wide)
+    assert cut_by_tokens(tokenizer, wide) == list(wide)
 
 
 def test_accents_apart_or_not_read_alike(tokenizer) -> None:
     apart, composed = tokenizer.encode(["好 nai\u0308ve", "好 na\u00efve"], 64)
     assert apart.ids == composed.ids
-    assert shown(tokenizer, "好 nai\u0308ve") == ["好", "n", "a", "i\u0308", "v", "e"]
+    assert cut_by_tokens(tokenizer, "好 nai\u0308ve") == ["好", "n", "a", "i\u0308", "v", "e"]
 
 
 def test_unknown_characters_are_named(tokenizer) -> None:
@@ -118,21 +118,21 @@ def test_unknown_characters_are_named(tokenizer) -> None:
 
 
 def test_a_long_list_of_unknown_characters_is_cut(tokenizer) -> None:
-    (said,) = notes(tokenizer, "龘靐龖𪚥齉爨鱻麤馫灪")
-    assert "龘, 靐, 龖, 𪚥, 齉, 爨, 鱻, 麤, … (10 in all)" in said
-    assert said.endswith("It cannot read this text: what follows means little.")
+    (note,) = notes(tokenizer, "龘靐龖𪚥齉爨鱻麤馫灪")
+    assert "龘, 靐, 龖, 𪚥, 齉, 爨, 鱻, 麤, … (10 in all)" in note
+    assert note.endswith("It cannot read this text: what follows means little.")
 
 
 def test_what_has_no_shape_is_named_by_its_number(tokenizer) -> None:
-    (said,) = notes(tokenizer, "\u0301看电影")
-    assert "does not know U+0301." in said
+    (note,) = notes(tokenizer, "\u0301看电影")
+    assert "does not know U+0301." in note
 
 
 def test_an_emoji_of_several_parts_is_one_token(tokenizer) -> None:
     text = TEXTS["an emoji of three, a flag, a heart"]
-    assert shown(tokenizer, text) == ["好", "👨\u200d👩\u200d👧", "看", "🇨🇳", "❤\ufe0f", "吗"]
-    (said,) = notes(tokenizer, text)
-    assert said == "Sentence A: the model does not know 👨\u200d👩\u200d👧, 🇨🇳, ❤\ufe0f and sees them all alike."
+    assert cut_by_tokens(tokenizer, text) == ["好", "👨\u200d👩\u200d👧", "看", "🇨🇳", "❤\ufe0f", "吗"]
+    (note,) = notes(tokenizer, text)
+    assert note == "Sentence A: the model does not know 👨\u200d👩\u200d👧, 🇨🇳, ❤\ufe0f and sees them all alike."
 
 
 def test_a_tower_of_accents_is_shown_in_part(tokenizer) -> None:

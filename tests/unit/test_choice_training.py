@@ -95,11 +95,14 @@ def test_a_run_is_measured_as_evaluate_measures_it(world, capsys, task, mechanis
     name = {"dialogue": "talk", "reading": "text"}[task]
     for split in ("dev", "test"):
         assert main(["evaluate", str(folder), str(world / "data" / name / f"{split}.jsonl"), "--json"]) == 0
-        found = json.loads(capsys.readouterr().out)
-        told = metrics[split]
-        assert found["metrics"] == {key: told[key] for key in found["metrics"]} and found["n"] == told["n"]
-        assert 0 < told["chance"] < 60
-    assert set(found["metrics"]) == (
+        result = json.loads(capsys.readouterr().out)
+        split_metrics = metrics[split]
+        assert (
+            result["metrics"] == {key: split_metrics[key] for key in result["metrics"]}
+            and result["n"] == split_metrics["n"]
+        )
+        assert 0 < split_metrics["chance"] < 60
+    assert set(result["metrics"]) == (
         {"R4@1", "R4@2"} if task == "dialogue" else {"accuracy", "accuracy_middle", "accuracy_high"}
     )
     assert main(["verify", str(folder)]) == 0
@@ -126,8 +129,8 @@ def test_labels_that_take_turns_are_not_all_left_out_but_one(world, capsys):
     """True and false response one after the other: every second row would teach that all is true."""
     rows = [dialogue_row(random.Random(seed), single=True) for seed in range(40)]
     sides = [[row for row in rows if row["label"] == label] for label in (1, 0)]
-    told = "".join(json.dumps(row) + "\n" for two in zip(*sides) for row in two)
-    (world / "data" / "talk" / "turns.jsonl").write_text(told)
+    content = "".join(json.dumps(row) + "\n" for two in zip(*sides) for row in two)
+    (world / "data" / "talk" / "turns.jsonl").write_text(content)
     folder = make(world, "dialogue", "bi", train=["talk/turns"], every=2)
     where = ["--data", str(world / "data"), "--runs", str(world / "runs")]
     assert main(["train", str(folder / "config.json"), *where]) == 1
@@ -141,8 +144,8 @@ def test_the_option_that_is_shown_is_the_one_that_is_asked_for(world):
     best, _ = explain(bundle, example)
     assert best.option == best.best and len(best.probabilities) == len(example.options)
     for option, text in enumerate(example.options):
-        told, trace = explain(bundle, example, option=option)
-        assert told.probabilities == pytest.approx(best.probabilities, abs=1e-5) and told.option == option
+        prediction, trace = explain(bundle, example, option=option)
+        assert prediction.probabilities == pytest.approx(best.probabilities, abs=1e-5) and prediction.option == option
         again, same = explain(bundle, example, option=option, known=best.probabilities)
         assert again.probabilities == best.probabilities and (again.option, again.best) == (option, best.best)
         for site, array in trace.sites.items():

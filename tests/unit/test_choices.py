@@ -49,42 +49,42 @@ def test_an_option_has_its_own_roles(world, task, example, names):
     _, tokenizer = world
     (options,) = task.roles([example], tokenizer, Limits(60))
     assert len(options) == len(example.candidates if task is dialogue else example.options)
-    for option, one in enumerate(options):
+    for option, roles in enumerate(options):
         texts = task.texts(example, option)
-        assert set(one.query.texts) == {names[0]} and set(one.key.texts) == {names[1]}
-        for role in (one.query, one.key):
-            assert [one.context.ids[place] for place in role.positions] == list(role.ids)
+        assert set(roles.query.texts) == {names[0]} and set(roles.key.texts) == {names[1]}
+        for role in (roles.query, roles.key):
+            assert [roles.context.ids[place] for place in role.positions] == list(role.ids)
             assert "".join(words(role, texts)) == texts[role.texts[0]].replace(" ", "")
-        whole = [word for word in words(one.context, texts) if word]
+        whole = [word for word in words(roles.context, texts) if word]
         assert "".join(whole) == "".join("".join(texts.values()).split())
-        assert one.context.strings.count("[SEP]") == len(texts)
+        assert roles.context.strings.count("[SEP]") == len(texts)
         # BERT's second segment begins with what is asked.
-        second = {name for name, kind in zip(one.context.texts, one.context.types) if kind == 1}
+        second = {name for name, kind in zip(roles.context.texts, roles.context.types) if kind == 1}
         assert second - {""} == ({"response"} if task is dialogue else {"question", "option"})
 
 
 def test_segments_are_turns_and_sentences(world):
     _, tokenizer = world
-    (one, _), = dialogue.roles([TALK], tokenizer, Limits(60))  # fmt: skip
-    assert list(dict.fromkeys(one.context.segments)) == ["", "turn 1", "turn 2", "turn 3", "response"]
-    (one, *_), = reading.roles([TEXT], tokenizer, Limits(60))  # fmt: skip
+    (roles, _), = dialogue.roles([TALK], tokenizer, Limits(60))  # fmt: skip
+    assert list(dict.fromkeys(roles.context.segments)) == ["", "turn 1", "turn 2", "turn 3", "response"]
+    (roles, *_), = reading.roles([TEXT], tokenizer, Limits(60))  # fmt: skip
     expected = ["", *(f"sentence {i}" for i in (1, 2, 3, 4)), "question", "option"]
-    assert list(dict.fromkeys(one.context.segments)) == expected
-    assert one.context.strings[one.context.segments.index("sentence 3")] == "A"
+    assert list(dict.fromkeys(roles.context.segments)) == expected
+    assert roles.context.strings[roles.context.segments.index("sentence 3")] == "A"
 
 
 @pytest.mark.parametrize(("task", "example"), [(dialogue, TALK), (reading, TEXT)])
 def test_cells_stay_within_segments_and_special_tokens_are_their_own(world, task, example):
     _, tokenizer = world
     (options,) = task.roles([example], tokenizer, LIMITS)
-    for one in options:
-        for role, most in zip((one.query, one.key, one.context), LIMITS.cells):
+    for roles in options:
+        for role, most in zip((roles.query, roles.key, roles.context), LIMITS.cells):
             assert len(role.runs) <= max(most, len(set(role.segments) - {""}) + sum(role.special))
             assert [place for start, end in role.runs for place in range(start, end)] == list(range(len(role)))
             for start, end in role.runs:
                 assert len(set(role.segments[start:end])) == 1
                 assert end - start == 1 or not any(role.special[start:end])
-        assert len(one.context.cells) == 13 < len(one.context)
+        assert len(roles.context.cells) == 13 < len(roles.context)
 
 
 ASKED = replace(TEXT, question="The movie is blue. What is red ?", options=("a car. Not the film. big", "small ."))
@@ -98,16 +98,16 @@ SAID = replace(
 def test_a_cell_does_not_cross_a_sentence_where_there_are_enough(world, task, example, most):
     _, tokenizer = world
     (options,) = task.roles([example], tokenizer, Limits(60, (most, most, 40)))
-    for option, one in enumerate(options):
+    for option, roles in enumerate(options):
         spans = {name: sentences(text) for name, text in task.texts(example, option).items()}
-        for role in (one.query, one.key, one.context):
-            found = [
+        for role in (roles.query, roles.key, roles.context):
+            units = [
                 next(((name, i) for i, (a, b) in enumerate(spans[name]) if a <= start < b)) if name else place
                 for place, (name, (start, _)) in enumerate(zip(role.texts, role.spans))
             ]
-            cells = 40 if role is one.context else most
-            apart = all(found[start] == found[end - 1] for start, end in role.runs)
-            assert apart is (len(set(found)) <= cells), (found, cells)
+            cells = 40 if role is roles.context else most
+            apart = all(units[start] == units[end - 1] for start, end in role.runs)
+            assert apart is (len(set(units)) <= cells), (units, cells)
             assert len(role.runs) == min(cells, len(role))
 
 
@@ -117,18 +117,18 @@ def test_cells_are_means_of_what_the_encoder_gives_their_tokens(world, task, exa
     """In a padded batch, beside the oracle; the own context vectors of query and key in the same cells."""
     encoder, tokenizer = world
     (options,) = task.roles([example], tokenizer, LIMITS)
-    found = encoder(collate(options, tokenizer))
+    states = encoder(collate(options, tokenizer))
     (plain,) = task.roles([example], tokenizer, Limits(LIMITS.tokens))
     whole = encoder(collate(plain, tokenizer))
-    for row, one in enumerate(options):
+    for row, roles in enumerate(options):
         for name in ("query", "key", "context"):
-            role, ours, tokens = getattr(one, name), getattr(found, name), getattr(whole, name)
+            role, ours, tokens = getattr(roles, name), getattr(states, name), getattr(whole, name)
             assert ours.keep[row].sum() == len(role.runs)
             assert len(role.runs) < len(role) or name == "key"
             for which in ("vectors", "own")[: 1 + (name != "context")]:
                 expected = torch.from_numpy(means(getattr(tokens, which)[row].numpy(), role.runs)).float()
                 torch.testing.assert_close(getattr(ours, which)[row, : len(role.runs)], expected)
-    torch.testing.assert_close(found.pooled, whole.pooled)
+    torch.testing.assert_close(states.pooled, whole.pooled)
 
 
 def test_of_a_long_dialogue_the_oldest_turns_are_left_out(world):
@@ -142,11 +142,11 @@ def test_of_a_long_dialogue_the_oldest_turns_are_left_out(world):
     assert len(kept) == 1
     first = next(iter(kept))[1]
     assert options[0].query.texts[0] == "turn.200" and 180 < int(first.split()[1]) < 197
-    told = f"Turns 1 to {int(first.split()[1]) - 1} are left out"
-    assert all(any(note.startswith(told) for note in one.notes) for one in options)
+    prefix = f"Turns 1 to {int(first.split()[1]) - 1} are left out"
+    assert all(any(note.startswith(prefix) for note in one.notes) for one in options)
     # A cell a turn: no more turns than cells are there for.
-    ((one, _),) = dialogue.roles([example], tokenizer, Limits(500, (3, 2, 13)))
-    assert len(set(one.context.segments) - {"", "response"}) == 5 and len(one.context.cells) <= 13
+    ((roles, _),) = dialogue.roles([example], tokenizer, Limits(500, (3, 2, 13)))
+    assert len(set(roles.context.segments) - {"", "response"}) == 5 and len(roles.context.cells) <= 13
 
 
 def test_a_long_passage_of_equal_sentences_is_read_from_its_beginning(world):
@@ -163,9 +163,9 @@ def test_a_long_passage_of_equal_sentences_is_read_from_its_beginning(world):
 @pytest.mark.parametrize("place", [0, 7, 400, 997, 999])
 def test_of_a_long_passage_the_part_is_read_that_is_asked_about(world, place):
     _, tokenizer = world
-    said = ["The big red car. "] * 1000
-    said[place] = "Where is the browser. "
-    long = replace(TEXT, passage="".join(said), question="where is the browser ?")
+    parts = ["The big red car. "] * 1000
+    parts[place] = "Where is the browser. "
+    long = replace(TEXT, passage="".join(parts), question="where is the browser ?")
     (options,) = reading.roles([long], tokenizer, Limits(50))
     texts, context = reading.texts(long), options[0].context
     rows = [i for i, name in enumerate(context.texts) if name == "passage"]
@@ -175,8 +175,8 @@ def test_of_a_long_passage_the_part_is_read_that_is_asked_about(world, place):
     assert context.segments[rows[read.index("browser")]] == f"sentence {place + 1}"
     before, after = context.spans[rows[0]][0], context.spans[rows[-1]][1]
     sizes = [len(part.strip()) for part in (long.passage[:before], long.passage[after:])]
-    told = f"{sizes[0]:,} characters before them and {sizes[1]:,} after."
-    assert any(note.endswith(told) for note in options[0].notes) is (before > 0)
+    suffix = f"{sizes[0]:,} characters before them and {sizes[1]:,} after."
+    assert any(note.endswith(suffix) for note in options[0].notes) is (before > 0)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_a_row_is_what_it_was_read_from(tmp_path, task, example):
 
 
 def test_recall_and_accuracy():
-    judged = [dialogue.verdict(replace(TALK, candidates=tuple("abcdefghij"), label=label), told) for label, told in (
+    judged = [dialogue.verdict(replace(TALK, candidates=tuple("abcdefghij"), label=label), p) for label, p in (
         (0, [0.5, *[0.05] * 9]),
         (3, [0.3, 0.1, 0.1, 0.2, *[0.01] * 6]),
         (9, [0.1] * 10),
@@ -241,7 +241,7 @@ def test_recall_and_accuracy():
     assert dialogue.metrics([dialogue.verdict(single, [0.4, 0.6]), dialogue.verdict(single, [0.7, 0.3])]) == {
         "accuracy": 50.0
     }
-    levels = [reading.verdict(replace(TEXT, level=level), told) for level, told in (
+    levels = [reading.verdict(replace(TEXT, level=level), p) for level, p in (
         ("middle", [0.1, 0.1, 0.8]), ("middle", [0.8, 0.1, 0.1]), ("high", [0.0, 0.0, 1.0])
     )]  # fmt: skip
     assert reading.metrics(levels) == {"accuracy": 66.67, "accuracy_high": 100.0, "accuracy_middle": 50.0}

@@ -28,11 +28,11 @@ def build(**more) -> Coin:
     torch.manual_seed(3)
     sizes = {"embedding": EMBEDDING, "hidden": HIDDEN, "layers": LAYERS, "heads": 1}
     module = Coin(CoinConfig(**{**sizes, **more}), WORDS).double().eval()
-    for name, one in module.named_parameters():
+    for name, parameter in module.named_parameters():
         if name.endswith("bias") or name == "embed.weight":
-            torch.nn.init.normal_(one, std=0.5)
-        elif one.ndim > 1:
-            one.data *= 1.5  # else three pairs hardly differ
+            torch.nn.init.normal_(parameter, std=0.5)
+        elif parameter.ndim > 1:
+            parameter.data *= 1.5  # else three pairs hardly differ
     return module
 
 
@@ -42,15 +42,15 @@ def weights(module: torch.nn.Module) -> dict[str, np.ndarray]:
 
 def sentences(before: bool = False, more: int = 0) -> tuple[Sentences, Sentences]:
     """Three pairs; padding is the word 2, after the tokens or before them."""
-    draw, found = torch.Generator().manual_seed(5), []
+    draw, sides = torch.Generator().manual_seed(5), []
     for side, n in enumerate((N + more, I + more)):
         words, keep = torch.full((len(LENGTHS), n), 2), torch.zeros(len(LENGTHS), n, dtype=torch.bool)
         for row, lengths in enumerate(LENGTHS):
             at = slice(n - lengths[side], n) if before else slice(0, lengths[side])
             words[row, at] = torch.randint(5, WORDS, (lengths[side],), generator=draw)
             keep[row, at] = True
-        found.append(Sentences(words, keep))
-    return found[0], found[1]
+        sides.append(Sentences(words, keep))
+    return sides[0], sides[1]
 
 
 def tokens(n: int, width: int, seed: int = 7) -> np.ndarray:
@@ -103,30 +103,30 @@ def test_pooling_is_equations_13_to_15():
     module, v, w = HeadPooling(6, 3).double(), tokens(5, 6), tokens(2, 6, seed=4)
     pair = coin.Pair(coin.together(batch(v), batch(w)), real(5), real(2))
     W = {f"pool.{name}": one for name, one in weights(module).items()}
-    for found, rows in zip(module(pair), (v, w)):
-        np.testing.assert_allclose(found[0].detach(), oracle.pooling(list(rows), W, 3), atol=1e-12)
-    for found, rows in zip(MaxPooling(4, 1)(pair), (v, w)):
-        np.testing.assert_allclose(found[0], rows.max(0), atol=0)
+    for output, rows in zip(module(pair), (v, w)):
+        np.testing.assert_allclose(output[0].detach(), oracle.pooling(list(rows), W, 3), atol=1e-12)
+    for output, rows in zip(MaxPooling(4, 1)(pair), (v, w)):
+        np.testing.assert_allclose(output[0], rows.max(0), atol=0)
 
 
 def test_a_convolution_is_that_of_torch():
     torch.manual_seed(1)
     module, v, w = Convolution(7, 3).double(), tokens(5, 7), tokens(2, 7, seed=4)
-    found = module(coin.Pair(coin.together(batch(v), batch(w)), real(5), real(2))).apart
-    for one, rows in zip(found, (v, w)):
+    states = module(coin.Pair(coin.together(batch(v), batch(w)), real(5), real(2))).apart
+    for output, rows in zip(states, (v, w)):
         inner = torch.nn.functional.pad(batch(rows).mT, (1, 1))
-        torch.testing.assert_close(one, module.convolution(inner).mT.relu(), rtol=0, atol=1e-12)
+        torch.testing.assert_close(output, module.convolution(inner).mT.relu(), rtol=0, atol=1e-12)
     assert windows_of(batch(v), real(5))[0, 0, :7].eq(0).all()
 
 
 @pytest.mark.parametrize("name", ABLATIONS)
 def test_the_network_is_that_of_the_paper(name):
     module, given = build(**ABLATIONS[name]), sentences()
-    W, found = weights(module), module(given)
+    W, output = weights(module), module(given)
     how = {"pool" if key == "pooling" else key: one for key, one in ABLATIONS[name].items()}
     for row, lengths in enumerate(LENGTHS):
         a, b = ([W["embed.weight"][i] for i in one.words[row, :n]] for one, n in zip(given, lengths))
-        np.testing.assert_allclose(found[row].detach(), oracle.forward(a, b, W, LAYERS, 1, **how), atol=1e-10)
+        np.testing.assert_allclose(output[row].detach(), oracle.forward(a, b, W, LAYERS, 1, **how), atol=1e-10)
 
 
 def test_what_is_shown_is_what_was_computed():
@@ -135,10 +135,10 @@ def test_what_is_shown_is_what_was_computed():
     with recording() as record:
         module(given)
 
-    def shown(expected: dict, at: str) -> None:
-        for site, one in expected.items():
-            found, one = record.sites[at + site].tensor[0].numpy(), np.array(one)
-            np.testing.assert_allclose(found[: one.shape[0], : one.shape[1]], one, atol=1e-10, err_msg=at + site)
+    def check_sites(expected: dict, at: str) -> None:
+        for site, array in expected.items():
+            actual, array = record.sites[at + site].tensor[0].numpy(), np.array(array)
+            np.testing.assert_allclose(actual[: array.shape[0], : array.shape[1]], array, atol=1e-10, err_msg=at + site)
             seen.add(at + site)
 
     a, b = ([W["embed.weight"][i] for i in one.words[0, :n]] for one, n in zip(given, LENGTHS[0]))
@@ -172,11 +172,11 @@ def test_what_is_shown_is_what_was_computed():
             "a_over_b/gate": gates[0],
             "b_over_a/gate": gates[1],
         }
-        shown(expected, f"layer.{i}/")
+        check_sites(expected, f"layer.{i}/")
         states = oracle.block(a, b, here, True, "gate")
     for name, x in zip("ab", states):
         v = oracle.convolution(x, W, "aggregate.convolution")
-        shown({f"{name}_over_{name}/weight": [oracle.pooling_weights(v, W, z) for z in range(HIDDEN)]}, "pool/")
+        check_sites({f"{name}_over_{name}/weight": [oracle.pooling_weights(v, W, z) for z in range(HIDDEN)]}, "pool/")
     assert record.sites["pool/b_over_b/weight"].axes == ("head", "key") and seen == set(record.sites)
 
 
@@ -210,5 +210,5 @@ def test_vectors_begin_alike_whether_learnt_or_projected():
     config, table = CoinConfig(), torch.nn.functional.layer_norm(torch.randn(300, 384), (384,))
     learnt = Coin(config, len(table)).embed(torch.arange(len(table)))
     projected = Coin(config, 384, frozen=True).embed(table)
-    for one in (learnt, projected):
-        assert one.std().item() == pytest.approx(0.1, rel=0.02)
+    for vectors in (learnt, projected):
+        assert vectors.std().item() == pytest.approx(0.1, rel=0.02)

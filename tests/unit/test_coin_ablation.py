@@ -46,12 +46,12 @@ def logits(bundle, context: bool, left: list[int]) -> np.ndarray:
 )
 def test_what_is_off_takes_no_part(checkpoint_folder, off, context, left):
     bundle = load("quora-coin")
-    said, trace = explain_ablated(bundle, PAIR, off)
+    prediction, trace = explain_ablated(bundle, PAIR, off)
     expected = torch.tensor(logits(bundle, context, left)).softmax(-1)
-    np.testing.assert_allclose(said.probabilities, expected, atol=1e-5)
+    np.testing.assert_allclose(prediction.probabilities, expected, atol=1e-5)
     assert trace.meta["off"] == ",".join(off)
-    found = {site.split("/")[0] for site in trace.sites} - {"pool"}
-    assert found == {f"layer.{i}" for i in left}
+    blocks = {site.split("/")[0] for site in trace.sites} - {"pool"}
+    assert blocks == {f"layer.{i}" for i in left}
     assert any("without_context" in site for site in trace.sites) == context
     whole = explain(bundle, PAIR)[0].probabilities  # the shared model is as it was
     np.testing.assert_allclose(whole, torch.tensor(logits(bundle, True, [0, 1, 2])).softmax(-1), atol=1e-5)
@@ -59,7 +59,7 @@ def test_what_is_off_takes_no_part(checkpoint_folder, off, context, left):
 
 @pytest.mark.parametrize("off", ["layer.1", "block 2", ["block 2"], ("layer.1",)])
 def test_a_block_is_called_as_on_the_page_or_as_in_a_site(checkpoint_folder, off):
-    said, trace = explain_ablated(load("quora-coin"), PAIR, off)
+    prediction, trace = explain_ablated(load("quora-coin"), PAIR, off)
     assert trace.meta["off"] == "layer.1" and {site.split("/")[0] for site in trace.sites} >= {"layer.0", "layer.2"}
     with pytest.raises(ConfigError, match="quora-coin has no 'block two' to ablate"):
         explain_ablated(load("quora-coin"), PAIR, "block two")
@@ -94,16 +94,16 @@ def test_the_command_prints_one_number_and_where_it_stands(checkpoint_folder, fi
     trace = explain_ablated(load("quora-coin"), PAIR, ["layer.0"])[1]
     cells = ["--cell", f"{SITE}/weight", "1,4", "--cell", f"{SITE}/gate", "2,13"]
     assert main(["explain", "quora-coin", file, "--ablate", "layer.0", *cells]) == 0
-    said = capsys.readouterr()
-    first, second = said.out.splitlines()[-2:]
-    assert "layer.0, head 0 are their layer or block 1, head 1" in said.err
+    captured = capsys.readouterr()
+    first, second = captured.out.splitlines()[-2:]
+    assert "layer.0, head 0 are their layer or block 1, head 1" in captured.err
     assert first.split()[0] == f"{float(trace.site(f'{SITE}/weight')[1, 4]):.6g}"
     assert first.endswith(f"query 1 {PAIR.text_a.split()[1]!r}, key 4 {PAIR.text_b.split()[4]!r}")
     assert second.split()[0] == f"{float(trace.site(f'{SITE}/gate')[2, 13]):.6g}" and second.endswith("feature 13")
     assert main(["explain", "quora-coin", file, "--json", *cells]) == 0
     whole = explain(load("quora-coin"), PAIR)[1].site(f"{SITE}/weight")
-    told = json.loads(capsys.readouterr().out)["cells"][0]
-    assert told["value"] == pytest.approx(float(whole[1, 4])) and told["site"] == f"{SITE}/weight"
+    cell = json.loads(capsys.readouterr().out)["cells"][0]
+    assert cell["value"] == pytest.approx(float(whole[1, 4])) and cell["site"] == f"{SITE}/weight"
 
 
 def test_parts_named_one_by_one_are_all_off(checkpoint_folder, file, capsys):
@@ -144,5 +144,5 @@ def test_the_command_prints_one_number_of_what_is_read_in_phrases(checkpoint_fol
 )
 def test_bad_cells_and_parts_are_one_line(checkpoint_folder, file, capsys, arguments, says):
     assert main(["explain", "quora-coin", file, *arguments]) != 0
-    said = capsys.readouterr().err.strip().splitlines()
-    assert len(said) == 1 and says in said[0]
+    errors = capsys.readouterr().err.strip().splitlines()
+    assert len(errors) == 1 and says in errors[0]

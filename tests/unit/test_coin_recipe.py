@@ -51,19 +51,19 @@ def test_the_card_of_the_shipped_checkpoint_is_that_of_its_records():
 
 
 @pytest.mark.parametrize(
-    ("left_out", "said", "unsaid"),
+    ("left_out", "omission", "unsaid"),
     [
         ({"fusion": "simple"}, "fusion simple.", "each G"),
         ({"context": False, "pooling": "max"}, "context false, pooling max.", "fusion simple"),
         ({"aggregation": False}, "aggregation false.", "the aggregation"),
     ],
 )
-def test_the_card_tells_what_is_left_out_and_nothing_of_it_else(tmp_path, left_out, said, unsaid):
+def test_the_card_tells_what_is_left_out_and_nothing_of_it_else(tmp_path, left_out, omission, unsaid):
     for name in ("config.json", "metrics.json"):
         shutil.copy(COIN / name, tmp_path)
     change(tmp_path, model=left_out)
-    told = " ".join(coin_card(tmp_path).split())
-    assert f"Other than in the paper's network: {said}" in told and unsaid not in told
+    card_text = " ".join(coin_card(tmp_path).split())
+    assert f"Other than in the paper's network: {omission}" in card_text and unsaid not in card_text
     assert "Other than" not in coin_card(COIN)
 
 
@@ -80,7 +80,7 @@ def test_labels_weigh_the_same():
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"encoder": "tiny"}, "name a vocabulary"),
         ({"vocabulary": None}, "name a vocabulary"),
@@ -90,6 +90,6 @@ def test_labels_weigh_the_same():
         ({"task": "inference"}, "task"),
     ],
 )
-def test_what_no_coin_can_have_is_refused(tmp_path, changed, said):
-    with pytest.raises(ConfigError, match=said):
+def test_what_no_coin_can_have_is_refused(tmp_path, changed, message):
+    with pytest.raises(ConfigError, match=message):
         read_config(make(tmp_path, "refused") / "config.json", changed)

@@ -85,8 +85,8 @@ def test_words_are_those_of_the_training_rows(world):
     _, words, folder = pair_rows(config, world / "data", world / "runs", "cpu")
     rows = [json.loads(line) for line in (world / "data" / "small" / "train.jsonl").read_text().splitlines()]
     expected = {word for row in rows for word in (row["text_a"] + " " + row["text_b"]).split()}
-    found = json.loads((folder / "tokenizer.json").read_text("utf-8"))["model"]["vocab"]
-    assert set(found) == expected | set(SPECIAL.values()) and words.hidden == len(found)
+    vocabulary = json.loads((folder / "tokenizer.json").read_text("utf-8"))["model"]["vocab"]
+    assert set(vocabulary) == expected | set(SPECIAL.values()) and words.hidden == len(vocabulary)
 
 
 def test_of_some_rows_only_their_words_are_learnt(world):
@@ -109,9 +109,9 @@ def test_rows_are_what_a_bundle_reads(world, encoder):
     tokenizer = load_encoder("tiny", "cpu")[1] if encoder else Tokenizer(folder / "tokenizer.json")
     examples = list(pairs.read(world / "data" / "small" / "dev.jsonl"))
     chosen = np.array([3, 5, 13])
-    found, counts, labels = sets["small/dev"].batch(chosen, "cpu")
+    tensors, counts, labels = sets["small/dev"].batch(chosen, "cpu")
     roles = [one for (one,) in pairs.roles([examples[i] for i in chosen], tokenizer, config.limits)]
-    for ours, theirs in zip(found, words(collate(roles, tokenizer)), strict=True):
+    for ours, theirs in zip(tensors, words(collate(roles, tokenizer)), strict=True):
         assert torch.equal(ours.keep, theirs.keep) and ours.words.shape == theirs.words.shape
         torch.testing.assert_close(ours.words[ours.keep], theirs.words[theirs.keep])
     assert counts == [1, 1, 1] and labels.tolist() == [examples[i].label for i in chosen]
@@ -128,11 +128,11 @@ def test_a_run_from_end_to_end(world, trained, capsys):
         and metadata.model_setting(entry, "mechanism") == "coin"
         and provenance.pretraining_sources(entry) == ()
     )
-    said = " ".join((trained / "README.md").read_text("utf-8").split())
-    assert "2 interaction blocks" in said and "F1 is that of the label 1." in said
-    assert "dropout 0.199 (51 in 256)" in said and "matrix products in float32" in said
-    assert "L2 1e-06 of all weights but biases and the vectors of its words" in said
-    assert "What the paper leaves open is chosen so: one layer for F and for each G" in said
+    card_text = " ".join((trained / "README.md").read_text("utf-8").split())
+    assert "2 interaction blocks" in card_text and "F1 is that of the label 1." in card_text
+    assert "dropout 0.199 (51 in 256)" in card_text and "matrix products in float32" in card_text
+    assert "L2 1e-06 of all weights but biases and the vectors of its words" in card_text
+    assert "What the paper leaves open is chosen so: one layer for F and for each G" in card_text
     bundle = load("coin")
     prediction, trace = explain(bundle, pairs.Example("who is the red car ?", "is a big car"))
     assert abs(sum(prediction.probabilities) - 1) < 1e-6
@@ -143,14 +143,16 @@ def test_a_run_from_end_to_end(world, trained, capsys):
     names = ["coin", *(str(world / "runs" / f"coin-seed-{seed}") for seed in SEEDS)]
     capsys.readouterr()
     assert main(["evaluate", *names, str(world / "data" / "small" / "test.jsonl"), "--vote", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)["checkpoints"]
-    assert [one["name"] for one in told] == [*names, "majority vote"]
-    assert [one["metrics"]["accuracy"] for one in told[:3]] == [one["test"]["accuracy"] for one in metrics["each_seed"]]
+    results = json.loads(capsys.readouterr().out)["checkpoints"]
+    assert [one["name"] for one in results] == [*names, "majority vote"]
+    assert [one["metrics"]["accuracy"] for one in results[:3]] == [
+        one["test"]["accuracy"] for one in metrics["each_seed"]
+    ]
     bundles = [load(name) for name in names]
     rows = list(pairs.read(world / "data" / "small" / "test.jsonl"))
     votes = [[explain(one, row, lambda site: False)[0].best for one in bundles] for row in rows]
     right = sum((sum(vote) >= 2) == row.label for vote, row in zip(votes, rows))
-    assert told[3]["metrics"]["accuracy"] == round(100 * right / len(rows), 2)
+    assert results[3]["metrics"]["accuracy"] == round(100 * right / len(rows), 2)
 
 
 def test_it_learns(world):

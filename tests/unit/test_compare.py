@@ -47,17 +47,17 @@ def rows(values: list) -> xr.DataArray:
 def test_weights_are_summed_over_context():
     _, weights = cube()
     for head in range(HEADS):
-        found = compare.two_way_map(site(weights, "weight"), head)
-        np.testing.assert_allclose(found.values, oracle.marginal(weights[head]), rtol=1e-12)
-    assert found.dims == ("query", "key") and found.attrs == {"quantity": "weight", "sums_over": "key"}
-    assert list(found["key_token"].values) == [f"wk{i}" for i in range(KEYS)]
+        weight_map = compare.two_way_map(site(weights, "weight"), head)
+        np.testing.assert_allclose(weight_map.values, oracle.marginal(weights[head]), rtol=1e-12)
+    assert weight_map.dims == ("query", "key") and weight_map.attrs == {"quantity": "weight", "sums_over": "key"}
+    assert list(weight_map["key_token"].values) == [f"wk{i}" for i in range(KEYS)]
 
 
 def test_mean_of_heads_keeps_rows_that_sum_to_one():
     _, weights = cube()
-    found = compare.two_way_map(site(weights, "weight"))
-    np.testing.assert_allclose(found.values, np.mean([oracle.marginal(w) for w in weights], axis=0), rtol=1e-12)
-    np.testing.assert_allclose(found.sum("key"), 1.0, rtol=1e-12)
+    weight_map = compare.two_way_map(site(weights, "weight"))
+    np.testing.assert_allclose(weight_map.values, np.mean([oracle.marginal(w) for w in weights], axis=0), rtol=1e-12)
+    np.testing.assert_allclose(weight_map.sum("key"), 1.0, rtol=1e-12)
 
 
 def test_relevance_is_joined_by_log_sum_exp_then_centred():
@@ -72,15 +72,15 @@ def test_relevance_is_joined_by_log_sum_exp_then_centred():
 def test_softmax_of_the_relevance_map_is_the_weight_map():
     raw, weights = cube()
     relevance = compare.two_way_map(site(raw, "relevance"), 1).values
-    found = [oracle.softmax(list(row)) for row in relevance]
-    np.testing.assert_allclose(found, compare.two_way_map(site(weights, "weight"), 1).values, rtol=1e-10)
+    softmax_rows = [oracle.softmax(list(row)) for row in relevance]
+    np.testing.assert_allclose(softmax_rows, compare.two_way_map(site(weights, "weight"), 1).values, rtol=1e-10)
 
 
 def test_mean_relevance_is_not_log_mean_weight():
     """Why every number in bits is taken from weights."""
     raw, weights = cube()
-    found = [oracle.softmax(list(row)) for row in compare.two_way_map(site(raw, "relevance")).values]
-    assert np.abs(np.array(found) - compare.two_way_map(site(weights, "weight")).values).max() > 1e-3
+    softmax_rows = [oracle.softmax(list(row)) for row in compare.two_way_map(site(raw, "relevance")).values]
+    assert np.abs(np.array(softmax_rows) - compare.two_way_map(site(weights, "weight")).values).max() > 1e-3
 
 
 def test_a_site_without_context_or_heads_passes_through():
@@ -94,9 +94,9 @@ def test_extreme_and_masked_scores_stay_finite_where_they_can():
     raw = scores(HEADS, QUERIES, KEYS, CONTEXTS) * 1000
     raw[:, 0, 2] = -np.inf
     raw[:, 1] = -np.inf
-    found = compare.two_way_map(site(raw, "relevance"), 0).values
-    np.testing.assert_allclose(found, oracle.centred(oracle.joined(raw[0])), rtol=1e-10)
-    assert not np.isnan(found).any() and (found[1] == 0).all() and np.isneginf(found[0, 2])
+    relevance_map = compare.two_way_map(site(raw, "relevance"), 0).values
+    np.testing.assert_allclose(relevance_map, oracle.centred(oracle.joined(raw[0])), rtol=1e-10)
+    assert not np.isnan(relevance_map).any() and (relevance_map[1] == 0).all() and np.isneginf(relevance_map[0, 2])
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -189,10 +189,10 @@ def test_overlap_of_equal_and_of_strange_rows():
 
 def test_seeds_lie_as_far_apart_as_the_farthest_two():
     maps = [np.random.default_rng(seed).dirichlet(np.ones(KEYS), QUERIES) for seed in range(3)]
-    found = compare.seed_spread([rows(one) for one in maps])
+    spread = compare.seed_spread([rows(one) for one in maps])
     for n in range(QUERIES):
         for i in range(KEYS):
-            assert found[n, i] == pytest.approx(oracle.between_seeds(maps, n, i), rel=1e-12)
+            assert spread[n, i] == pytest.approx(oracle.between_seeds(maps, n, i), rel=1e-12)
     other = [compare.difference(rows(one), rows(0.5 * one)) for one in maps]
     both = compare.seed_spread([rows(one) for one in maps[:2]], other)
     first, second = (compare.seed_spread(some) for some in ([rows(one) for one in maps[:2]], other))

@@ -35,8 +35,8 @@ def weights(rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 
 def arrays(rng: np.random.Generator, kind: str, lead: tuple[int, ...], n: int, i: int, j: int, d: int) -> list:
-    found = [weights(rng, *lead, n, i, j), rng.normal(size=(*lead, i, d)), rng.normal(size=(*lead, j, d))]
-    return found + [rng.normal(size=(*lead[1:], d, d)) / d**0.5 for _ in range(KINDS[kind][2])]
+    values = [weights(rng, *lead, n, i, j), rng.normal(size=(*lead, i, d)), rng.normal(size=(*lead, j, d))]
+    return values + [rng.normal(size=(*lead[1:], d, d)) / d**0.5 for _ in range(KINDS[kind][2])]
 
 
 def test_the_table_is_what_is_tested():
@@ -69,14 +69,14 @@ def test_no_context_is_neutral_row_by_row(kind):
     """Without context the value is `v`, or `U' v`; a row with context beside it is untouched."""
     ours, integrate, matrices = KINDS[kind]
     given = arrays(np.random.default_rng(3), kind, (2,), N, I, J, D)
-    found = ours(*map(torch.tensor, given), has_context=torch.tensor([True, False]))
+    output = ours(*map(torch.tensor, given), has_context=torch.tensor([True, False]))
     first = slow(integrate, given[0][0], given[1][0], given[2][0], *given[3:])
     # The weights of all context places lie on one neutral place.
     second = slow(integrate, given[0][1].sum(-1, keepdims=True), given[1][1], None, *given[3:])
-    torch.testing.assert_close(found[0], torch.tensor(first))
-    torch.testing.assert_close(found[1], torch.tensor(second))
+    torch.testing.assert_close(output[0], torch.tensor(first))
+    torch.testing.assert_close(output[1], torch.tensor(second))
     plain = given[0][1].sum(-1) @ (given[1][1] @ given[3].T if matrices else given[1][1])
-    for vector in found[1].chunk(contextual_value.VALUES[kind].vectors, -1):
+    for vector in output[1].chunk(contextual_value.VALUES[kind].vectors, -1):
         torch.testing.assert_close(vector, torch.tensor(plain))
 
 

@@ -54,10 +54,10 @@ def test_an_unknown_or_absent_device_is_one_line(machine, name: str) -> None:
 
 def test_describe_says_what_runs_the_models(machine) -> None:
     machine()
-    found = device.describe_device()
-    assert (found.name, found.title, found.chosen_by) == ("cpu", "CPU", "found")
-    assert 0 < found.free <= found.total and found.cores >= 1
-    assert dict(found.versions)["torch"] == torch.__version__
+    device_info = device.describe_device()
+    assert (device_info.name, device_info.title, device_info.chosen_by) == ("cpu", "CPU", "found")
+    assert 0 < device_info.free <= device_info.total and device_info.cores >= 1
+    assert dict(device_info.versions)["torch"] == torch.__version__
 
 
 @pytest.mark.parametrize(

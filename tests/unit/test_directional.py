@@ -37,14 +37,14 @@ def numbers(module: nn.Module) -> dict[str, np.ndarray]:
 def test_pooling_is_that_of_the_equation():
     module, x = drawn(Source2TokenPooling(SIZE, nn.ReLU())), states(SIZE)
     with recording() as record:
-        found = module(x, KEEP)
+        output = module(x, KEEP)
     has = numbers(module)
     for b in range(3):
         s, p = oracle.pooling(
             x[b].numpy(), has["first.weight"], has["first.bias"], has["second.weight"], has["second.bias"],
             KEEP[b].numpy(),
         )  # fmt: skip
-        np.testing.assert_allclose(found[b].detach(), s, atol=1e-12)
+        np.testing.assert_allclose(output[b].detach(), s, atol=1e-12)
         np.testing.assert_allclose(record.sites["pool/weight"].tensor[b], p, atol=1e-12)
     assert not module(x, torch.zeros_like(KEEP)).any()
 
@@ -54,7 +54,7 @@ def test_disa_is_that_of_the_equations(monkeypatch, largest):
     monkeypatch.setattr(disa, "LARGEST", largest)
     module, x = drawn(disa.Disa(WIDTH, OUT, nn.ELU())), states(WIDTH)
     with recording() as record:
-        found = module(x, KEEP, "layer.0")
+        output = module(x, KEEP, "layer.0")
     has = numbers(module)
     for b in range(3):
         keep = KEEP[b].numpy()
@@ -64,7 +64,7 @@ def test_disa_is_that_of_the_equations(monkeypatch, largest):
             W1, W2 = has[f"attention.{at}.key.weight"], has[f"attention.{at}.query.weight"]
             s, p = oracle.masked(h, W1, W2, has[f"attention.{at}.query.bias"], keep, name == "forward")
             u = oracle.gated(h, s, has[f"gates.{at}.gate.weight"], has[f"gates.{at}.gate.bias"])
-            np.testing.assert_allclose(found[b, keep, at * SIZE : (at + 1) * SIZE].detach(), u[keep], atol=1e-12)
+            np.testing.assert_allclose(output[b, keep, at * SIZE : (at + 1) * SIZE].detach(), u[keep], atol=1e-12)
             np.testing.assert_allclose(record.sites[f"layer.0/{name}/weight"].tensor[b], p, atol=1e-12)
 
 
@@ -80,7 +80,7 @@ def test_disa_in_parts_has_the_same_gradients(monkeypatch):
 def test_multi_head_is_that_of_the_equations():
     heads, size = 2, 5
     module, x = drawn(MultiHead(WIDTH, heads, size)), states(WIDTH)
-    found, has = module(x, KEEP), numbers(module)
+    output, has = module(x, KEEP), numbers(module)
     for b in range(3):
         real = KEEP[b].numpy()
         rows = x[b].numpy()[real]
@@ -96,7 +96,7 @@ def test_multi_head_is_that_of_the_equations():
             powers = np.exp(q @ k.T / np.sqrt(size))
             joined.append(powers / powers.sum(1, keepdims=True) @ v)
         wanted = np.concatenate(joined, -1) @ has["out.weight"].T + has["out.bias"]
-        np.testing.assert_allclose(found[b, real].detach(), wanted, atol=1e-6)
+        np.testing.assert_allclose(output[b, real].detach(), wanted, atol=1e-6)
 
 
 def test_positions_of_an_odd_width():

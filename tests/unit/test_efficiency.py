@@ -69,20 +69,20 @@ def test_what_would_take_too_long_is_left_out_from_there_on(monkeypatch):
     while run.step():
         pass
     assert [one.seconds for one in run.points] == [6.0, 6.0, None, None, None, None]
-    told = "left out from 8 tokens: a pass would take some 24 s"
-    assert {one.reason for one in run.points[2:]} == {f"training {told}", f"inference {told}"}
+    reason = "left out from 8 tokens: a pass would take some 24 s"
+    assert {one.reason for one in run.points[2:]} == {f"training {reason}", f"inference {reason}"}
     assert run.measured().lengths == [4]
 
 
-@pytest.mark.parametrize(("seconds", "said"), [(24.4, "24 s"), (1.44, "1.4 s"), (0.0042, "4.2 ms"), (3e-5, "0.03 ms")])
-def test_what_a_pass_would_take_is_never_nothing(seconds, said):
-    assert efficiency.duration(seconds) == said
+@pytest.mark.parametrize(("seconds", "text"), [(24.4, "24 s"), (1.44, "1.4 s"), (0.0042, "4.2 ms"), (3e-5, "0.03 ms")])
+def test_what_a_pass_would_take_is_never_nothing(seconds, text):
+    assert efficiency.duration(seconds) == text
 
 
 def test_a_pass_is_left_out_for_its_own_cost(monkeypatch):
     """Inference goes on where training alone takes too long."""
-    found = iter([(6.0, 1), (0.1, 1), (0.3, 1)])
-    monkeypatch.setattr(efficiency, "timed", lambda call, device, limit: next(found))
+    timings = iter([(6.0, 1), (0.1, 1), (0.3, 1)])
+    monkeypatch.setattr(efficiency, "timed", lambda call, device, limit: next(timings))
     run = Run(Plan((4, 8), batch=2, width=7, blocks=("multi_head",)), "cpu", "x")
     while run.step():
         pass
@@ -148,17 +148,17 @@ def test_a_block_that_the_paper_does_not_print_is_told_by_its_name(tmp_path, mon
         pass
     called = {"multi_head": "Multi-head", "new": "New" if row else "new"}
     assert record.block_names(run.measured()) == called
-    found = record.cost_rows(run.measured(), 3)
-    assert {one["block"]: one["name"] for one in found} == called
-    assert found[-1]["memory ratio"] > 0
-    assert {found[-1][f"{name} printed"] for name in ("training", "inference", "memory")} == {None}
+    rows = record.cost_rows(run.measured(), 3)
+    assert {one["block"]: one["name"] for one in rows} == called
+    assert rows[-1]["memory ratio"] > 0
+    assert {rows[-1][f"{name} printed"] for name in ("training", "inference", "memory")} == {None}
 
 
 def test_the_command_leaves_a_record_that_reads_again(tmp_path, capsys):
     file = tmp_path / "e.json"
     assert main(["efficiency", "--lengths", "3", "--batch", "1", "--out", str(file), "--json"]) == 0
-    found = record.load(file)
-    assert {one.block for one in found.points} == set(FUSIONS) and found.threads == torch.get_num_threads()
+    measurement = record.load(file)
+    assert {one.block for one in measurement.points} == set(FUSIONS) and measurement.threads == torch.get_num_threads()
     assert json.loads(capsys.readouterr().out) == json.loads(file.read_text("utf-8"))
     file.write_text(file.read_text("utf-8").replace('"threads"', '"thread"'), "utf-8")
     with pytest.raises(DataError, match="e.json: thread"):
@@ -168,6 +168,6 @@ def test_the_command_leaves_a_record_that_reads_again(tmp_path, capsys):
 
 def test_what_cannot_be_stored_is_told_before_measuring(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(Run, "step", lambda self: pytest.fail("measured"))
-    for out, said in ((tmp_path / "no" / "e", "no such folder"), (tmp_path, f"{tmp_path}: a folder")):
+    for out, message in ((tmp_path / "no" / "e", "no such folder"), (tmp_path, f"{tmp_path}: a folder")):
         assert main(["efficiency", "--out", str(out)]) == 1
-        assert said in capsys.readouterr().err
+        assert message in capsys.readouterr().err

@@ -59,7 +59,7 @@ def test_the_loss_is_that_of_the_labels_and_of_the_batch(world):
     tokenizer, module = Tokenizer(world / "start" / "tokenizer.json"), module_of(world)
     rows = [Pair((5, 6, 7), (8, 9), 1), Pair((6,), (5, 5, 9, 7), 0), Pair((9, 8), (6, 7), 1)]
     with torch.no_grad():
-        found = separate_training.loss(module, [[row] for row in rows], tokenizer, torch.device("cpu")).item()
+        loss = separate_training.loss(module, [[row] for row in rows], tokenizer, torch.device("cpu")).item()
 
     def vector(ids: tuple[int, ...]) -> np.ndarray:
         ids = torch.tensor([[tokenizer.special["cls"], *ids, tokenizer.special["sep"]]])
@@ -76,7 +76,7 @@ def test_the_loss_is_that_of_the_labels_and_of_the_batch(world):
     for i in (0, 2):
         scores = np.exp(separate_training.SCALE * cosine[i])
         total -= np.log(scores[i] / scores.sum()) / 2
-    assert found == pytest.approx(total, rel=1e-4)
+    assert loss == pytest.approx(total, rel=1e-4)
 
 
 def test_a_passage_that_options_share_is_encoded_once_and_the_loss_stays(world, monkeypatch):
@@ -90,10 +90,10 @@ def test_a_passage_that_options_share_is_encoded_once_and_the_loss_stays(world, 
 
     seen = module.vectors
     monkeypatch.setattr(module, "vectors", lambda ids, keep: encoded.append(len(ids)) or seen(ids, keep))
-    found = loss()
+    first_loss = loss()
     assert encoded == [2, 4]
     monkeypatch.setattr(separate_training, "_distinct", lambda texts: (texts, torch.arange(len(texts))))
-    assert found == pytest.approx(loss(), rel=1e-6)
+    assert first_loss == pytest.approx(loss(), rel=1e-6)
     assert encoded[2:] == [4, 4]
 
 

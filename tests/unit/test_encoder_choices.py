@@ -36,10 +36,10 @@ def job(tmp_path, monkeypatch, task: str):
         "stages": [{"data": ["set/train"], "epochs": 1, "mask": 0.0, "rate": 1e-3}], "dev": "set/dev",
         "word_weight": 0.2, "batch": 6, "max_tokens": 48, "seed": 1,
     }  # fmt: skip
-    found = []
-    monkeypatch.setattr(post_training, "fit", lambda one, *_: found.append(one) or iter(()))
+    jobs = []
+    monkeypatch.setattr(post_training, "fit", lambda one, *_: jobs.append(one) or iter(()))
     list(post_training.post_train(recipe, tmp_path, tmp_path / "run", False, Accelerator(cpu=True)))
-    return found[0]
+    return jobs[0]
 
 
 @pytest.mark.parametrize("task", ROWS)
@@ -48,14 +48,14 @@ def test_the_loss_is_that_of_the_right_option_among_its_own(tmp_path, monkeypatc
     asked = encoder_rows.collate
     seen: list[list[encoder_rows.Pair]] = []
     monkeypatch.setattr(post_training, "collate", lambda rows, *more: seen.append(rows) or asked(rows, *more))
-    one = job(tmp_path, monkeypatch, task)
-    module = one.module.eval()
-    assert one.steps == 2
+    training_job = job(tmp_path, monkeypatch, task)
+    module = training_job.module.eval()
+    assert training_job.steps == 2
     outputs = []
     module.register_forward_hook(lambda *given: outputs.append(given[-1][1]))
-    for step in range(one.steps):
+    for step in range(training_job.steps):
         with torch.no_grad():
-            loss, said = one.loss(module, step)
+            loss, loss_parts = training_job.loss(module, step)
         rows, relation = seen[-1], outputs[-1].float()
         if task == "dialogue":
             expected = cross_entropy(relation, torch.tensor([row.label for row in rows]))
@@ -66,7 +66,7 @@ def test_the_loss_is_that_of_the_right_option_among_its_own(tmp_path, monkeypatc
             expected = -sum(part[i] for part, i in zip(each, right)) / len(right)
             assert len(sizes) == 6
         assert loss.item() == pytest.approx(expected.item(), abs=1e-6)
-        assert said == {"pair": round(loss.item(), 4)}
+        assert loss_parts == {"pair": round(loss.item(), 4)}
 
 
 def _sizes(rows) -> list[int]:
@@ -84,9 +84,9 @@ def test_no_example_is_cut_in_two(tmp_path, monkeypatch):
     """A batch holds whole examples: each has one right option."""
     asked, seen = encoder_rows.collate, []
     monkeypatch.setattr(post_training, "collate", lambda rows, *more: seen.append(rows) or asked(rows, *more))
-    one = job(tmp_path, monkeypatch, "reading")
+    training_job = job(tmp_path, monkeypatch, "reading")
     with torch.no_grad():
-        for step in range(one.steps):
-            one.loss(one.module.eval(), step)
+        for step in range(training_job.steps):
+            training_job.loss(training_job.module.eval(), step)
     assert [sum(row.label for row in rows) for rows in seen[-2:]] == [6, 6]
     assert sum(map(len, seen[-2:])) == sum(len(row["options"]) for row in ROWS["reading"])

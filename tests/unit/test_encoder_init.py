@@ -104,9 +104,9 @@ def world(tmp_path_factory):
 
 
 def start(world: Path, folder: Path, **sizes) -> Path:
-    made = make_recipe()["start"]
+    recipe = make_recipe()["start"]
     folder.mkdir(exist_ok=True)
-    return start_folder({**made, "config": made["config"] | sizes}, folder, world / "data")
+    return start_folder({**recipe, "config": recipe["config"] | sizes}, folder, world / "data")
 
 
 def test_a_start_from_nothing_stands_beside_its_recipe(world, tmp_path):
@@ -142,19 +142,19 @@ def test_weights_that_start_from_nothing_follow_from_the_seed(world, tmp_path):
     assert len(weights) > 15 and not any(torch.equal(drawn[0][name], drawn[2][name]) for name in weights)
 
 
-@pytest.mark.parametrize("asked, found", [(None, 0.1), (0.0, 0.0), (0.3, 0.3)])
-def test_the_dropout_of_the_attention_may_be_another(world, tmp_path, asked, found):
+@pytest.mark.parametrize("asked, expected", [(None, 0.1), (0.0, 0.0), (0.3, 0.3)])
+def test_the_dropout_of_the_attention_may_be_another(world, tmp_path, asked, expected):
     folder = start(world, tmp_path, attention_probs_dropout_prob=0.1)
     model = start_model(make_recipe()["start"], folder, asked)
     shares = [layer.attention.self.dropout.p for layer in model.bert.encoder.layer]
-    assert shares and set(shares) == {found}
+    assert shares and set(shares) == {expected}
 
 
 # --- from a recipe to an encoder ---
 
 
 @pytest.fixture(scope="module")
-def made(world) -> Path:
+def encoder_folder(world) -> Path:
     """The folder of an encoder, trained by the command line."""
     folder = make_folder(world, "characters", make_recipe())
     assert train(world, folder) == 0
@@ -165,8 +165,8 @@ def log(world: Path, name: str = "characters") -> list[dict]:
     return [json.loads(line) for line in (world / "runs" / name / "events.jsonl").read_text("utf-8").splitlines()]
 
 
-def test_the_encoder_that_was_made_is_loaded_and_reads_characters(made):
-    metrics = json.loads((made / "metrics.json").read_text("utf-8"))
+def test_the_encoder_that_was_made_is_loaded_and_reads_characters(encoder_folder):
+    metrics = json.loads((encoder_folder / "metrics.json").read_text("utf-8"))
     loaded, tokenizer = load_encoder("characters", "cpu", expected=metrics["digest"])
     assert loaded.hidden == SIZES["hidden_size"] and loaded.joint.config.num_hidden_layers == 3
     assert loaded.joint.embeddings.word_embeddings.num_embeddings == len(tokenizer)
@@ -175,17 +175,17 @@ def test_the_encoder_that_was_made_is_loaded_and_reads_characters(made):
     assert roles.notes == ("Sentence A: the model does not know 驫.",)
     ((roles,),) = pairs.roles([pairs.Example("看电", "影看")], tokenizer, Limits(16))
     assert roles.context.types == (0, 2, 0, 0, 1, 3, 1)
-    stored = load_file(made / "model.safetensors")
+    stored = load_file(encoder_folder / "model.safetensors")
     assert not any(name.startswith(("cls", "bert.")) for name in stored)
     assert all(tensor.isfinite().all() for tensor in stored.values())
     assert (metrics["start"], metrics["start_had_seen"]) == ("nothing: random weights", [])
     assert metrics["history"][-1]["values"]["dev accuracy"] > 0.8
 
 
-def test_its_card_says_how_it_was_made(made):
-    assert (made / "README.md").read_text("utf-8") == encoder_card(made)
-    said = " ".join(encoder_card(made).split())
-    metrics = json.loads((made / "metrics.json").read_text("utf-8"))
+def test_its_card_says_how_it_was_made(encoder_folder):
+    assert (encoder_folder / "README.md").read_text("utf-8") == encoder_card(encoder_folder)
+    card_text = " ".join(encoder_card(encoder_folder).split())
+    metrics = json.loads((encoder_folder / "metrics.json").read_text("utf-8"))
     for words in (
         "# characters",
         "A 3-layer BERT (hidden size 24, 2 heads), half precision. Start weights: nothing: random weights.",
@@ -196,30 +196,30 @@ def test_its_card_says_how_it_was_made(made):
         f"reached {100 * metrics['history'][-1]['values']['dev accuracy']:.2f} % on `zh/dev`",
         metrics["digest"],
     ):
-        assert words in said
+        assert words in card_text
 
 
-def test_each_stage_weighs_the_words_in_its_own_way(world, made):
+def test_each_stage_weighs_the_words_in_its_own_way(world, encoder_folder):
     steps = {event["step"]: event["values"] for event in log(world) if event["kind"] == "step"}
     assert list(steps) == [20, 40, 42]
-    for step, said in steps.items():
+    for step, losses in steps.items():
         weight = WEIGHTS[1] if step <= FIRST else WEIGHTS[2]
-        assert said["word"] > 0.2  # twin: the other weight would give another loss
-        assert said["loss"] == pytest.approx(said["pair"] + weight * said["word"], abs=3e-4)
+        assert losses["word"] > 0.2  # twin: the other weight would give another loss
+        assert losses["loss"] == pytest.approx(losses["pair"] + weight * losses["word"], abs=3e-4)
 
 
-def test_the_same_recipe_gives_the_same_encoder_and_another_seed_another(world, made):
+def test_the_same_recipe_gives_the_same_encoder_and_another_seed_another(world, encoder_folder):
     digests = []
     for name, seed in (("again", 1), ("other", 2)):
         torch.manual_seed(100)  # whoever has drawn before
         folder = make_folder(world, name, make_recipe(seed))
         assert train(world, folder) == 0
         digests.append(json.loads((folder / "metrics.json").read_text("utf-8"))["digest"])
-    wanted = json.loads((made / "metrics.json").read_text("utf-8"))["digest"]
+    wanted = json.loads((encoder_folder / "metrics.json").read_text("utf-8"))["digest"]
     assert digests[0] == wanted != digests[1]
 
 
-def test_a_run_from_nothing_that_was_left_resumes_to_the_same_encoder(world, made):
+def test_a_run_from_nothing_that_was_left_resumes_to_the_same_encoder(world, encoder_folder):
     folder = make_folder(world, "left", make_recipe())
     runs = world / "runs" / "left"
     for event in post_training.post_train(make_recipe(), world / "data", runs, False, Accelerator(cpu=True)):
@@ -227,14 +227,14 @@ def test_a_run_from_nothing_that_was_left_resumes_to_the_same_encoder(world, mad
             break
     torch.manual_seed(200)
     assert train(world, folder, "--resume") == 0
-    assert (folder / "model.safetensors").read_bytes() == (made / "model.safetensors").read_bytes()
+    assert (folder / "model.safetensors").read_bytes() == (encoder_folder / "model.safetensors").read_bytes()
     steps = [event["step"] for event in log(world, "left") if event["kind"] == "metric"]
     assert steps == [event["step"] for event in log(world) if event["kind"] == "metric"]
     assert all(later > earlier for earlier, later in pairwise(steps)) and len(steps) == 7
 
 
 @pytest.mark.parametrize(("share", "some"), [(None, {False}), (0.0, {False}), (0.5, {False, True}), (1.0, {True})])
-def test_pairs_are_turned_in_training_as_the_recipe_says(world, made, tmp_path, monkeypatch, share, some):
+def test_pairs_are_turned_in_training_as_the_recipe_says(world, encoder_folder, tmp_path, monkeypatch, share, some):
     recipe = make_recipe(swap=share, save_every=1)
     if share is None:
         del recipe["swap"]

@@ -34,31 +34,31 @@ def test_the_asked_share_of_ordinary_tokens_is_hidden(tokenizer, share):
     ordinary = ~torch.isin(ids, torch.tensor(list(tokenizer.special.values())))
     assert 0.8 < ordinary.float().mean() < 0.9
     before = ids.clone()
-    shown, hidden = encoder_rows.mask(ids, tokenizer, share)
+    masked_ids, hidden = encoder_rows.mask(ids, tokenizer, share)
     assert torch.equal(ids, before)  # the loss reads what was hidden from them
     assert not hidden[~ordinary].any()
-    assert torch.equal(shown[~hidden], ids[~hidden])
+    assert torch.equal(masked_ids[~hidden], ids[~hidden])
     assert abs(hidden[ordinary].float().mean() - share) < 0.01
 
 
 def test_hidden_tokens_are_mostly_mask_and_sometimes_another_or_themselves(tokenizer):
     torch.manual_seed(2)
     ids = torch.randint(len(tokenizer), (400, 100))
-    shown, hidden = encoder_rows.mask(ids, tokenizer, 0.5)
-    masked = (shown == tokenizer.special["mask"])[hidden].float().mean()
-    same = (shown == ids)[hidden].float().mean()
+    masked_ids, hidden = encoder_rows.mask(ids, tokenizer, 0.5)
+    masked = (masked_ids == tokenizer.special["mask"])[hidden].float().mean()
+    same = (masked_ids == ids)[hidden].float().mean()
     lucky = 0.1 / len(tokenizer)  # a random token may be [MASK], or the hidden one
     assert abs(masked - 0.8 - lucky) < 0.01
     assert abs(same - 0.1 - lucky) < 0.01
-    others = shown[hidden & (shown != ids) & (shown != tokenizer.special["mask"])]
+    others = masked_ids[hidden & (masked_ids != ids) & (masked_ids != tokenizer.special["mask"])]
     assert len(others.unique()) == len(tokenizer) - 1
 
 
 def test_mined_pairs_are_negatives_that_no_chain_of_positives_joins(world, tokenizer):
     positives, train = read(world, "positives", tokenizer), read(world, "train", tokenizer)
-    found = mined_pairs(world, tokenizer)
-    assert len(found) > len(positives) / 3
-    assert {row.label for row in found} == {0}
+    negatives = mined_pairs(world, tokenizer)
+    assert len(negatives) > len(positives) / 3
+    assert {row.label for row in negatives} == {0}
     meaning = {ids: {ids} for row in (*positives, *train) for ids in (row.a, row.b)}
     for row in (*positives, *train):
         if row.label == 1:
@@ -68,8 +68,8 @@ def test_mined_pairs_are_negatives_that_no_chain_of_positives_joins(world, token
     for row in (row for seed in range(1, 6) for row in mined_pairs(world, tokenizer, seed)):
         assert row.a in {one.a for one in positives}
         assert row.b not in meaning[row.a]
-    assert mined_pairs(world, tokenizer) == found
-    assert mined_pairs(world, tokenizer, seed=2) != found
+    assert mined_pairs(world, tokenizer) == negatives
+    assert mined_pairs(world, tokenizer, seed=2) != negatives
 
 
 def test_marked_rows_are_not_trained_on_and_dev_is_whole(world, tokenizer, tmp_path, monkeypatch):
@@ -82,10 +82,10 @@ def test_marked_rows_are_not_trained_on_and_dev_is_whole(world, tokenizer, tmp_p
     asked, mined = [], schedule.mine_negatives
     monkeypatch.setattr(schedule, "mine_negatives", lambda *given: asked.append(given[0]) or mined(*given))
     events = train(recipe(world), tmp_path, tmp_path / "run", until=19)
-    said = next(event.values["stages"] for event in events if event.kind == "metric")
+    stages = next(event.values["stages"] for event in events if event.kind == "metric")
     whole = read(world, "positives", tokenizer)
-    assert [stage["labelled"] for stage in said] == [45, 45]
-    assert said[0]["positives"] == 25 and asked == [[row for at, row in enumerate(whole) if at not in (2, 3, 9)]]
+    assert [stage["labelled"] for stage in stages] == [45, 45]
+    assert stages[0]["positives"] == 25 and asked == [[row for at, row in enumerate(whole) if at not in (2, 3, 9)]]
     assert set(measured) == {20}
 
 
@@ -95,8 +95,8 @@ def test_a_share_of_the_pairs_is_turned_and_keeps_its_label():
     assert encoder_rows.swap_pairs(rows, 0.0) == rows
     assert encoder_rows.swap_pairs(rows, 1.0) == turned
     torch.manual_seed(1)
-    found = encoder_rows.swap_pairs(rows, 0.3)
-    assert all(one in (row, other) for one, row, other in zip(found, rows, turned))
-    assert abs(sum(one == other for one, other in zip(found, turned)) - 600) < 80
+    swapped_rows = encoder_rows.swap_pairs(rows, 0.3)
+    assert all(one in (row, other) for one, row, other in zip(swapped_rows, rows, turned))
+    assert abs(sum(one == other for one, other in zip(swapped_rows, turned)) - 600) < 80
     torch.manual_seed(1)
-    assert encoder_rows.swap_pairs(rows, 0.3) == found
+    assert encoder_rows.swap_pairs(rows, 0.3) == swapped_rows

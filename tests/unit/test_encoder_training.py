@@ -59,7 +59,7 @@ def test_a_run_has_its_stages_and_says_so(world, whole, tokenizer):
     assert list(metrics) == [first, 19, 25, 31, 37]  # 48 rows are 6 batches
     steps = {event.step: event.values for event in events if event.kind == "step"}
     assert list(steps) == [20, 37]
-    assert all(math.isfinite(said["loss"]) for said in steps.values())
+    assert all(math.isfinite(losses["loss"]) for losses in steps.values())
     assert "word" not in steps[20]  # the second stage hides nothing
 
 
@@ -70,11 +70,11 @@ def test_both_objectives_are_learned_and_every_tensor_moves(world, whole, tokeni
     labels = torch.tensor([row.label for row in rows])
     ids, types, keep = encoder_rows.collate(rows, tokenizer)
     torch.manual_seed(3)
-    shown, hidden = encoder_rows.mask(ids, tokenizer, MASK)
+    masked_ids, hidden = encoder_rows.mask(ids, tokenizer, MASK)
     losses = []
     for _ in range(2):
         with torch.no_grad():
-            words, relation = module(shown, types, keep, hidden)
+            words, relation = module(masked_ids, types, keep, hidden)
         losses.append([cross_entropy(words, ids[hidden]).item(), cross_entropy(relation, labels).item()])
         module.load_state_dict(weights(whole[0]), strict=False)
     assert losses[1][0] < 0.8 * losses[0][0]
@@ -91,10 +91,10 @@ def test_a_run_that_was_left_resumes_to_the_same_weights(world, whole, tmp_path,
     torch.manual_seed(200)
     rest = train(recipe(world), world, tmp_path / "run", resume=True)
     assert min(event.step for event in rest) > until
-    found, wanted = weights(tmp_path / "run"), weights(whole[0])
-    assert found.keys() == wanted.keys()
+    actual, wanted = weights(tmp_path / "run"), weights(whole[0])
+    assert actual.keys() == wanted.keys()
     for name in wanted:
-        assert torch.equal(found[name], wanted[name]), name
+        assert torch.equal(actual[name], wanted[name]), name
 
 
 def test_a_changed_recipe_is_not_resumed(world, tmp_path):
@@ -109,13 +109,13 @@ def test_heads_that_the_start_lacks_follow_from_the_seed(world, tmp_path):
     """Sentence encoders come without the heads of pre-training: these begin at random, yet always alike."""
     given = recipe(world) | {"start": make_start(tmp_path / "start", heads=False)}
     given["stages"] = given["stages"][1:]
-    found = []
+    runs = []
     for number, seed in enumerate((1, 1, 2)):
         torch.manual_seed(number)
         train(given | {"seed": seed}, world, tmp_path / str(number), until=5)
-        found.append(weights(tmp_path / str(number)))
-    assert all(torch.equal(found[0][name], found[1][name]) for name in found[0])
-    assert not torch.equal(found[0]["bert.cls.seq_relationship.weight"], found[2]["bert.cls.seq_relationship.weight"])
+        runs.append(weights(tmp_path / str(number)))
+    assert all(torch.equal(runs[0][name], runs[1][name]) for name in runs[0])
+    assert not torch.equal(runs[0]["bert.cls.seq_relationship.weight"], runs[2]["bert.cls.seq_relationship.weight"])
 
 
 def test_the_finished_encoder_can_be_loaded_by_name(world, whole, tmp_path, monkeypatch):
@@ -139,6 +139,6 @@ def test_the_finished_encoder_can_be_loaded_by_name(world, whole, tmp_path, monk
     assert (metrics["start"], metrics["machine"], metrics["command"]) == ("tiny", "a machine", "a command")
     assert metrics["seed"] == 1
     assert metrics["start_had_seen"] == recipe(world)["start"]["had_seen"]
-    said = [(event.step, event.values) for event in events if event.kind == "metric"]
-    assert [(event["step"], event["values"]) for event in metrics["history"]] == said
+    metric_events = [(event.step, event.values) for event in events if event.kind == "metric"]
+    assert [(event["step"], event["values"]) for event in metrics["history"]] == metric_events
     assert {path.name for path in folder.iterdir()} >= {"config.json", "tokenizer.json", "model.safetensors"}

@@ -40,31 +40,33 @@ def examples(world) -> list[pairs.Example]:
 
 
 def test_together_each_says_what_it_says_alone_and_one_by_one(bundles, examples):
-    found = list(predictions(bundles, examples, size=7))
-    assert [example for example, _ in found] == examples
+    results = list(predictions(bundles, examples, size=7))
+    assert [example for example, _ in results] == examples
     for number, bundle in enumerate(bundles):
         alone = [one for _, (one,) in predictions([bundle], examples, size=7)]
-        np.testing.assert_array_equal([told[number] for _, told in found], alone)
-        for example, told in found[::5]:
-            np.testing.assert_allclose(told[number], explain(bundle, example)[0].probabilities, atol=2e-6)
+        np.testing.assert_array_equal([probabilities[number] for _, probabilities in results], alone)
+        for example, probabilities in results[::5]:
+            np.testing.assert_allclose(probabilities[number], explain(bundle, example)[0].probabilities, atol=2e-6)
 
 
 def test_the_checkpoints_differ(bundles, examples):
     """Twin of the above: had one answered for another, it would be seen."""
-    told = np.array([one for _, one in predictions(bundles, examples)])
-    assert told.shape == (75, len(NAMES), 2)
+    probabilities = np.array([one for _, one in predictions(bundles, examples)])
+    assert probabilities.shape == (75, len(NAMES), 2)
     for i in range(len(NAMES)):
         for j in range(i):
-            assert (np.abs(told[:, i] - told[:, j]) > 1e-3).any(-1).mean() > 0.9
+            assert (np.abs(probabilities[:, i] - probabilities[:, j]) > 1e-3).any(-1).mean() > 0.9
 
 
 @pytest.mark.parametrize(("window", "size"), [(10, 64), (75, 10), (7, 3), (2048, 64), (1, 1)])
 def test_neither_window_nor_batch_matters(bundles, examples, monkeypatch, window, size):
     expected = list(predictions(bundles[:2], examples))
     monkeypatch.setattr(module, "WINDOW", window)
-    found = list(predictions(bundles[:2], examples, size))
-    assert [example for example, _ in found] == [example for example, _ in expected]
-    np.testing.assert_allclose([told for _, told in found], [told for _, told in expected], atol=2e-6)
+    results = list(predictions(bundles[:2], examples, size))
+    assert [example for example, _ in results] == [example for example, _ in expected]
+    np.testing.assert_allclose(
+        [probabilities for _, probabilities in results], [probabilities for _, probabilities in expected], atol=2e-6
+    )
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -76,9 +78,9 @@ def test_the_encoder_reads_each_row_once_for_all(bundles, examples, read, count)
 def test_a_long_row_is_not_padded_for_by_short_ones():
     """Every row once, few at a time, none much longer than another of its batch."""
     lengths = [9, 120, 7, 30, 8, 31, 7, 33, 10, 7]
-    found = list(batch_by_length(lengths, size=3))
-    assert [[lengths[place] for place in batch] for batch in found] == [[7, 7, 7], [8, 9, 10], [30, 31, 33], [120]]
-    assert sorted(place for batch in found for place in batch) == list(range(len(lengths)))
+    batches = list(batch_by_length(lengths, size=3))
+    assert [[lengths[place] for place in batch] for batch in batches] == [[7, 7, 7], [8, 9, 10], [30, 31, 33], [120]]
+    assert sorted(place for batch in batches for place in batch) == list(range(len(lengths)))
     assert list(batch_by_length([], 3)) == []
 
 
@@ -110,21 +112,21 @@ def test_metrics_of_each_over_the_rows_that_have_a_label(bundles, examples):
     unjudged = [pairs.Example("who", "what"), *examples, pairs.Example("red", "car")]
     judged = verdicts(bundles, iter(unjudged))
     gold = [example.label for example in examples]
-    told = list(predictions(bundles, examples))
-    for number, (bundle, found) in enumerate(zip(bundles, evaluate(bundles, unjudged))):
-        answered = [int(one[number][1] > one[number][0]) for _, one in told]
+    answers = list(predictions(bundles, examples))
+    for number, (bundle, result) in enumerate(zip(bundles, evaluate(bundles, unjudged))):
+        answered = [int(one[number][1] > one[number][0]) for _, one in answers]
         assert judged[number] == [(g == a, g, a) for g, a in zip(gold, answered)]
         right = sum(g == a for g, a in zip(gold, answered))
-        assert found["task"] == "pairs" and found["n"] == 75
-        assert found["metrics"]["accuracy"] == pytest.approx(100 * right / 75, abs=0.005)
-        assert evaluate([bundle], unjudged) == [found]
+        assert result["task"] == "pairs" and result["n"] == 75
+        assert result["metrics"]["accuracy"] == pytest.approx(100 * right / 75, abs=0.005)
+        assert evaluate([bundle], unjudged) == [result]
     assert len({tuple(one) for one in judged}) > 1
 
 
 def test_each_row_is_said(bundles, examples):
-    said: list[int] = []
-    evaluate(bundles[:1], [*examples[:9], pairs.Example("who", "what")], said.append)
-    assert said == [1] * 9
+    progress: list[int] = []
+    evaluate(bundles[:1], [*examples[:9], pairs.Example("who", "what")], progress.append)
+    assert progress == [1] * 9
 
 
 def test_rows_that_cannot_be_measured_are_named(bundles, examples):
@@ -182,7 +184,7 @@ def test_a_stopped_measurement_goes_on_after_its_last_whole_row(bundles, example
 
 def test_an_example_that_the_model_cannot_read_leaves_the_answers_before(bundles, examples):
     asked = predictions(bundles[:1], [*examples[:9], pairs.Example("who", " ", 1, "7f")])
-    found = []
+    results = []
     with pytest.raises(DataError, match="row 7f"):
-        found.extend(one for one in asked)
-    assert [example for example, _ in found] == examples[:9]
+        results.extend(one for one in asked)
+    assert [example for example, _ in results] == examples[:9]

@@ -106,7 +106,7 @@ def test_a_row_that_cannot_be_read_leaves_the_numbers_of_those_before(broken, ca
 
 
 def test_who_stops_it_has_the_numbers_so_far(world, capsys, monkeypatch):
-    def stopped(bundles, rows, said, joined):
+    def stopped(bundles, rows, report, joined):
         yield from islice(judge(bundles, rows), 7)
         raise KeyboardInterrupt
 

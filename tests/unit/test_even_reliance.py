@@ -97,8 +97,8 @@ def answer(bundle: Bundle, example):
     """What the model answers to one example alone."""
     from triattn_core.inference.evaluate import predictions
 
-    ((_, (found,)),) = predictions([bundle], [example])
-    return found
+    ((_, (probabilities,)),) = predictions([bundle], [example])
+    return probabilities
 
 
 def test_a_model_whose_weights_cannot_be_replaced_is_named(tmp_path, monkeypatch):

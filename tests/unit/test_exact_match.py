@@ -29,7 +29,7 @@ def test_answers_are_compared_as_squad_does(text, bare):
 
 
 @pytest.mark.parametrize(
-    ("said", "known", "same", "shared"),
+    ("answer", "known", "same", "shared"),
     [
         ("The Bay Area.", "bay area", True, 1.0),
         ("in the Bay Area", "San Francisco Bay Area", False, 4 / 7),  # 2 of 3 and of 4 words
@@ -41,21 +41,21 @@ def test_answers_are_compared_as_squad_does(text, bare):
         ("six", "seven", False, 0.0),
     ],
 )
-def test_exact_match_and_f1(said, known, same, shared):
-    assert answer_match.exact(said, known) is same
-    assert answer_match.f1(said, known) == pytest.approx(shared, abs=1e-12)
+def test_exact_match_and_f1(answer, known, same, shared):
+    assert answer_match.exact(answer, known) is same
+    assert answer_match.f1(answer, known) == pytest.approx(shared, abs=1e-12)
 
 
 def test_the_answer_that_fits_best_counts():
     answers = ("7, 2016", 25), ("February 7, 2016", 16)
-    one = questions.Example("The game was on February 7, 2016 here", "when ?", answers)
-    assert all(one.passage[start:].startswith(text) for text, start in answers)
-    assert questions.verdict(one, [Span(16, 32, 0.5, 0), Span(0, 3, 0.4, 0)]) == (True, 1.0)
-    right, shared = questions.verdict(one, [Span(16, 24, 0.5, 0)])
+    example = questions.Example("The game was on February 7, 2016 here", "when ?", answers)
+    assert all(example.passage[start:].startswith(text) for text, start in answers)
+    assert questions.verdict(example, [Span(16, 32, 0.5, 0), Span(0, 3, 0.4, 0)]) == (True, 1.0)
+    right, shared = questions.verdict(example, [Span(16, 24, 0.5, 0)])
     assert not right and shared == pytest.approx(2 / 4)
     assert questions.metrics([(True, 1.0), (False, 0.5), (False, 0.0)]) == {"em": 33.33, "f1": 50.0}
 
 
 def test_a_blind_choice():
-    one = questions.Example("a b c d", "?", (("a", 0), ("a", 0), ("b c", 2)))
-    assert questions.baseline([one], longest=3) == {"chance": round(100 * 2 / 9, 2)}  # 4 + 3 + 2 runs of words
+    example = questions.Example("a b c d", "?", (("a", 0), ("a", 0), ("b c", 2)))
+    assert questions.baseline([example], longest=3) == {"chance": round(100 * 2 / 9, 2)}  # 4 + 3 + 2 runs of words

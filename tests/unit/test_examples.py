@@ -68,8 +68,8 @@ def test_every_kind_is_there_with_both_labels(language: str) -> None:
 def test_no_pair_and_no_id_stands_twice(language: str) -> None:
     for name in ("id", "pair"):
         rows = ROWS[language]
-        found = [row["id"] if name == "id" else frozenset((row["text_a"], row["text_b"])) for row in rows]
-        assert len(set(found)) == len(found), name
+        keys = [row["id"] if name == "id" else frozenset((row["text_a"], row["text_b"])) for row in rows]
+        assert len(set(keys)) == len(keys), name
 
 
 def test_the_english_kinds_are_what_they_say() -> None:

@@ -40,8 +40,8 @@ def plain(query, key, context, value, beside, keep_key, keep_context) -> torch.T
 
 
 def with_slopes(call, factors, given) -> list[torch.Tensor]:
-    found = call(*factors, *given)
-    return [found, *torch.autograd.grad(found.square().sum() + found[..., 0].sum(), factors)]
+    output = call(*factors, *given)
+    return [output, *torch.autograd.grad(output.square().sum() + output[..., 0].sum(), factors)]
 
 
 @pytest.mark.parametrize("empty", (True, False), ids=("masks", "no masks"))
@@ -54,22 +54,22 @@ def test_blocks_give_the_plain_outputs_and_gradients(rows, kept, empty, monkeypa
     spied = lambda *given: (sizes.append(len(one[1])) or one for one in blocks(*given))  # noqa: E731
     monkeypatch.setattr(factored, "_blocks", spied)
     factors, given = drawn(), keeps(empty)
-    found = with_slopes(factored.product_attention, factors, given)
+    results = with_slopes(factored.product_attention, factors, given)
     assert sizes == 2 * {1: [1] * 6, 4: [4, 2], 6: [6]}[rows]
-    for ours, expected in zip(found, with_slopes(plain, factors, given)):
+    for ours, expected in zip(results, with_slopes(plain, factors, given)):
         torch.testing.assert_close(ours, expected)
 
 
 def test_weights_are_kept_only_for_a_backward_pass(monkeypatch):
-    made, room = [], factored._room
+    room_requests, room = [], factored._room
     monkeypatch.setattr(factored, "BLOCK", CELLS)
-    monkeypatch.setattr(factored, "_room", lambda *given: made.append(given[-1]) or room(*given))
+    monkeypatch.setattr(factored, "_room", lambda *given: room_requests.append(given[-1]) or room(*given))
     factored.product_attention(*drawn(), *keeps())
-    assert made == [B * H, 1]
-    made.clear()
+    assert room_requests == [B * H, 1]
+    room_requests.clear()
     with torch.no_grad():
         factored.product_attention(*drawn(), *keeps())
-    assert made == [1]
+    assert room_requests == [1]
 
 
 @pytest.mark.parametrize("empty", (True, False), ids=("masks", "no masks"))
@@ -79,41 +79,41 @@ def test_fused_attention_over_pairs_gives_the_same(dtype, empty, monkeypatch):
     monkeypatch.setattr(factored, "in_blocks", factored.fused)
     factors, given = drawn(dtype), keeps(empty)
     ours = with_slopes(factored.product_attention, factors, given)
-    for one, expected in zip(ours, with_slopes(plain, factors, given)):
-        torch.testing.assert_close(one, expected, rtol=1e-4, atol=1e-4 if dtype == torch.float32 else 1e-9)
+    for actual, expected in zip(ours, with_slopes(plain, factors, given)):
+        torch.testing.assert_close(actual, expected, rtol=1e-4, atol=1e-4 if dtype == torch.float32 else 1e-9)
 
 
-@pytest.mark.parametrize("way", ("in_blocks", "fused"))
+@pytest.mark.parametrize("method", ("in_blocks", "fused"))
 @pytest.mark.parametrize("loud", (1e38, torch.inf, torch.nan))
-def test_what_is_masked_cannot_matter_however_large(loud, way, monkeypatch):
-    monkeypatch.setattr(factored, "in_blocks", getattr(factored, way))
+def test_what_is_masked_cannot_matter_however_large(loud, method, monkeypatch):
+    monkeypatch.setattr(factored, "in_blocks", getattr(factored, method))
     factors, given = drawn(torch.float32), keeps()
     expected = with_slopes(factored.product_attention, factors, given)
     with torch.no_grad():
         for at, keep in zip(range(1, 5), (*given, *given)):
             factors[at].masked_fill_(~keep[:, None, :, None], loud)
-    for one, other in zip(with_slopes(factored.product_attention, factors, given), expected):
-        torch.testing.assert_close(one, other)
+    for actual, other in zip(with_slopes(factored.product_attention, factors, given), expected):
+        torch.testing.assert_close(actual, other)
 
 
 def test_half_precision_is_computed_in_single():
     """Under autocast too, which knows nothing of what is written in place."""
     factors, given = drawn(torch.bfloat16), keeps()
     with torch.autocast("cpu", torch.bfloat16):
-        found, *slopes = with_slopes(factored.product_attention, factors, given)
+        output, *slopes = with_slopes(factored.product_attention, factors, given)
     wide = [one.detach().float().requires_grad_() for one in factors]
     expected, *others = with_slopes(factored.product_attention, wide, given)
-    assert found.dtype == torch.bfloat16 and all(one.dtype == torch.bfloat16 for one in slopes)
-    torch.testing.assert_close(found, expected.bfloat16())
+    assert output.dtype == torch.bfloat16 and all(one.dtype == torch.bfloat16 for one in slopes)
+    torch.testing.assert_close(output, expected.bfloat16())
     for ours, other in zip(slopes, others):
         torch.testing.assert_close(ours.float(), other, rtol=0.05, atol=0.05 * float(other.abs().max()))
 
 
 def test_a_row_with_nothing_to_attend_to_is_zeros():
     factors = drawn()
-    found, *slopes = with_slopes(factored.product_attention, factors, keeps())
-    for one in (found, *slopes):
-        assert one.isfinite().all() and torch.count_nonzero(one[2]) == 0 and torch.count_nonzero(one[1])
+    output, *slopes = with_slopes(factored.product_attention, factors, keeps())
+    for tensor in (output, *slopes):
+        assert tensor.isfinite().all() and torch.count_nonzero(tensor[2]) == 0 and torch.count_nonzero(tensor[1])
 
 
 def test_which_similarities_and_values_are_products():

@@ -27,7 +27,7 @@ GIVES = {3: 0.4, 5: 0.3, 2: 0.2, 7: 0.1}  # what each of four tokens adds to the
 
 
 def hand(sets):
-    return [sum(p for token, p in GIVES.items() if token not in gone) for gone in sets]
+    return [sum(p for token, p in GIVES.items() if token not in removed_tokens) for removed_tokens in sets]
 
 
 def test_a_hand_worked_example():
@@ -39,12 +39,12 @@ def test_a_hand_worked_example():
         asked.append(len(sets))
         return hand(sets)
 
-    found = faithfulness.perturbation_curves({("best", 0): [3, 5, 2, 7], ("worst", 0): [7, 2, 5, 3]}, m)
-    best = found[found["method"] == "best"]
+    curves = faithfulness.perturbation_curves({("best", 0): [3, 5, 2, 7], ("worst", 0): [7, 2, 5, 3]}, m)
+    best = curves[curves["method"] == "best"]
     assert best["tokens"].tolist() == [0, 1, 1, 1, 1, 2]
     np.testing.assert_allclose(best["comprehensiveness"], [0, 0.4, 0.4, 0.4, 0.4, 0.7], atol=1e-12)
     np.testing.assert_allclose(best["sufficiency"], [1, 0.6, 0.6, 0.6, 0.6, 0.3], atol=1e-12)
-    areas = faithfulness.aopc(found)
+    areas = faithfulness.aopc(curves)
     np.testing.assert_allclose(areas.loc[("best", 0)], [2.3 / 6, 3.7 / 6])
     np.testing.assert_allclose(areas.loc[("worst", 0)], [(4 * 0.1 + 0.3) / 6, (1 + 4 * 0.9 + 0.7) / 6])
     assert asked == [8]  # the two halves of one ranking are those of the other
@@ -55,11 +55,11 @@ def test_a_hand_worked_example():
 def test_tokens_named_are_read_nowhere(task, mechanism):
     """m of an example: the answer's probability with the tokens dropped from tensors, as query, key and context."""
     asked = run_query(load(f"{task}-{mechanism}"), examples(task)[0])
-    found = faithfulness.example_curves(asked, ["attention"], draws=1)
+    curves = faithfulness.example_curves(asked, ["attention"], draws=1)
     there = word_positions(asked.roles.context)
     scores = faithfulness.token_scores(asked, attribute(asked, ["attention"]), "attention")
     order = sorted(there, key=lambda at: -scores[at])
-    row = found[(found["method"] == "attention") & (found["share"] == 0.5)].iloc[0]
+    row = curves[(curves["method"] == "attention") & (curves["share"] == 0.5)].iloc[0]
     assert row["tokens"] == -(-len(there) // 2)
     values = []
     for taken in ([], order[: row["tokens"]], order[row["tokens"] :]):
@@ -81,9 +81,9 @@ def test_a_token_has_what_it_gives_as_query_or_key_and_as_context():
         for cell, (start, end) in enumerate(role.runs):
             for token in range(start, end):
                 expected[role.positions[token]] += cells[name]["rollout"][cell] / (end - start)
-    found = faithfulness.token_scores(asked, Attributions(table, ("rollout",)), "rollout")
-    np.testing.assert_allclose(found, expected)
-    assert found.sum() == pytest.approx(1, abs=1e-5)
+    scores = faithfulness.token_scores(asked, Attributions(table, ("rollout",)), "rollout")
+    np.testing.assert_allclose(scores, expected)
+    assert scores.sum() == pytest.approx(1, abs=1e-5)
 
 
 def test_the_control_is_drawn_anew_each_time_and_again_from_its_seed():
@@ -103,9 +103,9 @@ def test_the_control_is_drawn_anew_each_time_and_again_from_its_seed():
 def test_a_file_can_be_stopped_and_keeps_what_it_has():
     bundle, (first, second) = load("pairs-bi"), examples("pairs")
     rows = [(1, first), (2, DataError("rows:2: no row")), (4, second), (5, first)]
-    found = list(islice(faithfulness.measure_rows(bundle, iter(rows), ["attention"], draws=3, seed=6), 3))
-    assert [part.line for part in found] == [1, 2, 4] and found[1].aside == ("rows:2: no row",)
-    table = pd.concat([part.table for part in found])
+    parts = list(islice(faithfulness.measure_rows(bundle, iter(rows), ["attention"], draws=3, seed=6), 3))
+    assert [part.line for part in parts] == [1, 2, 4] and parts[1].aside == ("rows:2: no row",)
+    table = pd.concat([part.table for part in parts])
     assert table["row"].tolist() == [1, 1, 4, 4] and table["method"].tolist() == ["attention", "random"] * 2
     alone = faithfulness.aopc(faithfulness.example_curves(run_query(bundle, second), ["attention"], 3, seed=10))
     row = table[(table["row"] == 4) & (table["method"] == "random")].iloc[0]
@@ -115,17 +115,17 @@ def test_a_file_can_be_stopped_and_keeps_what_it_has():
 
 
 def test_a_band_is_that_of_the_mean_and_of_its_gain_over_the_control():
-    lots = np.random.default_rng(0)
-    base, count = lots.normal(0, 1, 400), 400
+    rng = np.random.default_rng(0)
+    base, count = rng.normal(0, 1, 400), 400
     about = {"checkpoint": "one", "row": range(count), "sufficiency": 0.0}
     tables = [
         pd.DataFrame({**about, "method": name, "comprehensiveness": values})
         for name, values in (("a", base + 0.5), ("random", base))
     ]
-    found = faithfulness.summarize(pd.concat(tables)).set_index(["method", "measure"])
-    row = found.loc["a", "comprehensiveness"]
+    summary = faithfulness.summarize(pd.concat(tables)).set_index(["method", "measure"])
+    row = summary.loc["a", "comprehensiveness"]
     assert row["mean"] == pytest.approx(base.mean() + 0.5) and row["rows"] == count
     error = base.std() / np.sqrt(count)  # of the mean; the band is 1.96 of it to each side
     assert row["high"] - row["low"] == pytest.approx(2 * 1.96 * error, rel=0.1)
     assert row["gain"] == row["gain_low"] == row["gain_high"] == pytest.approx(0.5)  # row by row the same
-    assert found.loc["random", "comprehensiveness"]["gain"] == 0
+    assert summary.loc["random", "comprehensiveness"]["gain"] == 0

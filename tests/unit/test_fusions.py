@@ -46,9 +46,9 @@ def numbers(module: nn.Module) -> dict[str, np.ndarray]:
 def test_a_block_is_that_of_its_paper(name):
     by_hand, settings = BLOCKS[name]
     module, x = drawn(FUSIONS[name](WIDTH, SentenceConfig(mechanism=name, out=OUT, **settings))), states(2)
-    found, W = module(x, KEEP).detach(), numbers(module)
+    output, W = module(x, KEEP).detach(), numbers(module)
     for b, keep in enumerate(KEEP):
-        np.testing.assert_allclose(found[b, keep], by_hand(x[b, keep].numpy(), W), rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(output[b, keep], by_hand(x[b, keep].numpy(), W), rtol=1e-9, atol=1e-11)
 
 
 @pytest.mark.parametrize("act", oracle.ACTIVATIONS)
@@ -58,8 +58,8 @@ def test_a_sentence_model_is_that_of_the_paper(layers, texts, act):
     settings = {"mechanism": "multi_cnn", "width": 4, "out": OUT, "hidden": 5, "layers": layers, "activation": act}
     module = drawn(SentenceModel(SentenceConfig(**settings), WIDTH, 2, texts))
     given = [States(states(seed), KEEP.roll(seed, 0)) for seed in range(len(texts))]
-    found, W = module(given).detach(), numbers(module)
+    output, W = module(given).detach(), numbers(module)
     for b in range(3):
         rows = [one.vectors[b, one.keep[b]].numpy() for one in given]
         wanted = oracle.logits(rows, W, oracle.multi_cnn, layers, act)
-        np.testing.assert_allclose(found[b], wanted, rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(output[b], wanted, rtol=1e-9, atol=1e-11)

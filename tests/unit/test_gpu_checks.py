@@ -38,11 +38,11 @@ def test_the_same_checks_pass_on_the_cpu(tmp_path, capsys):
         str(tmp_path / "gpu.json"),
     ]
     assert gpu.main(more) == 0, capsys.readouterr().out
-    found = json.loads((tmp_path / "gpu.json").read_text())
-    assert {row["check"] for row in found["rows"]} == {"memory", "product path", "recorded", "rate", "layer"}
-    recorded = [row for row in found["rows"] if row["check"] == "recorded"]
+    report = json.loads((tmp_path / "gpu.json").read_text())
+    assert {row["check"] for row in report["rows"]} == {"memory", "product path", "recorded", "rate", "layer"}
+    recorded = [row for row in report["rows"] if row["check"] == "recorded"]
     assert [(row["name"], row["precision"]) for row in recorded] == [(name, "float32"), (name, "bfloat16")]
-    assert recorded[0]["furthest"] < 1e-4 and found["failed"] == 0
+    assert recorded[0]["furthest"] < 1e-4 and report["failed"] == 0
 
 
 def test_another_number_than_the_recorded_one_fails():
@@ -69,8 +69,8 @@ def test_a_product_path_that_is_wrong_fails(monkeypatch):
 
 
 def test_time_that_is_over_leaves_checkpoints_out():
-    found = [row for row in gpu.rows("cpu", (), (), -1.0) if row["check"] == "recorded"]
-    assert found and all(row["skipped"] == "no time left" for row in found)
+    rows = [row for row in gpu.rows("cpu", (), (), -1.0) if row["check"] == "recorded"]
+    assert rows and all(row["skipped"] == "no time left" for row in rows)
 
 
 SMALL = {"reader, full size": {"width": 10, "hidden": 12}, "COIN": {"embedding": 15, "hidden": 10}}

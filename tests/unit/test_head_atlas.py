@@ -9,7 +9,7 @@ import torch
 
 from tests.oracles import head_atlas as oracle
 from tests.support import tiny
-from tests.support.mtsa_traces import made
+from tests.support.mtsa_traces import make_trace
 from triattn_core.analysis.intervention import head_ablation
 from triattn_core.analysis.maps import head_atlas
 from triattn_core.analysis.maps.head_clusters import head_distances
@@ -58,16 +58,16 @@ def test_profiles_and_overlaps_are_those_of_the_loops():
 def test_heads_that_are_alike_stand_together():
     given = cubes()
     given[1, 1], given[0, 2] = given[0, 0], given[0, 0]  # three heads with one map
-    found = head_distances(table_of(given, given), group_of(_site(table_of(given))))
+    likeness = head_distances(table_of(given, given), group_of(_site(table_of(given))))
     places = [
         i for i, (layer, head) in enumerate(np.ndindex(LAYERS, HEADS)) if (layer, head) in ((0, 0), (0, 2), (1, 1))
     ]
-    assert found.distances[np.ix_(places, places)] == pytest.approx(0, abs=1e-3)
-    at = sorted(list(found.order).index(place) for place in places)
-    assert at[2] - at[0] == 2 and sorted(found.order) == list(range(LAYERS * HEADS))
-    assert set(found.nearest(places[0], 2)) == set(places[1:])
-    one, other = oracle.overlap(given[0, 0], given[0, 1]), found.distances[0, 1]
-    assert other == pytest.approx(np.sqrt(1 - one), abs=1e-5)
+    assert likeness.distances[np.ix_(places, places)] == pytest.approx(0, abs=1e-3)
+    at = sorted(list(likeness.order).index(place) for place in places)
+    assert at[2] - at[0] == 2 and sorted(likeness.order) == list(range(LAYERS * HEADS))
+    assert set(likeness.nearest(places[0], 2)) == set(places[1:])
+    overlap, other = oracle.overlap(given[0, 0], given[0, 1]), likeness.distances[0, 1]
+    assert other == pytest.approx(np.sqrt(1 - overlap), abs=1e-5)
 
 
 def _site(table: pd.DataFrame) -> str:
@@ -89,19 +89,19 @@ def test_words_are_found_with_their_pieces_and_not_inside_others():
 def test_weights_of_words_are_those_of_the_loop():
     given = [cubes(), cubes()]
     table = table_of(*given)
-    found = weigh_words(table, ("not", "never"), draws=4000)
-    for way, profile, places in (
+    bands = weigh_words(table, ("not", "never"), draws=4000)
+    for direction, profile, places in (
         ("to_key", oracle.to_key, [1]),
         ("to_context", oracle.to_context, [0, 5]),
         ("from_query", oracle.from_query, [3]),
     ):
-        (one,) = found[(found["site"] == _site(table)) & (found["head"] == 2) & (found["way"] == way)].to_dict(
+        (band,) = bands[(bands["site"] == _site(table)) & (bands["head"] == 2) & (bands["way"] == direction)].to_dict(
             "records"
         )
         rows = [(profile(cube[0, 2]), places) for cube in given]
-        assert one["mean"] == pytest.approx(oracle.mean_over_places(rows), abs=1e-5)
-        assert one["even"] == pytest.approx(oracle.mean_over_all_draws(rows), rel=0.03)
-        assert one["places"] == 2 * len(places) and one["rows"] == 2 and one["low"] <= one["even"] <= one["high"]
+        assert band["mean"] == pytest.approx(oracle.mean_over_places(rows), abs=1e-5)
+        assert band["even"] == pytest.approx(oracle.mean_over_all_draws(rows), rel=0.03)
+        assert band["places"] == 2 * len(places) and band["rows"] == 2 and band["low"] <= band["even"] <= band["high"]
     behind = list_places(table, ("not", "never"), _site(table), 2, "to_context")
     assert sorted(zip(behind["row"], behind["word"], behind["place"])) == [
         (1, "never", 6),
@@ -110,7 +110,7 @@ def test_weights_of_words_are_those_of_the_loop():
         (2, "not", 1),
     ]
     assert behind["value"].mean() == pytest.approx(
-        found[(found["site"] == _site(table)) & (found["head"] == 2) & (found["way"] == "to_context")]["mean"].iloc[0]
+        bands[(bands["site"] == _site(table)) & (bands["head"] == 2) & (bands["way"] == "to_context")]["mean"].iloc[0]
     )
     with pytest.raises(InputError, match="None of these words"):
         weigh_words(table, ("purple",))
@@ -120,14 +120,14 @@ def test_a_head_that_looks_at_the_word_is_beyond_the_band_and_one_that_does_not_
     values = np.full((1, 2, N, I, J), 1.0)
     values[0, 0, :, 1] *= 50  # the first head, at "never"
     values /= values.sum((-1, -2), keepdims=True)
-    found = weigh_words(table_of(*[values] * 8), ("never",))
-    first, second = (found[(found["way"] == "to_key") & (found["head"] == head)].iloc[0] for head in (0, 1))
+    bands = weigh_words(table_of(*[values] * 8), ("never",))
+    first, second = (bands[(bands["way"] == "to_key") & (bands["head"] == head)].iloc[0] for head in (0, 1))
     assert first["mean"] > first["high"] and first["p"] < 0.01
     assert second["mean"] == pytest.approx(second["even"]) and second["p"] == 1
 
 
 def test_by_feature_is_that_of_the_tensor():
-    trace = made()
+    trace = make_trace()
     table = profile_table(trace)
     row = table.iloc[1]
     layer = row["site"].removesuffix("/token2token/weight")
@@ -136,8 +136,8 @@ def test_by_feature_is_that_of_the_tensor():
         row["by_feature"], oracle.by_feature(tensor.transpose("query", "key", "feature").values), atol=1e-6
     )
     word = row["tokens of key"][1]
-    found = weigh_words(table.assign(row=1, id="r"), (word.casefold(),))
-    of = found[(found["way"] == "by_feature") & (found["site"] == row["site"]) & (found["head"] == row["head"])]
+    bands = weigh_words(table.assign(row=1, id="r"), (word.casefold(),))
+    of = bands[(bands["way"] == "by_feature") & (bands["site"] == row["site"]) & (bands["head"] == row["head"])]
     marked = find_words(row["tokens of key"], row["glued of key"], (word.casefold(),))
     np.testing.assert_allclose(of["mean"], row["by_feature"][marked].mean(0), atol=1e-6)
     assert of["feature"].tolist() == list(range(tensor.sizes["feature"]))
@@ -145,14 +145,14 @@ def test_by_feature_is_that_of_the_tensor():
 
 def test_examples_are_the_strongest_and_those_at_the_deciles():
     table = pd.DataFrame({"site": "s", "head": 0, "row": range(1, 102), "id": "", "entropy": np.arange(101.0)})
-    found = head_atlas.pick_examples(table, "s", 0, "entropy")
-    assert found["rank"].tolist() == [
+    examples = head_atlas.pick_examples(table, "s", 0, "entropy")
+    assert examples["rank"].tolist() == [
         "strongest 1",
         "strongest 2",
         "strongest 3",
         *(f"{d} %" for d in range(90, 0, -10)),
     ]
-    assert found["value"].tolist() == [100, 99, 98, 90, 80, 70, 60, 50, 40, 30, 20, 10]
+    assert examples["value"].tolist() == [100, 99, 98, 90, 80, 70, 60, 50, 40, 30, 20, 10]
     assert head_atlas.pick_examples(table.assign(entropy=np.nan), "s", 0, "entropy").empty
     assert head_atlas.pick_examples(table[:2], "s", 0, "entropy")["value"].tolist() == [1, 0]
 
@@ -172,16 +172,16 @@ def test_a_head_switched_off_is_one_whose_output_weights_are_zero(checkpoint_fol
     examples = [bundle.task.Example("who is red", "who is blue", 1), bundle.task.Example("play a film", "watch", 0)]
     rows = list(enumerate(examples, 1))
     site, head = "layer.1/b_over_a/weight", 1
-    found = pd.concat([part.table for part in head_ablation.measure_rows(bundle, rows, [(site, 0), (site, head)])])
+    changes = pd.concat([part.table for part in head_ablation.measure_rows(bundle, rows, [(site, 0), (site, head)])])
     for line, example in rows:
         before = explain(bundle, example)[0].probabilities
         with replacing(lambda at, weights, keeps: _emptied(weights, head) if at == site else weights):
             after = explain(bundle, example)[0].probabilities
         change = _odds(after, example.label) - _odds(before, example.label)
-        one = found[(found["row"] == line) & (found["head"] == head)].iloc[0]
-        assert one["change"] == pytest.approx(change, abs=1e-5) and abs(change) > 1e-5
-        assert one["right"] == (np.argmax(after) == example.label)
-        assert one["own"] == (np.argmax(before) == example.label)
+        ablation = changes[(changes["row"] == line) & (changes["head"] == head)].iloc[0]
+        assert ablation["change"] == pytest.approx(change, abs=1e-5) and abs(change) > 1e-5
+        assert ablation["right"] == (np.argmax(after) == example.label)
+        assert ablation["own"] == (np.argmax(before) == example.label)
 
 
 def _odds(probabilities, label: int) -> float:
@@ -202,9 +202,9 @@ def test_heads_that_cost_most_come_first():
         for head, right in without.items()
         for i, (a, b) in enumerate(zip(own, right))
     ]
-    found = head_ablation.summarize(pd.DataFrame(rows))
-    assert found["head"].tolist() == [1, 0] and found["points"].tolist() == [70, 0]
-    first = found.iloc[0]
+    summary = head_ablation.summarize(pd.DataFrame(rows))
+    assert summary["head"].tolist() == [1, 0] and summary["points"].tolist() == [70, 0]
+    first = summary.iloc[0]
     assert (first["lost"], first["won"], first["rows"]) == (8, 1, 10)
     assert first["p"] == pytest.approx(2 * 2 * 10 / 2**9)  # two-sided binomial of 1 in 9, twice for two heads
 
@@ -226,14 +226,14 @@ def test_the_map_of_heads_is_in_order_and_sends_the_head_of_a_row():
     cells = list(spec["datasets"].values())
     rows = next(one for one in cells if len(one) == len(names) ** 2)
     assert [one["head"] for one in rows if one["across"] == 0] == alike.order.tolist()
-    for one in rows:
-        at = alike.order[one["down"]], alike.order[one["across"]]
-        assert one["distance"] == pytest.approx(alike.distances[at]) and one["one"] == names[at[0]]
+    for row in rows:
+        at = alike.order[row["down"]], alike.order[row["across"]]
+        assert row["distance"] == pytest.approx(alike.distances[at]) and row["one"] == names[at[0]]
     (framed,) = next(one for one in cells if len(one) == 1)
     assert framed["head"] == 2 and framed["one"] == framed["other"] == "head 3"
-    said = view.describe_likeness(alike.distances, names)
+    sentence = view.describe_likeness(alike.distances, names)
     off = alike.distances + 2 * np.eye(len(names))
-    assert f"{off.min():.2f} apart" in said and "Most on its own: " in said
+    assert f"{off.min():.2f} apart" in sentence and "Most on its own: " in sentence
     assert "none to compare" in view.describe_likeness(np.zeros((1, 1)), names[:1])
 
 
@@ -245,6 +245,6 @@ def test_the_bands_of_words_are_drawn_and_said():
     spec = view.bands(rows, "weight", "bits").to_dict()
     (drawn,) = spec["datasets"].values()
     assert [one["beyond"] for one in drawn] == [True, False] and "weight, bits" in str(spec)
-    said = view.describe_bands(rows, ["not"], "heads")
-    assert "6 places in 4 rows. Beyond the band: 1 of 2 heads, where chance gives 0.1" in said
-    assert "Farthest: head 1, 0.5, 2.50 times the mean of other places (p 0.01)" in said
+    sentence = view.describe_bands(rows, ["not"], "heads")
+    assert "6 places in 4 rows. Beyond the band: 1 of 2 heads, where chance gives 0.1" in sentence
+    assert "Farthest: head 1, 0.5, 2.50 times the mean of other places (p 0.01)" in sentence

@@ -68,10 +68,12 @@ def test_a_cube_is_summed_over_context():
 
 def test_rollout_is_that_of_the_loop():
     given = layers()
-    found = rollout(trace_of(given, axes=("layer", "head", "query", "key"), tokens=WORDS))
-    np.testing.assert_allclose(found.values, oracle.rollout(list(given)), atol=1e-6)
-    np.testing.assert_allclose(found.sum("key"), 1, atol=1e-6)
-    assert not np.allclose(found.values, oracle.rollout(list(given[::-1])), atol=1e-3)  # the order of layers matters
+    rollout_map = rollout(trace_of(given, axes=("layer", "head", "query", "key"), tokens=WORDS))
+    np.testing.assert_allclose(rollout_map.values, oracle.rollout(list(given)), atol=1e-6)
+    np.testing.assert_allclose(rollout_map.sum("key"), 1, atol=1e-6)
+    assert not np.allclose(
+        rollout_map.values, oracle.rollout(list(given[::-1])), atol=1e-3
+    )  # the order of layers matters
 
 
 def test_no_rollout_without_layers_of_the_same_tokens():

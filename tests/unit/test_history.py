@@ -9,44 +9,44 @@ from triattn_core.views.lib.palette import THEMES, shades
 
 
 def test_the_loss_curve_leaves_out_what_was_not_measured() -> None:
-    told = {"Tri": [{"step": 10, "train_loss": 0.9}, {"step": 20, "train_loss": 0.7, "dev_loss": 0.8}], "Bi": []}
-    rows = history.table(told)
+    losses = {"Tri": [{"step": 10, "train_loss": 0.9}, {"step": 20, "train_loss": 0.7, "dev_loss": 0.8}], "Bi": []}
+    rows = history.table(losses)
     assert rows.values.tolist() == [
         ["Tri", "train", 10, 0.9],
         ["Tri", "train", 20, 0.7],
         ["Tri", "dev", 20, 0.8],
     ]
-    for histories in (told, {"Tri": [{"step": 10, "train_loss": 0.9}]}):
+    for histories in (losses, {"Tri": [{"step": 10, "train_loss": 0.9}]}):
         spec = history.figure(histories, {"Tri": "#0f6e73", "Bi": "#8793a0"}, {"Tri": 20}).to_json()
         assert re.search(r'"range": \[\s*"#0f6e73"', spec)
 
 
 def test_more_than_two_losses_are_told_apart_by_dashes_and_a_legend() -> None:
-    told = {name: [{"step": 10, "train_loss": 0.9}, {"step": 20, "dev_loss": 0.8}] for name in "abc"}
-    spec = history.figure(told, dict.fromkeys(told, "#0f6e73"), dict.fromkeys(told, 20)).to_dict()
+    losses = {name: [{"step": 10, "train_loss": 0.9}, {"step": 20, "dev_loss": 0.8}] for name in "abc"}
+    spec = history.figure(losses, dict.fromkeys(losses, "#0f6e73"), dict.fromkeys(losses, 20)).to_dict()
     encoding = spec["layer"][0]["encoding"]
     assert encoding["strokeDash"]["scale"]["domain"] == list("abc")
     assert len({tuple(one) for one in encoding["strokeDash"]["scale"]["range"]}) == 3
     assert encoding["strokeDash"]["legend"]["orient"] == encoding["color"]["legend"]["orient"] == "top"
     assert not [one for one in spec["layer"] if one["mark"]["type"] == "text"]
-    two = history.figure({name: told[name] for name in "ab"}, dict.fromkeys(told, "#0f6e73"), {}).to_dict()
+    two = history.figure({name: losses[name] for name in "ab"}, dict.fromkeys(losses, "#0f6e73"), {}).to_dict()
     assert len([one for one in two["layer"] if one["mark"]["type"] == "text"]) == 2
 
 
 def test_two_of_one_colour_are_drawn_in_two_shades_and_two_sizes() -> None:
-    told = {name: [{"step": 10, "train_loss": 0.9}, {"step": 20, "dev_loss": 0.8}] for name in "ab"}
+    losses = {name: [{"step": 10, "train_loss": 0.9}, {"step": 20, "dev_loss": 0.8}] for name in "ab"}
     for theme in ("light", "dark"):
         tri, bi = (THEMES[theme][name] for name in ("tri", "bi"))
-        found = shades([tri, bi, tri, tri], theme)
-        assert found[:2] == [tri, bi] and len(set(found)) == 4
-    spec = history.figure(told, dict.fromkeys(told, "#0f6e73"), dict.fromkeys(told, 20)).to_dict()
+        colours = shades([tri, bi, tri, tri], theme)
+        assert colours[:2] == [tri, bi] and len(set(colours)) == 4
+    spec = history.figure(losses, dict.fromkeys(losses, "#0f6e73"), dict.fromkeys(losses, 20)).to_dict()
     dots = next(one for one in spec["layer"] if one["mark"].get("size") == 70)
     first, second = dots["encoding"]["size"]["scale"]["range"]
     assert first > 1.5 * second > 0
 
 
 def test_the_dot_stands_where_the_weights_were_kept() -> None:
-    told = {"Tri": [{"step": step, "dev_loss": loss} for step, loss in ((10, 0.7), (20, 0.5), (30, 0.6))]}
-    spec = history.figure(told, {"Tri": "#0f6e73"}, {"Tri": 30}).to_dict()
+    losses = {"Tri": [{"step": step, "dev_loss": loss} for step, loss in ((10, 0.7), (20, 0.5), (30, 0.6))]}
+    spec = history.figure(losses, {"Tri": "#0f6e73"}, {"Tri": 30}).to_dict()
     dots = next(one for one in spec["layer"] if one["mark"].get("size") == 70)
     assert [row["step"] for row in spec["datasets"][dots["data"]["name"]]] == [30]

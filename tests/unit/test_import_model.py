@@ -25,8 +25,8 @@ A, B = "Which browsers can play movies?", "Which browser can download  unhappy m
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    made = tmp_path_factory.mktemp("models")
-    return {family: make(family, made / family) for family in FAMILIES}
+    root = tmp_path_factory.mktemp("models")
+    return {family: make(family, root / family) for family in FAMILIES}
 
 
 def whole(folder, text, pair=None):
@@ -54,8 +54,10 @@ def test_attentions_are_the_library_s(family, pair, folders):
     assert (trace.meta.get("mask") == "causal") == (family == "gpt2")
     assert len({site.values.tobytes() for site in trace.sites.values()}) == 3  # layers differ
     scores = expected.logits[0] if family != "gpt2" else expected.logits[0, -1]
-    found = [value for _, value in prediction_of(trace)]
-    np.testing.assert_allclose(found, scores.softmax(-1).sort(descending=True).values[: len(found)], atol=1e-6)
+    probabilities = [value for _, value in prediction_of(trace)]
+    np.testing.assert_allclose(
+        probabilities, scores.softmax(-1).sort(descending=True).values[: len(probabilities)], atol=1e-6
+    )
     if family != "gpt2":
         best = ("different", "same", "unsure")[int(scores.argmax())]
         assert prediction_of(trace)[0][0] == best
@@ -170,8 +172,8 @@ def test_the_command(tmp_path, folders, capsys):
     assert printed.out.startswith(f"{prediction_of(trace)[0][1]:.4f}  {prediction_of(trace)[0][0]}")
     (tmp_path / "row.json").write_text(json.dumps({"text_a": A, "text_b": B}))
     assert main(["import", str(folders["bert"]), str(tmp_path / "row.json"), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["layers"] == 3 and told["prediction"][0][1] == pytest.approx(prediction_of(trace)[0][1])
+    result = json.loads(capsys.readouterr().out)
+    assert result["layers"] == 3 and result["prediction"][0][1] == pytest.approx(prediction_of(trace)[0][1])
     for arguments, reason in (
         ([str(tmp_path / "none"), A], "no such folder"),
         ([str(folders["bert"]), A, B, A], "a text or a pair, got 3"),
@@ -189,13 +191,13 @@ def test_heads_over_a_file_of_texts(family, folders, tmp_path, capsys):
     lines = [{"text_a": A, "text_b": B}, {"text": B}, {"text_a": A}, {"text": " "}]
     rows.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     assert main(["heads", str(folders[family]), str(rows), "--out", str(out), "--words", "unhappy", "--json"]) == 0
-    told, found = json.loads(capsys.readouterr().out), pd.read_parquet(out)
-    assert (told["rows"], told["aside"]) == (2, 2) and len(found) == 2 * len(told["heads"])
+    summary, table = json.loads(capsys.readouterr().out), pd.read_parquet(out)
+    assert (summary["rows"], summary["aside"]) == (2, 2) and len(table) == 2 * len(summary["heads"])
     model = load_transformer(str(folders[family]))
     expected = head_table(trace_transformer(model, A, B))
-    of_first = found[found["row"] == 1].reset_index(drop=True)
+    of_first = table[table["row"] == 1].reset_index(drop=True)
     pd.testing.assert_frame_equal(of_first[list(expected)], expected, check_dtype=False, atol=1e-6)
-    assert {one["rows"] for one in told["words"]} == {2}
-    assert found.attrs["triattn"]["checkpoints"] == {model.name: model.digest} and len(model.digest) == 64
+    assert {one["rows"] for one in summary["words"]} == {2}
+    assert table.attrs["triattn"]["checkpoints"] == {model.name: model.digest} and len(model.digest) == 64
     assert main(["heads", str(folders[family]), str(rows), "--out", str(out), "--ablate"]) == 1
     assert {"bert": "no row has a label", "gpt2": "predicts no labels"}[family] in capsys.readouterr().err

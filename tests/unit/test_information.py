@@ -17,9 +17,9 @@ B, H, N, I, J = 3, 2, 5, 7, 11
 
 
 def weights(draw: int, *shape: int) -> torch.Tensor:
-    found = torch.rand(*shape, generator=torch.Generator().manual_seed(draw), dtype=torch.float64) ** 3
+    values = torch.rand(*shape, generator=torch.Generator().manual_seed(draw), dtype=torch.float64) ** 3
     axes = tuple(range(3, len(shape)))
-    return found / found.sum(axes, keepdim=True)
+    return values / values.sum(axes, keepdim=True)
 
 
 KEEP = torch.tensor([[True] * N, [True] * 3 + [False] * 2, [True] * 2 + [False] * 3])
@@ -28,16 +28,16 @@ KEEP = torch.tensor([[True] * N, [True] * 3 + [False] * 2, [True] * 2 + [False] 
 @pytest.mark.parametrize("shape", [(B, H, N, I), (B, H, N, I, J)])
 def test_query_information(shape):
     given = weights(1, *shape)
-    found = information.query_information(given, KEEP)
+    bits = information.query_information(given, KEEP)
     slow = [[oracle.query_information(one.numpy(), KEEP[b].numpy()) for one in given[b]] for b in range(B)]
-    torch.testing.assert_close(found, torch.tensor(slow))
+    torch.testing.assert_close(bits, torch.tensor(slow))
 
 
 def test_context_information():
     given = weights(2, B, H, N, I, J)
-    found = information.context_information(given, KEEP)
+    bits = information.context_information(given, KEEP)
     slow = [[oracle.context_information(one.numpy(), KEEP[b].numpy()) for one in given[b]] for b in range(B)]
-    torch.testing.assert_close(found, torch.tensor(slow))
+    torch.testing.assert_close(bits, torch.tensor(slow))
 
 
 def test_maps_cubes_and_batches_have_one_number():
@@ -88,16 +88,16 @@ def test_same_words_find_each_other():
     asking[0, 1] = [0.5, 0.45, 0, 0.05]  # the mean of the two pieces: 0.45 and 0.525
     asking[1, :2, 3] = 1
     asking[:, 2:, 0] = 1
-    found = alignment.align_words(asking, query, key)
-    assert found.aligned.tolist() == [1, 0] and found.count == 1  # the full stop does not count
-    assert found.chance == pytest.approx(1 / 4)
+    word_alignment = alignment.align_words(asking, query, key)
+    assert word_alignment.aligned.tolist() == [1, 0] and word_alignment.count == 1  # the full stop does not count
+    assert word_alignment.chance == pytest.approx(1 / 4)
     assert alignment.align_words(asking, query, replace(key, strings=("x", "y", ".", "z"))).count == 0
 
 
 def test_pieces_of_a_key_are_summed():
     query, key = role("players"), role("other", "play", "##ers")
-    found = alignment.align_words(np.array([[[0.4, 0.3, 0.3]]]), query, key)
-    assert found.aligned.tolist() == [1]
+    word_alignment = alignment.align_words(np.array([[[0.4, 0.3, 0.3]]]), query, key)
+    assert word_alignment.aligned.tolist() == [1]
 
 
 def test_the_best_head_is_reported_on_other_maps_than_it_was_chosen_on():

@@ -54,8 +54,8 @@ def with_gradients(call, terms: Additive, *keep: torch.Tensor) -> list[torch.Ten
 def test_outputs_and_gradients_are_those_of_the_equation(spread, block, empty, monkeypatch):
     monkeypatch.setattr(interpolated, "BLOCK", block)
     terms = drawn(spread)
-    found, expected = (with_gradients(call, terms, *keeps(empty)) for call in (additive_attention, equation))
-    for ours, exact in zip(found, expected):
+    actual, expected = (with_gradients(call, terms, *keeps(empty)) for call in (additive_attention, equation))
+    for ours, exact in zip(actual, expected):
         largest = float(exact.detach().abs().max())
         torch.testing.assert_close(ours.double(), exact.double(), rtol=1e-5, atol=1e-5 * largest)
 
@@ -65,10 +65,10 @@ def test_the_error_of_a_tanh_is_as_stated(half):
     context = torch.linspace(-half, half, 401)[None, :, None] + 0.5
     used, values, basis = interpolated._nodes(context, torch.ones(1, 1))
     x = torch.linspace(-6, 6, 1201, dtype=torch.float64)
-    found = torch.tanh(x[:, None] + values[0, 0, used[0, 0]].double()) @ basis[0, 0, used[0, 0]].double()
+    approximation = torch.tanh(x[:, None] + values[0, 0, used[0, 0]].double()) @ basis[0, 0, used[0, 0]].double()
     exact = torch.tanh(x[:, None] + context[0, :, 0].double())
     rounding = 4 * torch.finfo(torch.float32).eps
-    assert float((found - exact).abs().max()) < interpolated.ERROR + rounding
+    assert float((approximation - exact).abs().max()) < interpolated.ERROR + rounding
     one_less = 2.55 * math.exp(-math.asinh(math.pi / 2 / half) * (int(used.sum()) - 1))
     assert one_less > interpolated.ERROR  # and not a node more than that takes
 

@@ -35,6 +35,8 @@ def result(before: float, after: float) -> SimpleNamespace:
     ],
 )
 def test_what_moved_is_said_first(after, bits, lead):
-    told = describe_finding(result(0.9, after), bits)
-    assert told.startswith(lead)
-    assert f"probability of “duplicate” 0.900 before, {after:.3f} after; attention moved by {bits:.2g} bits." in told
+    sentence = describe_finding(result(0.9, after), bits)
+    assert sentence.startswith(lead)
+    assert (
+        f"probability of “duplicate” 0.900 before, {after:.3f} after; attention moved by {bits:.2g} bits." in sentence
+    )

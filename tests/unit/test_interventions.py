@@ -49,23 +49,23 @@ def slow(bundle, roles, taken: dict[str, list[int]], read: bool) -> torch.Tensor
         owns = [torch.stack([own[i] for i in run]).mean(0) for run in kept if run] if own is not None else None
         size = vectors.shape[1]
         stacked = torch.stack(rows) if rows else torch.zeros(0, size)
-        found = None if owns is None else (torch.stack(owns) if owns else torch.zeros(0, size))[None]
-        return States(stacked[None], torch.ones(1, len(rows), dtype=torch.bool), found)
+        own_states = None if owns is None else (torch.stack(owns) if owns else torch.zeros(0, size))[None]
+        return States(stacked[None], torch.ones(1, len(rows), dtype=torch.bool), own_states)
 
     with torch.no_grad():
         context, out = roles.context, set(taken.get("context", ()))
         joined, pooled = bert(encoder.joint, context.ids, context.types, set() if read else out)
-        made = []
+        sides = []
         for name in ("query", "key"):
             role, hidden = getattr(roles, name), set(taken.get(name, ()))
             ids = (special["cls"], *role.ids, special["sep"])
             vectors, _ = bert(encoder.alone, ids, [0] * len(ids), {i + 1 for i in hidden})
             lost = out | (set(range(len(context))) if none else set())
             own = [torch.zeros_like(joined[0]) if at in lost else joined[at] for at in role.positions]
-            made.append(states(role, vectors[1:-1], own, hidden))
+            sides.append(states(role, vectors[1:-1], own, hidden))
         everything = set(range(len(context)))
         around = states(context, joined, None, everything if none else out)
-        return bundle.model(Encoded(*made, around, pooled))[0]
+        return bundle.model(Encoded(*sides, around, pooled))[0]
 
 
 @pytest.mark.parametrize("read", [False, True])
@@ -78,10 +78,12 @@ def test_what_is_masked_is_as_if_it_were_not_there(task, mechanism, read):
         some = word_positions(roles.context)
         variants = [[], some[:1], some[::2], some[1::2], some]  # cells lose some of their tokens, and all
         masks = removal_masks(roles, variants, everywhere=False)
-        found = outputs_without(bundle, roles, masks, read)
-        torch.testing.assert_close(found[0], bundle.logits(collate([roles], bundle.tokenizer))[0])
+        outputs = outputs_without(bundle, roles, masks, read)
+        torch.testing.assert_close(outputs[0], bundle.logits(collate([roles], bundle.tokenizer))[0])
         for row, taken in enumerate(variants):
-            torch.testing.assert_close(found[row], slow(bundle, roles, {"context": taken}, read), rtol=1e-4, atol=1e-5)
+            torch.testing.assert_close(
+                outputs[row], slow(bundle, roles, {"context": taken}, read), rtol=1e-4, atol=1e-5
+            )
 
 
 @pytest.mark.parametrize("task", TASK_NAMES)
@@ -90,11 +92,11 @@ def test_tokens_are_gone_from_query_and_key_too(task):
     roles = run_query(bundle, examples(task)[0]).roles
     some = word_positions(roles.context)
     variants = [some[::2], some[1:], list(roles.query.positions)]
-    found = outputs_without(bundle, roles, removal_masks(roles, variants))
+    outputs = outputs_without(bundle, roles, removal_masks(roles, variants))
     for row, taken in enumerate(variants):
         by_role = {n: [i for i, at in enumerate(getattr(roles, n).positions) if at in taken] for n in ("query", "key")}
         expected = slow(bundle, roles, {"context": taken, **by_role}, False)
-        torch.testing.assert_close(found[row], expected, rtol=1e-4, atol=1e-5)
+        torch.testing.assert_close(outputs[row], expected, rtol=1e-4, atol=1e-5)
 
 
 def ids(roles):
@@ -112,9 +114,9 @@ def test_query_and_key_keep_their_place_in_an_edited_context(task):
     roles, texts = cut(bundle, example), bundle.task.texts(example, 0)
     names = edits.unit_names(roles.context, texts, "turns")
     order = list(dict.fromkeys(filter(None, names)))[::-1]
-    made = [edits.reorder_units(roles, names, order, bundle.config.limits)]
-    made += [edits.swap_context(roles, cut(bundle, other), bundle.config.limits)] if task != "pairs" else []
-    for new in made:
+    variants = [edits.reorder_units(roles, names, order, bundle.config.limits)]
+    variants += [edits.swap_context(roles, cut(bundle, other), bundle.config.limits)] if task != "pairs" else []
+    for new in variants:
         assert new.context.ids != roles.context.ids and new.context.positions == tuple(range(len(new.context)))
         for role, old in ((new.query, roles.query), (new.key, roles.key)):
             assert [new.context.ids[at] for at in role.positions] == list(role.ids) == list(old.ids)
@@ -157,25 +159,25 @@ def test_tokens_and_sentences_can_be_reordered():
 def test_beside_the_original(task, mechanism):
     """The original is what `explain` says; maps of both can be subtracted; change and flip are those of the numbers."""
     bundle, (example, other) = load(f"{task}-{mechanism}"), examples(task)
-    said, trace = explain(bundle, example)
+    prediction, trace = explain(bundle, example)
     first = next(name for name in edits.unit_names(cut(bundle, example).context, trace.texts, "turns") if name)
-    for found in (
+    for result in (
         what_if.remove(bundle, example, [first]),
         what_if.mask(bundle, example, [first]),
         what_if.replace(bundle, example, [first]),
         what_if.replace(bundle, example, [first], text="big film"),
         what_if.swap(bundle, example, other),
     ):
-        assert found.before.prediction.best == said.best and found.before.prediction.option == said.option
-        assert found.before.prediction.probabilities == pytest.approx(said.probabilities, abs=1e-5)
-        best = said.probabilities[said.best]
-        assert found.before.log_odds == pytest.approx(np.log(best / (1 - best)), abs=1e-4)
-        after = found.after.prediction.probabilities[said.best]
-        assert found.change == pytest.approx(np.log(after / (1 - after)) - found.before.log_odds, abs=1e-4)
-        assert found.flipped == (np.argmax(found.after.prediction.probabilities) != said.best)
-        for name, site in found.before.trace.sites.items():
+        assert result.before.prediction.best == prediction.best and result.before.prediction.option == prediction.option
+        assert result.before.prediction.probabilities == pytest.approx(prediction.probabilities, abs=1e-5)
+        best = prediction.probabilities[prediction.best]
+        assert result.before.log_odds == pytest.approx(np.log(best / (1 - best)), abs=1e-4)
+        after = result.after.prediction.probabilities[prediction.best]
+        assert result.change == pytest.approx(np.log(after / (1 - after)) - result.before.log_odds, abs=1e-4)
+        assert result.flipped == (np.argmax(result.after.prediction.probabilities) != prediction.best)
+        for name, site in result.before.trace.sites.items():
             np.testing.assert_allclose(site.values, trace.sites[name].values, atol=1e-5)
-            moved = difference(two_way_map(found.after.trace.sites[name]), two_way_map(site))
+            moved = difference(two_way_map(result.after.trace.sites[name]), two_way_map(site))
             assert moved.shape == two_way_map(site).shape
     if mechanism == "bi":
         assert what_if.mask(bundle, example, [first]).change == pytest.approx(0, abs=1e-6)
@@ -183,17 +185,17 @@ def test_beside_the_original(task, mechanism):
 
 def test_an_emptied_context_falls_back_to_bi_and_says_so():
     bundle, example = load("pairs-tri"), examples("pairs")[0]
-    found = what_if.mask(bundle, example, ["sentence A", "sentence B"])
-    assert found.notes == ("The context is empty: Tri-Attention falls back to Bi-Attention.",)
+    result = what_if.mask(bundle, example, ["sentence A", "sentence B"])
+    assert result.notes == ("The context is empty: Tri-Attention falls back to Bi-Attention.",)
     roles = cut(bundle, example)
     with torch.inference_mode(), recording() as record:
         encoded = bundle.encoder(collate([roles], bundle.tokenizer))
         none = States(encoded.context.vectors[:, :0], encoded.context.keep[:, :0])
         bundle.model(replace(encoded, context=none))
-    for name, site in found.after.trace.sites.items():
+    for name, site in result.after.trace.sites.items():
         assert site.dims == ("head", "query", "key")
         np.testing.assert_allclose(site.values, record.sites[name].tensor[0, ..., 0], atol=1e-6)
-    weights = found.after.trace.sites["layer.0/a_over_b/weight"]
+    weights = result.after.trace.sites["layer.0/a_over_b/weight"]
     assert weights.attrs["sums_over"] == "key" and np.allclose(weights.sum("key"), 1)
     assert what_if.mask(bundle, example, ["sentence A"]).notes == ()
     assert what_if.mask(load("pairs-bi"), example, ["sentence A", "sentence B"]).notes[0].endswith("reads none.")
@@ -205,20 +207,20 @@ def test_a_unit_is_gone_in_every_option_and_an_option_s_own_token_in_one():
     places = [edits.unit_positions(edits.unit_names(one.context, {}, "turns"), ["turn 1"]) for one in asked.options]
     outputs = [float(slow(bundle, one, {"context": at}, False)) for one, at in zip(asked.options, places)]
     expected = torch.tensor(outputs).softmax(0)
-    found = what_if.remove(bundle, example, ["turn 1"], option=2)
-    assert found.after.prediction.probabilities == pytest.approx(expected.tolist(), abs=1e-5)
-    assert found.before.prediction.option == 2
+    result = what_if.remove(bundle, example, ["turn 1"], option=2)
+    assert result.after.prediction.probabilities == pytest.approx(expected.tolist(), abs=1e-5)
+    assert result.before.prediction.option == 2
     own = asked.roles.key.positions[1]
     outputs = asked.scores.tolist()
     outputs[2] = float(slow(bundle, asked.roles, {"context": [own]}, False))
-    found = what_if.remove(bundle, example, [f"token {own}"], "tokens", option=2)
+    result = what_if.remove(bundle, example, [f"token {own}"], "tokens", option=2)
     expected = torch.tensor(outputs).softmax(0)
-    assert found.after.prediction.probabilities == pytest.approx(expected.tolist(), abs=1e-5)
+    assert result.after.prediction.probabilities == pytest.approx(expected.tolist(), abs=1e-5)
 
 
 def test_what_cannot_be_done_is_one_line():
     bundle, (example, other) = load("dialogue-tri"), examples("dialogue")
-    for call, said in (
+    for call, message in (
         (lambda: what_if.remove(bundle, example, ["turn 99"]), "There is no 'turn 99' in the context; did you mean"),
         (lambda: what_if.remove(bundle, example, []), "Nothing is chosen"),
         (lambda: what_if.mask(bundle, example, ["turn 1"], "turn"), "cannot take 'turn' of the context; did you mean"),
@@ -227,7 +229,7 @@ def test_what_cannot_be_done_is_one_line():
         (lambda: what_if.replace(bundle, example, ["turn 1"], text="\u200b"), "The replacement has no character"),
         (lambda: what_if.remove(bundle, example, ["turn 1"], option=9), "There is no candidate 10: there are 4"),
     ):
-        with pytest.raises(InputError, match=said) as error:
+        with pytest.raises(InputError, match=message) as error:
             call()
         assert "\n" not in str(error.value)
     sentences = replace(bundle, model=torch.nn.Identity())

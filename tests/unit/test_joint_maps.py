@@ -42,8 +42,8 @@ def test_the_context_is_left_out_or_joined_to_one_key(task, kind):
         for query in range(site.sizes["query"]):
             row = site.values[head, query]
             around = [float(value) for value, role in zip(row, roles) if role == "context"]
-            told = math.fsum(around) if kind == "weight" else math.log(math.fsum(map(math.exp, around)))
-            assert whole.values[head, query, -1] == pytest.approx(told, abs=1e-5)
+            expected = math.fsum(around) if kind == "weight" else math.log(math.fsum(map(math.exp, around)))
+            assert whole.values[head, query, -1] == pytest.approx(expected, abs=1e-5)
             assert np.array_equal(whole.values[head, query, :-1], row[:count])
             assert np.array_equal(part.values[head, query], row[:count])
     if kind == "weight":
@@ -86,13 +86,13 @@ def test_special_tokens_that_are_no_context_are_given_nothing(task, mechanism):
 
 def test_moved_of_bi_joint_counts_the_context_as_one_key():
     bundle, example = load("pairs-bi_joint"), examples("pairs")[0]
-    found = score_units(bundle, example, "sentences")
-    assert (found["moved"] > 0).all() and (found["moved"] < 1).all()
+    table = score_units(bundle, example, "sentences")
+    assert (table["moved"] > 0).all() and (table["moved"] < 1).all()
 
 
 def test_the_shift_of_attention_is_that_of_leaving_the_unit_out():
-    for name, way in (("pairs-tri", "sentences"), ("pairs-bi_joint", "sentences"), ("dialogue-tri", "turns")):
+    for name, unit in (("pairs-tri", "sentences"), ("pairs-bi_joint", "sentences"), ("dialogue-tri", "turns")):
         bundle, example = load(name), examples(name.partition("-")[0])[0]
-        for _, row in score_units(bundle, example, way).iterrows():
-            found = interventions.remove(bundle, example, [row["unit"]], way)
-            assert attention_shift(found.before.trace, found.after.trace) == pytest.approx(row["moved"], abs=1e-6)
+        for _, row in score_units(bundle, example, unit).iterrows():
+            result = interventions.remove(bundle, example, [row["unit"]], unit)
+            assert attention_shift(result.before.trace, result.after.trace) == pytest.approx(row["moved"], abs=1e-6)

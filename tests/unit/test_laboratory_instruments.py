@@ -52,12 +52,12 @@ def three_way_share(bundle: Bundle) -> float:
 
 def found_by_leaving_out(bundle: Bundle) -> int:
     """In how many rows the key whose absence costs the right answer most is the planted one."""
-    found = 0
+    count = 0
     for row in bundle.task.examples()[:ROWS]:
         rest = [bundle.task.solve(row.query, row.keys[:i] + row.keys[i + 1 :], row.context) for i in range(6)]
         left = [explain(bundle, one)[0].probabilities[row.label] for one in rest]
-        found += int(np.argmin(left)) == row.truth[0][0]
-    return found
+        count += int(np.argmin(left)) == row.truth[0][0]
+    return count
 
 
 def test_the_third_order_part_is_forced_by_the_planted_triple(trained, untrained):
@@ -93,17 +93,17 @@ def trained_task():
 
 
 @pytest.fixture(scope="module")
-def found(trained, untrained) -> dict:
+def truth_scores(trained, untrained) -> dict:
     rows = list(trained.task.generate(1, 30))
     return {"trained": truth_found(trained, rows), "untrained": truth_found(untrained, rows)}
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_finds_the_planted_pair_and_not_untrained(method, found):
+def test_every_method_finds_the_planted_pair_and_not_untrained(method, truth_scores):
     """Gradient times input is the weakest: local to a point where a sharp softmax is flat."""
-    assert found["trained"][method]["pair"] >= (35 if method == "gradient × input" else 85)
-    assert found["untrained"][method]["pair"] <= 20
-    assert found["trained"]["chance"] == {"key": 16.67, "context": 16.67, "pair": 2.78}
+    assert truth_scores["trained"][method]["pair"] >= (35 if method == "gradient × input" else 85)
+    assert truth_scores["untrained"][method]["pair"] <= 20
+    assert truth_scores["trained"]["chance"] == {"key": 16.67, "context": 16.67, "pair": 2.78}
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -123,16 +123,16 @@ def test_methods_find_the_truth_of_other_tasks(name):
     """Of Match2 occlusion finds the number in less than half of the rows: it is left out."""
     bundle = load(name, "cpu")
     rows = [row for row in bundle.task.generate(1, 40) if row.truth][:20]
-    found, untrained = truth_found(bundle, rows), truth_found(with_new_weights(bundle), rows)
+    scores, untrained = truth_found(bundle, rows), truth_found(with_new_weights(bundle), rows)
     for method in ("attention", "rollout", "integrated gradients" if name == "match2-bi-joint-1" else "occlusion"):
-        assert found[method]["key"] >= 90
-        assert found[method]["key"] > untrained[method]["key"] + 15
+        assert scores[method]["key"] >= 90
+        assert scores[method]["key"] > untrained[method]["key"] + 15
 
 
 def test_attention_of_cbi_says_nothing_of_the_context():
     bundle = load("planted-sum-cbi", "cpu")
-    found = truth_found(bundle, list(bundle.task.generate(1, 3)))
-    assert set(found["attention"]) == {"key"} and set(found["occlusion"]) == {"key", "context", "pair"}
+    scores = truth_found(bundle, list(bundle.task.generate(1, 3)))
+    assert set(scores["attention"]) == {"key"} and set(scores["occlusion"]) == {"key", "context", "pair"}
 
 
 def test_a_trained_model_needs_its_weights_and_an_untrained_one_does_not(trained, untrained):
@@ -196,9 +196,9 @@ def test_the_constructed_xor_looks_at_the_truth_alone():
     for row in xor.task.examples():
         answer, weights = constructed_xor(row)
         assert answer == row.label and weights[row.truth[0]] > 0.99
-    found = reference_measures(xor)
-    assert found["Constructed"]["accuracy"] == 100 and found["Constructed"]["mass"] > 99
-    assert found["Tri, untrained"]["accuracy"] < 40 and found["Tri, untrained"]["mass"] < 6
+    measures = reference_measures(xor)
+    assert measures["Constructed"]["accuracy"] == 100 and measures["Constructed"]["mass"] > 99
+    assert measures["Tri, untrained"]["accuracy"] < 40 and measures["Tri, untrained"]["mass"] < 6
 
 
 @pytest.mark.parametrize("name", ["planted-sum", "planted-xor"])

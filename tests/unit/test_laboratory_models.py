@@ -114,14 +114,14 @@ def test_a_model_that_looks_at_the_truth_is_told_from_one_that_does_not(checkpoi
     untrained = evaluate_laboratory(bundle, rows)["metrics"]
     assert untrained["even_share"] == pytest.approx(100 / 36, abs=0.01) and untrained["hit_at_1"] < 20
 
-    def told(_, batch):
+    def fake_weights(_, batch):
         answers = torch.nn.functional.one_hot(torch.tensor([row.label for row in batch]), 4).float()
         return answers, np.stack([truth_mask(row, (6, 6)).astype(float) for row in batch])
 
-    monkeypatch.setattr(laboratory, "weights_of", told)
-    found = evaluate_laboratory(bundle, rows)
-    assert found["metrics"]["accuracy"] == found["metrics"]["mass"] == found["metrics"]["hit_at_1"] == 100
-    assert found["quadrants"]["right, looked"] == 100
+    monkeypatch.setattr(laboratory, "weights_of", fake_weights)
+    result = evaluate_laboratory(bundle, rows)
+    assert result["metrics"]["accuracy"] == result["metrics"]["mass"] == result["metrics"]["hit_at_1"] == 100
+    assert result["quadrants"]["right, looked"] == 100
 
 
 def test_where_pairs_are_of_distinct_tokens_the_diagonal_has_no_weight(checkpoint, monkeypatch):
@@ -130,9 +130,9 @@ def test_where_pairs_are_of_distinct_tokens_the_diagonal_has_no_weight(checkpoin
     rows = list(bundle.task.generate(1, 20))
     _, weights = weights_of(bundle, rows)
     assert not weights.diagonal(axis1=1, axis2=2).any() and weights.sum((1, 2)) == pytest.approx(1, abs=1e-5)
-    found = evaluate_laboratory(bundle, rows)["metrics"]
+    metrics = evaluate_laboratory(bundle, rows)["metrics"]
     true = [len(row.truth) for row in rows if row.truth]
-    assert found["even_share"] == pytest.approx(100 * np.mean(true) / (49 - 7), abs=0.01)
+    assert metrics["even_share"] == pytest.approx(100 * np.mean(true) / (49 - 7), abs=0.01)
 
 
 def test_train_and_evaluate_from_the_command_line(tmp_path, monkeypatch, capsys):
@@ -151,8 +151,8 @@ def test_train_and_evaluate_from_the_command_line(tmp_path, monkeypatch, capsys)
     capsys.readouterr()
     command = ["evaluate", "sum-tri", "laboratory:planted-sum", "--seed", "1", "--rows", "30", "--json"]
     assert main(command) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["metrics"] == {name: metrics["test"][name] for name in found["metrics"]}
+    result = json.loads(capsys.readouterr().out)
+    assert result["metrics"] == {name: metrics["test"][name] for name in result["metrics"]}
     assert main(["verify", "sum-tri"]) == 0
     assert main(["evaluate", "sum-tri", "laboratory:match3"]) == 1
     assert "is a model of planted-sum" in capsys.readouterr().err

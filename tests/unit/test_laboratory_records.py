@@ -28,8 +28,8 @@ def entry(tmp_path, monkeypatch):
     longer = ["--set", "data.train_rows=600", "--name", "laboratory-steps", "--test"]
     assert main(["sweep", path, *runs, *longer]) == 0
     assert main(["sweep", path, *runs, "--set", "data.size=99", "--name", "laboratory-wrong"]) == 1
-    (found,) = laboratory_checkpoints()
-    return found
+    (checkpoint,) = laboratory_checkpoints()
+    return checkpoint
 
 
 def test_seeds_and_sizes_of_sweeps_are_joined_to_their_checkpoint(entry):

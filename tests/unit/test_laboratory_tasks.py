@@ -106,8 +106,8 @@ def test_counts_and_pairs_of_the_planted_sum_do_not_beat_the_floor():
     pairs = probe(lambda row: [*counts(row), *code_pairs(row)], train, test)
     assert 0.28 < floor < 0.38
     assert pairs < floor + 0.02
-    told = probe(lambda row: [*counts(row), *(float(row.label == label) for label in range(4))], train, test)
-    assert told > 0.99  # twin: the probe finds what is there
+    accuracy = probe(lambda row: [*counts(row), *(float(row.label == label) for label in range(4))], train, test)
+    assert accuracy > 0.99  # twin: the probe finds what is there
 
 
 def counts(row: Example) -> list[float]:
@@ -120,11 +120,11 @@ def counts(row: Example) -> list[float]:
 
 def code_pairs(row: Example) -> list[float]:
     """Which payload meets which sum of query and code, for keys and for contexts: 2 x 13 x 4 indicators."""
-    found = [0.0] * 104
+    features = [0.0] * 104
     for side, texts in enumerate((row.keys, row.context)):
         for code, pay in (map(int, text.split(":")) for text in texts):
-            found[side * 52 + (int(row.query) + code) % 13 * 4 + pay] = 1.0
-    return found
+            features[side * 52 + (int(row.query) + code) % 13 * 4 + pay] = 1.0
+    return features
 
 
 def probe(features, train, test) -> float:

@@ -23,29 +23,29 @@ def world(tmp_path_factory):
 
 
 @pytest.mark.parametrize("read", [False, True])
-@pytest.mark.parametrize(("task", "way"), [("pairs", "tokens"), ("pairs", "turns"), ("dialogue", "turns")])
-def test_each_unit_alone_is_what_its_removal_says(task, way, read):
+@pytest.mark.parametrize(("task", "unit"), [("pairs", "tokens"), ("pairs", "turns"), ("dialogue", "turns")])
+def test_each_unit_alone_is_what_its_removal_says(task, unit, read):
     bundle, example = load(f"{task}-tri"), examples(task)[0]
-    found = leave_one_out.score_units(bundle, example, way, read=read)
-    assert len(found) > 1 and found["unit"].is_unique
-    for row in found.itertuples():
-        alone = (what_if.mask if read else what_if.remove)(bundle, example, [row.unit], way)
+    table = leave_one_out.score_units(bundle, example, unit, read=read)
+    assert len(table) > 1 and table["unit"].is_unique
+    for row in table.itertuples():
+        alone = (what_if.mask if read else what_if.remove)(bundle, example, [row.unit], unit)
         assert row.change == pytest.approx(alone.change, abs=1e-4)
         assert row.flips == alone.flipped
-    assert found["change"].abs().max() > 1e-3
+    assert table["change"].abs().max() > 1e-3
 
 
 @pytest.mark.parametrize("read", [False, True])
-@pytest.mark.parametrize(("task", "name", "way"), [
+@pytest.mark.parametrize(("task", "name", "unit"), [
     ("pairs", "pairs-tri", "tokens"),
     ("pairs", "pairs-cbi", "tokens"),
     ("dialogue", "dialogue-tri", "turns"),
 ])  # fmt: skip
-def test_how_far_each_moved_attention_is_the_mean_over_tokens_heads_and_layers(task, name, way, read):
+def test_how_far_each_moved_attention_is_the_mean_over_tokens_heads_and_layers(task, name, unit, read):
     bundle, example = load(name), examples(task)[0]
-    found = leave_one_out.score_units(bundle, example, way, read=read)
-    for row in found.itertuples():
-        both = (what_if.mask if read else what_if.remove)(bundle, example, [row.unit], way)
+    table = leave_one_out.score_units(bundle, example, unit, read=read)
+    for row in table.itertuples():
+        both = (what_if.mask if read else what_if.remove)(bundle, example, [row.unit], unit)
         layers: dict[str, list] = {}
         for site, before in both.before.trace.sites.items():
             if site.endswith("/weight"):
@@ -53,22 +53,22 @@ def test_how_far_each_moved_attention_is_the_mean_over_tokens_heads_and_layers(t
                 maps = [one.sum("context") if "context" in one.dims else one for one in (before, after)]
                 apart = jensenshannon(*(one.values.astype(float) for one in maps), axis=-1, base=2) ** 2
                 layers.setdefault(site.split("/")[0], []).append(np.nan_to_num(apart).mean(0))  # of heads
-        told = np.mean([np.concatenate(both_ways).mean() for both_ways in layers.values()])
-        assert row.moved == pytest.approx(told, rel=1e-3, abs=1e-7)
-    assert found["moved"].between(0, 1).all() and found["moved"].max() > 1e-4
+        mean_shift = np.mean([np.concatenate(both_ways).mean() for both_ways in layers.values()])
+        assert row.moved == pytest.approx(mean_shift, rel=1e-3, abs=1e-7)
+    assert table["moved"].between(0, 1).all() and table["moved"].max() > 1e-4
 
 
 def test_no_context_moves_the_attention_that_does_not_read_it():
-    found = leave_one_out.score_units(load("pairs-bi"), examples("pairs")[0], "tokens")
-    assert found["moved"].max() < 1e-9
+    table = leave_one_out.score_units(load("pairs-bi"), examples("pairs")[0], "tokens")
+    assert table["moved"].max() < 1e-9
 
 
 def test_a_choice_of_all_units_at_random_is_all_of_them():
     bundle, example = load("pairs-tri"), examples("pairs")[0]
     names = leave_one_out.score_units(bundle, example, "tokens")["unit"].tolist()
     whole = what_if.remove(bundle, example, names, "tokens").change
-    found = leave_one_out.score_random_units(bundle, example, 99, "tokens", draws=3)
-    assert found["change"].tolist() == pytest.approx([whole] * 3, abs=1e-4)
+    table = leave_one_out.score_random_units(bundle, example, 99, "tokens", draws=3)
+    assert table["change"].tolist() == pytest.approx([whole] * 3, abs=1e-4)
     one, same, other = (leave_one_out.score_random_units(bundle, example, 2, "tokens", seed=seed) for seed in (1, 1, 2))
     assert one.equals(same) and not one.equals(other) and len(one) == 20
 

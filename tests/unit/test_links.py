@@ -33,8 +33,8 @@ def test_what_a_link_says_is_read_as_the_settings_that_wrote_it(name: str) -> No
     kind = SCENES[view].settings
     settings = validate_settings(kind, given, view)
     link = write_link(settings, task)
-    told = validate_settings(kind, cli_settings.read(kind, [f"{n}={text}" for n, text in link.items()], task), view)
-    assert told == settings.model_copy(update=dict.fromkeys(NOT_IN_A_LINK & kind.model_fields.keys()))
+    result = validate_settings(kind, cli_settings.read(kind, [f"{n}={text}" for n, text in link.items()], task), view)
+    assert result == settings.model_copy(update=dict.fromkeys(NOT_IN_A_LINK & kind.model_fields.keys()))
 
 
 LINKS = {

@@ -62,9 +62,9 @@ def expected(tan: Tan, given: Encoded, row: int, mechanism: str) -> torch.Tensor
     pooled = []
     for query, key in ((a, b), (b, a)):
         around = context if mechanism != "tri" or context.keep.any() else Sequence(context.vectors, context.keep)
-        found = attend(query, key, around, below(here, "attention."), mechanism, HEADS)
+        output = attend(query, key, around, below(here, "attention."), mechanism, HEADS)
         pooled.append(
-            oracle.pooled(Sequence(oracle.compare(query.vectors, found, below(here, "comparison."), 1), query.keep))
+            oracle.pooled(Sequence(oracle.compare(query.vectors, output, below(here, "comparison."), 1), query.keep))
         )
     joined = np.concatenate(pooled)
     inner = gelu(linear(joined[None], below(W, "predict.0.")))
@@ -86,8 +86,8 @@ def test_padding_does_not_matter(mechanism, value):
     tan, given = network(mechanism=mechanism, similarity="dot", value=value), encoded()
     changed = Encoded(
         *(
-            replace(one, vectors=torch.where(one.keep[..., None], one.vectors, 9.0))
-            for one in (given.query, given.key, given.context)
+            replace(states, vectors=torch.where(states.keep[..., None], states.vectors, 9.0))
+            for states in (given.query, given.key, given.context)
         ),
         pooled=None,
     )
@@ -107,24 +107,24 @@ def test_nothing_goes_round_the_attention(mechanism):
 
 def test_own_context():
     module, given = OwnContext(HIDDEN).double(), encoded()
-    found = module(given.query.vectors, given.context)
+    output = module(given.query.vectors, given.context)
     for row in range(ROWS):
         around = Sequence(given.context.vectors[row].numpy(), given.context.keep[row].numpy())
         slow = oracle.own_context(
             given.query.vectors[row].numpy(), around, module.A.weight.detach().numpy(), module.B.weight.detach().numpy()
         )
-        torch.testing.assert_close(found[row], torch.tensor(slow))
+        torch.testing.assert_close(output[row], torch.tensor(slow))
 
 
 def test_settings_that_do_not_fit_are_refused():
-    for wrong, said in (
+    for wrong, message in (
         ({"pooled": True}, "pooled"),
         ({"states": None}, "states"),
         ({"context": "joint", "states": None}, "attend_special"),
         ({"token_comparison": "none", "value": "value_and_product"}, "token_comparison"),
         ({"states": (0, 2)}, "count from 1"),
     ):
-        with pytest.raises(ValidationError, match=said):
+        with pytest.raises(ValidationError, match=message):
             TanConfig(mechanism="tri", **{**LIVING, **wrong})
     with pytest.raises(ValidationError, match="bi_joint"):
         TanConfig(mechanism="bi_joint")
@@ -149,29 +149,29 @@ def test_fixed_weights():
         shape = (3, HEADS, N, I, J)[:ndim]
         weights = torch.rand(shape, generator=draw, dtype=torch.float64)
         for name, function in fixed_weights.FIXED.items():
-            found = function(weights, keeps)
+            output = function(weights, keeps)
             for row in range(3):
                 for head in range(HEADS):
                     real = [one[row].numpy() for one in (keeps["query"], keeps["key"], keeps["context"])]
                     slow = oracle.replaced(name, weights[row, head].numpy(), *real[:2], real[2] if ndim == 5 else None)
-                    torch.testing.assert_close(found[row, head], torch.tensor(slow), msg=f"{name}, {ndim}, {row}")
+                    torch.testing.assert_close(output[row, head], torch.tensor(slow), msg=f"{name}, {ndim}, {row}")
 
 
 def test_permuted_keys_move_whole_slices_alike_for_all_queries():
     keeps = {"key": torch.tensor([[True] * 5, [True, False, True, True, False]])}
     weights = torch.rand(2, HEADS, N, 5, J)
     weights = weights * keeps["key"][:, None, None, :, None]
-    found = fixed_weights.permuted_keys(weights, keeps, torch.Generator().manual_seed(1))
+    output = fixed_weights.permuted_keys(weights, keeps, torch.Generator().manual_seed(1))
     moved = 0
     for row in range(2):
         real = keeps["key"][row].nonzero()[:, 0].tolist()
         for head in range(HEADS):
             source = [
-                next(j for j in real if torch.equal(found[row, head, :, i], weights[row, head, :, j])) for i in real
+                next(j for j in real if torch.equal(output[row, head, :, i], weights[row, head, :, j])) for i in real
             ]
             assert sorted(source) == real
             moved += source != real
-    assert moved and torch.count_nonzero(found[1, :, :, [1, 4]]) == 0
+    assert moved and torch.count_nonzero(output[1, :, :, [1, 4]]) == 0
 
 
 def test_a_control_attends_evenly():

@@ -40,8 +40,8 @@ def job(seed: int = 3) -> loop.Job:
 
     def loss(module: nn.Module, step: int):
         noise = 0.1 * torch.randn(len(steps[step]), 7)
-        found = cross_entropy(module(rows[steps[step]] + noise), labels[steps[step]])
-        return found, {"again": round(found.item(), 6)}
+        loss = cross_entropy(module(rows[steps[step]] + noise), labels[steps[step]])
+        return loss, {"again": round(loss.item(), 6)}
 
     def measure(module: nn.Module, step: int) -> dict[str, float]:
         assert not module.training
@@ -138,7 +138,7 @@ def folder(tmp_path_factory) -> Path:
     return path
 
 
-def said(run: Path) -> list[tuple]:
+def read_events(run: Path) -> list[tuple]:
     """What a run has said, without its speed."""
     return [
         (event["kind"], event["step"], {k: v for k, v in event["values"].items() if k != "steps/s"})
@@ -148,30 +148,32 @@ def said(run: Path) -> list[tuple]:
 
 @pytest.mark.parametrize("point", POINTS)
 def test_a_killed_run_resumes_to_the_same_weights(folder, point):
-    found, whole = (load_file(folder / name / "last.safetensors") for name in (point, "whole"))
-    assert found.keys() == whole.keys()
+    actual, whole = (load_file(folder / name / "last.safetensors") for name in (point, "whole"))
+    assert actual.keys() == whole.keys()
     for name in whole:
-        assert torch.equal(found[name], whole[name]), name
+        assert torch.equal(actual[name], whole[name]), name
 
 
 @pytest.mark.parametrize("point", POINTS)
 def test_a_killed_run_has_the_log_of_a_whole_one(folder, point):
-    steps = [(kind, step, values) for kind, step, values in said(folder / point / "run") if kind != "saved"]
-    assert steps == [(kind, step, values) for kind, step, values in said(folder / "whole" / "run") if kind != "saved"]
+    steps = [(kind, step, values) for kind, step, values in read_events(folder / point / "run") if kind != "saved"]
+    assert steps == [
+        (kind, step, values) for kind, step, values in read_events(folder / "whole" / "run") if kind != "saved"
+    ]
     states = sorted(path.name for path in (folder / point / "run").glob("state-*"))
     assert states == ["state-00000028", "state-00000030"]
 
 
 def test_the_comparison_can_fail(folder):
     """Twin: another seed ends with other weights."""
-    found, whole = (load_file(folder / name / "last.safetensors") for name in ("seed", "whole"))
-    assert not any(torch.equal(found[name], whole[name]) for name in ("0.weight", "4.weight"))
+    actual, whole = (load_file(folder / name / "last.safetensors") for name in ("seed", "whole"))
+    assert not any(torch.equal(actual[name], whole[name]) for name in ("0.weight", "4.weight"))
 
 
 def test_training_changes_every_weight_and_says_so(folder):
     whole, start = load_file(folder / "whole" / "last.safetensors"), job().module.state_dict()
     assert not any(torch.equal(whole[name], start[name]) for name in whole)
-    kinds = [kind for kind, _, _ in said(folder / "whole" / "run")]
+    kinds = [kind for kind, _, _ in read_events(folder / "whole" / "run")]
     assert (kinds.count("step"), kinds.count("metric")) == (2, 6)
     assert kinds.count("saved") == len({4, 8, 12, 16, 20, 24, 28, 30, 5, 10, 15, 25})
 
@@ -209,10 +211,10 @@ def train(folder: Path, point: str) -> None:
     (folder / "begun").touch()
     if point not in ("", "resume", "another seed"):
         killed_here(point)
-    made = job(seed=4 if point == "another seed" else 3)
-    for _ in loop.fit(made, folder / "run", Accelerator(cpu=True), every=4, resume=resume):
+    training_job = job(seed=4 if point == "another seed" else 3)
+    for _ in loop.fit(training_job, folder / "run", Accelerator(cpu=True), every=4, resume=resume):
         time.sleep(0.001)
-    save_file(made.module.state_dict(), folder / "last.safetensors")
+    save_file(training_job.module.state_dict(), folder / "last.safetensors")
 
 
 def main() -> None:

@@ -21,15 +21,15 @@ NAMES = ["Tri", "C-Bi", "Bi"]
 
 def samples(*runs: list[float] | None) -> dict[str, Sample | None]:
     """Tri, C-Bi and Bi from their runs."""
-    found = {}
+    samples_by_name = {}
     for name, values in zip(NAMES, runs):
         if values is None:
-            found[name] = None
+            samples_by_name[name] = None
             continue
         mean = sum(values) / len(values)
         spread = math.sqrt(sum((v - mean) ** 2 for v in values) / (len(values) - 1)) if len(values) > 1 else None
-        found[name] = Sample(mean, spread, len(values))
-    return found
+        samples_by_name[name] = Sample(mean, spread, len(values))
+    return samples_by_name
 
 
 def around(middle: float, width: float = 0.1) -> list[float]:
@@ -39,16 +39,16 @@ def around(middle: float, width: float = 0.1) -> list[float]:
 def test_means_and_spreads_say_what_the_runs_say():
     runs = {"a": [80.1, 80.7, 80.2, 81.0], "b": [81.5, 81.2, 82.4], "c": [80.0, 83.0]}
     a, b, c = runs.values()
-    found = welch_tests({name: samples(values)["Tri"] for name, values in runs.items()})
+    tests = welch_tests({name: samples(values)["Tri"] for name, values in runs.items()})
     plain = [ttest_ind(*two, equal_var=False).pvalue for two in ((a, b), (a, c), (b, c))]
-    assert [one.p for one in found] == pytest.approx(plain)
-    assert [one.adjusted for one in found] == pytest.approx(holm(plain))
+    assert [one.p for one in tests] == pytest.approx(plain)
+    assert [one.adjusted for one in tests] == pytest.approx(holm(plain))
     assert (
-        [(one.a, one.b) for one in found]
+        [(one.a, one.b) for one in tests]
         == [("a", "b"), ("a", "c"), ("b", "c")]
         == [(one.a, one.b) for one in welch_over_seeds(runs)]
     )
-    assert found[0].gain == pytest.approx(81.7 - 80.5)
+    assert tests[0].gain == pytest.approx(81.7 - 80.5)
     assert welch_tests({"a": Sample(1.0, None, 5), "b": Sample(2.0, 0.1, 5)}) == []  # no spread is printed
 
 
@@ -69,10 +69,10 @@ def test_means_and_spreads_say_what_the_runs_say():
     ],
 )
 def test_an_order_in_words(runs, status, says):
-    found = rank_samples(samples(*runs), NAMES)
-    assert found.status == status
-    assert all(one in found.words for one in says), found.words
-    assert bool(found.words) == bool(says)
+    ranking = rank_samples(samples(*runs), NAMES)
+    assert ranking.status == status
+    assert all(one in ranking.words for one in says), ranking.words
+    assert bool(ranking.words) == bool(says)
 
 
 @pytest.mark.parametrize("middle", [83.83, 84.77])
@@ -80,16 +80,16 @@ def test_three_questions_are_asked_at_once(middle):
     """What is under the level alone, and not after Holm's correction, is no step, up or down."""
     runs = (around(84.3, 0.2), around(middle, 0.2), around(middle, 0.2))
     tests = welch_tests(samples(*runs))
-    (one,) = [one for one in tests if {one.a, one.b} == {"Tri", "C-Bi"}]
-    assert one.p < 0.05 <= one.adjusted and all(one.adjusted >= 0.05 for one in tests)
-    found = rank_samples(samples(*runs), NAMES)
-    assert (found.status, found.apart) == ("open", ())
+    (test,) = [one for one in tests if {one.a, one.b} == {"Tri", "C-Bi"}]
+    assert test.p < 0.05 <= test.adjusted and all(one.adjusted >= 0.05 for one in tests)
+    ranking = rank_samples(samples(*runs), NAMES)
+    assert (ranking.status, ranking.apart) == ("open", ())
 
 
 def test_who_is_told_apart():
-    found = rank_samples(samples(around(84), around(85), around(83)), NAMES)
-    assert set(found.apart) == {("C-Bi", "Tri"), ("Tri", "Bi"), ("C-Bi", "Bi")}
-    assert mechanism_order.significant_pairs(found) == "C-Bi > Tri, Tri > Bi, C-Bi > Bi"
+    ranking = rank_samples(samples(around(84), around(85), around(83)), NAMES)
+    assert set(ranking.apart) == {("C-Bi", "Tri"), ("Tri", "Bi"), ("C-Bi", "Bi")}
+    assert mechanism_order.significant_pairs(ranking) == "C-Bi > Tri, Tri > Bi, C-Bi > Bi"
     assert mechanism_order.significant_pairs(rank_samples(samples(around(84), around(84), around(84)), NAMES)) == "none"
     assert mechanism_order.significant_pairs(rank_samples(samples([84.0], [85.0], [83.0]), NAMES)) == "one seed"
 
@@ -124,28 +124,28 @@ def test_a_row_for_each_data_set_and_similarity_with_the_printed_figures(tables)
     rows = mechanism_order.rank_mechanisms(tables, [])
     assert len(rows) == 16 and [row.similarity for row in rows[:4]] == ["additive", "dot", "scaled_dot", "bilinear"]
     assert list(dict.fromkeys(row.column.group for row in rows)) == ["Ubuntu Corpus V1", "LCQMC", "RACE", "Quora"]
-    found = {(row.column.group, row.similarity): row for row in rows}
-    dot = found["LCQMC", "dot"]
+    rows_by_key = {(row.column.group, row.similarity): row for row in rows}
+    dot = rows_by_key["LCQMC", "dot"]
     assert {name: one.printed.text for name, one in dot.cells.items()} == {
         "tri": "87.25 ± 0.11", "cbi": "85.94 ± 0.21", "bi": "86.52 ± 0.09"
     }  # fmt: skip
     assert dot.printed.status == "holds" and ("Bi", "C-Bi") in dot.printed.apart
-    assert found["LCQMC", "additive"].printed.status == "holds"
-    assert found["RACE", "dot"].printed.words == "No figure of C-Bi and Bi."
+    assert rows_by_key["LCQMC", "additive"].printed.status == "holds"
+    assert rows_by_key["RACE", "dot"].printed.words == "No figure of C-Bi and Bi."
     assert {row.ours.status for row in rows} == {"missing"}
 
 
 def test_ours_stand_beside_them_where_a_record_fits(tables):
-    told = {"tri": (84.1, 84.2, 84.3), "cbi": (84.9, 85.0, 85.1), "bi": (83.0, 83.1, 83.2)}
-    all_ = [record(name, values=values) for name, values in told.items()]
+    values_by_mechanism = {"tri": (84.1, 84.2, 84.3), "cbi": (84.9, 85.0, 85.1), "bi": (83.0, 83.1, 83.2)}
+    all_ = [record(name, values=values) for name, values in values_by_mechanism.items()]
     all_ += [record("bi", "race"), record("tri", "quora")]
-    found = {(row.column.group, row.similarity): row for row in mechanism_order.rank_mechanisms(tables, all_)}
-    dot = found["LCQMC", "dot"]
-    assert {name: one.values for name, one in dot.cells.items()} == told
+    rows_by_key = {(row.column.group, row.similarity): row for row in mechanism_order.rank_mechanisms(tables, all_)}
+    dot = rows_by_key["LCQMC", "dot"]
+    assert {name: one.values for name, one in dot.cells.items()} == values_by_mechanism
     assert dot.ours.status == "against" and "C-Bi leads Tri by 0.80" in dot.ours.words
-    assert found["RACE", "dot"].cells["bi"].ours == 80.0  # a system that the paper did not run there
-    assert found["Quora", "dot"].cells["tri"].ours == 80.0
-    assert found["LCQMC", "additive"].ours.status == "missing"
+    assert rows_by_key["RACE", "dot"].cells["bi"].ours == 80.0  # a system that the paper did not run there
+    assert rows_by_key["Quora", "dot"].cells["tri"].ours == 80.0
+    assert rows_by_key["LCQMC", "additive"].ours.status == "missing"
 
 
 def test_the_table_for_the_readme(tables):
@@ -168,13 +168,17 @@ def cells_of(text: str) -> list[list[str]]:
 
 def test_what_is_written_of_ours_is_in_the_records(tables):
     """A number that was measured anew, or never, must not stand there; `triattn results` prints the table."""
-    told = cells_of((ROOT / "docs/results.md").read_text("utf-8").partition("# Results\n")[2].partition("\n## ")[0])
+    table_lines = cells_of(
+        (ROOT / "docs/results.md").read_text("utf-8").partition("# Results\n")[2].partition("\n## ")[0]
+    )
     now = cells_of(mechanism_order.markdown(mechanism_order.rank_mechanisms(tables, run_records.all_records()[0])))
     rows = {line[0]: line for line in now}
-    assert len(told) >= 18 and told[0] == now[0]
-    for line in told[2:]:
-        for said, found in zip(line[1:], rows[line[0]][1:], strict=True):
-            assert said in ("", found), f"{line[0]}: {said} is recorded as {found}: paste what `triattn results` prints"
+    assert len(table_lines) >= 18 and table_lines[0] == now[0]
+    for line in table_lines[2:]:
+        for text, number in zip(line[1:], rows[line[0]][1:], strict=True):
+            assert text in ("", number), (
+                f"{line[0]}: {text} is recorded as {number}: paste what `triattn results` prints"
+            )
 
 
 def test_triattn_results_prints_the_summary_or_every_cell(tmp_path, monkeypatch, capsys):
@@ -182,14 +186,14 @@ def test_triattn_results_prints_the_summary_or_every_cell(tmp_path, monkeypatch,
     (tmp_path / "results" / "papers" / "bad").mkdir(parents=True)
     (tmp_path / "results" / "papers" / "bad" / "paper.json").write_text("{")
     assert main(["results"]) == 0
-    said = capsys.readouterr()
-    first, name, second = said.out.partition("\nMTSA\n")
+    captured = capsys.readouterr()
+    first, name, second = captured.out.partition("\nMTSA\n")
     assert first.startswith("Tri-Attention\n\n|  | paper: Bi |") and len(cells_of(first)) == 18 and name
     second, name, _ = second.partition("\nT-trilinear\n")
     assert name and len(cells_of(second)) == 4 * 2 + 16 + 5 + 5 + 10
-    assert "paper.json" in said.err and said.err.count("\n") == 1
+    assert "paper.json" in captured.err and captured.err.count("\n") == 1
     assert main(["results", "--json"]) == 0
-    found = [one for one in json.loads(capsys.readouterr().out) if one["paper"] == "Tri-Attention"]
-    assert len(found) == 22 * 3 + 22 * 2 + 17 * 3 + 8 * 5 * 2 + 12 * 2
-    assert {one["table"] for one in found} == {"Table V", "Table VI", "Table VII", "Table VIII", "Table IX", "Quora"}
-    assert sum(bool(one["reason"]) for one in found) == 4 * 3 + 4 * 2 + 4 * 3 + 8 * 5 * 2 + 12 * 2
+    records = [one for one in json.loads(capsys.readouterr().out) if one["paper"] == "Tri-Attention"]
+    assert len(records) == 22 * 3 + 22 * 2 + 17 * 3 + 8 * 5 * 2 + 12 * 2
+    assert {one["table"] for one in records} == {"Table V", "Table VI", "Table VII", "Table VIII", "Table IX", "Quora"}
+    assert sum(bool(one["reason"]) for one in records) == 4 * 3 + 4 * 2 + 4 * 3 + 8 * 5 * 2 + 12 * 2

@@ -109,14 +109,14 @@ def test_end_to_end(name, similarity, value):
         output = module(query, key, context, "here")
     for row in range(3):
         for head in range(HEADS):
-            relevance, weights, found = expected(module, name, similarity, value, query, key, context, row, head)
+            relevance, weights, attended = expected(module, name, similarity, value, query, key, context, row, head)
             ours = record.sites["here/weight"].tensor[row, head], record.sites["here/relevance"].tensor[row, head]
             if name == "tri" and row == 2:  # no context: everything lies on one neutral place
                 ours = ours[0].sum(-1, keepdim=True), ours[1][..., :1]
             torch.testing.assert_close(ours[0], torch.tensor(weights))
             torch.testing.assert_close(ours[1], torch.tensor(relevance))
             of = output[row].unflatten(-1, (module.vectors, HEADS, D))[:, :, head].flatten(1)
-            torch.testing.assert_close(of, torch.tensor(found))
+            torch.testing.assert_close(of, torch.tensor(attended))
 
 
 @pytest.mark.parametrize(("name", "similarity", "value"), CASES)
@@ -133,14 +133,16 @@ def test_slope_end_to_end(name, similarity, value):
         return output[row].unflatten(-1, (module.vectors, HEADS, D))[:, :, head].flatten(1)
 
     def slow(step: float) -> float:
-        moved = [replace(one, vectors=one.vectors + step * way) for one, way in zip(states, ways)]
-        found = expected(module, name, similarity, value, *moved, row, head)[2]
-        return float((found * part(onto).numpy()).sum())
+        moved = [replace(one, vectors=one.vectors + step * direction) for one, direction in zip(states, ways)]
+        output = expected(module, name, similarity, value, *moved, row, head)[2]
+        return float((output * part(onto).numpy()).sum())
 
     leaves = [replace(one, vectors=one.vectors.clone().requires_grad_()) for one in states]
     output = module(*leaves, "here")
     (part(output) * part(onto)).sum().backward()
-    slope = sum((one.vectors.grad * way).sum() for one, way in zip(leaves, ways) if one.vectors.grad is not None)
+    slope = sum(
+        (one.vectors.grad * direction).sum() for one, direction in zip(leaves, ways) if one.vectors.grad is not None
+    )
     step = 1e-6
     torch.testing.assert_close(slope.item(), (slow(step) - slow(-step)) / (2 * step), rtol=1e-6, atol=1e-7)
 
@@ -218,11 +220,11 @@ def test_a_recorded_cube_in_half_precision_overflows_no_sooner_than_the_products
     with torch.autocast("cpu", torch.float16, enabled=autocast):
         fast = module(*states, "here")
         with recording() as record:
-            shown = module(*states, "here")
+            output = module(*states, "here")
     relevance = record.sites["here/relevance"].tensor
     assert relevance.isfinite().all() and relevance.abs().max() > torch.finfo(torch.float16).max
-    assert shown.dtype == fast.dtype == torch.float16 and wide.isfinite().all()
-    torch.testing.assert_close(shown.float(), fast.float(), rtol=0.02, atol=0.02 * float(wide.abs().max()))
+    assert output.dtype == fast.dtype == torch.float16 and wide.isfinite().all()
+    torch.testing.assert_close(output.float(), fast.float(), rtol=0.02, atol=0.02 * float(wide.abs().max()))
 
 
 @pytest.mark.parametrize("scale", [1e4, -1e4, 0.0])

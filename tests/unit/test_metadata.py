@@ -39,31 +39,33 @@ def test_a_bare_card_has_empty_records(config: dict) -> None:
 def test_what_may_be_compared_stands_together_best_first() -> None:
     entries = [entry(name=name, test={"accuracy": value}) for name, value in (("low", 80.0), ("high", 86.5))]
     other = entry(name="other", config={**CONFIG, "language": "zh"}, test={"R10@1": 72.0})
-    found = metadata.comparable_groups([*entries, other])
-    assert [[one.name for one in group] for group in found.values()] == [["high", "low"], ["other"]]
-    assert list(found) == [("Sentence pairs", "Quora", "English"), ("Sentence pairs", "Quora", "Chinese")]
+    groups = metadata.comparable_groups([*entries, other])
+    assert [[one.name for one in group] for group in groups.values()] == [["high", "low"], ["other"]]
+    assert list(groups) == [("Sentence pairs", "Quora", "English"), ("Sentence pairs", "Quora", "Chinese")]
 
 
 def test_groups_stand_in_the_order_of_the_tasks() -> None:
     of = ("dialogue", "reading", "mine", "pairs")
-    found = metadata.comparable_groups([entry(name=task, config={**CONFIG, "task": task}) for task in of])
-    assert [task for task, _, _ in found] == ["Sentence pairs", "Dialogue", "Reading comprehension", "mine"]
+    groups = metadata.comparable_groups([entry(name=task, config={**CONFIG, "task": task}) for task in of])
+    assert [task for task, _, _ in groups] == ["Sentence pairs", "Dialogue", "Reading comprehension", "mine"]
 
 
 def test_cards_are_offered_by_language_and_as_the_paper_lists_similarities() -> None:
-    told = [("zh", "dot"), ("xx", "additive")]
-    told += [("en", name) for name in ("own", "bilinear", "scaled_dot", "additive")]
-    entries = [entry(config={"language": code, "model": {"similarity": name}}, name=name) for code, name in told]
-    found = [(metadata.language(one), one.name) for one in sorted(entries, key=metadata.sort_key)]
+    variants = [("zh", "dot"), ("xx", "additive")]
+    variants += [("en", name) for name in ("own", "bilinear", "scaled_dot", "additive")]
+    entries = [entry(config={"language": code, "model": {"similarity": name}}, name=name) for code, name in variants]
+    order = [(metadata.language(one), one.name) for one in sorted(entries, key=metadata.sort_key)]
     english = [("en", name) for name in ("additive", "scaled_dot", "bilinear", "own")]
-    assert found == [*english, ("zh", "dot"), ("xx", "additive")]
+    assert order == [*english, ("zh", "dot"), ("xx", "additive")]
     assert [metadata.language_name(code) for code in ("en", "zh", "xx")] == ["English", "Chinese", "xx"]
 
 
 def test_a_users_checkpoints_come_after_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(tmp_path / "ours"))
-    found = [entry(tmp_path / place / name, name=name) for place, name in (("mine", "a"), ("ours", "c"), ("ours", "b"))]
-    assert [one.name for one in sorted(found, key=metadata.sort_key)] == ["b", "c", "a"]
+    entries = [
+        entry(tmp_path / place / name, name=name) for place, name in (("mine", "a"), ("ours", "c"), ("ours", "b"))
+    ]
+    assert [one.name for one in sorted(entries, key=metadata.sort_key)] == ["b", "c", "a"]
 
 
 def test_differences_of_configs() -> None:
@@ -75,9 +77,9 @@ def test_differences_of_configs() -> None:
 
 
 def test_differences_of_several_configs() -> None:
-    told = [{"seed": seed, "layers": 2, "task": "pairs"} for seed in (1, 2, 2)]
-    del told[2]["task"]
-    differ, equal = metadata.differences(*told)
+    configs = [{"seed": seed, "layers": 2, "task": "pairs"} for seed in (1, 2, 2)]
+    del configs[2]["task"]
+    differ, equal = metadata.differences(*configs)
     assert differ == {"seed": (1, 2, 2), "task": ("pairs", "pairs", None)} and equal == {"layers": 2}
 
 
@@ -110,8 +112,8 @@ def test_the_source_of_the_test_set_is_marked(tmp_path: Path, monkeypatch: pytes
     assert provenance.pretraining_sources(entry()) is None
     (folder / "metrics.json").write_text('{"start_had_seen": []}')
     assert provenance.pretraining_sources(entry()) == ()
-    told = [{"name": "Duplicates", "what": "questions", "set": "mrpc, quora"}, {"name": "MS MARCO"}]
-    (folder / "metrics.json").write_text(json.dumps({"start_had_seen": told}))
+    datasets = [{"name": "Duplicates", "what": "questions", "set": "mrpc, quora"}, {"name": "MS MARCO"}]
+    (folder / "metrics.json").write_text(json.dumps({"start_had_seen": datasets}))
     assert [(one.name, one.of_test) for one in provenance.pretraining_sources(entry())] == [
         ("Duplicates", True),
         ("MS MARCO", False),

@@ -38,9 +38,9 @@ def padded(roles, role: str, places: list[int], pad: int):
 @pytest.mark.parametrize("task", TASK_NAMES)
 def test_each_method_for_each_checkpoint(task, mechanism):
     asked = run_query(load(f"{task}-{mechanism}"), examples(task)[0])
-    found = attribute(asked, steps=24)
-    table, pad = found.table, asked.bundle.tokenizer.special["pad"]
-    assert found.methods == tuple(METHODS) and abs(found.gap) < 0.01
+    attributions = attribute(asked, steps=24)
+    table, pad = attributions.table, asked.bundle.tokenizer.special["pad"]
+    assert attributions.methods == tuple(METHODS) and abs(attributions.gap) < 0.01
     assert table.groupby("role", sort=False).size().to_dict() == {r: len(getattr(asked.roles, r).runs) for r in ROLES}
     # Integrated gradients: all together the whole less the baseline.
     nothing = asked.roles
@@ -48,8 +48,8 @@ def test_each_method_for_each_checkpoint(task, mechanism):
         real = [i for i, special in enumerate(getattr(nothing, role).special) if not special]
         nothing = padded(nothing, role, real, pad)
     whole = odds(asked, asked.roles) - odds(asked, nothing)
-    assert table["integrated gradients"].sum() - whole == pytest.approx(found.gap, abs=1e-4)
-    assert abs(whole) > 5 * abs(found.gap)
+    assert table["integrated gradients"].sum() - whole == pytest.approx(attributions.gap, abs=1e-4)
+    assert abs(whole) > 5 * abs(attributions.gap)
     assert (table.loc[table["special"] == 1, ["integrated gradients", "occlusion"]] == 0).all(axis=None)
     # Occlusion: each token of a cell really replaced.
     for _, row in table[table["special"] == 0].iterrows():
@@ -67,11 +67,11 @@ def test_each_method_for_each_checkpoint(task, mechanism):
 def test_on_one_scale():
     columns = {"one": [1.0, -3.0, 0.0, 4.0, 100.0], "two": [0.0] * 5, "three": [2.0, 4.0, 1.0, 9.0, 0.0]}
     special = [0, 0, 0, 0, 1]
-    found = Attributions(pd.DataFrame({**columns, "special": special}), tuple(columns))
-    shares = found.shares()
+    attributions = Attributions(pd.DataFrame({**columns, "special": special}), tuple(columns))
+    shares = attributions.shares()
     assert shares["one"].abs().sum() == pytest.approx(1) and shares["one"][1] == pytest.approx(-3 / 108)
     assert (shares["two"] == 0).all()
-    ranks = found.correlations()
+    ranks = attributions.correlations()
     assert ranks.loc["one", "three"] == pytest.approx(1) and np.isnan(ranks.loc["one", "two"])  # by magnitude
 
 
@@ -86,18 +86,23 @@ def test_pieces_are_joined_to_words():
         "a": [1.0, -3.0, 0.5, 4.0, 5.0, 7.0],
         "b": [1.0, 2.0, 3.0, np.nan, 5.0, np.nan],
     }
-    found = Attributions(pd.DataFrame(table), ("a", "b"), 0.25).words()
-    assert found.table["token"].tolist() == ["browsers", "##s", "car", "brows"] and found.gap == 0.25
-    assert found.table["a"].tolist() == [-1.5, 4.0, 5.0, 7.0] and found.table["end"].tolist() == [8, 1, 5, 5]
-    assert found.table["tokens"].tolist() == [3, 1, 1, 1]
-    np.testing.assert_array_equal(found.table["b"], [6.0, np.nan, 5.0, np.nan])
+    attributions = Attributions(pd.DataFrame(table), ("a", "b"), 0.25).words()
+    assert attributions.table["token"].tolist() == ["browsers", "##s", "car", "brows"] and attributions.gap == 0.25
+    assert attributions.table["a"].tolist() == [-1.5, 4.0, 5.0, 7.0] and attributions.table["end"].tolist() == [
+        8,
+        1,
+        5,
+        5,
+    ]
+    assert attributions.table["tokens"].tolist() == [3, 1, 1, 1]
+    np.testing.assert_array_equal(attributions.table["b"], [6.0, np.nan, 5.0, np.nan])
 
 
 def test_methods_can_be_chosen_and_misspelt():
     asked = run_query(load("pairs-tri"), examples("pairs")[0])
-    found = attribute(asked, ["rollout"])
-    assert found.methods == ("rollout",) and found.gap is None
-    assert found.table["rollout"].sum() == pytest.approx(1, abs=1e-5)
+    attributions = attribute(asked, ["rollout"])
+    assert attributions.methods == ("rollout",) and attributions.gap is None
+    assert attributions.table["rollout"].sum() == pytest.approx(1, abs=1e-5)
     with pytest.raises(InputError, match="unknown method 'oclusion'; did you mean 'occlusion'"):
         attribute(asked, ["oclusion"])
 

@@ -50,20 +50,20 @@ def alone(bundle, example, option: int) -> tuple[float, list[float]]:
 
 @pytest.mark.parametrize("task", ["pairs", "dialogue", "reading"])
 def test_each_row_is_what_the_example_alone_gives(world, task):
-    found, some = mined(world, task, size=7), bundles(task)
+    cases, some = mined(world, task, size=7), bundles(task)
     examples = dict(sources.read_examples(task, sources.file_source(world / f"{task}.jsonl")))
-    assert list(found.table["row"]) == sorted(examples)
-    for _, row in found.table.iterrows():
+    assert list(cases.table["row"]) == sorted(examples)
+    for _, row in cases.table.iterrows():
         example = examples[row["row"]]
         assert row["label"] == example.label
         for bundle in some:
-            said, trace = explain(bundle, example)
-            assert row[f"{bundle.name} answer"] == said.best
-            assert row[f"{bundle.name} confidence"] == pytest.approx(max(said.probabilities), abs=6e-5)
-            assert row[f"{bundle.name} right"] == (said.best == example.label)
+            prediction, trace = explain(bundle, example)
+            assert row[f"{bundle.name} answer"] == prediction.best
+            assert row[f"{bundle.name} confidence"] == pytest.approx(max(prediction.probabilities), abs=6e-5)
+            assert row[f"{bundle.name} right"] == (prediction.best == example.label)
         options = some[-1].task.roles([example], some[-1].tokenizer, some[-1].config.limits)[0]
         assert row["tokens"] == max(len(one.context) - sum(one.context.special) for one in options)
-        mean, at = alone(some[-1], example, said.option)
+        mean, at = alone(some[-1], example, prediction.option)
         assert row[f"{task}-tri moved"] == pytest.approx(mean, abs=6e-6) and mean > 1e-4
         np.testing.assert_allclose(row[f"{task}-tri moved at"], at, atol=6e-5)
 
@@ -97,15 +97,15 @@ def test_checkpoints_of_two_encoders_are_asked_together(world):
     run._parts = miner.batches(some, sources.read_examples("pairs", run.source), 7)
     while run.step():
         pass
-    found = run.case_table()
-    assert len(found.table) == 30 and found.names == ["pairs-bi", "pairs-other", "pairs-tri"]
+    cases = run.case_table()
+    assert len(cases.table) == 30 and cases.names == ["pairs-bi", "pairs-other", "pairs-tri"]
     for line, example in sources.read_examples("pairs", run.source):
-        row = found.table[found.table["row"] == line].iloc[0]
+        row = cases.table[cases.table["row"] == line].iloc[0]
         for bundle in some:
-            said, _ = explain(bundle, example)
-            assert row[f"{bundle.name} answer"] == said.best
-            assert row[f"{bundle.name} confidence"] == pytest.approx(max(said.probabilities), abs=6e-5)
-    differ = found.table["pairs-tri confidence"] - found.table["pairs-other confidence"]
+            prediction, _ = explain(bundle, example)
+            assert row[f"{bundle.name} answer"] == prediction.best
+            assert row[f"{bundle.name} confidence"] == pytest.approx(max(prediction.probabilities), abs=6e-5)
+    differ = cases.table["pairs-tri confidence"] - cases.table["pairs-other confidence"]
     assert differ.abs().max() > 1e-3
 
 
@@ -125,15 +125,17 @@ def test_models_without_a_similarity_are_mined_too(world, tmp_path, monkeypatch,
     while run.step():
         pass
     run.case_table().save(tmp_path / "cases.parquet")
-    found = stored(tmp_path / "cases.parquet")
-    assert [one.similarity for one in found.about.checkpoints] == ["additive" if kind == "pairs" else None, None]
-    assert len(found.table) == source.lines
+    cases = stored(tmp_path / "cases.parquet")
+    assert [one.similarity for one in cases.about.checkpoints] == ["additive" if kind == "pairs" else None, None]
+    assert len(cases.table) == source.lines
     for line, example in sources.read_examples(kind, source):
-        row = found.table[found.table["row"] == line].iloc[0]
+        row = cases.table[cases.table["row"] == line].iloc[0]
         for bundle in some:
-            said, _ = explain(bundle, example)
-            assert row[f"{bundle.name} answer"] == said.best
-            assert row[f"{bundle.name} confidence"] == pytest.approx(min(max(said.probabilities), 0.9999), abs=6e-5)
+            prediction, _ = explain(bundle, example)
+            assert row[f"{bundle.name} answer"] == prediction.best
+            assert row[f"{bundle.name} confidence"] == pytest.approx(
+                min(max(prediction.probabilities), 0.9999), abs=6e-5
+            )
 
 
 def test_divergence_is_symmetric_bounded_and_zero_for_the_same():

@@ -38,22 +38,24 @@ def cases(world: Path, out: Path, *more: str) -> int:
 
 def test_the_table_is_stored_and_told(world, tmp_path, capsys):
     assert cases(world, tmp_path / "cases.parquet") == 0
-    found, told = load(tmp_path / "cases.parquet"), capsys.readouterr().out
-    assert len(found.table) == 30 and found.about.whole and found.about.aside == 1
-    assert found.about.command.startswith("triattn cases small-bi") and found.about.data.endswith("/rows.jsonl")
-    for name, row in agreement.right_combinations(found).iterrows():
-        (line,) = [line for line in told.splitlines() if line.startswith(f"{name} ")]
+    stored_cases, output = load(tmp_path / "cases.parquet"), capsys.readouterr().out
+    assert len(stored_cases.table) == 30 and stored_cases.about.whole and stored_cases.about.aside == 1
+    assert stored_cases.about.command.startswith("triattn cases small-bi") and stored_cases.about.data.endswith(
+        "/rows.jsonl"
+    )
+    for name, row in agreement.right_combinations(stored_cases).iterrows():
+        (line,) = [line for line in output.splitlines() if line.startswith(f"{name} ")]
         assert line.split()[-3:] == [str(row["rows"]), str(row["label 0"]), str(row["label 1"])]
-    assert told.count("McNemar p") == 3 and "rows.jsonl:31: field 'text_b'" in told
+    assert output.count("McNemar p") == 3 and "rows.jsonl:31: field 'text_b'" in output
     for text in ("movie", "browser"):  # words of the rows
         assert text.encode() not in (tmp_path / "cases.parquet").read_bytes()
 
 
 def test_for_machines(world, tmp_path, capsys):
     assert cases(world, tmp_path / "cases.parquet", "--json") == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["rows"] == 30 and len(told["agreement"]) == 8 and len(told["differences"]) == 3
-    assert sum(one["rows"] for one in told["agreement"]) == 30 and told["checkpoints"][2]["mechanism"] == "tri"
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["rows"] == 30 and len(summary["agreement"]) == 8 and len(summary["differences"]) == 3
+    assert sum(one["rows"] for one in summary["agreement"]) == 30 and summary["checkpoints"][2]["mechanism"] == "tri"
 
 
 def test_ctrl_c_keeps_what_there_is(world, tmp_path, capsys, monkeypatch):
@@ -66,16 +68,16 @@ def test_ctrl_c_keeps_what_there_is(world, tmp_path, capsys, monkeypatch):
 
     monkeypatch.setattr(Run, "step", stopped)
     assert cases(world, tmp_path / "cases.parquet") == 130
-    found = load(tmp_path / "cases.parquet")
-    assert 0 < len(found.table) < 30 and not found.about.whole
-    assert f"holds the {len(found.table)} rows" in capsys.readouterr().err
+    stored_cases = load(tmp_path / "cases.parquet")
+    assert 0 < len(stored_cases.table) < 30 and not stored_cases.about.whole
+    assert f"holds the {len(stored_cases.table)} rows" in capsys.readouterr().err
 
 
 def test_what_cannot_be_mined_is_one_line(world, tmp_path, capsys):
     data, out = str(world / "rows.jsonl"), str(tmp_path / "cases.parquet")
     (tmp_path / "empty.jsonl").write_text("")
     (tmp_path / "other.jsonl").write_text('{"passage": "x"}\n' * 3)
-    for asked, said in (
+    for asked, message in (
         ([*NAMES, data, "--out", str(tmp_path / "none" / "x.parquet")], "no such folder"),
         ([*NAMES, str(tmp_path / "none.jsonl"), "--out", out], "no such file"),
         ([*NAMES, data, "--out", data], "that is the data"),
@@ -84,9 +86,9 @@ def test_what_cannot_be_mined_is_one_line(world, tmp_path, capsys):
         ([*NAMES, str(tmp_path / "empty.jsonl"), "--out", out], "empty.jsonl: no row in it"),
         ([*NAMES, str(tmp_path / "other.jsonl"), "--out", out], "other.jsonl:1: field 'text_a'"),
     ):
-        assert main(["cases", *asked]) == 1, said
-        told = capsys.readouterr().err.splitlines()
-        assert said in told[-1] and told[-1].startswith("triattn: ")
+        assert main(["cases", *asked]) == 1, message
+        errors = capsys.readouterr().err.splitlines()
+        assert message in errors[-1] and errors[-1].startswith("triattn: ")
     assert not Path(out).exists() and len(Path(data).read_text("utf-8").splitlines()) == 31
 
 
@@ -98,8 +100,8 @@ def book(tmp_path, monkeypatch, capsys):
 
     def run(*arguments: str):
         code = main(["book", *arguments])
-        told = capsys.readouterr()
-        return code, json.loads(told.out) if "--json" in arguments and not code else told.out + told.err
+        captured = capsys.readouterr()
+        return code, json.loads(captured.out) if "--json" in arguments and not code else captured.out + captured.err
 
     return run
 
@@ -111,12 +113,12 @@ def test_a_case_is_kept_found_changed_and_taken_out(book, tmp_path):
     assert CaseBook(tmp_path / "cases.sqlite").get(case["id"]).row["text_b"] == "什么浏览器"
     assert case["id"] in book("list")[1] and "什么浏览器" in book("show", case["id"])[1]
     assert "did you mean 'reading'?" in book("search", "--task", "readin")[1]
-    for asked, found in ((("浏览器",), 1), (("none",), 0), (("--tag", "zh"), 1), (("--task", "reading"), 0)):
-        assert len(book("search", *asked, "--json")[1]) == found, asked
+    for asked, count in ((("浏览器",), 1), (("none",), 0), (("--tag", "zh"), 1), (("--task", "reading"), 0)):
+        assert len(book("search", *asked, "--json")[1]) == count, asked
     _, changed = book("change", case["id"], "--note", "other", "--version", "1", "--json")
     assert (changed["note"], changed["tags"], changed["version"]) == ("other", ["verb", "zh"], 2)
-    code, told = book("change", case["id"], "--tags", "", "--version", "1")
-    assert code == 1 and "changed meanwhile" in told
+    code, output = book("change", case["id"], "--tags", "", "--version", "1")
+    assert code == 1 and "changed meanwhile" in output
     assert book("drop", case["id"])[0] == 0 and book("drop", case["id"])[0] == 1
 
 
@@ -128,19 +130,19 @@ def test_a_book_goes_through_a_file(book, tmp_path):
     assert book("import", str(tmp_path / "book.jsonl"), *other)[1] == {"new": 1, "same": 0}
     (tmp_path / "bad.jsonl").write_text((tmp_path / "book.jsonl").read_text("utf-8") + "{}\n", "utf-8")
     third = ("--book", str(tmp_path / "third.sqlite"))
-    code, told = book("import", str(tmp_path / "bad.jsonl"), *third)
-    assert code == 1 and "bad.jsonl:2: not a case" in told
+    code, output = book("import", str(tmp_path / "bad.jsonl"), *third)
+    assert code == 1 and "bad.jsonl:2: not a case" in output
     assert book("list", *third, "--json")[1] == []
 
 
 def test_what_cannot_be_kept_is_one_line(book, tmp_path):
     (tmp_path / "bad.json").write_text('{"text_a": " ", "text_b": "x"}')
-    for asked, said in (
+    for asked, message in (
         (("keep", str(tmp_path / "bad.json")), "Sentence A is empty"),
         (("keep", str(tmp_path / "row.json"), "--task", "pair"), "did you mean 'pairs'"),
         (("keep", str(tmp_path / "none.json")), "none.json"),
         (("show", "abc"), "no case 'abc'"),
         (("export", str(tmp_path / "none" / "x.jsonl")), "cannot be written"),
     ):
-        code, told = book(*asked)
-        assert code == 1 and said in told and told.count("\n") == 1
+        code, output = book(*asked)
+        assert code == 1 and message in output and output.count("\n") == 1

@@ -20,19 +20,19 @@ def read(content: bytes, name: str = "rows.jsonl") -> list[tuple[int, dict | Dat
     return list(rows.each_line(BytesIO(content), name))
 
 
-def good(found: list) -> list[int]:
-    return [line for line, row in found if row == ROW]
+def good(results: list) -> list[int]:
+    return [line for line, row in results if row == ROW]
 
 
-def bad(found: list) -> list[str]:
-    assert all(str(row).startswith("rows.jsonl") and "\n" not in str(row) for _, row in found if row != ROW)
-    return [str(row) for _, row in found if row != ROW]
+def bad(results: list) -> list[str]:
+    assert all(str(row).startswith("rows.jsonl") and "\n" not in str(row) for _, row in results if row != ROW)
+    return [str(row) for _, row in results if row != ROW]
 
 
 def test_reading_goes_on_after_a_bad_line():
-    found = read(LINE + b"{\n\n" + LINE + b"\xff\xfe\n" + LINE + b'{"a": "\\udc00"}\n[]\n' + LINE.strip())
-    assert good(found) == [1, 4, 6, 9]
-    assert [one.split(":", 2)[1] for one in bad(found)] == ["2", "5", "7", "8"]
+    results = read(LINE + b"{\n\n" + LINE + b"\xff\xfe\n" + LINE + b'{"a": "\\udc00"}\n[]\n' + LINE.strip())
+    assert good(results) == [1, 4, 6, 9]
+    assert [one.split(":", 2)[1] for one in bad(results)] == ["2", "5", "7", "8"]
 
 
 def test_a_pair_of_halves_is_a_character():
@@ -40,9 +40,9 @@ def test_a_pair_of_halves_is_a_character():
 
 
 def test_broken_json_at_line_a_million():
-    found = read(b"{}\n" * 999_999 + b'{"text_a"\n' + b"{}\n")
-    assert len(found) == 1_000_001
-    assert str(found[-2][1]).startswith("rows.jsonl:1000000: not JSON") and found[-1] == (1_000_001, {})
+    results = read(b"{}\n" * 999_999 + b'{"text_a"\n' + b"{}\n")
+    assert len(results) == 1_000_001
+    assert str(results[-2][1]).startswith("rows.jsonl:1000000: not JSON") and results[-1] == (1_000_001, {})
 
 
 @pytest.mark.parametrize("name", ["rows.jsonl.gz", "rows.jsonl"])
@@ -53,33 +53,33 @@ def test_a_packed_file_is_known_by_what_it_is(name):
 def test_a_packed_file_cut_short_gives_what_came_before():
     lines = b"".join(json.dumps({"n": n, "text": str(n) * 9}).encode() + b"\n" for n in range(5000))
     packed = gzip.compress(lines)
-    found = read(packed[: len(packed) // 2], "rows.jsonl.gz")
-    assert [row["n"] for _, row in found[:-1]] == list(range(len(found) - 1)) and len(found) > 1000
-    assert f"rows.jsonl.gz:{len(found)}: " in str(found[-1][1])
-    assert 1000 < rows.count_lines(BytesIO(packed[: len(packed) // 2]), "rows.jsonl.gz") <= len(found)
+    results = read(packed[: len(packed) // 2], "rows.jsonl.gz")
+    assert [row["n"] for _, row in results[:-1]] == list(range(len(results) - 1)) and len(results) > 1000
+    assert f"rows.jsonl.gz:{len(results)}: " in str(results[-1][1])
+    assert 1000 < rows.count_lines(BytesIO(packed[: len(packed) // 2]), "rows.jsonl.gz") <= len(results)
 
 
 def test_what_unfolds_without_end_is_left(monkeypatch):
     monkeypatch.setattr(rows, "LINE_LIMIT", 10_000)
     bomb = gzip.compress(LINE * 9 + b"x\n" * 3_000_000)
-    found = read(bomb, "rows.jsonl.gz")
+    results = read(bomb, "rows.jsonl.gz")
     limit = 10_000 + rows.EXPANSION * len(bomb)
-    assert limit < 3_000_000 and len(found) < limit
-    assert good(found) == list(range(1, 10)) and "unfolds to more than 100 times its size" in str(found[-1][1])
+    assert limit < 3_000_000 and len(results) < limit
+    assert good(results) == list(range(1, 10)) and "unfolds to more than 100 times its size" in str(results[-1][1])
     assert rows.count_lines(BytesIO(bomb), "rows.jsonl.gz") <= limit + (1 << 20)
 
 
 def test_a_line_without_end_is_left(monkeypatch):
     monkeypatch.setattr(rows, "LINE_LIMIT", 1000)
-    found = read(LINE + b" " * 5000)
-    assert good(found) == [1] and "a line of over 1,000 characters" in bad(found)[0] and len(found) == 2
+    results = read(LINE + b" " * 5000)
+    assert good(results) == [1] and "a line of over 1,000 characters" in bad(results)[0] and len(results) == 2
 
 
 def test_a_file_of_no_rows_has_an_end(monkeypatch):
     monkeypatch.setattr(rows, "IDLE", 50)
     for filler in (b"\n", b"{\n"):
-        found = read(LINE + filler * 49 + LINE + filler * 60 + LINE)
-        assert good(found) == [1, 51] and "50 lines in a row are no rows" in str(found[-1][1])
+        results = read(LINE + filler * 49 + LINE + filler * 60 + LINE)
+        assert good(results) == [1, 51] and "50 lines in a row are no rows" in str(results[-1][1])
 
 
 def test_nothing_is_nothing():
@@ -118,5 +118,7 @@ def test_a_packed_json_that_unfolds_without_end_is_refused_in_little_memory(monk
 
 def test_rows_that_unfold_to_much_in_all_are_left(monkeypatch):
     monkeypatch.setattr(rows, "PACKED_LIMIT", 50_000)
-    found = read(gzip.compress(LINE * 9 + b"{}\n" * 30_000, 1), "rows.jsonl.gz")
-    assert good(found) == list(range(1, 10)) and "unfolds to more than" in str(found[-1][1]) and len(found) < 20_000
+    results = read(gzip.compress(LINE * 9 + b"{}\n" * 30_000, 1), "rows.jsonl.gz")
+    assert (
+        good(results) == list(range(1, 10)) and "unfolds to more than" in str(results[-1][1]) and len(results) < 20_000
+    )

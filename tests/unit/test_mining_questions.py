@@ -33,9 +33,9 @@ def world(tmp_path_factory):
         rows[NONE - 1]["answers"] = []
         # An answer that one of them gives, so that somebody is right.
         for name, line in zip(NAMES, (1, 2, 4)):
-            one = questions.Example.from_row(rows[line - 1])
-            start, end, *_ = span_decoding.decode_answers([load(name)], [one])[0][0][0]
-            rows[line - 1]["answers"] = [{"text": one.passage[start:end], "answer_start": start}]
+            example = questions.Example.from_row(rows[line - 1])
+            start, end, *_ = span_decoding.decode_answers([load(name)], [example])[0][0][0]
+            rows[line - 1]["answers"] = [{"text": example.passage[start:end], "answer_start": start}]
         (root / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
         yield root
 
@@ -45,17 +45,17 @@ def lines(root: Path) -> list[dict]:
 
 
 def run(path: Path) -> case_table.CaseTable:
-    found = Run([load(name) for name in NAMES], sources.file_source(path))
-    while found.step():
+    mining_run = Run([load(name) for name in NAMES], sources.file_source(path))
+    while mining_run.step():
         pass
-    return found.case_table()
+    return mining_run.case_table()
 
 
 def test_each_row_has_what_a_reader_answers_alone(world):
-    found, bundles = run(world / "rows.jsonl"), [load(name) for name in NAMES]
-    assert found.table["row"].tolist() == list(range(1, 12)) and found.about.aside == 0
-    for row, example in zip(found.table.to_dict("records"), questions.read(world / "rows.jsonl")):
-        said = []
+    cases, bundles = run(world / "rows.jsonl"), [load(name) for name in NAMES]
+    assert cases.table["row"].tolist() == list(range(1, 12)) and cases.about.aside == 0
+    for row, example in zip(cases.table.to_dict("records"), questions.read(world / "rows.jsonl")):
+        answers = []
         for bundle in bundles:
             name, best = bundle.name, span_decoding.decode_answers([bundle], [example])[0][0][0]
             assert (row[f"{name} start"], row[f"{name} end"]) == (best.start, best.end)
@@ -65,44 +65,44 @@ def test_each_row_has_what_a_reader_answers_alone(world):
                 assert row[f"{name} right"] == right and row[f"{name} f1"] == pytest.approx(f1)
             else:
                 assert row["label"] == -1 and not row[f"{name} right"] and np.isnan(row[f"{name} f1"])
-            said.append(answer_match.normal(example.passage[best.start : best.end]))
+            answers.append(answer_match.normal(example.passage[best.start : best.end]))
         for i, a in enumerate(NAMES):
             for j, b in enumerate(NAMES):
-                assert (row[f"{a} answer"] == row[f"{b} answer"]) == (said[i] == said[j])
+                assert (row[f"{a} answer"] == row[f"{b} answer"]) == (answers[i] == answers[j])
 
 
 def test_the_numbers_are_those_of_evaluate(world, capsys):
     assert main(["evaluate", *NAMES, str(world / "rows.jsonl"), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    found = run(world / "rows.jsonl")
-    reached = agreement.score_table(found)
-    for one in told["checkpoints"]:
-        assert reached.loc[one["name"], "right"] == pytest.approx(one["metrics"]["em"], abs=0.005)
-        assert reached.loc[one["name"], "f1"] == pytest.approx(one["metrics"]["f1"], abs=0.005)
-    for one, other in zip(told["differences"], agreement.mcnemar_tests(found)):
-        assert one == pytest.approx(vars(other)) and one["only_a"] + one["only_b"] > 0
+    summary = json.loads(capsys.readouterr().out)
+    cases = run(world / "rows.jsonl")
+    reached = agreement.score_table(cases)
+    for record in summary["checkpoints"]:
+        assert reached.loc[record["name"], "right"] == pytest.approx(record["metrics"]["em"], abs=0.005)
+        assert reached.loc[record["name"], "f1"] == pytest.approx(record["metrics"]["f1"], abs=0.005)
+    for record, other in zip(summary["differences"], agreement.mcnemar_tests(cases)):
+        assert record == pytest.approx(vars(other)) and record["only_a"] + record["only_b"] > 0
 
 
 def test_two_are_compared_by_right_and_wrong(world):
-    found = run(world / "rows.jsonl")
-    judged = found.judged
-    for row in agreement.pairwise_agreement(found).to_dict("records"):
+    cases = run(world / "rows.jsonl")
+    judged = cases.judged
+    for row in agreement.pairwise_agreement(cases).to_dict("records"):
         a, b = (judged[f"{row[which]} right"].to_numpy() for which in "ab")
-        flips = found.rows.first(agreement.flips(found, row["a"], row["b"]), ["row"], len(found.rows))[0]
+        flips = cases.rows.first(agreement.flips(cases, row["a"], row["b"]), ["row"], len(cases.rows))[0]
         assert row["flips"] == row["only a"] + row["only b"] == (a != b).sum() == len(flips) > 0
         assert NONE not in flips["row"].tolist()
         assert row["kappa"] == pytest.approx(agreement.cohen_kappa(a, b), nan_ok=True)
-        assert row["same"] == (found.table[f"{row['a']} answer"] == found.table[f"{row['b']} answer"]).mean()
+        assert row["same"] == (cases.table[f"{row['a']} answer"] == cases.table[f"{row['b']} answer"]).mean()
 
 
 def test_without_an_answer_nobody_is_right(world, tmp_path):
     rows = [row | {"answers": []} for row in lines(world)]
     (tmp_path / "bare.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    found = run(tmp_path / "bare.jsonl")
-    two = agreement.pairwise_agreement(found)
-    assert found.judged.empty and two["kappa"].isna().all() and "p" not in two
-    assert (two["flips"] == round((1 - two["same"]) * len(found.table))).all()
-    assert agreement.score_table(found)["f1"].isna().all()
+    cases = run(tmp_path / "bare.jsonl")
+    two = agreement.pairwise_agreement(cases)
+    assert cases.judged.empty and two["kappa"].isna().all() and "p" not in two
+    assert (two["flips"] == round((1 - two["same"]) * len(cases.table))).all()
+    assert agreement.score_table(cases)["f1"].isna().all()
 
 
 def test_a_stored_table_is_read_again(world, tmp_path, capsys):
@@ -121,19 +121,19 @@ def test_squads_own_file_is_read_question_by_question(world, packed):
     content = json.dumps({"data": [{"paragraphs": asked[:4]}, {"paragraphs": asked[4:]}]}).encode()
     name = "dev.json.gz" if packed else "dev.json"
     source = sources.uploaded_source(name, gzip.compress(content) if packed else content)
-    found = list(sources.read_examples("questions", source))
-    assert found == list(sources.read_examples("questions", sources.file_source(world / "rows.jsonl")))
-    assert source.count("questions") == len(found) == 11
+    examples = list(sources.read_examples("questions", source))
+    assert examples == list(sources.read_examples("questions", sources.file_source(world / "rows.jsonl")))
+    assert source.count("questions") == len(examples) == 11
 
 
 def test_what_is_wrong_with_a_row_is_one_line(world):
     good = {"question": "Who?", "answers": []}
     bad = [good, {"question": "Who?", "answers": [{"text": "him", "answer_start": 2}]}, {"question": 3}, good]
     content = json.dumps({"data": [{"paragraphs": [{"context": "It was her.", "qas": bad}]}]}).encode()
-    found = dict(sources.read_examples("questions", sources.uploaded_source("dev.json", content)))
-    assert isinstance(found[1], questions.Example) and isinstance(found[4], questions.Example)
-    assert str(found[2]).startswith("dev.json: data[0].paragraphs[0].qas[1]: answer 'him' is not at character 2")
-    assert "qas[2]: field 'question' must be text" in str(found[3])
+    results = dict(sources.read_examples("questions", sources.uploaded_source("dev.json", content)))
+    assert isinstance(results[1], questions.Example) and isinstance(results[4], questions.Example)
+    assert str(results[2]).startswith("dev.json: data[0].paragraphs[0].qas[1]: answer 'him' is not at character 2")
+    assert "qas[2]: field 'question' must be text" in str(results[3])
     for content in (b"{", b'{"data": 3}'):
-        ((_, said),) = sources.read_examples("questions", sources.uploaded_source("dev.json", content))
-        assert str(said).startswith("dev.json: ") and "\n" not in str(said)
+        ((_, error),) = sources.read_examples("questions", sources.uploaded_source("dev.json", content))
+        assert str(error).startswith("dev.json: ") and "\n" not in str(error)

@@ -31,13 +31,13 @@ def test_what_was_mined_before_a_stop_is_kept(world, monkeypatch):
     with pytest.raises(DataError, match="no row"):
         run.case_table()
     assert run.lines == 30 and run.step() and run.step() and run.step()
-    found = run.case_table()
-    assert 10 < len(found.table) < 30 and not found.about.whole
-    assert 10 < found.about.lines < 30 and found.table["row"].is_monotonic_increasing
+    cases = run.case_table()
+    assert 10 < len(cases.table) < 30 and not cases.about.whole
+    assert 10 < cases.about.lines < 30 and cases.table["row"].is_monotonic_increasing
     while run.step():
         pass
     assert len(run.case_table().table) == 30 and run.case_table().about.whole and run.case_table().about.lines == 30
-    assert len(found.table) < 30
+    assert len(cases.table) < 30
 
 
 def test_a_step_that_is_interrupted_is_computed_again(world, monkeypatch):
@@ -77,12 +77,12 @@ def test_rows_that_cannot_be_read_are_set_aside_with_line_and_reason(world, tmp_
     run = Run(bundles("pairs"), sources.file_source(path))
     while run.step():
         pass
-    found = run.case_table()
-    assert list(found.table["row"]) == [1, 4, 7, 10, 13, 16, 19, 22] and found.about.whole
-    assert found.about.aside == len(bad) + 1 == len(found.about.complaints)
+    cases = run.case_table()
+    assert list(cases.table["row"]) == [1, 4, 7, 10, 13, 16, 19, 22] and cases.about.whole
+    assert cases.about.aside == len(bad) + 1 == len(cases.about.complaints)
     for line, reason in zip(range(2, 22, 3), bad):
-        assert any(f":{line}: " in one or f"line {line}: " in one for one in found.about.complaints if reason in one)
-    assert any(":21: not UTF-8" in one for one in found.about.complaints)
+        assert any(f":{line}: " in one or f"line {line}: " in one for one in cases.about.complaints if reason in one)
+    assert any(":21: not UTF-8" in one for one in cases.about.complaints)
 
 
 def test_a_row_that_nobody_judged_is_mined_and_not_counted(world, tmp_path):
@@ -90,9 +90,9 @@ def test_a_row_that_nobody_judged_is_mined_and_not_counted(world, tmp_path):
     path.write_text('{"text_a": "who play", "text_b": "what play"}\n{"text_a": "a", "text_b": "car", "label": 0}\n')
     run = Run(bundles("pairs"), sources.file_source(path))
     run.step()
-    found = run.case_table()
-    assert list(found.table["label"]) == [-1, 0] and not found.table["pairs-bi right"][0]
-    assert agreement.right_combinations(found)["rows"].sum() == 1
+    cases = run.case_table()
+    assert list(cases.table["label"]) == [-1, 0] and not cases.table["pairs-bi right"][0]
+    assert agreement.right_combinations(cases)["rows"].sum() == 1
 
 
 def test_what_cannot_be_asked_together_is_refused(world):
@@ -110,8 +110,8 @@ def test_what_cannot_be_asked_together_is_refused(world):
 def test_the_file_of_a_stored_table_is_found_by_name_and_digest(world):
     source = sources.file_source(world / "pairs.jsonl")
     folder, name = source.name.split("/")
-    found = sources.find_source(source.name, source.sha256, [world.parent])
-    assert name == "pairs.jsonl" and found.place == world / name
+    match = sources.find_source(source.name, source.sha256, [world.parent])
+    assert name == "pairs.jsonl" and match.place == world / name
     assert sources.find_source(source.name, "0" * 64, [world.parent]) is None
     assert sources.find_source(f"../{name}", source.sha256, [world / "checkpoints"]) is None  # not out of the folder
     own = sources.example_source("pairs", "zh")

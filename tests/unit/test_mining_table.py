@@ -40,23 +40,27 @@ def about(**settings) -> TableInfo:
     return TableInfo.model_validate(given | settings)
 
 
-def made(count: int = 37, seed: int = 1, **settings) -> CaseTable:
+def make_table(count: int = 37, seed: int = 1, **settings) -> CaseTable:
     """A table of drawn numbers."""
     draw = np.random.default_rng(seed)
-    found = {"row": range(1, count + 1), "id": [f"row-{i}" for i in range(count)], "label": draw.integers(-1, 2, count)}
-    found["tokens"] = draw.integers(4, 40, count)
+    columns = {
+        "row": range(1, count + 1),
+        "id": [f"row-{i}" for i in range(count)],
+        "label": draw.integers(-1, 2, count),
+    }
+    columns["tokens"] = draw.integers(4, 40, count)
     for name, of in KINDS:
-        found[f"{name} answer"] = draw.integers(0, 2, count)
-        found[f"{name} confidence"] = draw.random(count)
-        found[f"{name} right"] = draw.random(count) < 0.6
+        columns[f"{name} answer"] = draw.integers(0, 2, count)
+        columns[f"{name} confidence"] = draw.random(count)
+        columns[f"{name} right"] = draw.random(count) < 0.6
         if of == "tri":
-            found[f"{name} moved"] = draw.random(count) / 20
-            found[f"{name} moved at"] = [draw.random(n).astype(np.float32) for n in draw.integers(1, 9, count)]
-    return CaseTable(make_frame(found, KINDS), about(**settings))
+            columns[f"{name} moved"] = draw.random(count) / 20
+            columns[f"{name} moved at"] = [draw.random(n).astype(np.float32) for n in draw.integers(1, 9, count)]
+    return CaseTable(make_frame(columns, KINDS), about(**settings))
 
 
 def test_what_is_stored_is_read_again(tmp_path):
-    first = made()
+    first = make_table()
     first.save(tmp_path / "cases.parquet")
     second = load(tmp_path / "cases.parquet")
     assert second.about == first.about
@@ -68,7 +72,7 @@ def test_what_is_stored_is_read_again(tmp_path):
 
 
 def test_parts_are_joined_in_the_order_of_the_file():
-    whole = made()
+    whole = make_table()
     parts = [whole.table.iloc[20:], whole.table.iloc[:20]]
     pd.testing.assert_frame_equal(case_table.join_tables(parts, whole.about).table, whole.table)
     empty = case_table.join_tables([make_frame({}, KINDS)], whole.about)
@@ -77,20 +81,20 @@ def test_parts_are_joined_in_the_order_of_the_file():
 
 def others(folder: Path) -> dict[str, tuple[Path, str]]:
     """Files that are no such table, and what is said of them."""
-    made().save(folder / "good.parquet")
+    make_table().save(folder / "good.parquet")
     good = (folder / "good.parquet").read_bytes()
     table = pq.read_table(folder / "good.parquet")
     plain = table.replace_schema_metadata({})
 
-    def wrote(name: str, table: pa.Table, told: bytes | None = None) -> Path:
-        pq.write_table(table if told is None else table.replace_schema_metadata({KEY: told}), folder / name)
+    def wrote(name: str, table: pa.Table, metadata: bytes | None = None) -> Path:
+        pq.write_table(table if metadata is None else table.replace_schema_metadata({KEY: metadata}), folder / name)
         return folder / name
 
     def put(name: str, content: bytes) -> Path:
         (folder / name).write_bytes(content)
         return folder / name
 
-    known = made().about.model_dump_json()
+    known = make_table().about.model_dump_json()
     return {
         "text": (put("text", b'{"text_a": "x"}\n' * 90), "no Parquet file"),
         "empty": (put("empty", b""), "no Parquet file"),
@@ -105,15 +109,15 @@ def others(folder: Path) -> dict[str, tuple[Path, str]]:
 
 
 def test_anything_else_is_refused_in_one_line(tmp_path):
-    for kind, (path, said) in others(tmp_path).items():
+    for kind, (path, message) in others(tmp_path).items():
         with pytest.raises(DataError, match=path.name) as caught:
             load(path)
         assert "not a table of `triattn cases`" in str(caught.value)
-        assert said in str(caught.value) and "\n" not in str(caught.value) and len(str(caught.value)) < 300, kind
+        assert message in str(caught.value) and "\n" not in str(caught.value) and len(str(caught.value)) < 300, kind
 
 
 def test_a_table_of_too_many_rows_is_refused_before_it_is_read(tmp_path, monkeypatch):
-    made().save(tmp_path / "cases.parquet")
+    make_table().save(tmp_path / "cases.parquet")
     monkeypatch.setattr(case_table, "LARGEST", 36)
     monkeypatch.setattr(pq.ParquetFile, "read", lambda *_: pytest.fail("it is read"))
     with pytest.raises(DataError, match="37 rows are more than such a table has"):
@@ -122,16 +126,16 @@ def test_a_table_of_too_many_rows_is_refused_before_it_is_read(tmp_path, monkeyp
 
 def test_a_table_that_cannot_be_written_is_one_line(tmp_path):
     with pytest.raises(DataError, match="cannot be written"):
-        made().save(tmp_path / "none" / "cases.parquet")
+        make_table().save(tmp_path / "none" / "cases.parquet")
 
 
 def test_the_combinations_are_counted():
-    found = made(200)
-    table = agreement.right_combinations(found)
+    cases = make_table(200)
+    table = agreement.right_combinations(cases)
     assert list(table.index) == [
         *("all three", "none", "only Tri", "only C-Bi", "only Bi", "C-Bi and Tri", "Bi and Tri", "Bi and C-Bi")
     ]
-    rows = found.table[found.table["label"] >= 0]
+    rows = cases.table[cases.table["label"] >= 0]
     for right in product([False, True], repeat=3):
         here = rows[[tuple(row) == right for row in rows[[f"{name} right" for name, _ in KINDS]].to_numpy()]]
         (counted,) = [line for _, line in table.iterrows() if (line["Bi"], line["C-Bi"], line["Tri"]) == right]
@@ -139,30 +143,30 @@ def test_the_combinations_are_counted():
         assert [counted["label 0"], counted["label 1"]] == [(here["label"] == one).sum() for one in (0, 1)]
     assert table["rows"].sum() == len(rows) < 200
     for name, count in table["rows"].items():
-        assert found.rows.count(agreement.combination_filter(found, name)) == count
+        assert cases.rows.count(agreement.combination_filter(cases, name)) == count
 
 
 def test_the_paper_s_name_is_tri_alone():
-    table = agreement.right_combinations(made())
+    table = agreement.right_combinations(make_table())
     (name,) = agreement.PAPER
     assert table.loc[name, ["Bi", "C-Bi", "Tri"]].tolist() == [False, False, True]
     assert sum(agreement.PAPER[name].values()) == 151
 
 
 def test_tests_between_mechanisms_are_over_the_judged_rows():
-    found = made(300)
-    rows = found.judged
-    assert agreement.mcnemar_tests(found) == mcnemar(
+    cases = make_table(300)
+    rows = cases.judged
+    assert agreement.mcnemar_tests(cases) == mcnemar(
         ["Bi", "C-Bi", "Tri"], [rows[f"{name} right"].tolist() for name, _ in KINDS]
     )
-    assert agreement.accuracy(found)["Tri"] == pytest.approx(100 * rows["m-tri right"].mean())
+    assert agreement.accuracy(cases)["Tri"] == pytest.approx(100 * rows["m-tri right"].mean())
 
 
 def test_other_tasks_have_no_split_by_label_and_two_of_a_kind_their_names():
-    found = made(task="reading")
-    assert "label 0" not in agreement.right_combinations(found)
+    cases = make_table(task="reading")
+    assert "label 0" not in agreement.right_combinations(cases)
     twins = [Checkpoint(name=f"m-{i}", mechanism="tri", similarity="dot", digest="") for i in range(2)]
-    assert agreement.short_names(made(checkpoints=twins)) == ["m-0", "m-1"]
+    assert agreement.short_names(make_table(checkpoints=twins)) == ["m-0", "m-1"]
     assert (
         agreement.combination_name(["a", "b"], (0, 1)) == "both"
         and agreement.combination_name(["a", "b"], (1,)) == "only b"
@@ -185,34 +189,34 @@ def test_known_kappas():
 
 
 def test_two_by_two_counts_who_flips():
-    found = made()
-    table, rows = agreement.pairwise_agreement(found), found.table
+    cases = make_table()
+    table, rows = agreement.pairwise_agreement(cases), cases.table
     assert table[["a", "b"]].values.tolist() == [["Bi", "C-Bi"], ["Bi", "Tri"], ["C-Bi", "Tri"]]
-    for (_, one), (left, right) in zip(table.iterrows(), (("bi", "cbi"), ("bi", "tri"), ("cbi", "tri"))):
+    for (_, row), (left, right) in zip(table.iterrows(), (("bi", "cbi"), ("bi", "tri"), ("cbi", "tri"))):
         a, b = rows[f"m-{left} answer"], rows[f"m-{right} answer"]
-        assert one["flips"] == sum(x != y for x, y in zip(a, b)) == round((1 - one["same"]) * 37)
-        assert one["kappa"] == pytest.approx(oracle.kappa(a.tolist(), b.tolist()))
-        judged = found.judged
-        assert one["only a"] == (judged[f"m-{left} right"] & ~judged[f"m-{right} right"]).sum()
-        assert one["only b"] == (judged[f"m-{right} right"] & ~judged[f"m-{left} right"]).sum()
-    unjudged = CaseTable(rows.assign(label=-1).astype({"label": "int16"}), found.about)
+        assert row["flips"] == sum(x != y for x, y in zip(a, b)) == round((1 - row["same"]) * 37)
+        assert row["kappa"] == pytest.approx(oracle.kappa(a.tolist(), b.tolist()))
+        judged = cases.judged
+        assert row["only a"] == (judged[f"m-{left} right"] & ~judged[f"m-{right} right"]).sum()
+        assert row["only b"] == (judged[f"m-{right} right"] & ~judged[f"m-{left} right"]).sum()
+    unjudged = CaseTable(rows.assign(label=-1).astype({"label": "int16"}), cases.about)
     assert list(agreement.pairwise_agreement(unjudged)) == ["a", "b", "same", "kappa", "flips"]
 
 
 def test_what_was_reached_has_an_interval_and_f1():
-    found = made()
-    judged, reached = found.judged, agreement.score_table(found)
+    cases = make_table()
+    judged, reached = cases.judged, agreement.score_table(cases)
     n, z = len(judged), 1.959963984540054
-    for (title, row), name in zip(reached.iterrows(), found.names):
+    for (title, row), name in zip(reached.iterrows(), cases.names):
         p = judged[f"{name} right"].mean()
         middle, half = p + z * z / (2 * n), z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-        assert row["right"] == pytest.approx(100 * p) == agreement.accuracy(found)[title]
+        assert row["right"] == pytest.approx(100 * p) == agreement.accuracy(cases)[title]
         assert row["from"] == pytest.approx(100 * (middle - half) / (1 + z * z / n))
         assert row["to"] == pytest.approx(100 * (middle + half) / (1 + z * z / n))
         pairs = list(zip(judged[f"{name} answer"], judged["label"]))
-        hits, said, gold = pairs.count((1, 1)), sum(a == 1 for a, _ in pairs), sum(b == 1 for _, b in pairs)
-        precision, recall = hits / said, hits / gold
+        hits, positives, gold = pairs.count((1, 1)), sum(a == 1 for a, _ in pairs), sum(b == 1 for _, b in pairs)
+        precision, recall = hits / positives, hits / gold
         assert row["f1"] == pytest.approx(200 * precision * recall / (precision + recall))
-        assert row["confidence"] == pytest.approx(found.table[f"{name} confidence"].mean(), rel=1e-6)
-    nobody = agreement.score_table(CaseTable(found.table.assign(label=-1).astype({"label": "int16"}), found.about))
+        assert row["confidence"] == pytest.approx(cases.table[f"{name} confidence"].mean(), rel=1e-6)
+    nobody = agreement.score_table(CaseTable(cases.table.assign(label=-1).astype({"label": "int16"}), cases.about))
     assert nobody[["right", "from", "to", "f1"]].isna().all(axis=None)

@@ -24,40 +24,44 @@ def table(*counts: tuple[int, int]) -> pd.DataFrame:
     return pd.DataFrame(rows, index=NAMES)
 
 
-def payload(found: pd.DataFrame, **more) -> dict:
-    return json.loads(json.dumps(dict(agreement.figure(found, MECHANISMS, **more).payload)))
+def payload(counts: pd.DataFrame, **more) -> dict:
+    return json.loads(json.dumps(dict(agreement.figure(counts, MECHANISMS, **more).payload)))
 
 
 def test_each_combination_is_a_row_with_its_counts():
-    found = payload(table((900, 800), (70, 60), (11, 7)), labels=("no", "yes"), unit="pairs", chosen="none")
-    assert [row["name"] for row in found["rows"]] == NAMES
-    assert [row["on"] for row in found["rows"]] == [[bool(one) for one in on] for on in ON]
-    assert [row["parts"] for row in found["rows"]][:3] == [[900, 800], [70, 60], [11, 7]]
-    assert (found["chosen"], found["unit"], found["labels"]) == ("none", "pairs", ["no", "yes"])
-    assert "only Tri right 18" in found["alt"] and found["alt"].startswith("Of 1,848 pairs")
+    figure_payload = payload(table((900, 800), (70, 60), (11, 7)), labels=("no", "yes"), unit="pairs", chosen="none")
+    assert [row["name"] for row in figure_payload["rows"]] == NAMES
+    assert [row["on"] for row in figure_payload["rows"]] == [[bool(one) for one in on] for on in ON]
+    assert [row["parts"] for row in figure_payload["rows"]][:3] == [[900, 800], [70, 60], [11, 7]]
+    assert (figure_payload["chosen"], figure_payload["unit"], figure_payload["labels"]) == (
+        "none",
+        "pairs",
+        ["no", "yes"],
+    )
+    assert "only Tri right 18" in figure_payload["alt"] and figure_payload["alt"].startswith("Of 1,848 pairs")
 
 
 def test_long_bars_have_a_scale_of_their_own_that_is_a_whole_number_of_times_the_other():
-    found = payload(table((900, 800), (70, 60), (30, 7)), labels=("no", "yes"))
-    assert found["apart"] == 30
-    assert [row["scale"] for row in found["rows"]] == [900, 900, *[30] * 6]
-    found = payload(table((120, 110), (70, 60), (30, 7)), labels=("no", "yes"))
-    assert found["apart"] == 0 and {row["scale"] for row in found["rows"]} == {120}
+    figure_payload = payload(table((900, 800), (70, 60), (30, 7)), labels=("no", "yes"))
+    assert figure_payload["apart"] == 30
+    assert [row["scale"] for row in figure_payload["rows"]] == [900, 900, *[30] * 6]
+    figure_payload = payload(table((120, 110), (70, 60), (30, 7)), labels=("no", "yes"))
+    assert figure_payload["apart"] == 0 and {row["scale"] for row in figure_payload["rows"]} == {120}
     assert payload(table())["apart"] == 0
 
 
 def test_without_labels_a_row_has_one_bar():
-    found = payload(table((900, 800)))
-    assert found["rows"][0]["parts"] == [1700] and found["labels"] == []
+    figure_payload = payload(table((900, 800)))
+    assert figure_payload["rows"][0]["parts"] == [1700] and figure_payload["labels"] == []
 
 
 def test_published_counts_stand_at_their_row_alone():
-    found = payload(table((9, 8)), labels=("no", "yes"), paper={"only Tri": (102, 49)})
-    assert [row["paper"] for row in found["rows"]] == [[], [], [102, 49], [], [], [], [], []]
+    figure_payload = payload(table((9, 8)), labels=("no", "yes"), paper={"only Tri": (102, 49)})
+    assert [row["paper"] for row in figure_payload["rows"]] == [[], [], [102, 49], [], [], [], [], []]
 
 
 @pytest.mark.parametrize(
-    ("p", "said"),
+    ("p", "text"),
     [
         (1.0, ("p = 1", "")),
         (1.2, ("p = 1", "")),
@@ -71,16 +75,16 @@ def test_published_counts_stand_at_their_row_alone():
         (0.0, ("p < 10", "−30")),
     ],
 )
-def test_p_values(p, said):
-    assert agreement.probability(p) == said
+def test_p_values(p, text):
+    assert agreement.probability(p) == text
 
 
 def test_tests_and_accuracy_are_handed_on():
     test = agreement.Test("Bi", "Tri", 3, 9, 0.01)
-    found = payload(table((9, 8)), tests=[test], accuracy={"Bi": 83.14159})
-    (told,) = found["tests"]
-    assert told == {"a": "Bi", "b": "Tri", "only_a": 3, "only_b": 9, "p": 0.01, "said": "p = 0.01", "power": ""}
-    assert found["accuracy"] == ["Bi 83.1"]
+    figure_payload = payload(table((9, 8)), tests=[test], accuracy={"Bi": 83.14159})
+    (comparison,) = figure_payload["tests"]
+    assert comparison == {"a": "Bi", "b": "Tri", "only_a": 3, "only_b": 9, "p": 0.01, "said": "p = 0.01", "power": ""}
+    assert figure_payload["accuracy"] == ["Bi 83.1"]
 
 
 def test_the_page_of_it_needs_no_network():

@@ -19,11 +19,11 @@ KEEP = torch.tensor([[1, 1, 1, 1, 1, 0, 0], [0, 0, 0, 1, 1, 1, 1]]).bool()
 
 def layer(**more) -> Mtsa:
     torch.manual_seed(1)
-    found = Mtsa(WIDTH, HEADS, SIZE, MASKS, **more).double().eval()
-    for name, parameter in found.named_parameters():
+    module = Mtsa(WIDTH, HEADS, SIZE, MASKS, **more).double().eval()
+    for name, parameter in module.named_parameters():
         if name.endswith("bias"):
             torch.nn.init.normal_(parameter)
-    return found
+    return module
 
 
 def states() -> torch.Tensor:
@@ -67,9 +67,9 @@ def by_hand(module: Mtsa, x: np.ndarray, keep: np.ndarray, act: str) -> np.ndarr
 )
 def test_a_layer_is_that_of_the_paper(more):
     module, x, act = layer(**more), states(), more.get("activation", "relu")
-    found = module(x, KEEP)
+    output = module(x, KEEP)
     for b in range(2):
-        np.testing.assert_allclose(found[b].detach(), by_hand(module, x[b].numpy(), KEEP[b].numpy(), act), atol=1e-10)
+        np.testing.assert_allclose(output[b].detach(), by_hand(module, x[b].numpy(), KEEP[b].numpy(), act), atol=1e-10)
 
 
 def test_half_of_the_heads_look_back_and_half_ahead():
@@ -86,8 +86,8 @@ def test_what_is_shown_is_what_was_computed(scale_t, scale_s):
     module, x = layer(scale_t=scale_t, scale_s=scale_s), states()
     plain = module(x, KEEP)
     with recording() as record:
-        shown = module(x, KEEP, "layer.0")
-    assert torch.equal(plain, shown)
+        output = module(x, KEEP, "layer.0")
+    assert torch.equal(plain, output)
     sites = {name.removeprefix("layer.0/"): one for name, one in record.sites.items()}
     scores = [f"{a}/{b}" for a in ("source2token", "token2token") for b in ("relevance", "weight")]
     assert sorted(sites) == ["mask/contribution", *scores]
@@ -121,17 +121,17 @@ def test_attention_is_dropped_in_training_only():
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("asked", "message"),
     [
         (["--tokens", "64", "5000"], "--tokens 5000: expected a number from 1 to 4096"),
         (["--tokens", "0"], "--tokens 0: expected a number from 1 to 4096"),
         (["--device", "cuda"], "device 'cuda' is not on this machine"),
     ],
 )
-def test_what_the_bench_cannot_measure_is_one_line(monkeypatch, capsys, asked, said):
+def test_what_the_bench_cannot_measure_is_one_line(monkeypatch, capsys, asked, message):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(bench, "keep_freed_memory", lambda: None)  # it is of the whole process
     monkeypatch.setattr("sys.argv", ["bench", *asked])
-    with pytest.raises(SystemExit, match=said):
+    with pytest.raises(SystemExit, match=message):
         bench.main()
     assert not capsys.readouterr().out

@@ -67,7 +67,7 @@ def test_bad_input_is_one_line_and_leaves_nothing(here, capsys):
     (here / "few.jsonl").write_text('{"text_a": "a", "text_b": "b", "label": 1}\n' * 40, "utf-8")
     (here / "open.jsonl").write_text('{"text_a": "a", "text_b": "b"}\n', "utf-8")
     (here / "there").mkdir()
-    for command, said in (
+    for command, message in (
         (["new", "own", "--data", "none.jsonl"], "none.jsonl: no such file"),
         (["new", "own", "--data", "bad.jsonl"], "bad.jsonl:1: field 'label' must be 0 or 1"),
         (["new", "own", "--data", "few.jsonl"], f"1 different rows; {FEWEST} at least"),
@@ -77,6 +77,6 @@ def test_bad_input_is_one_line_and_leaves_nothing(here, capsys):
         (["new", "own", "--data", "rows.jsonl", "--similarity", "dott"], "did you mean 'dot'"),
     ):
         assert main(command) == 1
-        told = capsys.readouterr().err
-        assert said in told and told.count("\n") == 1, told
+        errors = capsys.readouterr().err
+        assert message in errors and errors.count("\n") == 1, errors
         assert not (here / "own").exists()

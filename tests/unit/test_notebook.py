@@ -20,14 +20,14 @@ DRAWING = "data:image/svg+xml;base64,"  # of a chart
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
 
 
-def text(found: list[dict]) -> str:
+def text(outputs: list[dict]) -> str:
     """What a cell says in words and numbers."""
-    return "".join("".join(one.get("text") or one["data"]["text/plain"]) for one in found)
+    return "".join("".join(one.get("text") or one["data"]["text/plain"]) for one in outputs)
 
 
-def payload(found: list[dict]) -> dict | None:
+def payload(outputs: list[dict]) -> dict | None:
     """What a cell's canvas draws."""
-    page = next(("".join(one["data"]["text/html"]) for one in found if "text/html" in one.get("data", {})), None)
+    page = next(("".join(one["data"]["text/html"]) for one in outputs if "text/html" in one.get("data", {})), None)
     if page is None or DRAWING in page:
         return None
     inner = html.unescape(re.search(r'srcdoc="([^"]*)"', page)[1])
@@ -46,16 +46,16 @@ def test_its_cells_show_what_is_stored(monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setenv("TRIATTN_DEVICE", "cpu")
     pictures = figures = charts = 0
-    for cell, shown in ran(json.loads(NOTEBOOK.read_text("utf-8"))):
+    for cell, outputs in ran(json.loads(NOTEBOOK.read_text("utf-8"))):
         stored = cell["outputs"]
-        assert [one["output_type"] for one in shown] == [one["output_type"] for one in stored] and stored
-        assert NUMBER.sub("#", text(shown)) == NUMBER.sub("#", text(stored))
-        numbers = [[float(one) for one in NUMBER.findall(text(some))] for some in (shown, stored)]
+        assert [one["output_type"] for one in outputs] == [one["output_type"] for one in stored] and stored
+        assert NUMBER.sub("#", text(outputs)) == NUMBER.sub("#", text(stored))
+        numbers = [[float(one) for one in NUMBER.findall(text(some))] for some in (outputs, stored)]
         np.testing.assert_allclose(*numbers, atol=2e-4)
-        assert [one.get("data", {}).keys() for one in shown] == [one.get("data", {}).keys() for one in stored]
+        assert [one.get("data", {}).keys() for one in outputs] == [one.get("data", {}).keys() for one in stored]
         pictures += sum("image/png" in one.get("data", {}) for one in stored)
         charts += sum(DRAWING in "".join(one.get("data", {}).get("text/html", "")) for one in stored)
-        if (now := payload(shown)) is not None:
+        if (now := payload(outputs)) is not None:
             then, figures = payload(stored), figures + 1
             assert now.keys() == then.keys() and now["axes"] == then["axes"] and now["caption"] == then["caption"]
             exact = [Reader(one).bytes(one["exact"]["weight"], -1, kind="f4") for one in (now, then)]

@@ -52,7 +52,7 @@ def test_a_mechanism_goes_on_with_the_weights_it_is_given(mechanism, similarity,
         return given
 
     with replacing(change), torch.no_grad():
-        found = module(query, key, context, "here")
+        output = module(query, key, context, "here")
         seen = threading.Thread(target=lambda: asked.append(is_overridden()))
         seen.start()
         seen.join()
@@ -69,20 +69,20 @@ def test_a_mechanism_goes_on_with_the_weights_it_is_given(mechanism, similarity,
         expected = join_heads(module.mix(given, value, split_heads(module.context(context.vectors), HEADS)))
     else:
         expected = join_heads(given @ value)
-    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(output, expected)
 
 
 @pytest.mark.parametrize("axis", ["key", "context"])
 def test_along_an_axis_all_other_mass_stays(axis):
     dim, weights, others = null_replacement.DIMS[axis], drawn(2, HEADS, N, I, J), drawn(2, HEADS, N, I, J, seed=1)
     others[1, 0, 2] = 0
-    found = null_replacement.redistribute(weights, others, dim)
-    torch.testing.assert_close(found.sum(dim), weights.sum(dim))
+    result = null_replacement.redistribute(weights, others, dim)
+    torch.testing.assert_close(result.sum(dim), weights.sum(dim))
     for b, h, n, i, j in np.ndindex(2, HEADS, N, I, J):
         at = (b, h, n, slice(None), j) if axis == "key" else (b, h, n, i, slice(None))
         total = others[at].sum()
         expected = weights[at].sum() * others[b, h, n, i, j] / total if total else weights[b, h, n, i, j]
-        torch.testing.assert_close(found[b, h, n, i, j], expected)
+        torch.testing.assert_close(result[b, h, n, i, j], expected)
 
 
 @pytest.mark.parametrize("axis", ["key", "context"])
@@ -91,12 +91,12 @@ def test_shuffled_weights_are_the_same_ones_elsewhere_and_masks_stay(axis):
     weights, keep = drawn(3, HEADS, N, 11, 13), torch.ones(3, 1, 1, 11, 13, dtype=torch.bool)
     keep = keep.narrow(7 - dim, 0, 1)  # along the axis alone
     keep.select(dim, 2)[:] = False
-    found = null_replacement.shuffle(weights, keep, dim, torch.Generator().manual_seed(1))
-    torch.testing.assert_close(found.select(dim, 2), weights.select(dim, 2))
-    torch.testing.assert_close(found.sort(dim).values, weights.sort(dim).values)
-    assert (found != weights).double().mean() > 0.7
+    result = null_replacement.shuffle(weights, keep, dim, torch.Generator().manual_seed(1))
+    torch.testing.assert_close(result.select(dim, 2), weights.select(dim, 2))
+    torch.testing.assert_close(result.sort(dim).values, weights.sort(dim).values)
+    assert (result != weights).double().mean() > 0.7
     together = weights.sum(7 - dim).sort(-1).values  # whole slices move, so that what they sum to moves with them
-    torch.testing.assert_close(found.sum(7 - dim).sort(-1).values, together)
+    torch.testing.assert_close(result.sum(7 - dim).sort(-1).values, together)
     places = torch.arange(weights.shape[dim]).view([-1 if d == dim else 1 for d in range(5)]).expand_as(weights)
     where = null_replacement.shuffle(places, keep, dim, torch.Generator().manual_seed(1))
     for at in range(3):  # another permutation for each row, head and query
@@ -110,47 +110,47 @@ def site(outcome, name: str) -> np.ndarray:
 @pytest.mark.parametrize("axis", ["key", "context"])
 def test_uniform_attention_of_a_checkpoint(axis):
     bundle, example = load("pairs-tri"), examples("pairs")[0]
-    found = null_replacement.run_null_test(bundle, example, "uniform", axis)
+    result = null_replacement.run_null_test(bundle, example, "uniform", axis)
     at = {"key": 2, "context": 3}[axis]
-    for way in ("a_over_b", "b_over_a"):
-        mean, after = site(found.before, way).mean(at, keepdims=True), site(found.after, way)
+    for direction in ("a_over_b", "b_over_a"):
+        mean, after = site(result.before, direction).mean(at, keepdims=True), site(result.after, direction)
         np.testing.assert_allclose(after, np.broadcast_to(mean, after.shape), atol=1e-6)
-    assert found.log_odds.shape == (1,) and found.log_odds[0] == pytest.approx(found.after.log_odds, abs=1e-5)
-    assert found.changes[0] == pytest.approx(found.after.log_odds - found.before.log_odds, abs=1e-5)
-    assert abs(found.changes[0]) > 1e-6
+    assert result.log_odds.shape == (1,) and result.log_odds[0] == pytest.approx(result.after.log_odds, abs=1e-5)
+    assert result.changes[0] == pytest.approx(result.after.log_odds - result.before.log_odds, abs=1e-5)
+    assert abs(result.changes[0]) > 1e-6
 
 
 @pytest.mark.parametrize("how", ["product of marginals", "even"])
 def test_a_cube_without_its_third_order_and_one_of_even_weights(how):
-    found = null_replacement.run_null_test(load("pairs-tri"), examples("pairs")[0], how)
-    for way in ("a_over_b", "b_over_a"):
-        before, after = site(found.before, way), site(found.after, way)
+    result = null_replacement.run_null_test(load("pairs-tri"), examples("pairs")[0], how)
+    for direction in ("a_over_b", "b_over_a"):
+        before, after = site(result.before, direction), site(result.after, direction)
         marginals = np.einsum("hni,hnj->hnij", before.sum(3), before.sum(2))
         even = (before > 0) / (before > 0).sum((2, 3), keepdims=True)
         np.testing.assert_allclose(after, marginals if how == "product of marginals" else even, atol=1e-6)
-        assert np.abs(after - before).max() > 1e-5 and found.log_odds.shape == (1,)
+        assert np.abs(after - before).max() > 1e-5 and result.log_odds.shape == (1,)
 
 
 @pytest.mark.parametrize("name", ["pairs-bi", "pairs-tri", "dialogue-cbi", "reading-tri"])
 @pytest.mark.parametrize("how", ["shuffled", "untrained"])
 def test_many_draws_are_as_each_alone(name, how, monkeypatch):
     bundle, example = load(name), examples(name.split("-")[0])[0]
-    found = null_replacement.run_null_test(bundle, example, how, draws=7, seed=2)
-    assert found.log_odds.shape == found.flipped.shape == (7,) and len(set(found.log_odds.round(6))) > 3
+    result = null_replacement.run_null_test(bundle, example, how, draws=7, seed=2)
+    assert result.log_odds.shape == result.flipped.shape == (7,) and len(set(result.log_odds.round(6))) > 3
     again = null_replacement.run_null_test(bundle, example, how, draws=7, seed=2)
-    np.testing.assert_allclose(again.log_odds, found.log_odds, atol=1e-6)
+    np.testing.assert_allclose(again.log_odds, result.log_odds, atol=1e-6)
     if how == "untrained":
         pairs = lambda rows, *_: (slice(i, i + 2) for i in range(0, rows, 2))  # noqa: E731
         monkeypatch.setattr(null_replacement, "row_slices", pairs)
         parts = null_replacement.run_null_test(bundle, example, how, draws=7, seed=2)
-        np.testing.assert_allclose(parts.log_odds, found.log_odds, atol=1e-5)
+        np.testing.assert_allclose(parts.log_odds, result.log_odds, atol=1e-5)
     other = null_replacement.run_null_test(bundle, example, how, draws=7, seed=20)
-    assert np.abs(other.log_odds - found.log_odds).max() > 1e-6
+    assert np.abs(other.log_odds - result.log_odds).max() > 1e-6
 
 
 def test_untrained_attention_is_that_of_the_same_network_newly_drawn():
     bundle, example = load("pairs-bi"), examples("pairs")[0]
-    found = null_replacement.run_null_test(bundle, example, "untrained", draws=1, seed=5)
+    result = null_replacement.run_null_test(bundle, example, "untrained", draws=1, seed=5)
     state = torch.get_rng_state()
     torch.manual_seed(5)
     fresh = kinds.build(bundle.config, bundle.encoder.hidden).eval()
@@ -158,7 +158,7 @@ def test_untrained_attention_is_that_of_the_same_network_newly_drawn():
     with torch.inference_mode(), recording() as record:
         fresh(bundle.encoder(collate([run_query(bundle, example).roles], bundle.tokenizer)))
     expected = record.sites["layer.0/a_over_b/weight"].tensor[0].numpy()
-    np.testing.assert_allclose(site(found.after, "a_over_b"), expected, atol=1e-6)
+    np.testing.assert_allclose(site(result.after, "a_over_b"), expected, atol=1e-6)
 
 
 def test_drawing_leaves_the_generator_of_others_alone():

@@ -32,25 +32,25 @@ def one_set(root: Path, rows: list[dict], **data) -> Path:
 
 
 @pytest.mark.parametrize(
-    "told", [{"zero": "person"}, {"0": ["bad"]}, {"0": 1}, {"0": "person", "2": "place"}, {}], ids=str
+    "labels", [{"zero": "person"}, {"0": ["bad"]}, {"0": 1}, {"0": "person", "2": "place"}, {}], ids=str
 )
-def test_labels_that_are_not_names_by_number_are_one_line(tmp_path, told):
+def test_labels_that_are_not_names_by_number_are_one_line(tmp_path, labels):
     config = read_config(one_set(tmp_path, [{"text": "who ?", "label": 0}]))
-    (tmp_path / "odd" / "labels.json").write_text(json.dumps(told), "utf-8")
+    (tmp_path / "odd" / "labels.json").write_text(json.dumps(labels), "utf-8")
     with pytest.raises(DataError, match=r"labels.json: expected the name of each label by its number") as error:
         splits(config, tmp_path)
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ({"text": "   ", "label": 1}, "The sentence is empty"),
         ({"text": "\u200b", "label": 1}, "The sentence has no character that the model can read"),
         ({"text": "the car", "label": 7}, "has label 7, but the config names 3 labels"),
     ],
 )
-def test_a_row_that_cannot_be_trained_on_is_named(tmp_path, monkeypatch, capsys, row, said):
+def test_a_row_that_cannot_be_trained_on_is_named(tmp_path, monkeypatch, capsys, row, message):
     """Not one like it before it that is not asked for."""
     make_encoder(tmp_path / "checkpoints" / "encoders" / "tiny")
     monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(tmp_path / "checkpoints"))
@@ -59,14 +59,14 @@ def test_a_row_that_cannot_be_trained_on_is_named(tmp_path, monkeypatch, capsys,
     file = one_set(tmp_path, [{"src": "random", **one} for one in rows], where={"src": "random"})
     assert main(["train", str(file), "--data", str(tmp_path), "--runs", str(tmp_path / "runs")]) == 1
     (line,) = (one for one in capsys.readouterr().err.splitlines() if one.startswith("triattn: "))
-    assert f"all.jsonl:4: {said}" in line
+    assert f"all.jsonl:4: {message}" in line
 
 
 @pytest.mark.parametrize(
-    ("folds", "repeats", "said"), [(3, False, "2 different texts for 3 folds"), (5, True, "4 rows for 5 folds")]
+    ("folds", "repeats", "message"), [(3, False, "2 different texts for 3 folds"), (5, True, "4 rows for 5 folds")]
 )
-def test_fewer_texts_than_folds_are_told_before_training(tmp_path, folds, repeats, said):
+def test_fewer_texts_than_folds_are_told_before_training(tmp_path, folds, repeats, message):
     rows = [{"text": text, "label": 0} for text in ("who ?", "the car", "The car!", "who")]
     config = read_config(one_set(tmp_path, rows, folds=folds, repeats=repeats))
-    with pytest.raises(DataError, match=f"all.jsonl: {said}"):
+    with pytest.raises(DataError, match=f"all.jsonl: {message}"):
         splits(config, tmp_path)

@@ -93,5 +93,5 @@ def test_training_and_reading_give_the_same_segments(tokenizer):
 def test_a_stage_may_go_without(tokenizer, match):
     """As one that trains before matches are told; an encoder of two segments is never given more."""
     _, types, _ = encoder_rows.collate([encoder_rows.Pair((7, 8, 9), (9, 10), 1)], tokenizer, match)
-    told = tokenizer.match and match is not False
-    assert types.tolist() == ([[0, 0, 0, 2, 0, 3, 1, 1]] if told else [[0, 0, 0, 0, 0, 1, 1, 1]])
+    has_match = tokenizer.match and match is not False
+    assert types.tolist() == ([[0, 0, 0, 2, 0, 3, 1, 1]] if has_match else [[0, 0, 0, 0, 0, 1, 1, 1]])

@@ -80,8 +80,8 @@ def test_signed_scale_keeps_zero_exact_and_sides_apart(power):
 
 
 def test_a_legend_says_how_a_signed_scale_goes():
-    told = [SignedScale(2.0, power).how for power in (0.5, 0.7, 1.0)]
-    assert told == ["square-root scale", "power 0.7 scale", ""]
+    scale_notes = [SignedScale(2.0, power).how for power in (0.5, 0.7, 1.0)]
+    assert scale_notes == ["square-root scale", "power 0.7 scale", ""]
     assert scale_payload(SignedScale(2.0, 0.7))["how"] == "power 0.7 scale"
 
 

@@ -51,41 +51,41 @@ def opened(view: str, *sizes: int, **settings) -> PaperFigure:
 
 def texts(pdf: bytes) -> list[tuple[str, float]]:
     """Every piece of text of a one-page PDF, and its type in points as it is printed."""
-    found: list[tuple[str, float]] = []
+    text_sizes: list[tuple[str, float]] = []
 
     def visit(text, cm, tm, font, size):
         if text.strip():
             a, b = tm[0] * cm[0] + tm[1] * cm[2], tm[0] * cm[1] + tm[1] * cm[3]
-            found.append((text.strip(), size * float(np.hypot(a, b))))
+            text_sizes.append((text.strip(), size * float(np.hypot(a, b))))
 
     PdfReader(io.BytesIO(pdf)).pages[0].extract_text(visitor_text=visit)
-    return found
+    return text_sizes
 
 
 def letters(pdf: bytes) -> list[tuple[str, float, float, float]]:
     """Every letter of a chart's PDF: x and y in points, and its size.  What is hidden is not turned to the page."""
-    found: list[tuple[str, float, float, float]] = []
+    positions: list[tuple[str, float, float, float]] = []
 
     def visit(text, cm, tm, font, size):
         if text.strip() and cm[0] * cm[3] - cm[1] * cm[2] < 0:
             x, y = (tm[4] * cm[i] + tm[5] * cm[i + 2] + cm[i + 4] for i in (0, 1))
-            found.append((text.strip(), x, y, size))
+            positions.append((text.strip(), x, y, size))
 
     PdfReader(io.BytesIO(pdf)).pages[0].extract_text(visitor_text=visit)
-    return found
+    return positions
 
 
 def faults(pdf: bytes) -> list[str]:
     """Letters that stand beyond the page, or on another letter."""
-    box, found = PdfReader(io.BytesIO(pdf)).pages[0].mediabox, letters(pdf)
+    box, glyphs = PdfReader(io.BytesIO(pdf)).pages[0].mediabox, letters(pdf)
     wrong = [
         f"{letter} beyond the page"
-        for letter, x, y, size in found
+        for letter, x, y, size in glyphs
         if not (0 <= x <= float(box.width) - 0.2 * size and 0 <= y <= float(box.height) - 0.5 * size)
     ]
-    places = np.array([(x, y) for _, x, y, _ in found])
+    places = np.array([(x, y) for _, x, y, _ in glyphs])
     apart = np.hypot(*(places[:, None] - places[None]).transpose(2, 0, 1)) + 99 * np.tri(len(places))
-    return wrong + [f"{found[i][0]} on {found[j][0]}" for i, j in np.argwhere(apart < 0.2 * LEAST)]
+    return wrong + [f"{glyphs[i][0]} on {glyphs[j][0]}" for i, j in np.argwhere(apart < 0.2 * LEAST)]
 
 
 def sizes_of(pdf: bytes) -> list[float]:

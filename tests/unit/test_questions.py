@@ -27,8 +27,8 @@ def tokenizer(tmp_path_factory):
 
 
 def read(tokenizer, example: questions.Example, tokens: int):
-    (found,) = questions.roles([example], tokenizer, Limits(tokens))
-    return found
+    (windows,) = questions.roles([example], tokenizer, Limits(tokens))
+    return windows
 
 
 def cut(role, text: str) -> list[str]:
@@ -40,24 +40,24 @@ def cut(role, text: str) -> list[str]:
 
 
 def test_a_cell_is_a_word(tokenizer):
-    (found,) = read(tokenizer, ONE, 40)
-    passage, question = found.roles["passage"], found.roles["question"]
+    (window,) = read(tokenizer, ONE, 40)
+    passage, question = window.roles["passage"], window.roles["question"]
     assert cut(passage, PASSAGE) == PASSAGE.split() and cut(question, ONE.question) == ONE.question.split()
     assert len(passage) > len(passage.runs)  # car ##s
-    assert found.axes("attention/weight") == {"query": passage, "key": question}
-    assert found.axes("question/x") == {"query": question, "key": question}
-    assert found.notes == ("The passage: the model does not know it.",)
+    assert window.axes("attention/weight") == {"query": passage, "key": question}
+    assert window.axes("question/x") == {"query": question, "key": question}
+    assert window.notes == ("The passage: the model does not know it.",)
 
 
 @pytest.mark.parametrize("most", [5, 7, 11])
 def test_windows_overlap_and_leave_nothing_out(tokenizer, most):
     text = "the red cars play big films who watch small browser " * 13
     example = questions.Example(text, "who ?")
-    (whole,), found = read(tokenizer, example, 500), read(tokenizer, example, most)
+    (whole,), windows = read(tokenizer, example, 500), read(tokenizer, example, most)
     every = whole.roles["passage"]
     places = [every.spans[a][0] for a, _ in every.runs]
     last, at = -1, []
-    for window in found:
+    for window in windows:
         role = window.roles["passage"]
         starts = [role.spans[a][0] for a, _ in role.runs]
         assert len(role) <= most and cut(role, text) == [text[s:].split()[0] for s in starts]
@@ -73,10 +73,10 @@ def test_windows_overlap_and_leave_nothing_out(tokenizer, most):
 
 def test_a_word_longer_than_a_window_is_several_cells(tokenizer):
     text = "car" + "s" * 17
-    found = read(tokenizer, questions.Example(text, "who"), 5)
-    assert len(found) > 1 and all(len(one.roles["passage"]) <= 5 for one in found)
-    assert sum(len(piece) for one in found for piece in cut(one.roles["passage"], text)) >= len(text)
-    assert found[0].roles["passage"].runs == ((0, 5),)
+    windows = read(tokenizer, questions.Example(text, "who"), 5)
+    assert len(windows) > 1 and all(len(one.roles["passage"]) <= 5 for one in windows)
+    assert sum(len(piece) for one in windows for piece in cut(one.roles["passage"], text)) >= len(text)
+    assert windows[0].roles["passage"].runs == ((0, 5),)
 
 
 def test_an_answer_is_the_words_it_stands_on(tokenizer):
@@ -89,15 +89,15 @@ def test_an_answer_is_the_words_it_stands_on(tokenizer):
     parts = read(tokenizer, ONE, 8)
     whole = [questions.cells(one.roles["passage"], ONE.spans[0]) for one in parts]
     assert None in whole and any(whole)
-    for one, place in zip(parts, whole):
+    for part, place in zip(parts, whole):
         if place:
-            assert cut(one.roles["passage"], PASSAGE)[place[0] : place[1] + 1] == ["a", "smaller", "browser"]
+            assert cut(part.roles["passage"], PASSAGE)[place[0] : place[1] + 1] == ["a", "smaller", "browser"]
 
 
 def test_a_question_longer_than_the_passage_is_read(tokenizer):
-    (found,) = read(tokenizer, replace(ONE, passage="car", question="who play " * 30), 50)
-    assert len(found.roles["passage"].runs) == 1 and len(found.roles["question"].runs) == 50
-    assert any(note.startswith("The question is cut after 50 tokens") for note in found.notes)
+    (window,) = read(tokenizer, replace(ONE, passage="car", question="who play " * 30), 50)
+    assert len(window.roles["passage"].runs) == 1 and len(window.roles["question"].runs) == 50
+    assert any(note.startswith("The question is cut after 50 tokens") for note in window.notes)
 
 
 # --- what is read ---
@@ -105,26 +105,32 @@ def test_a_question_longer_than_the_passage_is_read(tokenizer):
 
 def test_the_context_may_be_called_passage():
     row = {"question": "who ?", "answers": [{"text": "red", "answer_start": 4}]}
-    found = questions.Example.from_row(row | {"passage": PASSAGE})
-    assert found == questions.Example.from_row(row | {"context": PASSAGE}) and found.spans == ((4, 7),)
-    for part, said in (({}, "'context'"), ({"passage": 3}, "'passage'"), ({"passage": "x", "context": 3}, "'context'")):
-        with pytest.raises(DataError, match=f"field {said} must be text"):
+    example = questions.Example.from_row(row | {"passage": PASSAGE})
+    assert example == questions.Example.from_row(row | {"context": PASSAGE}) and example.spans == ((4, 7),)
+    for part, message in (
+        ({}, "'context'"),
+        ({"passage": 3}, "'passage'"),
+        ({"passage": "x", "context": 3}, "'context'"),
+    ):
+        with pytest.raises(DataError, match=f"field {message} must be text"):
             questions.Example.from_row(row | part)
 
 
 def test_examples_are_twelve_passages_and_the_papers_first():
-    found = questions.examples()
-    assert len({one.passage for one in found}) == 12 and len({one.id for one in found}) == len(found)
-    assert "Super Bowl" in found[0].passage and found[0].question == "What day was the game played on?"
-    assert found[0].answers == (("February 7, 2016", found[0].passage.index("February")),)
-    for one in found:
-        one.check()
-        assert one.answers and all(one.passage[a:b] == text for (a, b), (text, _) in zip(one.spans, one.answers))
-        assert questions.Example.from_row(questions.row(one)) == replace(one, id="")
+    examples = questions.examples()
+    assert len({one.passage for one in examples}) == 12 and len({one.id for one in examples}) == len(examples)
+    assert "Super Bowl" in examples[0].passage and examples[0].question == "What day was the game played on?"
+    assert examples[0].answers == (("February 7, 2016", examples[0].passage.index("February")),)
+    for example in examples:
+        example.check()
+        assert example.answers and all(
+            example.passage[a:b] == text for (a, b), (text, _) in zip(example.spans, example.answers)
+        )
+        assert questions.Example.from_row(questions.row(example)) == replace(example, id="")
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"context": 3}, "'context' must be text"),
         ({"question": None}, "'question' must be text"),
@@ -137,13 +143,13 @@ def test_examples_are_twelve_passages_and_the_papers_first():
         ({"answers": [{"text": "?", "answer_start": -1}]}, "not at character -1"),
     ],
 )
-def test_a_bad_record_is_named(tmp_path, change, said):
+def test_a_bad_record_is_named(tmp_path, change, message):
     row = {"context": "the car", "question": "what ?", "answers": [{"text": "car", "answer_start": 4}], "id": "x"}
     path = tmp_path / "rows.jsonl"
     path.write_text(json.dumps(row) + "\n" + json.dumps(row | change) + "\n", "utf-8")
     with pytest.raises(DataError) as error:
         list(questions.read(path))
-    assert f"{path}:2: " in str(error.value) and said in str(error.value) and "\n" not in str(error.value)
+    assert f"{path}:2: " in str(error.value) and message in str(error.value) and "\n" not in str(error.value)
     qas = [{name: one for name, one in of.items() if name != "context"} for of in (row, row | change)]
     official = {"data": [{"title": "t", "paragraphs": [{"context": change.get("context", "the car"), "qas": qas}]}]}
     path = tmp_path / "official.json"
@@ -151,11 +157,11 @@ def test_a_bad_record_is_named(tmp_path, change, said):
     with pytest.raises(DataError) as error:
         list(questions.read(path))
     number = 0 if "context" in change else 1
-    assert f"{path}: data[0].paragraphs[0].qas[{number}] (id x): " in str(error.value) and said in str(error.value)
+    assert f"{path}: data[0].paragraphs[0].qas[{number}] (id x): " in str(error.value) and message in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("found", "said"),
+    ("content", "message"),
     [
         ({"version": 1}, "the list 'data'"),
         ({"data": [{"paragraphs": {}}]}, "data[0]: must be an object with the list 'paragraphs'"),
@@ -164,12 +170,12 @@ def test_a_bad_record_is_named(tmp_path, change, said):
         ({"data": ["x"]}, "data[0]: must be an object"),
     ],
 )
-def test_a_malformed_official_file_is_named(tmp_path, found, said):
+def test_a_malformed_official_file_is_named(tmp_path, content, message):
     path = tmp_path / "official.json"
-    path.write_text(json.dumps(found), "utf-8")
+    path.write_text(json.dumps(content), "utf-8")
     with pytest.raises(DataError) as error:
         list(questions.read(path))
-    assert str(error.value).startswith(str(path)) and said in str(error.value)
+    assert str(error.value).startswith(str(path)) and message in str(error.value)
 
 
 def test_an_official_file_gives_the_same_examples(tmp_path):
@@ -182,9 +188,9 @@ def test_an_official_file_gives_the_same_examples(tmp_path):
     packed.write_bytes(gzip.compress(path.read_bytes()))
     assert rows_file(tmp_path, "squad/packed") == packed and tuple(questions.read(packed)) == questions.examples()
     cut, bomb = packed.read_bytes()[:-99], gzip.compress(b" " * 30_000_000)
-    for bad, said in (cut, "ended before"), (b"no gzip", "gzip"), (bomb, "unfolds to more than 100 times its size"):
+    for bad, message in (cut, "ended before"), (b"no gzip", "gzip"), (bomb, "unfolds to more than 100 times its size"):
         packed.write_bytes(bad)
-        with pytest.raises(DataError, match=f"packed.json.gz: .*{said}") as error:
+        with pytest.raises(DataError, match=f"packed.json.gz: .*{message}") as error:
             list(questions.read(packed))
         assert "None" not in str(error.value) and "\n" not in str(error.value)
 

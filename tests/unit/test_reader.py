@@ -41,29 +41,29 @@ def build(seed: int = 1, similarity: str = "t_trilinear", **settings) -> Reader:
 
 def texts(dtype: torch.dtype = torch.float32, before: bool = False) -> tuple[States, States]:
     draw = torch.Generator().manual_seed(2)
-    found = []
+    states = []
     for side, size in ((0, M), (1, N)):
         vectors, keep = torch.full((3, size, WORDS), 1e3, dtype=dtype), torch.zeros(3, size, dtype=torch.bool)
         for row, lengths in enumerate(LENGTHS):
             at = slice(size - lengths[side], size) if before else slice(0, lengths[side])
             keep[row, at] = True
             vectors[row, at] = torch.randn(lengths[side], WORDS, generator=draw, dtype=torch.float64).to(dtype)
-        found.append(States(vectors, keep))
-    return tuple(found)
+        states.append(States(vectors, keep))
+    return tuple(states)
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
 @torch.no_grad()
 def test_the_whole_reader_is_that_of_the_paper(output):
     module, given = build(output=output).double(), texts(torch.float64)
-    found = module(given)
+    scores = module(given)
     weights = {name: one.numpy() for name, one in module.state_dict().items()}
     for row, (m, n) in enumerate(LENGTHS):
         passage, question = given[0].vectors[row, :m].numpy(), given[1].vectors[row, :n].numpy()
         start, end = oracle.reader(passage, question, weights, output)
         expected = torch.tensor(np.stack([start, end], -1))
-        torch.testing.assert_close(found[row, :m].double(), expected, rtol=1e-5, atol=1e-5)
-        assert (found[row, m:] < -1e30).all()
+        torch.testing.assert_close(scores[row, :m].double(), expected, rtol=1e-5, atol=1e-5)
+        assert (scores[row, m:] < -1e30).all()
 
 
 @torch.no_grad()
@@ -77,8 +77,8 @@ def test_padding_changes_nothing():
 def test_every_weight_learns():
     module = build(dropout=0.2).train()
     torch.manual_seed(1)
-    found = module(texts())[texts()[0].keep]
-    (found * torch.randn(found.shape)).sum().backward()
+    output = module(texts())[texts()[0].keep]
+    (output * torch.randn(output.shape)).sum().backward()
     for name, parameter in module.named_parameters():
         assert parameter.grad is not None and parameter.grad.isfinite().all(), name
         assert name == "attention.similarity.trilinear.w_p" or parameter.grad.abs().max() > 1e-9, name
@@ -128,10 +128,10 @@ def test_lstms_without_packing_are_those_with(dtype):
     x = torch.where(given.keep[..., None], given.vectors, 0.0).requires_grad_()
     packed = pack_padded_sequence(x, given.keep.sum(1), batch_first=True, enforce_sorted=False)
     expected = pad_packed_sequence(module.rnn(packed)[0], batch_first=True)[0]
-    found = module(x, given.keep)
-    torch.testing.assert_close(found, expected)
+    output = module(x, given.keep)
+    torch.testing.assert_close(output, expected)
     leaves, onto = [x, *module.parameters()], torch.randn(expected.shape, dtype=dtype)
-    for ours, theirs in zip(*(torch.autograd.grad((one * onto).sum(), leaves) for one in (found, expected))):
+    for ours, theirs in zip(*(torch.autograd.grad((one * onto).sum(), leaves) for one in (output, expected))):
         torch.testing.assert_close(ours, theirs)
 
 
@@ -139,7 +139,7 @@ def test_lstms_without_packing_are_those_with(dtype):
 
 
 @pytest.mark.parametrize(
-    ("part", "settings", "said"),
+    ("part", "settings", "message"),
     [
         ("model", {"similarity": "trilinea"}, "similarity"),
         ("model", {"output": "O_3"}, "output"),
@@ -154,14 +154,14 @@ def test_lstms_without_packing_are_those_with(dtype):
         (None, {"max_tokens": 3}, "max_tokens"),
     ],
 )
-def test_a_config_says_what_is_wrong_in_one_line(tmp_path, part, settings, said):
+def test_a_config_says_what_is_wrong_in_one_line(tmp_path, part, settings, message):
     config = json.loads(json.dumps(CONFIG))
     (config[part] if part else config).update(settings)
     path = tmp_path / "config.json"
     path.write_text(json.dumps(config), "utf-8")
     with pytest.raises(ConfigError) as error:
         read_config(path)
-    assert said in str(error.value) and "\n" not in str(error.value)
+    assert message in str(error.value) and "\n" not in str(error.value)
 
 
 def test_a_config_has_the_papers_sizes_and_reads_what_it_wrote(tmp_path):

@@ -35,17 +35,17 @@ def checkpoint_folder(world, monkeypatch):
 def test_terms_sum_to_the_score_of_the_trace(name, window):
     bundle, example = load(name), questions.Example(LONG, "Who led the work?")
     _, trace = explain(bundle, example, option=window)
-    found = cell_facts(trace, score_terms(bundle, example, *CELL, window), *CELL)
+    facts = cell_facts(trace, score_terms(bundle, example, *CELL, window), *CELL)
     row = trace.site("attention/relevance").values[CELL[0]]
     weights = trace.site("attention/weight").values[CELL[0]]
-    assert found["score"] == row[CELL[1]] == pytest.approx(sum(value for _, value in found["terms"]), abs=1e-5)
-    assert found["centred"] == pytest.approx(row[CELL[1]] - row.mean(), abs=1e-5)
-    assert found["rank"] == 1 + sorted(weights, reverse=True).index(weights[CELL[1]]) and found["of"] == len(weights)
+    assert facts["score"] == row[CELL[1]] == pytest.approx(sum(value for _, value in facts["terms"]), abs=1e-5)
+    assert facts["centred"] == pytest.approx(row[CELL[1]] - row.mean(), abs=1e-5)
+    assert facts["rank"] == 1 + sorted(weights, reverse=True).index(weights[CELL[1]]) and facts["of"] == len(weights)
     again = score_terms_of(bundle, states(bundle, example, window), *CELL)
     products = np.concatenate(list(again.values()))
-    assert [abs(value) for _, _, value in found["dimensions"]] == sorted(np.abs(products).tolist(), reverse=True)[:5]
-    assert found["width"] == STATES
-    for number, at, value in found["dimensions"]:
+    assert [abs(value) for _, _, value in facts["dimensions"]] == sorted(np.abs(products).tolist(), reverse=True)[:5]
+    assert facts["width"] == STATES
+    for number, at, value in facts["dimensions"]:
         assert list(again.values())[number][at] == pytest.approx(value)
 
 
@@ -63,17 +63,17 @@ def test_the_command_repeats_the_numbers(tmp_path, capsys):
     expected = cell_facts(explain(bundle, example, option=1)[1], score_terms(bundle, example, *CELL, 1), *CELL)
     command = ["explain", "squad-t-trilinear", str(row), "--terms", "3.2", "--part", "2"]
     assert main([*command, "--json"]) in (0, None)
-    told = json.loads(capsys.readouterr().out)["terms"]
-    assert told["score"] == pytest.approx(expected["score"]) and told["terms"] == [
+    facts = json.loads(capsys.readouterr().out)["terms"]
+    assert facts["score"] == pytest.approx(expected["score"]) and facts["terms"] == [
         [name, pytest.approx(value)] for name, value in expected["terms"]
     ]
     main(command)
-    said = capsys.readouterr().out
-    assert main([one.replace("3.2", "3,2") for one in command]) in (0, None) and capsys.readouterr().out == said
+    output = capsys.readouterr().out
+    assert main([one.replace("3.2", "3,2") for one in command]) in (0, None) and capsys.readouterr().out == output
     for at in ("3,2", "3.2"):
         main([*command[:3], "--cell", "attention/relevance", at, "--part", "2"])
         assert f"{expected['score']:.6g}  attention/relevance" in capsys.readouterr().out
-    assert f"{expected['score']:.6g}  score of {told['words']}" in said and "w_pq·(h^t * u^t)" in said
+    assert f"{expected['score']:.6g}  score of {facts['words']}" in output and "w_pq·(h^t * u^t)" in output
 
 
 def test_every_part_is_traced_and_said_and_spans_say_where_they_stand(tmp_path, capsys):
@@ -84,14 +84,14 @@ def test_every_part_is_traced_and_said_and_spans_say_where_they_stand(tmp_path, 
     assert prediction.parts > len(prediction.spans) == 5  # there are more parts than spans
     for part in range(1, prediction.parts + 1):
         assert main(["explain", "squad-general3", str(row), "--part", str(part)]) in (0, None)
-        said = capsys.readouterr().out
-        assert f"traced: part {part} of {prediction.parts}\n" in said
-        for one in prediction.spans:
-            assert f"  {LONG[one.start : one.end]}  passage[{one.start}:{one.end}]\n" in said
+        output = capsys.readouterr().out
+        assert f"traced: part {part} of {prediction.parts}\n" in output
+        for span in prediction.spans:
+            assert f"  {LONG[span.start : span.end]}  passage[{span.start}:{span.end}]\n" in output
     for part in (0, -1, prediction.parts + 1):
         assert main(["explain", "squad-general3", str(row), "--part", str(part)]) == 1
-        said = capsys.readouterr().err
-        assert said.endswith(f"There is no part {part}: there are {prediction.parts}.\n") and said.count("\n") == 1
+        output = capsys.readouterr().err
+        assert output.endswith(f"There is no part {part}: there are {prediction.parts}.\n") and output.count("\n") == 1
 
 
 @pytest.mark.parametrize("cell", ["3", "a.b", "3.2.1", "999.0", "3.2.", ".3.2", "3;2"])
@@ -99,5 +99,5 @@ def test_a_wrong_cell_is_one_line(tmp_path, capsys, cell):
     row = tmp_path / "row.json"
     row.write_text(json.dumps({"context": "The red boat left.", "question": "What left?"}), "utf-8")
     assert main(["explain", "squad-general3", str(row), "--terms", cell]) == 1
-    said = capsys.readouterr().err.strip()
-    assert said.count("\n") == 0 and ("--terms" in said or "no cell" in said)
+    error = capsys.readouterr().err.strip()
+    assert error.count("\n") == 0 and ("--terms" in error or "no cell" in error)

@@ -52,8 +52,8 @@ def test_answers_that_fit_no_window_are_told_where_others_fit(reader_world, tmp_
     config = change(folder, data={"train": ["part/train"], "dev": "part/dev", "test": None}, training={"epochs": 1})
     (folder / "config.json").write_text(json.dumps(config | {"max_tokens": 8}), "utf-8")
     assert train(reader_world, folder, more=("--runs", str(tmp_path))) == 0
-    told = [line for line in capsys.readouterr().out.splitlines() if "left out" in line]
-    assert told == [
+    notices = [line for line in capsys.readouterr().out.splitlines() if "left out" in line]
+    assert notices == [
         f"0/0  part/{name} questions have no answer that stands whole in a window: they are left out"
         for name in ("train 2 of 4", "dev 1 of 2")
     ]
@@ -65,16 +65,21 @@ UNSEEN = "\u200b"
 @pytest.mark.parametrize("name", ["blank/train", "blank/dev", "blank/test"])
 @pytest.mark.parametrize("row", [("the car", " ", "car"), ("the car", UNSEEN, "car"), (UNSEEN, "what ?", UNSEEN)])
 def test_a_row_that_cannot_be_read_is_named(reader_world, tmp_path, capsys, name, row):
-    said = "is empty" if row[1] == " " else "has no character that the model can read"
-    for one in ("train", "dev", "test"):
-        ask(reader_world, f"blank/{one}", (f"{one} the car", "what ?", "car"), (f"{one} who the car", "what ?", "car"))
+    message = "is empty" if row[1] == " " else "has no character that the model can read"
+    for split in ("train", "dev", "test"):
+        ask(
+            reader_world,
+            f"blank/{split}",
+            (f"{split} the car", "what ?", "car"),
+            (f"{split} who the car", "what ?", "car"),
+        )
     file = ask(reader_world, name, SHORT, row)
     folder = make(reader_world, "blank")
     change(folder, data={"train": ["blank/train"], "dev": "blank/dev", "test": "blank/test"}, training={"epochs": 1})
     assert train(reader_world, folder, more=("--runs", str(tmp_path))) == 1
     (line,) = (one for one in capsys.readouterr().err.splitlines() if one.startswith("triattn: "))
     place = f"{file}: labelled row 2" if name == "blank/test" and row[1] != " " else f"{file}:2"
-    assert line.startswith(f"triattn: {place}: The ") and said in line
+    assert line.startswith(f"triattn: {place}: The ") and message in line
 
 
 def test_questions_without_an_answer_are_told(reader_world, tmp_path, capsys):
@@ -89,36 +94,36 @@ def test_questions_without_an_answer_are_told(reader_world, tmp_path, capsys):
     folder = make(reader_world, "some")
     change(folder, data={"train": ["some/train"], "dev": "some/dev", "test": "asked/dev"}, training={"epochs": 1})
     assert train(reader_world, folder, more=("--runs", str(tmp_path))) == 0
-    told = [line for line in capsys.readouterr().out.splitlines() if "no answer" in line]
-    assert told == [
+    notices = [line for line in capsys.readouterr().out.splitlines() if "no answer" in line]
+    assert notices == [
         f"0/0  some/{name} questions have no answer: they are left out" for name in ("train 3 of 5", "dev 1 of 2")
     ]
     assert main(["evaluate", str(folder), str(file)]) == 0
-    said = capsys.readouterr()
-    assert "triattn: 1 of 2 rows have no label, or no answer: they are left out\n" in said.err
+    captured = capsys.readouterr()
+    assert "triattn: 1 of 2 rows have no label, or no answer: they are left out\n" in captured.err
     assert (
-        said.out.startswith("1 rows")
+        captured.out.startswith("1 rows")
         and main(["evaluate", str(folder), str(reader_world / "data/asked/dev.jsonl")]) == 0
     )
     assert "left out" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "difference"),
     [
         ({"model": {"vectors": "layer:1"}}, "their vectors:"),
         ({"max_tokens": 13}, "their max_tokens:"),
         ({"max_tokens": 13, "model": {"vectors": "layer:1"}}, "their max_tokens and vectors:"),
     ],
 )
-def test_readers_that_read_other_vectors_or_windows_are_told_what_differs(reader_world, changes, said):
+def test_readers_that_read_other_vectors_or_windows_are_told_what_differs(reader_world, changes, difference):
     bundles = []
     for name, more in (("first", {}), ("second", changes)):
         config = CONFIG | more | {"model": CONFIG["model"] | more.get("model", {})}
         config = ReaderCheckpoint.model_validate(config)
         save(reader_world / "checkpoints" / name, config, build(config, load_encoder("tiny", "cpu")[0].hidden))
         bundles.append(load(name))
-    with pytest.raises(ConfigError, match=f"first and second differ in {said} ask them apart"):
+    with pytest.raises(ConfigError, match=f"first and second differ in {difference} ask them apart"):
         require_shared_encoder(bundles)
 
 

@@ -84,21 +84,21 @@ def test_two_readers_from_one_command_to_every_other(reader_world, capsys):
     for folder in folders:
         metrics, bundle = json.loads((folder / "metrics.json").read_text("utf-8")), load(folder)
         assert metrics["test"]["set"] == "asked/dev" and metrics["test"]["n"] == 21 and metrics["dev"]["n"] == 9
-        (found,) = evaluate([bundle], questions.read(dev))
-        assert found["metrics"] == {name: metrics["test"][name] for name in ("em", "f1")}
+        (result,) = evaluate([bundle], questions.read(dev))
+        assert result["metrics"] == {name: metrics["test"][name] for name in ("em", "f1")}
         assert metrics["history"][-1]["dev_f1"] >= 0 and metrics["seeds"][0]["test"] == metrics["test"]["em"]
         entry = (folder / "README.md").read_text("utf-8")
         assert bundle.config.model.similarity in entry and "exact match, %" in entry and "chance, %" in entry
         capsys.readouterr()
         assert main(["verify", str(folder)]) == 0
     assert main(["evaluate", *map(str, folders), str(dev), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert [one["n"] for one in told["checkpoints"]] == [21, 21] and len(told["differences"]) == 1
+    summary = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert [one["n"] for one in summary["checkpoints"]] == [21, 21] and len(summary["differences"]) == 1
     assert main(["list"]) == 0
     assert {"asked-trilinear", "asked-dot-o1"} <= set(capsys.readouterr().out.split())
     assert main(["cases", *map(str, folders), str(dev), "--out", str(reader_world / "cases.parquet")]) == 0
     mined = capsys.readouterr().out
-    assert "21 rows" in mined and f"{folders[0].name} {told['checkpoints'][0]['metrics']['em']:.2f} %" in mined
+    assert "21 rows" in mined and f"{folders[0].name} {summary['checkpoints'][0]['metrics']['em']:.2f} %" in mined
 
 
 def test_an_answer_and_its_trace(reader_world, tmp_path, capsys):
@@ -117,9 +117,11 @@ def test_an_answer_and_its_trace(reader_world, tmp_path, capsys):
     first = prediction.spans[0]
     i, j = (weights[f"query_{side}"].values.tolist().index(getattr(first, side)) for side in ("start", "end"))
     assert first.probability == pytest.approx(start[i] * end[j], rel=1e-4)
-    told = score_terms(bundle, example, 2, 1)
-    assert list(told) == ["w_p·h^t", "w_q·u^t", "w_pq·(h^t * u^t)"] and all(one.shape == (10,) for one in told.values())
-    assert sum(one.sum() for one in told.values()) == pytest.approx(scores.values[2, 1], abs=1e-5)
+    terms = score_terms(bundle, example, 2, 1)
+    assert list(terms) == ["w_p·h^t", "w_q·u^t", "w_pq·(h^t * u^t)"] and all(
+        one.shape == (10,) for one in terms.values()
+    )
+    assert sum(one.sum() for one in terms.values()) == pytest.approx(scores.values[2, 1], abs=1e-5)
     trace.save(tmp_path / "trace.nc")
     assert set(AttentionTrace.load(tmp_path / "trace.nc").sites) == set(trace.sites)
     row = tmp_path / "row.json"
@@ -168,8 +170,8 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(reader_world, monkey
     assert all(torch.equal(left[name], right[name]) for name in left)
     best = json.loads((whole / "metrics.json").read_text("utf-8"))["best_step"]
     state = read_tensors(reader_world / "runs" / "asked-whole" / f"state-{best:08d}" / "model.safetensors")
-    for name, one in left.items():
-        assert torch.equal(one.half(), state[f"average.{name}"].half())
+    for name, tensor in left.items():
+        assert torch.equal(tensor.half(), state[f"average.{name}"].half())
     assert not torch.equal(left["start.weight"].half(), state["model.start.weight"].half())
 
 
@@ -195,8 +197,8 @@ def test_what_is_trained_on_here_is_measured_whole_there(reader_world, tmp_path)
         change(folder, data={"train": ["other/train"], "dev": "own/rows", "test": None}, training={"epochs": 1})
     assert train(reader_world, first) == train(reader_world, second) == 0
     assert train(reader_world, alone, more=("--runs", str(tmp_path))) == 0
-    found, expected = (json.loads((one / "metrics.json").read_text("utf-8")) for one in (second, alone))
-    assert found["history"] == expected["history"] and found["dev"] == expected["dev"]
+    metrics, expected = (json.loads((one / "metrics.json").read_text("utf-8")) for one in (second, alone))
+    assert metrics["history"] == expected["history"] and metrics["dev"] == expected["dev"]
 
 
 @pytest.mark.parametrize("mechanism", ["bidaf", "dcn", "qanet"])
@@ -206,8 +208,8 @@ def test_systems_are_trained_by_the_same_command_and_show_their_terms(reader_wor
     assert "without character embeddings" in (folder / "README.md").read_text("utf-8")
     bundle = load(folder.name)
     example = next(iter(questions.read(reader_world / "data" / "asked" / "dev.jsonl")))
-    said, trace = explain(bundle, example)
-    assert said.labels and trace.meta["mechanism"] == mechanism
+    prediction, trace = explain(bundle, example)
+    assert prediction.labels and trace.meta["mechanism"] == mechanism
     score = float(trace.site("attention/relevance")[1, 0])
     parts = score_terms(bundle, example, 1, 0, trace.meta.get("option", 0))
     assert sum(one.sum() for one in parts.values()) == pytest.approx(score, abs=1e-5)

@@ -35,10 +35,10 @@ WEIGHTS = {"name": "w", "had_seen": [{"name": "a", "what": "b"}], "path": "here"
 def changed(at: str, value: object) -> dict:
     """The good recipe with one setting changed, or without it where the value is None."""
     recipe = copy.deepcopy(GOOD)
-    *way, last = [int(one) if one.isdigit() else one for one in at.split(".")]
+    *keys, last = [int(one) if one.isdigit() else one for one in at.split(".")]
     inner = recipe
-    for one in way:
-        inner = inner[one]
+    for key in keys:
+        inner = inner[key]
     if value is None:
         del inner[last]
     else:
@@ -47,7 +47,7 @@ def changed(at: str, value: object) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("at", "value", "said"),
+    ("at", "value", "message"),
     [
         *((name, None, f"{name}: Field required") for name in GOOD if name != "kind"),
         ("start.name", None, "a start has a name"),
@@ -72,12 +72,12 @@ def changed(at: str, value: object) -> dict:
         ("sede", 1, "unknown key 'sede'; did you mean 'seed'"),
     ],
 )
-def test_what_does_not_fit_is_named(tmp_path, capsys, at, value, said):
+def test_what_does_not_fit_is_named(tmp_path, capsys, at, value, message):
     path = tmp_path / "recipe.json"
     path.write_text(json.dumps(changed(at, value)), "utf-8")
     with pytest.raises(ConfigError) as caught:
         read_recipe(path)
-    assert said in str(caught.value) and str(path) in str(caught.value) and "\n" not in str(caught.value)
+    assert message in str(caught.value) and str(path) in str(caught.value) and "\n" not in str(caught.value)
     assert main(["train", str(path), "--runs", str(tmp_path / "runs")]) == 1
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
     assert sorted(one.name for one in tmp_path.iterdir()) == ["recipe.json"]

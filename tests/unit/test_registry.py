@@ -64,8 +64,8 @@ def test_one_checkpoint_can_be_added_alone(two):
 
 def test_the_command_line_lists_both(two, capsys):
     assert main(["list", "--json", "--checkpoints", str(two[1])]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert [one["name"] for one in found] == ["checkpoints/small-tri", "small-bi", "small-tri"]
+    entries = json.loads(capsys.readouterr().out)
+    assert [one["name"] for one in entries] == ["checkpoints/small-tri", "small-bi", "small-tri"]
 
 
 def test_a_folder_is_parsed_once_for_every_state_of_its_files(two, monkeypatch):
@@ -141,23 +141,23 @@ def test_the_commands_in_metrics_and_records_name_files_that_are_there():
     retired = {path for path in paths if RETIRED.fullmatch(path.partition("/")[0]) or re.match("race-.*living", path)}
     assert len(retired) == 48 and len(paths) > 140
     for path in paths - retired - {"results/efficiency.json"}:
-        assert all(found.is_file() for found in current_paths(SHIPPED / path)), path
+        assert all(file.is_file() for file in current_paths(SHIPPED / path)), path
 
 
 @pytest.mark.parametrize(("what", "words"), [("nowhere", "no such folder"), ("empty", "no checkpoint in it")])
 def test_a_folder_without_checkpoints_is_refused_in_one_line(two, tmp_path, capsys, what, words):
     (tmp_path / "empty").mkdir()
     assert main(["list", "--checkpoints", str(tmp_path / what)]) == 1
-    said = capsys.readouterr().err
-    assert words in said and len(said.strip().splitlines()) == 1
+    errors = capsys.readouterr().err
+    assert words in errors and len(errors.strip().splitlines()) == 1
     with pytest.raises(CheckpointError):
         registry.add_roots([tmp_path / what])
 
 
 def test_a_folder_that_has_gone_is_told(two, tmp_path, monkeypatch):
     monkeypatch.setenv(VARIABLE, os.pathsep.join(map(str, [*two, tmp_path / "gone"])))
-    (told,) = [entry for entry in registry.list_checkpoints() if entry.problem]
-    assert told.problem.startswith(str(tmp_path / "gone")) and VARIABLE in told.problem
+    (problem_entry,) = [entry for entry in registry.list_checkpoints() if entry.problem]
+    assert problem_entry.problem.startswith(str(tmp_path / "gone")) and VARIABLE in problem_entry.problem
 
 
 def test_the_first_missing_tensor_and_the_nearest_are_named(two):
@@ -171,8 +171,13 @@ def test_the_first_missing_tensor_and_the_nearest_are_named(two):
     (file.parent / "config.json").write_text(json.dumps(config))
     with pytest.raises(CheckpointError) as caught:
         load("small-tri")
-    said = str(caught.value)
-    assert f"no tensor {first!r}" in said and f"{first}_renamed" in said and "\n" not in said and len(said) < 300
+    message = str(caught.value)
+    assert (
+        f"no tensor {first!r}" in message
+        and f"{first}_renamed" in message
+        and "\n" not in message
+        and len(message) < 300
+    )
 
 
 def test_an_error_names_the_nearest_of_many_and_else_some_of_them():

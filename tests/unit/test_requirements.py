@@ -25,9 +25,9 @@ EXTRAS = ("requirements-notebook.txt", "requirements-train.txt")  # not installe
 def pins(name: str) -> dict[str, str]:
     """Package → version of a requirements file; a line that is no pin with a reason fails."""
     lines = [line for line in (ROOT / name).read_text("utf-8").splitlines() if line and not line.startswith("#")]
-    found = [LINE.fullmatch(line) for line in lines]
-    assert all(found), [line for line, match in zip(lines, found) if not match]
-    return {match["name"]: match["version"] for match in found}
+    matches = [LINE.fullmatch(line) for line in lines]
+    assert all(matches), [line for line, match in zip(lines, matches) if not match]
+    return {match["name"]: match["version"] for match in matches}
 
 
 def imported(*paths: Path) -> set[str]:
@@ -83,5 +83,5 @@ def test_the_lock_file_has_every_pin_and_nothing_but_exact_versions():
     assert all(re.fullmatch(r"[0-9][0-9a-z.]*", one) for one in locked.values())
     locked = {canonicalize_name(name): one for name, one in locked.items()}
     for file in FILES[:-1]:
-        for name, one in pins(file).items():
-            assert locked[canonicalize_name(name)] == one, name
+        for name, pinned_version in pins(file).items():
+            assert locked[canonicalize_name(name)] == pinned_version, name

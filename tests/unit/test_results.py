@@ -33,8 +33,8 @@ TABLE = Table(
 
 
 def record(name: str = "one", config: dict | None = None, file: str = "", problem=None, **metrics) -> Record:
-    told = {"test": TEST, **metrics}
-    return Record(Entry(name, Path(name), CONFIG if config is None else config, told, "aa", 1, problem), file)
+    all_metrics = {"test": TEST, **metrics}
+    return Record(Entry(name, Path(name), CONFIG if config is None else config, all_metrics, "aa", 1, problem), file)
 
 
 # --- which record ---
@@ -73,8 +73,8 @@ def test_of_several_the_listed_checkpoint_comes_first_then_seeds_then_dev():
         ([low, high], high),
         ([low, seeds, high], seeds),
     ):
-        found = make_cell(TABLE, ROW, COLUMN, all_)
-        assert found.record is chosen and found.others == len(all_) - 1
+        cell = make_cell(TABLE, ROW, COLUMN, all_)
+        assert cell.record is chosen and cell.others == len(all_) - 1
 
 
 # --- the numbers ---
@@ -82,19 +82,21 @@ def test_of_several_the_listed_checkpoint_comes_first_then_seeds_then_dev():
 
 def test_a_cell_has_the_mean_over_seeds_and_the_difference():
     each = [{"seed": n, "test": {**TEST, "accuracy": value}} for n, value in enumerate((81.5, 82.0, 82.9))]
-    found = make_cell(TABLE, ROW, COLUMN, [record(each_seed=each)])
-    assert found.values == (81.5, 82.0, 82.9)
-    assert found.ours == pytest.approx(82.1333, abs=1e-4)
-    assert found.spread == pytest.approx(math.sqrt((0.6333**2 + 0.1333**2 + 0.7667**2) / 2), abs=1e-3)
-    assert found.difference == pytest.approx(82.13333 - 87.25)
+    cell = make_cell(TABLE, ROW, COLUMN, [record(each_seed=each)])
+    assert cell.values == (81.5, 82.0, 82.9)
+    assert cell.ours == pytest.approx(82.1333, abs=1e-4)
+    assert cell.spread == pytest.approx(math.sqrt((0.6333**2 + 0.1333**2 + 0.7667**2) / 2), abs=1e-3)
+    assert cell.difference == pytest.approx(82.13333 - 87.25)
     assert make_cell(TABLE, ROW, F1, [record(each_seed=each)]).difference is None  # the paper prints no F1 here
 
 
 def test_older_records_have_all_seeds_of_the_first_metric_alone():
-    one = record(seeds=[{"seed": 1, "dev": 80.0, "test": 81.5}, {"seed": 2, "test": 82.5}, {"seed": 3, "dev": 1.0}])
-    assert one.values("test", "accuracy") == (81.5, 82.5)
-    assert one.values("test", "f1") == (79.25,)
-    assert one.values("dev", "accuracy") == (80.0, 1.0) and one.values("dev", "f1") == ()
+    run_record = record(
+        seeds=[{"seed": 1, "dev": 80.0, "test": 81.5}, {"seed": 2, "test": 82.5}, {"seed": 3, "dev": 1.0}]
+    )
+    assert run_record.values("test", "accuracy") == (81.5, 82.5)
+    assert run_record.values("test", "f1") == (79.25,)
+    assert run_record.values("dev", "accuracy") == (80.0, 1.0) and run_record.values("dev", "f1") == ()
 
 
 @pytest.mark.parametrize(
@@ -105,34 +107,34 @@ def test_older_records_have_all_seeds_of_the_first_metric_alone():
     ],
 )  # fmt: skip
 def test_a_record_that_lacks_its_numbers_says_so(metrics):
-    found = make_cell(TABLE, ROW, COLUMN, [record("bare", **metrics)])
+    cell = make_cell(TABLE, ROW, COLUMN, [record("bare", **metrics)])
     if metrics == {"each_seed": 3}:
-        assert found.values == (81.5,) and found.reason == ""
+        assert cell.values == (81.5,) and cell.reason == ""
         return
-    assert found.values == () and found.ours is None
-    assert found.reason in ("not measured on test: bare", "no accuracy among its numbers on test: bare")
+    assert cell.values == () and cell.ours is None
+    assert cell.reason in ("not measured on test: bare", "no accuracy among its numbers on test: bare")
 
 
 def test_an_empty_cell_has_its_reason():
     nothing = make_cell(TABLE, ROW, COLUMN, [])
     assert nothing.reason == "not trained: no record of lcqmc, tri, dot"
     assert make_cell(TABLE, TABLE.rows[0], COLUMN, [record()]).reason == ""  # a system of others
-    told = ROW.model_copy(update={"reason": "not to be had: its data"})
-    assert make_cell(TABLE, told, COLUMN, [record()]).reason == "not to be had: its data"
+    row = ROW.model_copy(update={"reason": "not to be had: its data"})
+    assert make_cell(TABLE, row, COLUMN, [record()]).reason == "not to be had: its data"
     lacks = make_cell(TABLE, ROW, F1, [record(test={"accuracy": 80.0, "n": 4})])
     assert lacks.reason == "no f1 among its numbers on test: one"
 
 
 def test_the_best_of_a_column_are_those_that_print_alike():
-    def made(*values: float, better: str = "higher") -> list[Cell]:
+    def make_column(*values: float, better: str = "higher") -> list[Cell]:
         column = COLUMN.model_copy(update={"digits": 1, "better": better})
         return [Cell(column, Printed(str(one), one, None), (one,) if one > 70 else ()) for one in values]
 
-    assert best_cells(made(84.121, 84.119, 84.08), ours=True) == {0, 1}  # ours has two digits at least
-    assert best_cells(made(84.121, 84.119, 84.08), ours=False) == {0}
-    assert best_cells(made(84.1, 73.0, 65.0, better="lower"), ours=True) == {1}
-    assert best_cells(made(84.1, 73.0, 65.0, better="lower"), ours=False) == {2}
-    assert best_cells(made(84.1, 65.0), ours=True) == set()  # of one there is no best
+    assert best_cells(make_column(84.121, 84.119, 84.08), ours=True) == {0, 1}  # ours has two digits at least
+    assert best_cells(make_column(84.121, 84.119, 84.08), ours=False) == {0}
+    assert best_cells(make_column(84.1, 73.0, 65.0, better="lower"), ours=True) == {1}
+    assert best_cells(make_column(84.1, 73.0, 65.0, better="lower"), ours=False) == {2}
+    assert best_cells(make_column(84.1, 65.0), ours=True) == set()  # of one there is no best
 
 
 def test_the_page_opens_where_most_can_be_compared():
@@ -144,15 +146,15 @@ def test_the_page_opens_where_most_can_be_compared():
 
 
 def test_a_table_as_rows_has_every_cell_with_its_reason():
-    found = export_rows("Paper", TABLE, fill_table(TABLE, [record()]))
-    assert [(one["row"], one["metric"], one["published"], one["ours"]) for one in found] == [
+    rows = export_rows("Paper", TABLE, fill_table(TABLE, [record()]))
+    assert [(one["row"], one["metric"], one["published"], one["ours"]) for one in rows] == [
         ("COIN", "Accuracy", "85.6", None),
         ("COIN", "F1-score", "86.5", None),
         ("TAN TDP", "Accuracy", "87.25 ± 0.11", 81.5),
         ("TAN TDP", "F1-score", None, 79.25),
     ]
-    assert found[2]["ours_less_published"] == pytest.approx(-5.75)
-    assert (found[2]["record"], found[2]["file"], found[2]["rows_measured"]) == ("one", "checkpoints", 400)
+    assert rows[2]["ours_less_published"] == pytest.approx(-5.75)
+    assert (rows[2]["record"], rows[2]["file"], rows[2]["rows_measured"]) == ("one", "checkpoints", 400)
     empty = export_rows("Paper", TABLE, fill_table(TABLE, []))
     assert empty[2]["reason"].startswith("not trained") and empty[2]["seeds"] == 0
 
@@ -167,13 +169,13 @@ def line(digest: str, *seeds: int, accuracy: float = 80.0, **more) -> dict:
 
 def test_lines_of_one_digest_are_one_record_with_all_its_seeds(tmp_path):
     file = tmp_path / "deep" / "some.jsonl"
-    for one in (line("a", 1, 2), line("b", 1, set={"model.layers": 4}), line("a", 2, 3, accuracy=70.0)):
-        append_record(file, one)
-    found, problems = read_records(file)
-    assert problems == [] and [one.entry.digest for one in found] == ["a", "b"]
-    assert found[0].values("dev", "accuracy") == (81.0, 72.0, 73.0)
-    assert found[0].file == "some" and found[1].changed == {"model.layers": 4}
-    assert found[0].rows("dev") == 9 and found[0].runs == 3
+    for record_line in (line("a", 1, 2), line("b", 1, set={"model.layers": 4}), line("a", 2, 3, accuracy=70.0)):
+        append_record(file, record_line)
+    records, problems = read_records(file)
+    assert problems == [] and [one.entry.digest for one in records] == ["a", "b"]
+    assert records[0].values("dev", "accuracy") == (81.0, 72.0, 73.0)
+    assert records[0].file == "some" and records[1].changed == {"model.layers": 4}
+    assert records[0].rows("dev") == 9 and records[0].runs == 3
 
 
 def test_a_torn_last_line_is_left_out_and_the_next_record_stands_on_its_own(tmp_path):
@@ -201,8 +203,8 @@ def test_a_broken_line_is_named_and_the_others_are_there(tmp_path, monkeypatch):
         out.write('{"name": \n\n{"config": {}}\n[]\n{"config": 3, "each_seed": []}\n')
     append_record(file, line("b", 1))
     append_record(tmp_path / "results" / "trained.jsonl", line("c", 1))
-    found, problems = all_records()
-    assert [one.entry.digest for one in found] == ["a", "b", "c"]
+    records, problems = all_records()
+    assert [one.entry.digest for one in records] == ["a", "b", "c"]
     assert [one.rpartition("some.jsonl:")[2].partition(":")[0] for one in problems] == ["2", "4", "5", "6"]
 
 
@@ -213,6 +215,6 @@ def test_a_checkpoint_without_weights_still_has_its_numbers_and_one_without_numb
         (tmp_path / name / "config.json").write_text(json.dumps(CONFIG))
         if metrics is not None:
             (tmp_path / name / "metrics.json").write_text(metrics if metrics == "{" else json.dumps(metrics))
-    found, problems = all_records()
-    assert [one.entry.name for one in found] == ["measured"]
+    records, problems = all_records()
+    assert [one.entry.name for one in records] == ["measured"]
     assert len(problems) == 2 and "bare" in problems[0] and "broken" in problems[1]

@@ -29,8 +29,10 @@ CONFIG = {"kind": "coin", "task": "pairs", "vocabulary": {"tokens": "words", "le
 
 
 def number(table: int, row: str, column: int) -> float:
-    found = TABLES[table]
-    return found.printed(next(one for one in found.rows if one.name == row), found.columns[column]).value
+    paper_table = TABLES[table]
+    return paper_table.printed(
+        next(one for one in paper_table.rows if one.name == row), paper_table.columns[column]
+    ).value
 
 
 def record(data: str, accuracy: float, changed: dict | None = None, **model) -> dict:
@@ -38,8 +40,8 @@ def record(data: str, accuracy: float, changed: dict | None = None, **model) -> 
     sets = {"train": [f"{data}/train"], "dev": f"{data}/dev", "test": f"{data}/test"}
     config = {**CONFIG, "model": {**MODEL, "pooling": "heads", **model}, "data": sets}
     each = [{"seed": 1, split: {"accuracy": accuracy, "f1": accuracy + 1, "n": 50}} for split in ("dev", "test")]
-    told = {"name": f"{data}-coin", "config": config, "parameters": 6_250_000, "set": changed or {}}
-    return told | {"digest": json.dumps([data, model]), "each_seed": [each[0] | each[1]]}
+    fields = {"name": f"{data}-coin", "config": config, "parameters": 6_250_000, "set": changed or {}}
+    return fields | {"digest": json.dumps([data, model]), "each_seed": [each[0] | each[1]]}
 
 
 @pytest.fixture
@@ -50,8 +52,10 @@ def checkpoint_folder(tmp_path, monkeypatch) -> Path:
 
 
 def cells(table: int) -> dict[str, list[paper_comparison.Cell]]:
-    found = run_records.all_records()[0]
-    return {row.name: line for row, line in zip(TABLES[table].rows, paper_comparison.fill_table(TABLES[table], found))}
+    records = run_records.all_records()[0]
+    return {
+        row.name: line for row, line in zip(TABLES[table].rows, paper_comparison.fill_table(TABLES[table], records))
+    }
 
 
 @pytest.mark.parametrize("which", SIZES)
@@ -77,8 +81,8 @@ def test_what_the_paper_says_of_its_tables_in_words_holds():
 
 def test_the_printed_values_are_those_that_were_checked_against_the_paper():
     """Whoever mends one checks it in the paper, and writes the digest anew."""
-    told = [[number, row.name, row.values] for number, table in TABLES.items() for row in table.rows]
-    digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    table_values = [[number, row.name, row.values] for number, table in TABLES.items() for row in table.rows]
+    digest = hashlib.sha256(json.dumps(table_values).encode()).hexdigest()
     assert digest == "0626a61725e460abf089851553b9c12a818454a488c4dc9eb43600a5d19d70af"
 
 
@@ -105,9 +109,12 @@ def test_ablations_are_those_of_the_sweep_and_whole_models_those_of_the_checkpoi
     }
     assert not any(line[1].values for line in cells(3).values())
     assert cells(2)["COIN"][0].values == (84.0,) and cells(2)["COIN"][1].values == (6.25,)
-    told = {one.head: one.text for one in notes.notes_on_cells(cells(3)["original"])}
-    assert told["Encoder"] == "None: the vectors of its words are learnt along." and "Start weights" not in told
-    assert told["Trained on"] == "All rows of quora/train; 4 epochs."
+    note_texts = {one.head: one.text for one in notes.notes_on_cells(cells(3)["original"])}
+    assert (
+        note_texts["Encoder"] == "None: the vectors of its words are learnt along."
+        and "Start weights" not in note_texts
+    )
+    assert note_texts["Trained on"] == "All rows of quora/train; 4 epochs."
 
 
 def test_the_number_of_blocks_is_drawn_from_its_sweep(checkpoint_folder):
@@ -116,8 +123,8 @@ def test_the_number_of_blocks_is_drawn_from_its_sweep(checkpoint_folder):
         run_records.append_record(run_records.records_folder() / "lcqmc-coin-blocks.jsonl", line)
     for data, points in (("lcqmc", {1.0: (60.0,), 2.0: (61.0,), 3.0: (62.0,)}), ("quora", None)):
         figure = read_model(FOLDER / f"figure-3-{data}.json", Figure)
-        found = curves.measured_curves(figure, run_records.all_records()[0])
-        assert [one.points for one in found] == ([points] if points else [])
+        figure_curves = curves.measured_curves(figure, run_records.all_records()[0])
+        assert [one.points for one in figure_curves] == ([points] if points else [])
         table = TABLES[{"lcqmc": 1, "quora": 2}[data]]
         assert all(figure.ours.items() >= one.ours.items() for one in table.columns)
 
@@ -125,8 +132,8 @@ def test_the_number_of_blocks_is_drawn_from_its_sweep(checkpoint_folder):
 def test_a_vote_is_measured_and_kept_by_one_command(checkpoint_folder, capsys):
     names = ["quora-coin", *(f"quora-coin-seed-{seed}" for seed in (2, 3, 4, 5))]
     for seed, name in enumerate(names, 1):
-        made = make_checkpoints(checkpoint_folder / "made" / name, ("quora-coin",))
-        (made / "quora-coin").rename(checkpoint_folder / name)
+        source_folder = make_checkpoints(checkpoint_folder / "made" / name, ("quora-coin",))
+        (source_folder / "quora-coin").rename(checkpoint_folder / name)
         change(checkpoint_folder / name, training={"seed": seed})
     (checkpoint_folder / "data" / "quora").mkdir(parents=True)
     file = checkpoint_folder / "data" / "quora" / "test.jsonl"
@@ -136,9 +143,9 @@ def test_a_vote_is_measured_and_kept_by_one_command(checkpoint_folder, capsys):
     assert not any(one.values for one in cells(2)["COIN (ensemble)"]), "the paper's ensemble is one of five"
     capsys.readouterr()
     assert main(["evaluate", *names, str(file), "--vote", "--record", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)["checkpoints"][-1]
+    result = json.loads(capsys.readouterr().out)["checkpoints"][-1]
     accuracy, parameters = cells(2)["COIN (ensemble)"]
-    assert accuracy.values == (told["metrics"]["accuracy"],) and accuracy.record.rows("test") == 23
+    assert accuracy.values == (result["metrics"]["accuracy"],) and accuracy.record.rows("test") == 23
     own = sum(one.numel() for one in load("quora-coin").model.parameters())
     assert parameters.values == (pytest.approx(5 * own / 1e6),)
     assert accuracy.record.entry.metrics["command"].endswith("--vote --record --json")
@@ -162,43 +169,43 @@ def test_the_bench_fills_the_table_of_costs(checkpoint_folder, monkeypatch, caps
     monkeypatch.setattr(bench, "bert", lambda device: (lambda: None, 101, 7))
     bench.main()
     assert "BERT-base" in capsys.readouterr().out
-    found = cells(5)
-    assert found["BERT"][0].values == (101 / 1e6,) and 2 < found["COIN"][0].values[0] < 9
-    assert 0 < found["BERT"][1].values[0] < found["COIN"][1].values[0] < 9
+    table_cells = cells(5)
+    assert table_cells["BERT"][0].values == (101 / 1e6,) and 2 < table_cells["COIN"][0].values[0] < 9
+    assert 0 < table_cells["BERT"][1].values[0] < table_cells["COIN"][1].values[0] < 9
     (line,) = [
-        one
-        for one in run_records.read_records(run_records.records_folder() / "coin-cost.jsonl")[0]
-        if one.entry.digest == "coin"
+        cost_record
+        for cost_record in run_records.read_records(run_records.records_folder() / "coin-cost.jsonl")[0]
+        if cost_record.entry.digest == "coin"
     ]
     spread = line.entry.metrics["each_seed"][0]["spread"]
-    assert found["COIN"][1].spread == spread > 0 and found["COIN"][0].spread is None
-    assert paper_comparison.format_cell(found["COIN"][1]) == f"{found['COIN'][1].ours:.3f} ± {spread:.3f}"
-    assert found["COIN"][1].sample().spread is None, "one run has no spread over runs"
-    told = {one.head: one.text for one in notes.notes_on_cells(found["COIN"])}
-    assert told["Timed"] == "Ours over 2 batches, ± their standard deviation."
+    assert table_cells["COIN"][1].spread == spread > 0 and table_cells["COIN"][0].spread is None
+    assert paper_comparison.format_cell(table_cells["COIN"][1]) == f"{table_cells['COIN'][1].ours:.3f} ± {spread:.3f}"
+    assert table_cells["COIN"][1].sample().spread is None, "one run has no spread over runs"
+    note_texts = {one.head: one.text for one in notes.notes_on_cells(table_cells["COIN"])}
+    assert note_texts["Timed"] == "Ours over 2 batches, ± their standard deviation."
 
 
 def test_what_is_said_of_the_bench_is_what_it_times():
     from tests.bench.coin import ENGLISH, bert
 
-    told = {one.head: one.text for one in TABLES[5].notes}
-    assert told["COIN"].startswith(
+    note_texts = {one.head: one.text for one in TABLES[5].notes}
+    assert note_texts["COIN"].startswith(
         f"The English one: embedding {ENGLISH.embedding}, hidden {ENGLISH.hidden}, 3 blocks, words."
     )
     assert ENGLISH.layers == 3
     pooler = 768 * 768 + 768
-    assert f"{pooler / 1e6:.2f} millions" in told["Params"]
+    assert f"{pooler / 1e6:.2f} millions" in note_texts["Params"]
     assert f"{(bert('meta')[1] + pooler) / 1e6:.1f}" == "109.5" == TABLES[5].rows[1].values[0]
 
 
 def test_what_was_missed_is_said_with_the_numbers_of_the_record():
     metrics = json.loads((SHIPPED / "lcqmc" / "lcqmc-coin" / "metrics.json").read_text("utf-8"))
-    (said,) = [one.why for one in PAPER.left_out if "missed" in one.why]
+    (reason,) = [one.why for one in PAPER.left_out if "missed" in one.why]
     dev, test = metrics["dev"], metrics["test"]
-    assert f"has {test['accuracy']} (F1 {test['f1']}), one seed" in said and len(metrics["seeds"]) == 1
-    assert all(printed in said for printed in TABLES[1].rows[4].values)
-    assert f"best on dev, {dev['accuracy']}" in said and test["accuracy"] < 84
-    assert f"{dev['accuracy'] - test['accuracy']:.1f} points below dev" in said
+    assert f"has {test['accuracy']} (F1 {test['f1']}), one seed" in reason and len(metrics["seeds"]) == 1
+    assert all(printed in reason for printed in TABLES[1].rows[4].values)
+    assert f"best on dev, {dev['accuracy']}" in reason and test["accuracy"] < 84
+    assert f"{dev['accuracy'] - test['accuracy']:.1f} points below dev" in reason
     on_dev = [one["dev_accuracy"] for one in metrics["history"] if "dev_accuracy" in one]
     assert len(on_dev) == metrics["epochs"] == 10 and on_dev[-1] == max(on_dev)
 
@@ -220,6 +227,6 @@ def test_a_command_waits_for_the_checkpoints_that_it_names(tmp_path, monkeypatch
 @pytest.mark.parametrize(("votes", "wins"), [(((0.9, 0.1), (0.45, 0.55)), 0), (((0.55, 0.45), (0.1, 0.9)), 1)])
 def test_a_tie_of_votes_goes_to_the_higher_mean_probability(votes, wins):
     for answers in (votes, votes[::-1], [*votes, *votes]):
-        found = vote(answers)
-        assert max(range(2), key=found.__getitem__) == wins and sum(found) == pytest.approx(1)
+        probabilities = vote(answers)
+        assert max(range(2), key=probabilities.__getitem__) == wins and sum(probabilities) == pytest.approx(1)
     assert vote([(0.4, 0.6), (0.45, 0.55), (0.99, 0.01)])[1] > 0.5, "the mean settles a tie alone"

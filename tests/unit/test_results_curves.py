@@ -29,8 +29,8 @@ def run(n: int, *values: float, similarity: str = "additive", every: int = 3, fi
     return Record(entry, file, {"model.layers": n} if sweep else {})
 
 
-def points(found) -> dict[str, dict[float, tuple[float, ...]]]:
-    return {one.line.name: one.points for one in found}
+def points(figure_curves) -> dict[str, dict[float, tuple[float, ...]]]:
+    return {one.line.name: one.points for one in figure_curves}
 
 
 def test_runs_that_differ_in_the_swept_setting_alone_are_a_line():
@@ -51,18 +51,18 @@ def test_runs_that_differ_in_the_swept_setting_alone_are_a_line():
     ],
 )
 def test_of_several_sweeps_one_is_drawn_and_none_are_mixed(others, chosen):
-    (found,) = curves.measured_curves(FIGURE, [run(1, 80.0), run(2, 81.0), *others])
-    assert found.points[1.0][0] == chosen
-    assert len({value[0] // 10 for value in found.points.values()}) == 1
+    (curve,) = curves.measured_curves(FIGURE, [run(1, 80.0), run(2, 81.0), *others])
+    assert curve.points[1.0][0] == chosen
+    assert len({value[0] // 10 for value in curve.points.values()}) == 1
 
 
 def test_points_as_rows_and_in_words():
-    found = curves.measured_curves(FIGURE, [run(1, 80.0, 81.0), run(2, 82.0, 83.0)])
-    assert curves.export_rows(found)[:2] == [
+    figure_curves = curves.measured_curves(FIGURE, [run(1, 80.0, 81.0), run(2, 82.0, 83.0)])
+    assert curves.export_rows(figure_curves)[:2] == [
         {"line": "TAdd", "x": 1.0, "run": 1, "value": 80.0},
         {"line": "TAdd", "x": 1.0, "run": 2, "value": 81.0},
     ]
-    assert curves.describe_training(found) == "A point is 2 runs. One row in 3 of a/train; 1 epoch."
+    assert curves.describe_training(figure_curves) == "A point is 2 runs. One row in 3 of a/train; 1 epoch."
     assert "1 to 2 runs" in curves.describe_training(curves.measured_curves(FIGURE, [run(1, 80.0, 81.0), run(2, 82.0)]))
 
 
@@ -80,10 +80,10 @@ def test_a_band_is_one_standard_deviation_and_of_one_run_there_is_none():
 
 
 def drawn(*records, theme: str = "light") -> dict:
-    found = curves.measured_curves(FIGURE, records)
-    chosen = {one.line.name: one.line.chosen for one in found}
+    figure_curves = curves.measured_curves(FIGURE, records)
+    chosen = {one.line.name: one.line.chosen for one in figure_curves}
     titles = {"x": "layers", "value": "accuracy"}
-    return layers.figure(pd.DataFrame(curves.export_rows(found)), titles, chosen, "#123456", theme).to_dict()
+    return layers.figure(pd.DataFrame(curves.export_rows(figure_curves)), titles, chosen, "#123456", theme).to_dict()
 
 
 def data(spec: dict, layer: dict) -> list[dict]:

@@ -26,10 +26,12 @@ ABLATIONS = "trec-mtsa-ablations"
 
 def number(table: int, row: str, column: str, group: str = "") -> float:
     """A printed number; `column`: how its name begins, or its group's."""
-    found = TABLES[table]
-    line = next(one for one in found.rows if one.name == row)
-    place = next(one for one in found.columns if one.printed and one.name.startswith(column) and group in one.group)
-    return found.printed(line, place).value
+    paper_table = TABLES[table]
+    line = next(one for one in paper_table.rows if one.name == row)
+    place = next(
+        one for one in paper_table.columns if one.printed and one.name.startswith(column) and group in one.group
+    )
+    return paper_table.printed(line, place).value
 
 
 @pytest.mark.parametrize("which", SIZES)
@@ -56,8 +58,8 @@ def test_what_the_paper_says_of_its_tables_in_words_holds():
 
 def test_the_printed_values_are_those_that_were_checked_against_the_paper():
     """Whoever mends one checks it in the paper, and writes the digest anew."""
-    told = [[number, row.name, row.values] for number, table in TABLES.items() for row in table.rows]
-    digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    table_values = [[number, row.name, row.values] for number, table in TABLES.items() for row in table.rows]
+    digest = hashlib.sha256(json.dumps(table_values).encode()).hexdigest()
     assert digest == "7b8e62f0ba89feb217f6f3de73a4c977d41b04394ecf8244fdfcd9f40d0fdca0"
 
 
@@ -77,13 +79,13 @@ def rows(path: Path, count: int, seed: int, labels: int, pairs: bool = False) ->
     """Rows whose first word tells the class."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draw = random.Random(seed)
-    told = []
+    lines = []
     for i in range(count):
         label = i % labels
         text = " ".join([WORDS[label], *draw.choices(WORDS[4:-3], k=5)])
         row = {"text_a": "the film", "text_b": text, "src": ("random", "variable")[i % 2]} if pairs else {"text": text}
-        told.append(json.dumps({**row, "label": label}) + "\n")
-    path.write_text("".join(told), "utf-8")
+        lines.append(json.dumps({**row, "label": label}) + "\n")
+    path.write_text("".join(lines), "utf-8")
 
 
 def config(folder: Path, task: str, data: dict, **model) -> Path:
@@ -102,8 +104,8 @@ def world(tmp_path_factory):
     root = tmp_path_factory.mktemp("world")
     make_encoder(root / "checkpoints" / "encoders" / "tiny")
     had = [{"name": "SNLI", "what": "all of it", "set": "snli"}]
-    told = {"start": "nothing", "start_had_seen": had}
-    (root / "checkpoints" / "encoders" / "tiny" / "metrics.json").write_text(json.dumps(told), "utf-8")
+    metrics = {"start": "nothing", "start_had_seen": had}
+    (root / "checkpoints" / "encoders" / "tiny" / "metrics.json").write_text(json.dumps(metrics), "utf-8")
     for name, count, labels in (("trec/train", 23, 2), ("trec/test", 11, 2), ("cr/all", 19, 2)):
         rows(root / "data" / f"{name}.jsonl", count, count, labels)
     for name, count in (("snli/train", 29), ("snli/dev", 13), ("snli/test", 17)):
@@ -134,77 +136,86 @@ def world(tmp_path_factory):
 
 
 @pytest.fixture
-def found(world) -> list[run_records.Record]:
-    found, problems = run_records.all_records()
+def records(world) -> list[run_records.Record]:
+    records, problems = run_records.all_records()
     assert not problems
-    return found
+    return records
 
 
-def cell(table: int, row: str, column: str, group: str, found: list[run_records.Record]) -> Cell:
+def cell(table: int, row: str, column: str, group: str, records: list[run_records.Record]) -> Cell:
     table, line = TABLES[table], next(one for one in TABLES[table].rows if one.name == row)
     place = next(one for one in table.columns if one.name.startswith(column) and group in one.group)
-    return paper_comparison.make_cell(table, line, place, found)
+    return paper_comparison.make_cell(table, line, place, records)
 
 
-def test_a_checkpoint_and_sweeps_fill_the_rows_of_their_settings_alone(found):
-    named = {row.name: cell(3, row.name, "Test", "TREC", found).record for row in TABLES[3].rows}
+def test_a_checkpoint_and_sweeps_fill_the_rows_of_their_settings_alone(records):
+    named = {row.name: cell(3, row.name, "Test", "TREC", records).record for row in TABLES[3].rows}
     assert {name: one and one.file for name, one in named.items()} == {
         "MTSA": ABLATIONS, "MTSA w/o fw&bw masks": None, "MTSA w/o token2token": None,
         "MTSA w/o source2token": ABLATIONS, "MTSA w/o proposed modules": ABLATIONS,
     }  # fmt: skip
-    alone = cell(3, "MTSA w/o source2token", "Test", "TREC", found)
+    alone = cell(3, "MTSA w/o source2token", "Test", "TREC", records)
     assert len(alone.values) == 2 and alone.record.rows("test") == 11
-    size = cell(3, "MTSA w/o source2token", "|θ|", "TREC", found)
+    size = cell(3, "MTSA w/o source2token", "|θ|", "TREC", records)
     assert size.values == (size.record.entry.metrics["parameters"] / 1e6,) and size.values[0] < 1
-    assert cell(5, "MTSA", "Accuracy", "TREC", found).record.file == ""
-    missing = cell(5, "Bi-LSTM", "Accuracy", "TREC", found)
+    assert cell(5, "MTSA", "Accuracy", "TREC", records).record.file == ""
+    missing = cell(5, "Bi-LSTM", "Accuracy", "TREC", records)
     assert missing.ours is None and missing.reason == "not trained: no record of trec, bi_lstm"
-    missing = cell(3, "MTSA w/o token2token", "Test", "TREC", found)
+    missing = cell(3, "MTSA w/o token2token", "Test", "TREC", records)
     assert missing.reason == "not trained: no record of trec, mtsa, without token2token"
 
 
-def test_folds_trained_in_an_unlisted_folder_fill_their_row_with_their_spread(found):
-    one = cell(5, "Multi-head", "Accuracy", "CR", found)
-    told = one.record.entry.metrics["folds"]
-    assert one.values == tuple(told["each"]) and len(one.values) == 3 and one.record.each == "fold"
-    assert one.ours == pytest.approx(mean(told["each"])) and one.spread == pytest.approx(told["spread"], abs=6e-3)
-    assert one.record.rows("test") == 19
-    assert "3 folds behind 1 cell of ours" in next(n.text for n in notes.notes_on_cells([one]) if n.head == "Seeds")
-
-
-def test_one_fold_alone_is_said_to_be_that(found):
-    entry = next(one for one in found if one.folds).entry
-    told = {name: one for name, one in entry.metrics.items() if name != "folds"}
-    one = run_records.Record(run_records.Entry(entry.name, entry.path, entry.config, told, "", 0), "sweep")
-    assert one.each == "fold 1 of 3, alone"
-    found = notes.notes_on_cells([cell(5, "Multi-head", "Accuracy", "CR", [one])])
-    said = next(note.text for note in found if note.head == "Seeds")
-    assert said.startswith("fold 1 of 3, alone behind 1 cell of ours")
-
-
-def test_all_training_pairs_and_random_ones_are_columns_of_their_own(found):
-    whole, random_ = (cell(1, "MTSA", name, "SNLI", found) for name in ("Test", "random"))
-    assert (whole.record.file, random_.record.file) == ("snli-mtsa", "snli-random")
-    assert cell(1, "MTSA", "|θ|", "SNLI", found).record is whole.record
-    assert cell(3, "MTSA", "|θ|", "SNLI", found).record is None  # of one sweep alone
-    assert cell(2, "Transfer + MTSA", "Test", "SNLI", found).record is whole.record
-    assert cell(2, "Transfer + MTSA", "Dev", "SNLI", found).ours is not None
-    assert cell(1, "MTSA", "Train", "SNLI", found).reason == "not measured on train: snli-mtsa"
-    assert cell(1, "MTSA", "Memory", "Cost", found).reason.startswith("see Efficiency")
-    assert not cell(1, "300D Reinforced SAN", "Memory", "Cost", found).reason
-    said = {note.head: note.text for note in notes.notes_on_cells([whole])}
+def test_folds_trained_in_an_unlisted_folder_fill_their_row_with_their_spread(records):
+    result_cell = cell(5, "Multi-head", "Accuracy", "CR", records)
+    folds = result_cell.record.entry.metrics["folds"]
     assert (
-        "the states of its layer 1, frozen" in said["Encoder"] and "inflated by contamination" in said["Start weights"]
+        result_cell.values == tuple(folds["each"])
+        and len(result_cell.values) == 3
+        and result_cell.record.each == "fold"
+    )
+    assert result_cell.ours == pytest.approx(mean(folds["each"])) and result_cell.spread == pytest.approx(
+        folds["spread"], abs=6e-3
+    )
+    assert result_cell.record.rows("test") == 19
+    assert "3 folds behind 1 cell of ours" in next(
+        n.text for n in notes.notes_on_cells([result_cell]) if n.head == "Seeds"
     )
 
 
-def test_the_command_prints_the_tables(found, capsys):
+def test_one_fold_alone_is_said_to_be_that(records):
+    entry = next(one for one in records if one.folds).entry
+    metrics = {name: one for name, one in entry.metrics.items() if name != "folds"}
+    fold_record = run_records.Record(run_records.Entry(entry.name, entry.path, entry.config, metrics, "", 0), "sweep")
+    assert fold_record.each == "fold 1 of 3, alone"
+    cell_notes = notes.notes_on_cells([cell(5, "Multi-head", "Accuracy", "CR", [fold_record])])
+    seeds_note = next(note.text for note in cell_notes if note.head == "Seeds")
+    assert seeds_note.startswith("fold 1 of 3, alone behind 1 cell of ours")
+
+
+def test_all_training_pairs_and_random_ones_are_columns_of_their_own(records):
+    whole, random_ = (cell(1, "MTSA", name, "SNLI", records) for name in ("Test", "random"))
+    assert (whole.record.file, random_.record.file) == ("snli-mtsa", "snli-random")
+    assert cell(1, "MTSA", "|θ|", "SNLI", records).record is whole.record
+    assert cell(3, "MTSA", "|θ|", "SNLI", records).record is None  # of one sweep alone
+    assert cell(2, "Transfer + MTSA", "Test", "SNLI", records).record is whole.record
+    assert cell(2, "Transfer + MTSA", "Dev", "SNLI", records).ours is not None
+    assert cell(1, "MTSA", "Train", "SNLI", records).reason == "not measured on train: snli-mtsa"
+    assert cell(1, "MTSA", "Memory", "Cost", records).reason.startswith("see Efficiency")
+    assert not cell(1, "300D Reinforced SAN", "Memory", "Cost", records).reason
+    note_texts = {note.head: note.text for note in notes.notes_on_cells([whole])}
+    assert (
+        "the states of its layer 1, frozen" in note_texts["Encoder"]
+        and "inflated by contamination" in note_texts["Start weights"]
+    )
+
+
+def test_the_command_prints_the_tables(records, capsys):
     assert main(["results"]) == 0
-    said = capsys.readouterr().out.partition("\nMTSA\n")[2].partition("\nT-trilinear\n")[0]
-    assert said.count("\nTable ") == len(SIZES) and "Ours of SNLI: on at most 44,075 of the paper's 549,367" in said
-    widths = {line.replace(r"\|", "").count("|") for line in said.splitlines() if line.startswith("|")}
+    output = capsys.readouterr().out.partition("\nMTSA\n")[2].partition("\nT-trilinear\n")[0]
+    assert output.count("\nTable ") == len(SIZES) and "Ours of SNLI: on at most 44,075 of the paper's 549,367" in output
+    widths = {line.replace(r"\|", "").count("|") for line in output.splitlines() if line.startswith("|")}
     assert len(widths) == len(SIZES)
-    (line,) = [one for one in said.splitlines() if one.startswith("| Multi-head | 82.6 ± 1.9")]
-    told = [one.strip() for one in line.strip("|").split("|")]
-    assert "(3)" in told[2] and told[4] == "not trained"
-    assert "\n\nTrained on: All rows of " in said
+    (line,) = [one for one in output.splitlines() if one.startswith("| Multi-head | 82.6 ± 1.9")]
+    row_cells = [one.strip() for one in line.strip("|").split("|")]
+    assert "(3)" in row_cells[2] and row_cells[4] == "not trained"
+    assert "\n\nTrained on: All rows of " in output

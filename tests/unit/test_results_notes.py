@@ -25,7 +25,7 @@ def encoder(root: Path, seen: list | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seen", "said"),
+    ("seen", "prefix"),
     [
         (None, "What those of small had read is not recorded."),
         ([], "small began from nothing."),
@@ -33,20 +33,20 @@ def encoder(root: Path, seen: list | None) -> None:
         ([{"name": "Wiki"}, {"name": "Cars", "set": "lcqmc"}], "Those of small had read Cars, the source of the test"),
     ],
 )
-def test_notes_say_what_the_start_weights_had_read(tmp_path, monkeypatch, seen, said):
+def test_notes_say_what_the_start_weights_had_read(tmp_path, monkeypatch, seen, prefix):
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     encoder(tmp_path, seen)
     each = [{"seed": n, "test": {"accuracy": 80.0 + n, "n": 400}} for n in (1, 2)]
     cells = [one for row in fill_table(TABLE, [record(each_seed=each)]) for one in row]
-    found = {one.head: one.text for one in notes.notes_on_cells(cells)}
-    assert found["Start weights"].startswith(said)
+    note_texts = {one.head: one.text for one in notes.notes_on_cells(cells)}
+    assert note_texts["Start weights"].startswith(prefix)
     frozen = "small, 5 layers of 77 features; the heads are trained on its frozen features."
-    assert found["Encoder"] == f"{frozen} It was itself trained on cars/train, cars/more."
-    assert found["Trained on"] == "One row in 3 of lcqmc/train; 1 epoch."
+    assert note_texts["Encoder"] == f"{frozen} It was itself trained on cars/train, cars/more."
+    assert note_texts["Trained on"] == "One row in 3 of lcqmc/train; 1 epoch."
     error = 100 * math.sqrt(0.815 * 0.185 / 400)
-    assert found["Seeds"].startswith("2 seeds behind 1 cell of ours, 1 seed behind 1 cell of ours.")
-    assert f"one standard error near 82 % is {error:.2f}." in found["Seeds"]
-    assert "F1-score: not recorded of every seed." in found["Seeds"]
+    assert note_texts["Seeds"].startswith("2 seeds behind 1 cell of ours, 1 seed behind 1 cell of ours.")
+    assert f"one standard error near 82 % is {error:.2f}." in note_texts["Seeds"]
+    assert "F1-score: not recorded of every seed." in note_texts["Seeds"]
 
 
 def test_notes_of_nothing_say_how_much_is_empty():

@@ -83,8 +83,8 @@ def test_values_are_kept_as_they_are_printed():
         87.3,
         None,
     )
-    one = parse_printed("90.5 ± 0.06")
-    assert (one.number, one.spread_text, one.value, one.spread) == ("90.5", "0.06", 90.5, 0.06)
+    value = parse_printed("90.5 ± 0.06")
+    assert (value.number, value.spread_text, value.value, value.spread) == ("90.5", "0.06", 90.5, 0.06)
     assert parse_printed("-") is None
     assert plain_name("TAN_{TAdd}") == "TAN TAdd" and plain_name("BERT_{base}+DCMN") == "BERT base+DCMN"
 
@@ -95,8 +95,8 @@ def test_a_column_of_ours_alone_has_no_printed_number_wherever_it_stands():
         {"kind": "table", "number": 1, "label": "", "short": "", "title": "", "columns": columns}
         | {"rows": [{"name": "x", "values": ["1.5", "-"]}]}
     )
-    found = [table.printed(table.rows[0], column) for column in table.columns]
-    assert [one and one.value for one in found] == [None, 1.5, None]
+    values = [table.printed(table.rows[0], column) for column in table.columns]
+    assert [one and one.value for one in values] == [None, 1.5, None]
 
 
 @pytest.fixture
@@ -110,11 +110,11 @@ def checkpoint_folder(tmp_path: Path, monkeypatch) -> Path:
 def test_the_papers_of_the_package_stand_beside_those_of_another_folder(checkpoint_folder):
     about = json.loads((checkpoint_folder / "paper.json").read_text("utf-8"))
     (checkpoint_folder / "paper.json").write_text(json.dumps(about | {"name": "Another", "order": 0}), "utf-8")
-    found = paper_results.load_papers()
-    assert [one.paper.name for one in found][:2] == ["Another", "Tri-Attention"]
-    assert [(len(one.tables), len(one.figures)) for one in found][:2] == [(6, 3), (6, 3)]
-    assert [one.number for one in found[0].tables] == [5, 6, 7, 8, 9, 20]
-    assert not any(one.problems for one in found)
+    papers = paper_results.load_papers()
+    assert [one.paper.name for one in papers][:2] == ["Another", "Tri-Attention"]
+    assert [(len(one.tables), len(one.figures)) for one in papers][:2] == [(6, 3), (6, 3)]
+    assert [one.number for one in papers[0].tables] == [5, 6, 7, 8, 9, 20]
+    assert not any(one.problems for one in papers)
 
 
 @pytest.mark.parametrize(
@@ -136,8 +136,8 @@ def test_a_file_that_cannot_be_read_is_one_line_and_the_others_are_there(checkpo
         read_model(path, Table)
     another = next(one for one in paper_results.load_papers() if one.problems)
     assert [one.number for one in another.tables] == [5, 7, 8, 9, 20]
-    (said,) = another.problems
-    assert str(path) in said and says in said and "\n" not in said
+    (problem,) = another.problems
+    assert str(path) in problem and says in problem and "\n" not in problem
 
 
 def test_a_paper_without_its_head_is_said_and_has_no_tables(checkpoint_folder):
@@ -151,8 +151,8 @@ def test_a_paper_without_its_head_is_said_and_has_no_tables(checkpoint_folder):
 
 def test_the_printed_values_are_those_that_were_checked_against_the_paper():
     """Whoever mends one checks it in the paper, and writes the digest anew."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in sorted(FOLDER.glob("table-*.json")):
         rows = json.loads(path.read_text("utf-8"))["rows"]
-        found.update(json.dumps([[row["name"], row.get("values")] for row in rows]).encode())
-    assert found.hexdigest() == "ab3fa38d282cccb2156de24cf0b37b0de3a1acc4382ed8a13e9874899858673b"
+        digest.update(json.dumps([[row["name"], row.get("values")] for row in rows]).encode())
+    assert digest.hexdigest() == "ab3fa38d282cccb2156de24cf0b37b0de3a1acc4382ed8a13e9874899858673b"

@@ -28,16 +28,16 @@ def tables() -> list[Table]:
 def record(similarity: str, em: float, n: int = 10_570, output: str = "O_2") -> Record:
     model = {"mechanism": "baseline", "similarity": similarity, "output": output, "vectors": "layer:4", "width": 64}
     config = {"kind": "reader", "task": "questions", "model": model, "data": {"train": ["a/b"], "test": "squad1.1/dev"}}
-    told = {"test": {"set": "squad1.1/dev", "em": em, "f1": em + 10, "n": n}}
-    return Record(Entry(similarity, Path(similarity), config, told, "aa", 1))
+    metrics = {"test": {"set": "squad1.1/dev", "em": em, "f1": em + 10, "n": n}}
+    return Record(Entry(similarity, Path(similarity), config, metrics, "aa", 1))
 
 
-def found(tables, values: dict[str, float], metric: str = "EM", **more) -> row_order.Agreement:
+def rank_agreement(tables, values: dict[str, float], metric: str = "EM", **more) -> row_order.Agreement:
     all_ = [record(name, em, **more) for name, em in values.items()]
     return next(
-        one
-        for one in row_order.rank_agreements(tables, all_)
-        if (one.column.group, one.column.name) == (more.get("output", "O_2"), metric)
+        agreement
+        for agreement in row_order.rank_agreements(tables, all_)
+        if (agreement.column.group, agreement.column.name) == (more.get("output", "O_2"), metric)
     )
 
 
@@ -53,17 +53,17 @@ def test_tables_have_the_size_of_the_papers_and_say_the_same_twice(tables, which
 
 
 def test_correlations_are_those_of_the_pairs(tables):
-    one = found(tables, dict(zip(NAMES, (50.0, 51.0, 49.0, 45.0, 40.0))))
-    assert [row[0] for row in one.rows] == ["general-3", "trilinear", "Hadamard", "dot-product", "bilinear"]
-    agree = [(a[1] - b[1]) * (a[2] - b[2]) > 0 for a, b in combinations(one.rows, 2)]
-    assert one.tau[0] == pytest.approx((sum(agree) - agree.count(False)) / len(agree)) == pytest.approx(0.8)
-    assert one.rho[0] == pytest.approx(1 - 6 * 2 / (5 * 24)) and (len(one.rows), one.of) == (5, 12)
+    agreement = rank_agreement(tables, dict(zip(NAMES, (50.0, 51.0, 49.0, 45.0, 40.0))))
+    assert [row[0] for row in agreement.rows] == ["general-3", "trilinear", "Hadamard", "dot-product", "bilinear"]
+    agree = [(a[1] - b[1]) * (a[2] - b[2]) > 0 for a, b in combinations(agreement.rows, 2)]
+    assert agreement.tau[0] == pytest.approx((sum(agree) - agree.count(False)) / len(agree)) == pytest.approx(0.8)
+    assert agreement.rho[0] == pytest.approx(1 - 6 * 2 / (5 * 24)) and (len(agreement.rows), agreement.of) == (5, 12)
 
 
 def test_the_twelfth_row_stands_in_another_table(tables):
-    one = found(tables, {"t_trilinear": 52.0, "dot": 45.0, "cosine": 40.0})
-    assert [row[:2] for row in one.rows] == [("T-trilinear", 65.3), ("dot-product", 64.2), ("cosine", 60.7)]
-    assert one.rho[0] == pytest.approx(1)
+    agreement = rank_agreement(tables, {"t_trilinear": 52.0, "dot": 45.0, "cosine": 40.0})
+    assert [row[:2] for row in agreement.rows] == [("T-trilinear", 65.3), ("dot-product", 64.2), ("cosine", 60.7)]
+    assert agreement.rho[0] == pytest.approx(1)
 
 
 @pytest.mark.parametrize("values", [(50.0, 45.0, 40.0), (45.0, 50.0, 40.0), (50.0, 45.0, 45.0, 41.0)])
@@ -77,87 +77,94 @@ def test_a_p_of_few_rows_is_that_of_all_their_orders(values):
 
 
 def test_three_rows_that_agree_prove_nothing_and_many_rows_have_the_approximation(tables):
-    one = found(tables, {"t_trilinear": 52.0, "dot": 45.0, "cosine": 40.0})
-    assert one.rho == pytest.approx((1, 1 / 3)) and one.tau == pytest.approx((1, 1 / 3))
+    agreement = rank_agreement(tables, {"t_trilinear": 52.0, "dot": 45.0, "cosine": 40.0})
+    assert agreement.rho == pytest.approx((1, 1 / 3)) and agreement.tau == pytest.approx((1, 1 / 3))
     left, right = tuple(map(float, range(9))), (2.0, 1.0, 3.0, 5.0, 4.0, 6.0, 8.0, 9.0, 7.0)
     assert row_order._correlation("rho", left, right)[1] == pytest.approx(spearmanr(left, right).pvalue)
 
 
 def test_only_differences_beyond_the_noise_of_the_rows_count(tables):
     values = {"dot": 50.0, "trilinear": 49.0, "cosine": 40.0}
-    one = found(tables, values)
-    assert set(one.apart) == {("dot-product", "cosine"), ("trilinear", "cosine")}
-    assert one.turned == () and one.pairs == 3
-    assert found(tables, values, n=100).apart == ()
-    turned = found(tables, {"dot": 50.0, "trilinear": 40.0, "cosine": 30.0})
+    agreement = rank_agreement(tables, values)
+    assert set(agreement.apart) == {("dot-product", "cosine"), ("trilinear", "cosine")}
+    assert agreement.turned == () and agreement.pairs == 3
+    assert rank_agreement(tables, values, n=100).apart == ()
+    turned = rank_agreement(tables, {"dot": 50.0, "trilinear": 40.0, "cosine": 30.0})
     assert turned.turned == (("dot-product", "trilinear"),)
-    assert found(tables, values, metric="F1").apart is None
+    assert rank_agreement(tables, values, metric="F1").apart is None
 
 
 def test_too_few_rows_or_equal_ones_have_no_correlation(tables):
-    few = found(tables, {"dot": 50.0, "cosine": 40.0})
+    few = rank_agreement(tables, {"dot": 50.0, "cosine": 40.0})
     assert few.rho is None and len(few.rows) == 2
-    assert found(tables, {"dot": 50.0, "cosine": 50.0, "trilinear": 50.0}).rho is None
+    assert rank_agreement(tables, {"dot": 50.0, "cosine": 50.0, "trilinear": 50.0}).rho is None
 
 
 def test_a_system_has_the_function_that_its_row_prints_and_no_other(tables):
-    def shown(mechanism: str, similarity: str) -> dict[str, set[str]]:
-        one = record(similarity, 50.0)
-        one.entry.config["model"]["mechanism"] = mechanism
-        cells = [cell for row in paper_comparison.fill_table(tables[2], [one]) for cell in row if cell.values]
+    def list_groups(mechanism: str, similarity: str) -> dict[str, set[str]]:
+        run_record = record(similarity, 50.0)
+        run_record.entry.config["model"]["mechanism"] = mechanism
+        cells = [cell for row in paper_comparison.fill_table(tables[2], [run_record]) for cell in row if cell.values]
         groups = {cell.column.group for cell in cells}
         return {group: {one.column.name for one in cells if one.column.group == group} for group in groups}
 
     for mechanism, own in {"bidaf": "trilinear", "dcn": "dot", "qanet": "trilinear"}.items():
         assert f"({own})" in next(row.name for row in tables[2].rows if row.ours == {"mechanism": mechanism})
-        assert shown(mechanism, own) == {"Original function": {"EM", "F1"}}
-        assert shown(mechanism, "t_trilinear") == {"T-trilinear": {"EM", "F1"}}
-        assert shown(mechanism, {"trilinear": "dot", "dot": "trilinear"}[own]) == {}
+        assert list_groups(mechanism, own) == {"Original function": {"EM", "F1"}}
+        assert list_groups(mechanism, "t_trilinear") == {"T-trilinear": {"EM", "F1"}}
+        assert list_groups(mechanism, {"trilinear": "dot", "dot": "trilinear"}[own]) == {}
 
 
 def test_where_ours_differ_is_among_what_to_know(tables):
-    said = {one.head: one.text for one in (*read_model(FOLDER / "paper.json", Paper).setup, *tables[2].notes)}
+    note_texts = {one.head: one.text for one in (*read_model(FOLDER / "paper.json", Paper).setup, *tables[2].notes)}
     for head, words in {"Sizes": "2d", "Dropout": "none inside", "Averaged weights": "step", "DCN": "sentinel"}.items():
-        assert words in said[head] and "paper" in said[head]
+        assert words in note_texts[head] and "paper" in note_texts[head]
     for table in tables:
         assert "names no split" in next(one.text for one in table.notes if one.head == "Test set")
 
 
 def test_sizes_and_vectors_stand_beside_the_numbers(tables):
     table = tables[0]
-    told = notes.notes_on_cells([row_order.make_cell(table, table.rows[4], table.columns[2], [record("dot", 50.0)])])
-    said = next(note.text for note in told if note.head == "Readers")
-    assert "layer:4" in said and "projected to 64" in said
+    note_list = notes.notes_on_cells(
+        [row_order.make_cell(table, table.rows[4], table.columns[2], [record("dot", 50.0)])]
+    )
+    readers_note = next(note.text for note in note_list if note.head == "Readers")
+    assert "layer:4" in readers_note and "projected to 64" in readers_note
 
 
 def test_the_papers_first_has_a_place_among_ours(tables):
     values = {"dot": 50.0, "trilinear": 52.0, "t_trilinear": 51.5, "cosine": 40.0, "bilinear": 40.5}
 
-    def said(**more) -> str:
-        return results_ranking._first(found(tables, values | more))
+    def describe_first(**more) -> str:
+        return results_ranking._first(rank_agreement(tables, values | more))
 
     lead = "The paper has T-trilinear first; here"
-    assert said() == f"{lead} it has place 2 of 5, 0.50 behind trilinear, which does not exceed the noise."
-    assert said(trilinear=55.0) == f"{lead} it has place 2 of 5, 3.50 behind trilinear, which exceeds the noise."
-    assert said(t_trilinear=55.0) == f"{lead} it has place 1 of 5, 3.00 ahead of trilinear, which exceeds the noise."
-    assert said(t_trilinear=39.0).startswith(f"{lead} it has place 5 of 5, 13.00 behind trilinear,")
+    assert describe_first() == f"{lead} it has place 2 of 5, 0.50 behind trilinear, which does not exceed the noise."
+    assert (
+        describe_first(trilinear=55.0) == f"{lead} it has place 2 of 5, 3.50 behind trilinear, which exceeds the noise."
+    )
+    assert (
+        describe_first(t_trilinear=55.0)
+        == f"{lead} it has place 1 of 5, 3.00 ahead of trilinear, which exceeds the noise."
+    )
+    assert describe_first(t_trilinear=39.0).startswith(f"{lead} it has place 5 of 5, 13.00 behind trilinear,")
     del values["t_trilinear"]
-    assert said() == f"{lead} it is not measured."
-    one = found(tables, values | {"t_trilinear": 51.5}, metric="F1")
-    assert results_ranking._first(one) == f"{lead} it has place 2 of 5, 0.50 behind trilinear."
+    assert describe_first() == f"{lead} it is not measured."
+    agreement = rank_agreement(tables, values | {"t_trilinear": 51.5}, metric="F1")
+    assert results_ranking._first(agreement) == f"{lead} it has place 2 of 5, 0.50 behind trilinear."
 
 
 def test_pairs_beyond_the_noise_are_named_with_what_the_test_takes(tables):
     values = {"dot": 50.0, "trilinear": 52.5, "t_trilinear": 51.3, "cosine": 40.0, "bilinear": 40.5}
-    one = found(tables, values)
+    agreement = rank_agreement(tables, values)
     low = ("bilinear", "cosine")
-    assert one.beyond() == {("trilinear",): ("dot-product", *low), ("T-trilinear", "dot-product"): low}
-    assert sum(len(a) * len(b) for a, b in one.beyond().items()) == len(one.apart) == 7
-    told = results_ranking.ranking_html([one], one.column.group)
-    assert "7 of 10 of our differences exceed the noise" in told
+    assert agreement.beyond() == {("trilinear",): ("dot-product", *low), ("T-trilinear", "dot-product"): low}
+    assert sum(len(a) * len(b) for a, b in agreement.beyond().items()) == len(agreement.apart) == 7
+    html = results_ranking.ranking_html([agreement], agreement.column.group)
+    assert "7 of 10 of our differences exceed the noise" in html
     few = "T-trilinear and dot-product over bilinear and cosine."
-    assert f"trilinear over dot-product, bilinear and cosine; {few}" in told
-    assert "independent samples" in told and "seed" in told
-    less = found(tables, values, n=20)
+    assert f"trilinear over dot-product, bilinear and cosine; {few}" in html
+    assert "independent samples" in html and "seed" in html
+    less = rank_agreement(tables, values, n=20)
     assert less.beyond() == {}
     assert "0 of 10 of our differences exceed the noise" in results_ranking.ranking_html([less], less.column.group)

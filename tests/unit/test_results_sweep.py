@@ -57,15 +57,15 @@ def swept(world) -> list[dict]:
 
 def test_a_record_a_variant_with_all_that_made_it(world, swept):
     assert [one["set"] for one in swept] == [{"model.layers": 1}, {"model.layers": 3}]
-    for one in swept:
-        assert [told["seed"] for told in one["each_seed"]] == [2, 1]
-        for told in one["each_seed"]:
-            assert told["dev"]["set"] == "small/dev" and told["dev"]["n"] == 20 and "test" not in told
-            assert 0 <= told["dev"]["accuracy"] <= 100 and told["best_step"] == 6 and told["seconds"] >= 0
-        assert one["config"]["model"]["layers"] == one["set"]["model.layers"]
-        assert one["config"]["encoder_digest"] and "seed" not in one["config"]["training"]
-        assert one["command"].startswith("triattn sweep ") and one["machine"].startswith("CPU")
-        assert len(one["date"]) == 10
+    for record in swept:
+        assert [seed_run["seed"] for seed_run in record["each_seed"]] == [2, 1]
+        for seed_run in record["each_seed"]:
+            assert seed_run["dev"]["set"] == "small/dev" and seed_run["dev"]["n"] == 20 and "test" not in seed_run
+            assert 0 <= seed_run["dev"]["accuracy"] <= 100 and seed_run["best_step"] == 6 and seed_run["seconds"] >= 0
+        assert record["config"]["model"]["layers"] == record["set"]["model.layers"]
+        assert record["config"]["encoder_digest"] and "seed" not in record["config"]["training"]
+        assert record["command"].startswith("triattn sweep ") and record["machine"].startswith("CPU")
+        assert len(record["date"]) == 10
     assert swept[0]["parameters"] < swept[1]["parameters"]
     assert len({one["digest"] for one in swept}) == 2
 
@@ -90,13 +90,13 @@ def test_a_variant_is_trained_as_the_same_config_is_by_train(world, swept, tmp_p
     assert main(["train", str(folder / "config.json"), *where]) == 0
     assert main(["train", str(outside / "config.json"), *where, "--resume"]) == 0
     assert json.loads((outside / "metrics.json").read_text("utf-8"))["dev"] == swept[1]["each_seed"][0]["dev"]
-    told = json.loads((folder / "metrics.json").read_text("utf-8"))
-    assert swept[1]["each_seed"][0]["dev"] == told["dev"]
+    metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
+    assert swept[1]["each_seed"][0]["dev"] == metrics["dev"]
     (line,) = stored(world, "trained")
-    assert line["name"] == "copy" and line["digest"] == swept[1]["digest"] and line["date"] == told["date"]
-    assert line["each_seed"] == told["each_seed"] == [{"seed": 2, "dev": told["dev"], "test": told["test"]}]
-    (found,) = run_records.matching_records(run_records.all_records()[0], {"mechanism": "bi"})
-    assert found.file == "trained" and found.values("test", "f1") == (told["test"]["f1"],)
+    assert line["name"] == "copy" and line["digest"] == swept[1]["digest"] and line["date"] == metrics["date"]
+    assert line["each_seed"] == metrics["each_seed"] == [{"seed": 2, "dev": metrics["dev"], "test": metrics["test"]}]
+    (record,) = run_records.matching_records(run_records.all_records()[0], {"mechanism": "bi"})
+    assert record.file == "trained" and record.values("test", "f1") == (metrics["test"]["f1"],)
 
 
 def test_what_is_listed_leaves_no_other_record_and_all_seeds_all_metrics(world, tmp_path, monkeypatch):
@@ -106,16 +106,16 @@ def test_what_is_listed_leaves_no_other_record_and_all_seeds_all_metrics(world, 
     where = ["--data", str(root / "data"), "--runs", str(root / "runs")]
     assert main(["train", str(root / "checkpoints" / "small-tri" / "config.json"), *where]) == 0
     assert not (root / "checkpoints" / "results").exists()
-    (found,) = [one for one in run_records.all_records()[0] if one.entry.name == "small-tri"]
-    assert found.runs == 2 and len(found.values("test", "f1")) == len(found.values("dev", "accuracy")) == 2
-    assert found.values("test", "accuracy") == tuple(one["test"] for one in found.entry.metrics["seeds"])
+    (record,) = [one for one in run_records.all_records()[0] if one.entry.name == "small-tri"]
+    assert record.runs == 2 and len(record.values("test", "f1")) == len(record.values("dev", "accuracy")) == 2
+    assert record.values("test", "accuracy") == tuple(one["test"] for one in record.entry.metrics["seeds"])
 
 
 def test_the_records_make_a_curve_and_seeds_that_can_be_tested(world, swept):
-    (found,) = curves.measured_curves(FIGURE, run_records.all_records()[0])
-    assert {x: len(values) for x, values in found.points.items()} == {1.0: 2, 3.0: 2}
-    assert found.points[1.0] == tuple(one["dev"]["accuracy"] for one in swept[0]["each_seed"])
-    assert len(welch_over_seeds({str(x): values for x, values in found.points.items()})) == 1
+    (curve,) = curves.measured_curves(FIGURE, run_records.all_records()[0])
+    assert {x: len(values) for x, values in curve.points.items()} == {1.0: 2, 3.0: 2}
+    assert curve.points[1.0] == tuple(one["dev"]["accuracy"] for one in swept[0]["each_seed"])
+    assert len(welch_over_seeds({str(x): values for x, values in curve.points.items()})) == 1
 
 
 def test_without_resume_nothing_recorded_is_overwritten(world, swept, capsys):
@@ -139,16 +139,16 @@ def test_resume_trains_only_what_is_missing(world, swept, monkeypatch, capsys):
     events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     last = events[-1]
     assert (last["step"], last["steps"]) == (2, 3) and last["values"]["model.layers"] == 2
-    one = ("--set", "model.layers=1", "--name", "small-bi-layers", "--resume", "--seeds")
-    assert run(world, *one, "2,1,4") == 0
+    arguments = ("--set", "model.layers=1", "--name", "small-bi-layers", "--resume", "--seeds")
+    assert run(world, *arguments, "2,1,4") == 0
     assert trained[1:] == [(1, [4])]
-    assert run(world, *one, "4", "--test") == 0
+    assert run(world, *arguments, "4", "--test") == 0
     assert trained[2:] == [(1, [4])]
     assert stored(world, "small-bi-layers")[:2] == swept
     records, _ = run_records.read_records(world / "checkpoints" / "results" / "small-bi-layers.jsonl")
     record = next(record for record in records if record.changed == {"model.layers": 1})
     assert len(record.values("dev", "accuracy")) == 3 and len(record.values("test", "accuracy")) == 1
-    assert run(world, *one, "2,1,4") == 0 and len(trained) == 3
+    assert run(world, *arguments, "2,1,4") == 0 and len(trained) == 3
 
 
 def test_a_sweep_that_is_stopped_keeps_what_it_had(world, monkeypatch):
@@ -173,17 +173,17 @@ def test_a_sweep_that_is_stopped_keeps_what_it_had(world, monkeypatch):
 def test_several_configs_and_settings_are_all_combined(world):
     settings = ("--set", "model.similarity=dot,scaled_dot", "--set", "data.every=3", "--name", "two")
     assert run(world, *settings, names=("bi", "tri")) == 0
-    found = stored(world, "two")
-    assert [(one["name"], one["set"]["model.similarity"]) for one in found] == [
+    records = stored(world, "two")
+    assert [(one["name"], one["set"]["model.similarity"]) for one in records] == [
         ("small-bi", "dot"), ("small-bi", "scaled_dot"), ("small-tri", "dot"), ("small-tri", "scaled_dot")
     ]  # fmt: skip
-    assert all(one["config"]["data"]["every"] == 3 and one["each_seed"][0]["seed"] == 1 for one in found)
+    assert all(one["config"]["data"]["every"] == 3 and one["each_seed"][0]["seed"] == 1 for one in records)
     cell = paper_comparison.measured_cell(
         paper_comparison.Column(name="x", metric="accuracy", split="dev"),
         {"records": "two", "mechanism": "tri", "similarity": "dot"},
         run_records.all_records()[0],
     )
-    assert cell.values == (found[2]["each_seed"][0]["dev"]["accuracy"],)
+    assert cell.values == (records[2]["each_seed"][0]["dev"]["accuracy"],)
 
 
 @pytest.mark.parametrize(
@@ -203,8 +203,8 @@ def test_several_configs_and_settings_are_all_combined(world):
 def test_bad_settings_are_one_line_before_anything_is_trained(world, capsys, more, says):
     before = sorted((world / "checkpoints" / "results").glob("*"))
     assert run(world, *more) == 1
-    said = capsys.readouterr().err
-    assert says in said and said.count("\n") == 1
+    errors = capsys.readouterr().err
+    assert says in errors and errors.count("\n") == 1
     assert sorted((world / "checkpoints" / "results").glob("*")) == before
 
 

@@ -66,13 +66,13 @@ def test_a_worker_gives_one_result_a_row_and_a_bad_row_harms_no_other(source, tm
     schema = result_schema(WORK, words(()))
     worker = Worker(WORK, schema, tmp_path)
     batch = pq.read_table(tmp_path / "in" / "000000.parquet")
-    found = worker(batch)
-    assert found.schema == schema and found["row"].to_pylist() == batch["row"].to_pylist()
-    errors = dict(zip(found["row"].to_pylist(), found["error"].to_pylist()))
+    table = worker(batch)
+    assert table.schema == schema and table["row"].to_pylist() == batch["row"].to_pylist()
+    errors = dict(zip(table["row"].to_pylist(), table["error"].to_pylist()))
     assert {row for row, error in errors.items() if error} == {5, 10, 20, 25}
     assert errors[25] == "RuntimeError: it broke" and errors[20] == "nothing to see"
     assert "not JSON" in errors[5] and "text_a" in errors[10]
-    flat = parts.records(found).to_pandas()
+    flat = parts.records(table).to_pandas()
     expected = [(i, word) for i in range(1, 31) if i not in (5, 10, 15, 20, 25)
                 for word in ["one", "two", "three"][: 2 + i % 2]]  # fmt: skip
     assert list(zip(flat["row"], flat["word"])) == expected

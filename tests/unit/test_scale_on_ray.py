@@ -216,8 +216,8 @@ def test_a_sweep_on_workers_records_what_one_process_records(small, address, mon
         monkeypatch.setenv("TRIATTN_CHECKPOINTS", os.pathsep.join([str(small / folder), str(small / "checkpoints")]))
         assert main([*command_line(small, "sweep", folder, *choices), *more]) == 0
         lines = (small / folder / "results" / "layers.jsonl").read_text().splitlines()
-        told = sorted(map(json.loads, lines), key=lambda record: record["set"]["model.layers"])
-        records.append([[seed["dev"] for seed in record["each_seed"]] for record in told])
+        sweep_records = sorted(map(json.loads, lines), key=lambda record: record["set"]["model.layers"])
+        records.append([[seed["dev"] for seed in record["each_seed"]] for record in sweep_records])
         assert [path.name for path in (small / folder / "runs").iterdir()] == ["features"]
     assert len(records[0]) == 2 and records[0] == records[1]
 

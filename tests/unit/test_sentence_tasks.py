@@ -41,24 +41,24 @@ def world(tmp_path_factory):
 @pytest.mark.parametrize(("task", "example"), [(sentences, ONE), (inference, TWO)])
 def test_each_text_stands_alone(world, task, example):
     encoder, tokenizer = world
-    ((found,),) = task.roles([example], tokenizer, Limits(30))
+    ((row,),) = task.roles([example], tokenizer, Limits(30))
     texts = task.texts(example)
-    assert list(found.roles) == list(texts) == list(task.TEXTS)
-    for name, role in found.roles.items():
+    assert list(row.roles) == list(texts) == list(task.TEXTS)
+    for name, role in row.roles.items():
         assert "".join(texts[name][slice(*span)] for span in role.spans) == texts[name].replace(" ", "")
         assert set(role.texts) == {name} and not any(role.special)
-        assert found.axes(f"{name}/layer.0/x")["key"] is role
-    assert found.length == max(map(len, found.roles.values())) and found.tokens == sum(map(len, found.roles.values()))
+        assert row.axes(f"{name}/layer.0/x")["key"] is role
+    assert row.length == max(map(len, row.roles.values())) and row.tokens == sum(map(len, row.roles.values()))
     shorter = replace(example, **{next(iter(texts)): "car"})
     batch = collate([one for (one,) in task.roles([example, shorter], tokenizer, Limits(30))], tokenizer)
     for source in ("embedding", "layer:1", "layer:2"):
         read = word_vectors(encoder, source, 30)
-        alone = read(collate([found], tokenizer))
-        for both, one in zip(read(batch), alone):
-            n = one.vectors.shape[1]
+        alone = read(collate([row], tokenizer))
+        for both, single in zip(read(batch), alone):
+            n = single.vectors.shape[1]
             assert both.keep[0, :n].all() and not both.keep[0, n:].any()
-            assert (both.vectors[0, :n] - one.vectors[0]).abs().max() < 1e-5
-            assert one.vectors.mean(-1).abs().max() < 1e-5
+            assert (both.vectors[0, :n] - single.vectors[0]).abs().max() < 1e-5
+            assert single.vectors.mean(-1).abs().max() < 1e-5
 
 
 def test_word_vectors_are_those_of_the_layer(world):
@@ -96,20 +96,20 @@ def test_a_text_of_several_examples_is_read_once(world):
 
 
 def test_a_long_text_is_cut_and_said(world):
-    ((found,),) = sentences.roles([replace(ONE, text="car " * 40)], world[1], Limits(5))
-    assert found.length == 5 and found.notes == ("The sentence is cut after 5 tokens: 139 characters are left out.",)
+    ((row,),) = sentences.roles([replace(ONE, text="car " * 40)], world[1], Limits(5))
+    assert row.length == 5 and row.notes == ("The sentence is cut after 5 tokens: 139 characters are left out.",)
 
 
 @pytest.mark.parametrize("task", [sentences, inference])
 def test_examples_are_read_and_varied(world, task):
-    found = task.examples()
-    assert len(found) == 16 and len({one.id for one in found}) == 16
-    for one in found:
-        one.check()
-        assert task.Example.from_row(task.row(one)) == replace(one, id="")
-    assert {one.id.rpartition("-")[0] for one in found} >= {"negation", "long-distance", "ambiguity"}
+    examples = task.examples()
+    assert len(examples) == 16 and len({one.id for one in examples}) == 16
+    for example in examples:
+        example.check()
+        assert task.Example.from_row(task.row(example)) == replace(example, id="")
+    assert {one.id.rpartition("-")[0] for one in examples} >= {"negation", "long-distance", "ambiguity"}
     if task is inference:
-        assert {one.label for one in found} == {0, 1, 2}
+        assert {one.label for one in examples} == {0, 1, 2}
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t"])
@@ -121,7 +121,7 @@ def test_an_empty_text_is_said(text):
 
 
 @pytest.mark.parametrize(
-    ("task", "row", "said"),
+    ("task", "row", "message"),
     [
         ("sentences", {"text": 3}, "'text' must be text"),
         ("sentences", {"text": "a", "label": -1}, "'label' must be"),
@@ -129,10 +129,10 @@ def test_an_empty_text_is_said(text):
         ("inference", {"text_a": "a", "text_b": "b", "label": 3}, "0 to 2"),
     ],
 )
-def test_a_bad_row_is_named(tmp_path, task, row, said):
+def test_a_bad_row_is_named(tmp_path, task, row, message):
     path = tmp_path / "rows.jsonl"
     path.write_text(json.dumps(row) + "\n", "utf-8")
-    with pytest.raises(DataError, match=rf"rows.jsonl:1: .*{said}"):
+    with pytest.raises(DataError, match=rf"rows.jsonl:1: .*{message}"):
         list(TASKS[task].read(path))
 
 
@@ -151,16 +151,16 @@ def test_spaced_text_is_natural_again():
 
 
 def test_what_is_right_and_what_a_blind_answer_reaches():
-    told = [sentences.verdict(replace(ONE, label=label), [0.2, 0.5, 0.3]) for label in (0, 1, 1, 2)]
-    assert [right for right, *_ in told] == [False, True, True, False]
-    assert sentences.metrics(told) == {"accuracy": 50.0}
+    verdicts = [sentences.verdict(replace(ONE, label=label), [0.2, 0.5, 0.3]) for label in (0, 1, 1, 2)]
+    assert [right for right, *_ in verdicts] == [False, True, True, False]
+    assert sentences.metrics(verdicts) == {"accuracy": 50.0}
     assert inference.baseline([replace(TWO, label=label) for label in (0, 2, 2)]) == {"majority": 66.67}
     with pytest.raises(DataError, match="label 4, but this checkpoint knows classes 0 to 2"):
         sentences.verdict(replace(ONE, label=4), [0.2, 0.5, 0.3])
 
 
 @pytest.mark.parametrize(
-    ("part", "settings", "said"),
+    ("part", "settings", "message"),
     [
         ("model", {"mechanism": "mtsaa"}, "mechanism"),
         ("model", {"mask": []}, "unknown key 'model.mask'; did you mean 'masks'"),
@@ -184,14 +184,14 @@ def test_what_is_right_and_what_a_blind_answer_reaches():
         (None, {"cells": [1, 2, 3]}, "unknown key 'cells'"),
     ],
 )
-def test_a_config_says_what_is_wrong_in_one_line(tmp_path, part, settings, said):
+def test_a_config_says_what_is_wrong_in_one_line(tmp_path, part, settings, message):
     config = json.loads(json.dumps(CONFIG))
     (config[part] if part else config).update(settings)
     path = tmp_path / "config.json"
     path.write_text(json.dumps(config), "utf-8")
     with pytest.raises(ConfigError) as error:
         read_config(path)
-    assert said in str(error.value) and "\n" not in str(error.value)
+    assert message in str(error.value) and "\n" not in str(error.value)
 
 
 def test_a_config_reads_what_it_wrote(tmp_path):

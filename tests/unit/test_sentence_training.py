@@ -55,20 +55,20 @@ def world(tmp_path_factory):
     make_encoder(encoder)
     (encoder / "metrics.json").write_text('{"start": "nothing", "start_had_seen": []}')
     sizes = {"ask/train": 40, "ask/test": 12, "any/all": 30, "nli/train": 40, "nli/dev": 14, "nli/test": 12}
-    found = {}
+    rows_by_set = {}
     for number, (name, size) in enumerate(sizes.items()):
         draw = random.Random(number)
-        rows = found[name] = [(pair if name.startswith("nli") else sentence)(draw) for _ in range(size)]
+        rows = rows_by_set[name] = [(pair if name.startswith("nli") else sentence)(draw) for _ in range(size)]
         if name == "any/all":
             rows += [{**row, "text": row["text"].upper(), "dup": 1} for row in rows[:DUPLICATES]]
         if name == "ask/test":
-            rows[0] = found["ask/train"][0]
+            rows[0] = rows_by_set["ask/train"][0]
         path = root / "data" / f"{name}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
         if not name.startswith("nli"):
-            told = {str(i): one for i, one in enumerate(NAMES)}
-            path.with_name("labels.json").write_text(json.dumps(told), "utf-8")
+            labels = {str(i): one for i, one in enumerate(NAMES)}
+            path.with_name("labels.json").write_text(json.dumps(labels), "utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TRIATTN_CHECKPOINTS", str(root / "checkpoints"))
         patch.setenv("TRIATTN_DEVICE", "cpu")
@@ -114,7 +114,7 @@ def test_what_is_held_out_is_not_trained_on(world):
 
 def test_folds_cover_the_set_once_and_share_no_text(world):
     config = read_config(make(world, "plan-any", "sentences", ANY) / "config.json")
-    found = []
+    test_rows = []
     for fold in (1, 2, 3):
         data = config.data.model_copy(update={"fold": fold})
         parts = splits(config.model_copy(update={"data": data}), world / "data")
@@ -123,8 +123,8 @@ def test_folds_cover_the_set_once_and_share_no_text(world):
         learnt = [texts_of(rows[i]) for i in (*parts.train["any/all"], *parts.dev[1])]
         assert not tested & set(learnt) and len(set(learnt)) == len(learnt)
         assert tested | set(learnt) == set(map(texts_of, rows))
-        found += parts.test[1].tolist()
-    assert sorted(found) == list(range(30 + DUPLICATES))
+        test_rows += parts.test[1].tolist()
+    assert sorted(test_rows) == list(range(30 + DUPLICATES))
 
 
 def test_labels_are_those_of_the_set(world):
@@ -145,11 +145,11 @@ def test_features_are_what_the_encoder_gives(world, tmp_path, source):
     features = encode_texts(tmp_path / "found", words, tokenizer, rows, [one.label for one in examples])
     part = features.part(np.array([3, 5, 8, 13]))
     chosen = np.array([0, 2, 3])
-    found, counts, labels = part.batch(chosen, "cpu")
+    tensors, counts, labels = part.batch(chosen, "cpu")
     expected = words(collate([rows[i] for i in (3, 8, 13)], tokenizer))
     assert counts == [1, 1, 1] and labels.tolist() == [examples[i].label for i in (3, 8, 13)]
     assert part.lengths[2].tolist() == [len(role) for role in rows[8].roles.values()] and len(part) == 4
-    for ours, theirs in zip(found, expected, strict=True):
+    for ours, theirs in zip(tensors, expected, strict=True):
         assert torch.equal(ours.keep, theirs.keep)
         torch.testing.assert_close(ours.vectors[ours.keep], theirs.vectors[theirs.keep], rtol=0, atol=3e-3)
 
@@ -166,8 +166,8 @@ def test_a_set_without_dev(world, capsys):
     parts = splits(config, world / "data")
     bundle = load(folder)
     for split in ("dev", "test"):
-        (found,) = evaluate([bundle], parts.examples(split))
-        assert found["metrics"]["accuracy"] == metrics[split]["accuracy"] and found["n"] == metrics[split]["n"]
+        (result,) = evaluate([bundle], parts.examples(split))
+        assert result["metrics"]["accuracy"] == metrics[split]["accuracy"] and result["n"] == metrics[split]["n"]
     assert len(metrics["seeds"]) == 2 and metrics["dev"]["set"] == "ask/train"
     capsys.readouterr()
     assert main(["verify", str(folder)]) == 0
@@ -189,39 +189,39 @@ def test_a_set_without_dev(world, capsys):
 def test_folds_are_measured_each_on_its_own_part(world):
     folder = make(world, "any-mtsa", "sentences", ANY)
     metrics = train(world, folder)
-    told, each = metrics["folds"], []
+    folds, each = metrics["folds"], []
     config = read_config(folder / "config.json")
     assert config.data.fold == 2
     for fold in (1, 2, 3):
         path = folder if fold == 2 else world / "runs" / f"any-mtsa-fold-{fold}"
-        one = read_config(path / "config.json")
-        assert one.data.fold == fold
-        (found,) = evaluate([load(path)], splits(one, world / "data").examples("test"))
-        each.append(found["metrics"]["accuracy"])
-    assert told["each"] == each and told["shipped"] == 2 and told["count"] == 3
-    assert told["mean"] == metrics["test"]["accuracy"] == round(mean(each), 2)
-    assert told["spread"] == round(stdev(each), 2) and metrics["test"]["n"] == 30 + DUPLICATES
-    said = (folder / "README.md").read_text("utf-8")
-    assert "each tested by a model trained on the others" in said and "those of fold 2" in said
+        fold_config = read_config(path / "config.json")
+        assert fold_config.data.fold == fold
+        (result,) = evaluate([load(path)], splits(fold_config, world / "data").examples("test"))
+        each.append(result["metrics"]["accuracy"])
+    assert folds["each"] == each and folds["shipped"] == 2 and folds["count"] == 3
+    assert folds["mean"] == metrics["test"]["accuracy"] == round(mean(each), 2)
+    assert folds["spread"] == round(stdev(each), 2) and metrics["test"]["n"] == 30 + DUPLICATES
+    card_text = (folder / "README.md").read_text("utf-8")
+    assert "each tested by a model trained on the others" in card_text and "those of fold 2" in card_text
 
 
 def test_folds_without_a_test_set_claim_no_test(world):
     folder = make(world, "any-dev-mtsa", "sentences", ANY | {"test": None})
-    metrics, said = train(world, folder), (folder / "README.md").read_text("utf-8")
-    assert "test" not in metrics and "none tested: on the rows that chose the epoch" in said
+    metrics, card_text = train(world, folder), (folder / "README.md").read_text("utf-8")
+    assert "test" not in metrics and "none tested: on the rows that chose the epoch" in card_text
 
 
 def test_folds_over_rows_cut_equal_texts_apart(world):
     config = read_config(make(world, "any-rows-mtsa", "sentences", ANY | {"repeats": True}) / "config.json")
-    found, both = [], 0
+    test_rows, both = [], 0
     for fold in (1, 2, 3):
         data = config.data.model_copy(update={"fold": fold})
         parts = splits(config.model_copy(update={"data": data}), world / "data")
-        found += parts.test[1].tolist()
+        test_rows += parts.test[1].tolist()
         trained = {texts_of(parts.sets["any/all"][i]) for i in parts.train["any/all"]}
         both += sum(texts_of(one) in trained for one in parts.examples("test"))
         assert sum(map(len, (parts.train["any/all"], parts.dev[1], parts.test[1]))) == 30 + DUPLICATES
-    assert sorted(found) == list(range(30 + DUPLICATES)) and both
+    assert sorted(test_rows) == list(range(30 + DUPLICATES)) and both
     with pytest.raises(ConfigError, match="repeats is of folds"):
         read_config(make(world, "no-folds-mtsa", "sentences", ASK | {"repeats": True}) / "config.json")
 

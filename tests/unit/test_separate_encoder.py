@@ -48,12 +48,12 @@ def test_every_text_is_encoded_alone(world, task):
     encoder, tokenizer, bert = world
     examples = {"pairs": PAIRS, "dialogue": [TALK], "reading": [TEXT]}[task.NAME]
     rows = [row for one in task.roles(examples, tokenizer, Limits(40, apart=True)) for row in one]
-    found = ApartEncoder(encoder, (1, 2), False)(collate(rows, tokenizer))
+    batch_states = ApartEncoder(encoder, (1, 2), False)(collate(rows, tokenizer))
     cls, sep = tokenizer.special["cls"], tokenizer.special["sep"]
-    assert found.pooled is None
+    assert batch_states.pooled is None
     for i, row in enumerate(rows):
         for name in ("query", "key"):
-            ids, states = getattr(row, name).ids, getattr(found, name)
+            ids, states = getattr(row, name).ids, getattr(batch_states, name)
             assert states.own is None
             torch.testing.assert_close(
                 states.vectors[i, states.keep[i]], layers(bert, [cls, *ids, sep])[1][0, 1:-1], rtol=0, atol=1e-5
@@ -63,8 +63,8 @@ def test_every_text_is_encoded_alone(world, task):
         assert len(starts) == (3 if task is pairs else 2)
         whole = torch.cat([layers(bert, ids[a:b])[2][0] for a, b in zip(starts, starts[1:])])
         real = ~torch.tensor(row.context.special)
-        assert found.context.keep[i, : len(ids)].tolist() == real.tolist()
-        torch.testing.assert_close(found.context.vectors[i, : len(ids)][real], whole[real], rtol=0, atol=1e-5)
+        assert batch_states.context.keep[i, : len(ids)].tolist() == real.tolist()
+        torch.testing.assert_close(batch_states.context.vectors[i, : len(ids)][real], whole[real], rtol=0, atol=1e-5)
 
 
 def test_what_stands_outside_the_context(world):
@@ -111,11 +111,11 @@ def test_variants_read_an_unchanged_text_once(world, monkeypatch):
     monkeypatch.setattr(ApartEncoder, "_run", lambda one, ids, *more: read.append(len(ids)) or run(one, ids, *more))
     seen = batch.context.keep.clone()
     seen[1, 2] = seen[2, 3] = False  # of the first text
-    found = apart(batch, {"context": InputOverride(seen=seen)}).context.vectors
+    context_vectors = apart(batch, {"context": InputOverride(seen=seen)}).context.vectors
     assert read[-1] == 4  # the first text in three variants, the second as it is
     for row in range(3):
         alone = apart(collate([roles], tokenizer), {"context": InputOverride(seen=seen[row : row + 1])})
-        torch.testing.assert_close(found[row], alone.context.vectors[0], rtol=0, atol=1e-6)
+        torch.testing.assert_close(context_vectors[row], alone.context.vectors[0], rtol=0, atol=1e-6)
 
 
 def test_layers_that_the_encoder_does_not_have(world, tmp_path):
@@ -141,12 +141,12 @@ def test_features_keep_equal_sequences_once(world, tmp_path, cells):
     rows = reading.roles([TEXT, TEXT], tokenizer, limits)
     features = encode(tmp_path / "found", apart, tokenizer, [(rows, [0, 1])], 2)
     assert len(features.ends["context"]) == 2 and len(features.ends["key"]) == 3
-    found, counts, _ = features.batch(np.array([0, 1]), "cpu")
+    batch, counts, _ = features.batch(np.array([0, 1]), "cpu")
     with torch.inference_mode():
         expected = apart(collate([row for one in rows for row in one], tokenizer))
-    assert counts == [2, 2] and found.pooled is None
+    assert counts == [2, 2] and batch.pooled is None
     for name in ("query", "key", "context"):
-        ours, theirs = getattr(found, name), getattr(expected, name)
+        ours, theirs = getattr(batch, name), getattr(expected, name)
         for row in range(4):
             torch.testing.assert_close(
                 ours.vectors[row, ours.keep[row]], theirs.vectors[row, theirs.keep[row]], rtol=0, atol=2e-3

@@ -41,10 +41,10 @@ def rows(both: int, only_a: int, only_b: int, neither: int, seed: int = 1) -> li
 @pytest.mark.parametrize(("both", "neither"), [(11, 5), (0, 1)])
 def test_mcnemar_counts_the_rows_that_one_alone_has_right(only_a, only_b, both, neither):
     right = rows(both, only_a, only_b, neither)
-    (found,) = mcnemar(["a", "b"], right)
-    assert (found.a, found.b, found.only_a, found.only_b) == ("a", "b", only_a, only_b)
-    assert found.p == found.adjusted == pytest.approx(coin(only_b, only_a + only_b), rel=1e-9)
-    assert found.gain == pytest.approx(100 * (mean(right[1]) - mean(right[0])))
+    (comparison,) = mcnemar(["a", "b"], right)
+    assert (comparison.a, comparison.b, comparison.only_a, comparison.only_b) == ("a", "b", only_a, only_b)
+    assert comparison.p == comparison.adjusted == pytest.approx(coin(only_b, only_a + only_b), rel=1e-9)
+    assert comparison.gain == pytest.approx(100 * (mean(right[1]) - mean(right[0])))
 
 
 def test_rows_that_both_have_right_say_nothing():
@@ -55,21 +55,21 @@ def test_rows_that_both_have_right_say_nothing():
 
 def test_every_two_are_asked_and_the_more_are_asked_the_less_is_proved():
     a, b = rows(40, 5, 20, 10)
-    found = mcnemar("abc", [a, b, rows(40, 5, 20, 10, seed=2)[0]])
-    assert [(one.a, one.b) for one in found] == [("a", "b"), ("a", "c"), ("b", "c")]
-    assert [one.adjusted for one in found] == pytest.approx(closed([one.p for one in found]))
+    comparisons = mcnemar("abc", [a, b, rows(40, 5, 20, 10, seed=2)[0]])
+    assert [(one.a, one.b) for one in comparisons] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert [one.adjusted for one in comparisons] == pytest.approx(closed([one.p for one in comparisons]))
     alone = mcnemar("ab", [a, b])[0]
-    assert found[0].p == alone.p == alone.adjusted < found[0].adjusted
+    assert comparisons[0].p == alone.p == alone.adjusted < comparisons[0].adjusted
 
 
 def test_chance_passes_for_a_difference_no_more_often_than_it_says():
     """400 times two guessers: p under 0.05 in at most about one of twenty."""
     rng = np.random.default_rng(5)
-    found = []
+    comparisons = []
     for _ in range(400):
-        found.append(mcnemar("ab", rng.integers(2, size=(2, 200)).astype(bool).tolist()))
-    assert 0 < sum(one.p < 0.05 for (one,) in found) < 32
-    assert 0.3 < mean(one.gain > 0 for (one,) in found) < 0.7
+        comparisons.append(mcnemar("ab", rng.integers(2, size=(2, 200)).astype(bool).tolist()))
+    assert 0 < sum(one.p < 0.05 for (one,) in comparisons) < 32
+    assert 0.3 < mean(one.gain > 0 for (one,) in comparisons) < 0.7
 
 
 def test_holm_on_four_worked_by_hand():
@@ -87,11 +87,11 @@ def test_holm_is_closed_testing(count):
 
 def test_welch_by_hand():
     """Variances 5/3 and 20/3 of four each: t² = 2.5² / (25/12) = 3, with 75/17 degrees of freedom."""
-    (found,) = welch_over_seeds({"a": [1.0, 2.0, 3.0, 4.0], "b": [2.0, 4.0, 6.0, 8.0]})
+    (comparison,) = welch_over_seeds({"a": [1.0, 2.0, 3.0, 4.0], "b": [2.0, 4.0, 6.0, 8.0]})
     freedom = 75 / 17
-    assert found.p == pytest.approx(betainc(freedom / 2, 0.5, freedom / (freedom + 3)), rel=1e-9)
-    assert (found.gain, found.adjusted) == (2.5, found.p)
-    assert found.only_a is None is found.only_b
+    assert comparison.p == pytest.approx(betainc(freedom / 2, 0.5, freedom / (freedom + 3)), rel=1e-9)
+    assert (comparison.gain, comparison.adjusted) == (2.5, comparison.p)
+    assert comparison.only_a is None is comparison.only_b
 
 
 def exchanged(a: list[float], b: list[float]) -> float:
@@ -106,12 +106,12 @@ def exchanged(a: list[float], b: list[float]) -> float:
 def test_welch_goes_the_way_of_dealing_the_scores_anew(shift):
     rng = np.random.default_rng(8)
     a, b = rng.normal(85, 0.4, 6).tolist(), rng.normal(85 + shift, 0.5, 6).tolist()
-    (found,) = welch_over_seeds({"a": a, "b": b})
-    assert found.gain == pytest.approx(mean(b) - mean(a))
-    assert abs(found.p - exchanged(a, b)) < 0.05
+    (comparison,) = welch_over_seeds({"a": a, "b": b})
+    assert comparison.gain == pytest.approx(mean(b) - mean(a))
+    assert abs(comparison.p - exchanged(a, b)) < 0.05
     (back,) = welch_over_seeds({"b": b, "a": a})
-    assert (back.a, back.gain) == ("b", -found.gain)
-    assert back.p == pytest.approx(found.p)
+    assert (back.a, back.gain) == ("b", -comparison.gain)
+    assert back.p == pytest.approx(comparison.p)
 
 
 def test_one_seed_proves_nothing_and_is_not_asked():
@@ -121,9 +121,9 @@ def test_one_seed_proves_nothing_and_is_not_asked():
         == welch_over_seeds({"a": [80.0, 81.0], "b": [90.0]})
         == []
     )
-    found = welch_over_seeds({"a": [80.0, 81.0], "one": [99.0], "b": [80.5, 82.0], "c": [90.0, 90.5]})
-    assert [(one.a, one.b) for one in found] == [("a", "b"), ("a", "c"), ("b", "c")]
-    assert [one.adjusted for one in found] == pytest.approx(closed([one.p for one in found]))
+    comparisons = welch_over_seeds({"a": [80.0, 81.0], "one": [99.0], "b": [80.5, 82.0], "c": [90.0, 90.5]})
+    assert [(one.a, one.b) for one in comparisons] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert [one.adjusted for one in comparisons] == pytest.approx(closed([one.p for one in comparisons]))
 
 
 def test_seeds_that_do_not_move_the_number():
@@ -153,23 +153,23 @@ def checkpoint_folder(tmp_path, monkeypatch):
 
 def test_triattn_seeds_compares_what_shares_a_set_and_a_similarity(checkpoint_folder, capsys):
     assert main(["seeds", "--json"]) == 0
-    found = {(one["data"], one["similarity"]): one for one in json.loads(capsys.readouterr().out)}
-    assert list(found) == [("Quora", "additive"), ("Quora", "dot")]
-    additive = found["Quora", "additive"]
+    groups = {(one["data"], one["similarity"]): one for one in json.loads(capsys.readouterr().out)}
+    assert list(groups) == [("Quora", "additive"), ("Quora", "dot")]
+    additive = groups["Quora", "additive"]
     assert additive["test"] == {"x-bi": [80.0, 80.5, 80.2], "x-tri": [84.0, 84.6, 84.1]}
-    (told,) = additive["differences"]
-    assert told == vars(welch_over_seeds(additive["test"])[0])
-    assert told["gain"] > 3.9 and told["p"] < 0.001
-    assert found["Quora", "dot"]["differences"] == []
+    (difference,) = additive["differences"]
+    assert difference == vars(welch_over_seeds(additive["test"])[0])
+    assert difference["gain"] > 3.9 and difference["p"] < 0.001
+    assert groups["Quora", "dot"]["differences"] == []
 
 
 def test_triattn_seeds_in_words(checkpoint_folder, capsys):
     assert main(["seeds"]) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert said[0] == "Quora, additive"
-    assert said[1].split() == "x-bi 80.23 ± 0.25 over 3 seeds".split()
-    assert said[3].startswith("  x-tri less x-bi: +4.00; Welch p ")
-    assert not any("x-cbi" in line for line in said)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "Quora, additive"
+    assert lines[1].split() == "x-bi 80.23 ± 0.25 over 3 seeds".split()
+    assert lines[3].startswith("  x-tri less x-bi: +4.00; Welch p ")
+    assert not any("x-cbi" in line for line in lines)
 
 
 def test_triattn_seeds_of_checkpoints_without_seeds_says_so(tmp_path, monkeypatch, capsys):

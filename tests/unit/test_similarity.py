@@ -58,9 +58,9 @@ def test_two_way_values(name):
     arrays = [rng.normal(size=(BATCH, HEADS, N, D)), rng.normal(size=(BATCH, HEADS, I, D))]
     arrays += weights(rng, shapes, D, HEADS)
     expected = oracle.each(partial(whole_matrix, two), (2, 2, *map(len, shapes)), *arrays)
-    found = ours(*map(torch.tensor, arrays))
-    assert found.shape == (BATCH, HEADS, N, I)
-    torch.testing.assert_close(found, torch.tensor(expected))
+    scores = ours(*map(torch.tensor, arrays))
+    assert scores.shape == (BATCH, HEADS, N, I)
+    torch.testing.assert_close(scores, torch.tensor(expected))
 
 
 @pytest.mark.parametrize("name", THREE)
@@ -71,9 +71,9 @@ def test_three_way_values(name):
     arrays = [rng.normal(size=size) for size in ((BATCH, HEADS, N, D), (BATCH, HEADS, I, D), (BATCH, 1, J, D))]
     arrays += weights(rng, shapes, D, HEADS)
     expected = oracle.each(partial(whole_cube, three), (2, 2, 2, *map(len, shapes)), *arrays)
-    found = ours(*map(torch.tensor, arrays))
-    assert found.shape == (BATCH, HEADS, N, I, J)
-    torch.testing.assert_close(found, torch.tensor(expected))
+    scores = ours(*map(torch.tensor, arrays))
+    assert scores.shape == (BATCH, HEADS, N, I, J)
+    torch.testing.assert_close(scores, torch.tensor(expected))
 
 
 @pytest.mark.parametrize("name", [*TWO, *THREE])
@@ -97,12 +97,12 @@ def test_no_context_is_neutral_row_by_row(name):
     rng = np.random.default_rng(4)
     arrays = [rng.normal(size=(2, size, D)) for size in (N, I, J)]
     parameters = weights(rng, shapes, D)
-    found = ours(*map(torch.tensor, [*arrays, *parameters]), has_context=torch.tensor([True, False]))
+    scores = ours(*map(torch.tensor, [*arrays, *parameters]), has_context=torch.tensor([True, False]))
     query, key, context = arrays
     with_context = whole_cube(three, query[0], key[0], context[0], *parameters)
     without = whole_cube(three, query[1], key[1], None, *parameters)
-    torch.testing.assert_close(found[0], torch.tensor(with_context))
-    torch.testing.assert_close(found[1], torch.tensor(np.broadcast_to(without, (N, I, J)).copy()))
+    torch.testing.assert_close(scores[0], torch.tensor(with_context))
+    torch.testing.assert_close(scores[1], torch.tensor(np.broadcast_to(without, (N, I, J)).copy()))
 
 
 @pytest.mark.parametrize("name", THREE)
@@ -112,7 +112,7 @@ def test_three_way_degrades_to_two_way(name):
     rng = np.random.default_rng(5)
     query, key, context = (torch.tensor(rng.normal(size=(1, size, D))) for size in (N, I, 1))
     parameters = [torch.tensor(array) for array in weights(rng, shapes, D)]
-    found = ours(query, key, context, *parameters, has_context=torch.tensor([False]))[..., 0]
+    scores = ours(query, key, context, *parameters, has_context=torch.tensor([False]))[..., 0]
     two_way = {
         "tadd": lambda: add(query, key, parameters[0], parameters[1], parameters[3]),
         "tdp": lambda: dp(query, key),
@@ -120,7 +120,7 @@ def test_three_way_degrades_to_two_way(name):
         "trili": lambda: bili(query, key, parameters[0].T @ parameters[1]),
         "trili_full": lambda: bili(query, key, parameters[0].sum(-1)),
     }
-    torch.testing.assert_close(found, two_way[name]())
+    torch.testing.assert_close(scores, two_way[name]())
 
 
 def test_dot_products_are_special_cases_of_the_trilinear_forms():

@@ -23,17 +23,19 @@ def test_masked_softmax_values():
     rng = np.random.default_rng(1)
     relevance, (keep, _) = 3 * rng.normal(size=(BATCH, HEADS, N, I)), masks(rng)
     expected = oracle.each(oracle.softmax, (2, 1), relevance, keep[:, None])
-    found = masked_softmax(torch.tensor(relevance), torch.tensor(keep[:, None]))
-    torch.testing.assert_close(found, torch.tensor(expected))
+    weights = masked_softmax(torch.tensor(relevance), torch.tensor(keep[:, None]))
+    torch.testing.assert_close(weights, torch.tensor(expected))
 
 
 def test_joint_softmax_values():
     rng = np.random.default_rng(2)
     relevance, (keep_key, keep_context) = 3 * rng.normal(size=(BATCH, HEADS, N, I, J)), masks(rng)
     expected = oracle.each(oracle.joint_softmax, (3, 1, 1), relevance, keep_key[:, None], keep_context[:, None])
-    found = joint_softmax(torch.tensor(relevance), torch.tensor(keep_key[:, None]), torch.tensor(keep_context[:, None]))
-    torch.testing.assert_close(found, torch.tensor(expected))
-    torch.testing.assert_close(found.sum((-1, -2)), torch.ones(BATCH, HEADS, N, dtype=torch.float64))
+    weights = joint_softmax(
+        torch.tensor(relevance), torch.tensor(keep_key[:, None]), torch.tensor(keep_context[:, None])
+    )
+    torch.testing.assert_close(weights, torch.tensor(expected))
+    torch.testing.assert_close(weights.sum((-1, -2)), torch.ones(BATCH, HEADS, N, dtype=torch.float64))
 
 
 def test_of_distinct_pairs_the_diagonal_gets_nothing():
@@ -41,9 +43,9 @@ def test_of_distinct_pairs_the_diagonal_gets_nothing():
     relevance, (keep, _) = 3 * rng.normal(size=(BATCH, HEADS, N, I, I)), masks(rng)
     sides = keep[:, None], keep[:, None]
     expected = oracle.each(lambda *given: oracle.joint_softmax(*given, distinct=True), (3, 1, 1), relevance, *sides)
-    found = joint_softmax(torch.tensor(relevance), *map(torch.tensor, sides), distinct=True)
-    torch.testing.assert_close(found, torch.tensor(expected))
-    assert not found.diagonal(dim1=-2, dim2=-1).any() and found.sum() == pytest.approx(BATCH * HEADS * N)
+    weights = joint_softmax(torch.tensor(relevance), *map(torch.tensor, sides), distinct=True)
+    torch.testing.assert_close(weights, torch.tensor(expected))
+    assert not weights.diagonal(dim1=-2, dim2=-1).any() and weights.sum() == pytest.approx(BATCH * HEADS * N)
     alone = joint_softmax(torch.ones(1, 1, 1), *[torch.ones(1, dtype=torch.bool)] * 2, distinct=True)
     assert alone.item() == 0  # a token alone has no pair
 
@@ -88,12 +90,12 @@ def test_a_fully_masked_row_is_zeros_and_so_is_its_gradient(joint, dtype):
     relevance = torch.randn(shape, dtype=dtype).requires_grad_()
     keep_key = torch.tensor([[False] * I, [True] * I])
     keep_context = torch.ones(2, J, dtype=torch.bool)
-    found = joint_softmax(relevance, keep_key, keep_context) if joint else masked_softmax(relevance, keep_key)
-    assert found.dtype == dtype
-    (found * torch.randn_like(found)).sum().backward()
-    assert torch.count_nonzero(found[0]) == 0
+    weights = joint_softmax(relevance, keep_key, keep_context) if joint else masked_softmax(relevance, keep_key)
+    assert weights.dtype == dtype
+    (weights * torch.randn_like(weights)).sum().backward()
+    assert torch.count_nonzero(weights[0]) == 0
     assert torch.count_nonzero(relevance.grad[0]) == 0
-    assert found[1].isfinite().all()
+    assert weights[1].isfinite().all()
     assert relevance.grad.isfinite().all()
     assert torch.count_nonzero(relevance.grad[1]) > 0
     if joint:  # no context token either way is nothing to attend to
@@ -116,10 +118,10 @@ def test_extreme_scores_stay_finite(name, joint):
     keep = torch.tensor([True, True, False])
     relevance = (scores[..., None].expand(1, 3, 2).clone() if joint else scores.clone()).requires_grad_()
     both = torch.tensor([True, True])
-    found = joint_softmax(relevance, keep, both) if joint else masked_softmax(relevance, keep)
-    found.square().sum().backward()
+    weights = joint_softmax(relevance, keep, both) if joint else masked_softmax(relevance, keep)
+    weights.square().sum().backward()
     assert relevance.grad.isfinite().all()
-    keys = found.sum(-1) if joint else found
+    keys = weights.sum(-1) if joint else weights
     expected = torch.tensor([[1.0, 0.0, 0.0]]) if scores[0, 0] > scores[0, 1] else torch.tensor([[0.5, 0.5, 0.0]])
     torch.testing.assert_close(keys, expected)
 
@@ -136,13 +138,13 @@ def test_a_masked_score_cannot_matter_however_large(loud, joint):
         weights = joint_softmax(relevance, keep, both) if joint else masked_softmax(relevance, keep)
         weights.square().sum().backward()
         results.append((weights, relevance.grad))
-    for expected, found in zip(*results):
-        torch.testing.assert_close(found, expected)
+    for expected, actual in zip(*results):
+        torch.testing.assert_close(actual, expected)
     assert not results[1][0].detach()[0, 2].any()
 
 
 def test_one_key_takes_all():
     relevance = torch.full((N, 1, 1), -1e4)
-    one = torch.tensor([True])
-    torch.testing.assert_close(joint_softmax(relevance, one, one), torch.ones(N, 1, 1))
-    torch.testing.assert_close(masked_softmax(relevance[..., 0], one), torch.ones(N, 1))
+    keep_one = torch.tensor([True])
+    torch.testing.assert_close(joint_softmax(relevance, keep_one, keep_one), torch.ones(N, 1, 1))
+    torch.testing.assert_close(masked_softmax(relevance[..., 0], keep_one), torch.ones(N, 1))

@@ -20,9 +20,9 @@ def test_best_spans_of_one_window(longest):
     rng = np.random.default_rng(1)
     scores = rng.normal(size=(11, 2))
     expected = oracle.best_spans(scores[:, 0], scores[:, 1], longest)
-    found = best_spans([torch.tensor(scores)], longest, 17)
-    assert [one[2:] for one in found] == [one[1:] for one in expected[:17]] and {one[1] for one in found} == {0}
-    np.testing.assert_allclose([one[0] for one in found], [one[0] for one in expected[:17]])
+    spans = best_spans([torch.tensor(scores)], longest, 17)
+    assert [one[2:] for one in spans] == [one[1:] for one in expected[:17]] and {one[1] for one in spans} == {0}
+    np.testing.assert_allclose([one[0] for one in spans], [one[0] for one in expected[:17]])
 
 
 def test_windows_share_their_probability():
@@ -38,11 +38,11 @@ def test_windows_share_their_probability():
         for window, (a, b) in enumerate(zip(starts, ends))
         if a <= i and j < b
     }
-    found = best_spans([torch.tensor(one) for one in parts], 4, 100)
-    assert {one[1:] for one in found} == set(inside)
-    for probability, *place in found:
+    ranked_spans = best_spans([torch.tensor(one) for one in parts], 4, 100)
+    assert {one[1:] for one in ranked_spans} == set(inside)
+    for probability, *place in ranked_spans:
         assert probability == pytest.approx(inside[tuple(place)])
-    assert [one[0] for one in found] == sorted((one[0] for one in found), reverse=True)
+    assert [one[0] for one in ranked_spans] == sorted((one[0] for one in ranked_spans), reverse=True)
 
 
 def test_a_certain_answer_leaves_the_others_finite():
@@ -54,8 +54,8 @@ def test_a_certain_answer_leaves_the_others_finite():
 @pytest.mark.parametrize("words", [1, 3, 7])
 def test_scores_that_are_no_numbers_still_name_words_of_the_window(words):
     """As a training gives them that runs away: it ends with its numbers, not with a traceback."""
-    (found, *_) = best_spans([torch.full((words, 2), torch.nan)], 5, 3)
-    assert np.isnan(found[0]) and 0 <= found[2] <= found[3] < words
+    (span, *_) = best_spans([torch.full((words, 2), torch.nan)], 5, 3)
+    assert np.isnan(span[0]) and 0 <= span[2] <= span[3] < words
 
 
 @pytest.mark.parametrize("better", [0, 1])
@@ -69,11 +69,11 @@ def test_a_span_that_two_windows_have_has_the_probability_of_the_better(better):
     scores = [torch.zeros(8, 2), torch.zeros(8, 2)]
     for window, place in enumerate((6, 0)):
         scores[window][place] = 5.0 if window == better else 4.0
-    found = locate_spans([Texts({"passage": one}) for one in parts], scores, longest=1)
+    answers = locate_spans([Texts({"passage": one}) for one in parts], scores, longest=1)
     total = torch.cat(scores).exp().sum(0)
-    assert found[0][:2] == spans[6] and found[0].window == better
-    assert found[0].probability == pytest.approx((torch.tensor(10.0).exp() / total.prod()).item())
-    assert len({one[:2] for one in found}) == len(found)
+    assert answers[0][:2] == spans[6] and answers[0].window == better
+    assert answers[0].probability == pytest.approx((torch.tensor(10.0).exp() / total.prod()).item())
+    assert len({one[:2] for one in answers}) == len(answers)
 
 
 def test_the_average_is_that_of_its_steps():
@@ -82,15 +82,15 @@ def test_the_average_is_that_of_its_steps():
     torch.manual_seed(3)
     for step in range(5):
         with torch.no_grad():
-            for one in module.model.parameters():
-                one.add_(torch.randn_like(one))
+            for parameter in module.model.parameters():
+                parameter.add_(torch.randn_like(parameter))
         module.update(step, 0.3)
         decay = min(0.3, (1 + step) / (10 + step))
-        for name, one in module.model.named_parameters():
-            expected[name] = decay * expected[name] + (1 - decay) * one.detach().double().numpy()
-    for name, one in module.average.named_parameters():
-        np.testing.assert_allclose(one.numpy(), expected[name], atol=1e-6)
-        assert not one.requires_grad
+        for name, parameter in module.model.named_parameters():
+            expected[name] = decay * expected[name] + (1 - decay) * parameter.detach().double().numpy()
+    for name, parameter in module.average.named_parameters():
+        np.testing.assert_allclose(parameter.numpy(), expected[name], atol=1e-6)
+        assert not parameter.requires_grad
     given = texts()
     assert torch.equal(module.eval()(given), module.average(given))
     assert torch.equal(module.train()(given), module.model(given)) and not torch.equal(

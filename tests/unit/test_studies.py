@@ -45,8 +45,8 @@ def test_of_the_dialogue_the_attention_counts_and_its_third_order_does_not():
 
 def test_the_command_repeats_them(capsys):
     assert main(["studies", "negation-by-feature", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [one["holds"] for one in told] == [True] * 4 and told[0]["value"] == pytest.approx(28.8, rel=0.02)
+    results = json.loads(capsys.readouterr().out)
+    assert [one["holds"] for one in results] == [True] * 4 and results[0]["value"] == pytest.approx(28.8, rel=0.02)
     assert main(["studies", "negation-by-features"]) == 1
     assert "negation-by-feature" in capsys.readouterr().err
 

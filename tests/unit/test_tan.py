@@ -48,8 +48,10 @@ def network(seed: int = 1, **config) -> Tan:
 def expected(tan: Tan, given: Encoded, row: int, mechanism: str) -> Tensor:
     weights = {name: tensor.numpy() for name, tensor in tan.state_dict().items()}
     sequences = [
-        oracle.Sequence(*(None if array is None else array[row].numpy() for array in (one.vectors, one.keep, one.own)))
-        for one in (given.query, given.key, given.context)
+        oracle.Sequence(
+            *(None if array is None else array[row].numpy() for array in (states.vectors, states.keep, states.own))
+        )
+        for states in (given.query, given.key, given.context)
     ]
     pooled = given.pooled[row].numpy()
     return torch.tensor(oracle.forward(*sequences, pooled, weights, mechanism, len(tan.layers), HEADS))
@@ -72,8 +74,8 @@ def test_padding_does_not_matter(mechanism):
     changed = replace(
         given,
         **{
-            name: replace(one, vectors=torch.where(one.keep[..., None], one.vectors, 99.0))
-            for name, one in (("query", given.query), ("key", given.key), ("context", given.context))
+            name: replace(states, vectors=torch.where(states.keep[..., None], states.vectors, 99.0))
+            for name, states in (("query", given.query), ("key", given.key), ("context", given.context))
         },
     )
     torch.testing.assert_close(tan(given), tan(changed))
@@ -103,9 +105,9 @@ def test_pooled_dropout_takes_whole_vectors_and_in_training_only():
     assert torch.equal(whole[:, -HIDDEN:], given.pooled)
     dropped = aggregated(tan.train(), given)
     assert torch.equal(dropped[:, :-HIDDEN], whole[:, :-HIDDEN])
-    gone = (dropped[:, -HIDDEN:] == 0).all(1)
-    assert torch.equal(dropped[~gone, -HIDDEN:], given.pooled[~gone])  # as it is, and not scaled up
-    assert 0.33 < gone.double().mean() < 0.47
+    removed_rows = (dropped[:, -HIDDEN:] == 0).all(1)
+    assert torch.equal(dropped[~removed_rows, -HIDDEN:], given.pooled[~removed_rows])  # as it is, and not scaled up
+    assert 0.33 < removed_rows.double().mean() < 0.47
     assert torch.equal(aggregated(network(mechanism="bi", dropout=0.0).train(), given)[:, -HIDDEN:], given.pooled)
 
 
@@ -131,24 +133,24 @@ def encodings(tmp_path_factory):
     encoder, tokenizer = load_encoder(str(folder), "cpu")
     cut = [one for (one,) in roles(PAIRS, tokenizer, Limits(16))]
     with torch.no_grad():
-        found = encoder(collate(cut, tokenizer))
-    return BertModel.from_pretrained(folder).float().eval(), found, cut, tokenizer.special
+        encoding = encoder(collate(cut, tokenizer))
+    return BertModel.from_pretrained(folder).float().eval(), encoding, cut, tokenizer.special
 
 
 @torch.no_grad()
 def run_bert(bert: BertModel, ids: list[int], types: list[int]):
     """One sequence, without padding."""
-    one = {"input_ids": torch.tensor([ids]), "token_type_ids": torch.tensor([types])}
-    return bert(**one, attention_mask=torch.ones(1, len(ids), dtype=torch.long), output_hidden_states=True)
+    inputs = {"input_ids": torch.tensor([ids]), "token_type_ids": torch.tensor([types])}
+    return bert(**inputs, attention_mask=torch.ones(1, len(ids), dtype=torch.long), output_hidden_states=True)
 
 
 @pytest.mark.parametrize("row", range(len(PAIRS)))
 @pytest.mark.parametrize("role", ["query", "key"])
 def test_a_sentence_alone_is_layer_one_without_special_tokens(encodings, role, row):
-    bert, found, cut, special = encodings
+    bert, encoding, cut, special = encodings
     ids = [special["cls"], *getattr(cut[row], role).ids, special["sep"]]
     layers = run_bert(bert, ids, [0] * len(ids)).hidden_states
-    states: States = getattr(found, role)
+    states: States = getattr(encoding, role)
     ours = states.vectors[row, states.keep[row]]
     assert states.keep[row].sum() == len(ids) - 2
     torch.testing.assert_close(ours, layers[1][0, 1:-1])
@@ -157,20 +159,20 @@ def test_a_sentence_alone_is_layer_one_without_special_tokens(encodings, role, r
 
 @pytest.mark.parametrize("row", range(len(PAIRS)))
 def test_the_joint_sequence_is_the_last_layer_and_the_pooler(encodings, row):
-    bert, found, cut, special = encodings
+    bert, encoding, cut, special = encodings
     a, b = cut[row].query.ids, cut[row].key.ids
     ids = [special["cls"], *a, special["sep"], *b, special["sep"]]
     out = run_bert(bert, ids, [0] * (len(a) + 2) + [1] * (len(b) + 1))
-    assert found.context.keep[row].sum() == len(ids)
-    torch.testing.assert_close(found.context.vectors[row, : len(ids)], out.last_hidden_state[0])
-    torch.testing.assert_close(found.pooled[row], out.pooler_output[0])
+    assert encoding.context.keep[row].sum() == len(ids)
+    torch.testing.assert_close(encoding.context.vectors[row, : len(ids)], out.last_hidden_state[0])
+    torch.testing.assert_close(encoding.pooled[row], out.pooler_output[0])
 
 
 def test_own_context_is_the_state_of_the_same_token_in_the_joint_sequence(encodings):
     """`[CLS] A [SEP] B [SEP]`: A begins at 1, B two places after A's end."""
-    _, found, cut, _ = encodings
-    for row, one in enumerate(cut):
-        for states, first in ((found.query, 1), (found.key, len(one.query) + 2)):
+    _, encoding, cut, _ = encodings
+    for row, example_roles in enumerate(cut):
+        for states, first in ((encoding.query, 1), (encoding.key, len(example_roles.query) + 2)):
             size = int(states.keep[row].sum())
-            expected = found.context.vectors[row, first : first + size]
+            expected = encoding.context.vectors[row, first : first + size]
             torch.testing.assert_close(states.own[row, :size], expected, rtol=0, atol=0)

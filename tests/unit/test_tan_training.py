@@ -51,11 +51,11 @@ def test_the_epoch_that_is_best_on_dev_becomes_the_checkpoint(
     config = config.model_copy(update={"training": config.training.model_copy(update={"epochs": 4})})
     folder, runs, measured, states = tmp_path / "small-bi", small / "runs", [], {}
 
-    def told(module, features, device) -> dict[str, float]:
+    def fake_evaluate(module, features, device) -> dict[str, float]:
         measured.append({name: tensor.half() for name, tensor in module.state_dict().items()})
         return {"dev_loss": 0.5, "dev_accuracy": accuracies[len(states)]}
 
-    monkeypatch.setattr(tan_training, "evaluate", told)
+    monkeypatch.setattr(tan_training, "evaluate", fake_evaluate)
     for resume in (False, True):
         for event in tan_training.train_tan(config, folder, small / "data", runs, resume, Accelerator(cpu=True)):
             if event.kind == "saved":
@@ -65,8 +65,8 @@ def test_the_epoch_that_is_best_on_dev_becomes_the_checkpoint(
         if left_after is None:
             break
     assert list(states) == [6, 12, 18, 24]
-    found = load_file(folder / "model.safetensors")
-    assert [step for step, state in states.items() if all(torch.equal(found[n], state[n]) for n in found)] == [kept]
+    weights = load_file(folder / "model.safetensors")
+    assert [step for step, state in states.items() if all(torch.equal(weights[n], state[n]) for n in weights)] == [kept]
 
 
 # --- the rows ---
@@ -78,9 +78,9 @@ def measured(small, monkeypatch):
     monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(small / "checkpoints"))
     sets = []
 
-    def make(tan, config, found, run, accelerator):
-        sets.append(found)
-        return job(tan, config, found, run, accelerator)
+    def make(tan, config, data, run, accelerator):
+        sets.append(data)
+        return job(tan, config, data, run, accelerator)
 
     job = tan_training._job
     monkeypatch.setattr(tan_training, "_job", make)

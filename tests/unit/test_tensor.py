@@ -8,7 +8,7 @@ import torch
 import xarray as xr
 
 from tests.oracles import features, tensorized
-from tests.support.mtsa_traces import LAYER, MASKS, SIZE, N, made
+from tests.support.mtsa_traces import LAYER, MASKS, SIZE, N, make_trace
 from triattn_core.analysis.maps import mtsa_tensor as room
 from triattn_core.analysis.maps.clusters import cluster_features
 from triattn_core.analysis.maps.mtsa_tensor import head_tensor
@@ -26,21 +26,21 @@ def by_loops(trace, head: int) -> np.ndarray:
 @pytest.mark.parametrize("how", [{}, {"scale_t": "identity"}, {"scale_s": "log_sigmoid"}], ids=str)
 @pytest.mark.parametrize("head", range(len(MASKS)))
 def test_the_tensor_is_that_of_the_equations(how, head):
-    trace = made(**how)
-    found = head_tensor(trace, LAYER, head)
-    P = found.site(f"{LAYER}/tensor/weight")
+    trace = make_trace(**how)
+    head_trace = head_tensor(trace, LAYER, head)
+    P = head_trace.site(f"{LAYER}/tensor/weight")
     assert P.dims == room.AXES and P.attrs == {"quantity": "weight", "sums_over": "key"}
     np.testing.assert_allclose(P.values, by_loops(trace, head), atol=1e-6)
-    assert found.meta["mask"] == MASKS[head] and list(P["key_token"].values) == [f"w{i}" for i in range(N)]
+    assert head_trace.meta["mask"] == MASKS[head] and list(P["key_token"].values) == [f"w{i}" for i in range(N)]
 
 
 def test_relevance_is_the_sum_of_its_contributions():
-    found = head_tensor(made(), LAYER, 1)
-    parts = [found.site(f"{LAYER}/tensor/{name}/contribution") for name in ("token2token", "source2token", "mask")]
-    T = found.site(f"{LAYER}/tensor/relevance")
+    head_trace = head_tensor(make_trace(), LAYER, 1)
+    parts = [head_trace.site(f"{LAYER}/tensor/{name}/contribution") for name in ("token2token", "source2token", "mask")]
+    T = head_trace.site(f"{LAYER}/tensor/relevance")
     xr.testing.assert_allclose(sum(parts).transpose(*T.dims).drop_attrs(), T.drop_attrs())
     assert np.isneginf(T.values[N - 1]).all() and np.isfinite(T.values[0, 1]).all()  # backward: the last sees nothing
-    assert (found.site(f"{LAYER}/tensor/weight").values[N - 1] == 0).all()
+    assert (head_trace.site(f"{LAYER}/tensor/weight").values[N - 1] == 0).all()
 
 
 def test_values_weighed_by_the_tensor_are_what_the_layer_gives():
@@ -54,10 +54,10 @@ def test_values_weighed_by_the_tensor_are_what_the_layer_gives():
     with recording() as record, torch.no_grad():
         out = layer(x, keep, LAYER)
     sites = {
-        name: xr.DataArray(one.tensor[0].numpy(), dims=one.axes, attrs={"quantity": one.quantity, "sums_over": ""})
-        for name, one in record.sites.items()
+        name: xr.DataArray(site.tensor[0].numpy(), dims=site.axes, attrs={"quantity": site.quantity, "sums_over": ""})
+        for name, site in record.sites.items()
     }
-    trace = AttentionTrace(sites, {}, made().meta)
+    trace = AttentionTrace(sites, {}, make_trace().meta)
     P = torch.tensor(np.stack([head_tensor(trace, LAYER, h).site(f"{LAYER}/tensor/weight").values for h in range(3)]))
     v = split_heads(layer.value(x), 3)[0]
     with torch.no_grad():
@@ -67,17 +67,17 @@ def test_values_weighed_by_the_tensor_are_what_the_layer_gives():
 
 def test_what_cannot_be_shown_is_one_line(monkeypatch):
     with pytest.raises(TraceError, match="no head 4: layer.0 has 3"):
-        head_tensor(made(), LAYER, 3)
+        head_tensor(make_trace(), LAYER, 3)
     with pytest.raises(TraceError, match="not one of MTSA"):
-        head_tensor(made(masks=""), LAYER, 0)
+        head_tensor(make_trace(masks=""), LAYER, 0)
     monkeypatch.setattr(room, "MAX_CELLS", N * N * SIZE - 1)
     with pytest.raises(InputError, match=f"{N} tokens has {N} × {N} × {SIZE} = {N * N * SIZE} cells"):
-        head_tensor(made(), LAYER, 0)
+        head_tensor(make_trace(), LAYER, 0)
 
 
 def test_one_token_under_a_strict_mask_has_nothing_to_attend_to():
-    found = head_tensor(made(n=1), LAYER, 0).site(f"{LAYER}/tensor/weight")
-    assert found.shape == (1, 1, SIZE) and not found.values.any()
+    weights = head_tensor(make_trace(n=1), LAYER, 0).site(f"{LAYER}/tensor/weight")
+    assert weights.shape == (1, 1, SIZE) and not weights.values.any()
 
 
 def two_kinds() -> xr.DataArray:
@@ -91,34 +91,36 @@ def two_kinds() -> xr.DataArray:
 
 def test_features_that_look_alike_stand_together():
     P = two_kinds()
-    found = cluster_features(P, 2)
-    assert {tuple(sorted(found.members(i))) for i in range(2)} == {(0, 2, 3), (1, 4)}
-    assert sorted(found.order) == list(range(5)) and (np.diff(found.of[found.order]) >= 0).all()
-    for i, members in enumerate(map(list, map(found.members, range(2)))):
-        np.testing.assert_allclose(found.prototypes[i], features.prototype(P.values, members))
-        both = np.concatenate([P.values, found.prototypes[i][..., None]], -1)
+    clusters = cluster_features(P, 2)
+    assert {tuple(sorted(clusters.members(i))) for i in range(2)} == {(0, 2, 3), (1, 4)}
+    assert sorted(clusters.order) == list(range(5)) and (np.diff(clusters.of[clusters.order]) >= 0).all()
+    for i, members in enumerate(map(list, map(clusters.members, range(2)))):
+        np.testing.assert_allclose(clusters.prototypes[i], features.prototype(P.values, members))
+        both = np.concatenate([P.values, clusters.prototypes[i][..., None]], -1)
         far = {feature: features.hellinger(both, feature, 5) for feature in members}
-        assert found.typical[i] == min(far, key=far.get)
-    assert found.typical[int(found.of[0])] == 2 and 0.9 < found.explained < 1
+        assert clusters.typical[i] == min(far, key=far.get)
+    assert clusters.typical[int(clusters.of[0])] == 2 and 0.9 < clusters.explained < 1
 
 
 def test_the_spread_between_clusters_against_loops():
     P = two_kinds().values
-    found, points = cluster_features(two_kinds(), 3), np.sqrt(P.reshape(6, 5)).T
+    clusters, points = cluster_features(two_kinds(), 3), np.sqrt(P.reshape(6, 5)).T
     mean = points.mean(0)
     whole = sum(sum((p - mean) ** 2) for p in points)
     within = 0.0
     for i in range(3):
-        members = [points[f] for f in found.members(i)]
+        members = [points[f] for f in clusters.members(i)]
         centre = sum(members) / len(members)
         within += sum(sum((p - centre) ** 2) for p in members)
     assert (
-        found.explained == pytest.approx(1 - within / whole)
-        and found.explained > cluster_features(two_kinds(), 2).explained
+        clusters.explained == pytest.approx(1 - within / whole)
+        and clusters.explained > cluster_features(two_kinds(), 2).explained
     )
 
 
 def test_features_that_are_all_alike_are_one_cluster():
     same = xr.DataArray(np.full((2, 2, 3), 0.5), dims=room.AXES)
-    found = cluster_features(same, 2)
-    assert len(found.prototypes) == 1 and found.explained == 1 and len(cluster_features(same[..., :1], 4).order) == 1
+    clusters = cluster_features(same, 2)
+    assert (
+        len(clusters.prototypes) == 1 and clusters.explained == 1 and len(cluster_features(same[..., :1], 4).order) == 1
+    )

@@ -18,10 +18,10 @@ PADDING = {"none": [7, 7], "after": [4, 7], "before": [-5, 7], "all": [0, 3]}
 
 def keeps(name: str) -> torch.Tensor:
     """[B, N]: so many real tokens at the beginning, or, negative, at the end."""
-    found = torch.zeros(B, N, dtype=torch.bool)
+    keep = torch.zeros(B, N, dtype=torch.bool)
     for row, count in enumerate(PADDING[name]):
-        found[row, N + count if count < 0 else 0 : N if count < 0 else count] = True
-    return found
+        keep[row, N + count if count < 0 else 0 : N if count < 0 else count] = True
+    return keep
 
 
 def given(dtype=torch.float64, seed: int = 1) -> list[torch.Tensor]:
@@ -38,13 +38,15 @@ def attend(q, k, v, S, M, keep, *how) -> torch.Tensor:
 
 def expected(q, k, v, S, M, keep, scale_t, scale_s) -> np.ndarray:
     """s [B, H, N, D] of the oracle."""
-    found = np.zeros(v.shape)
+    output = np.zeros(v.shape)
     for b in range(len(q)):
         for h in range(q.shape[1]):
-            one = [part[b, h].double().numpy() for part in (q, k, v, S)]
-            P = oracle.weights(oracle.token2token(one[0], one[1]), one[3], M, keep[b].numpy(), scale_t, scale_s)
-            found[b, h] = oracle.attended(P, one[2], keep[b].numpy())
-    return found
+            arrays = [part[b, h].double().numpy() for part in (q, k, v, S)]
+            P = oracle.weights(
+                oracle.token2token(arrays[0], arrays[1]), arrays[3], M, keep[b].numpy(), scale_t, scale_s
+            )
+            output[b, h] = oracle.attended(P, arrays[2], keep[b].numpy())
+    return output
 
 
 @pytest.mark.parametrize("self_too", [False, True])
@@ -82,9 +84,9 @@ def test_half_precision_is_near(scale):
 @pytest.mark.parametrize("name", MASKS)
 def test_output_is_that_of_the_equations(name, padding, scale_t, scale_s):
     keep, M, parts = keeps(padding), mask(name, N), given()
-    found = attend(*parts, M.double(), keep, scale_t, scale_s)
+    output = attend(*parts, M.double(), keep, scale_t, scale_s)
     wanted = expected(*parts, M.double().numpy(), keep, scale_t, scale_s)
-    np.testing.assert_allclose(found, wanted, atol=1e-12)
+    np.testing.assert_allclose(output, wanted, atol=1e-12)
     single = attend(*(part.float() for part in parts), M, keep, scale_t, scale_s)
     np.testing.assert_allclose(single, wanted, atol=3e-6)
 
@@ -96,14 +98,14 @@ def test_the_tensor_is_that_of_the_equations(name, scale_t, scale_s):
     keep, M = keeps("before"), mask(name, N)
     q, k, _, S = given()
     R = q @ k.mT / D**0.5
-    found = tensorized.tensor(R, S, M.double(), keep[:, None], scale_t, scale_s)
+    weights = tensorized.tensor(R, S, M.double(), keep[:, None], scale_t, scale_s)
     for b in range(B):
         for h in range(H):
             wanted = oracle.weights(
                 R[b, h].numpy(), S[b, h].numpy(), M.double().numpy(), keep[b].numpy(), scale_t, scale_s
             )
-            np.testing.assert_allclose(found[b, h], wanted, atol=1e-12)
-    sums = found.sum(-2)
+            np.testing.assert_allclose(weights[b, h], wanted, atol=1e-12)
+    sums = weights.sum(-2)
     assert ((sums - 1).abs().lt(1e-9) | sums.eq(0)).all()
 
 
@@ -123,8 +125,8 @@ def test_gradients_are_those_of_the_tensor(name, scale_t):
             out = attend(*parts, M, keep, scale_t, "identity")
         (out * torch.linspace(-1, 2, out.numel(), dtype=out.dtype).view_as(out)).sum().backward()
         gradients.append([part.grad for part in parts])
-    for found, wanted in zip(*gradients):
-        torch.testing.assert_close(found, wanted, atol=1e-10, rtol=1e-9)
+    for actual, wanted in zip(*gradients):
+        torch.testing.assert_close(actual, wanted, atol=1e-10, rtol=1e-9)
 
 
 @pytest.mark.parametrize("scale_t", tensorized.SCALES)
@@ -135,12 +137,12 @@ def test_a_score_out_of_sight_does_not_drown_the_others(name, place, scale_t):
     keep, M, parts = keeps("none"), mask(name, N), given(torch.float32)
     parts[3][:, :, place] = 120.0
     parts = [part.requires_grad_() for part in parts]
-    found = attend(*parts, M, keep, scale_t, "identity")
+    output = attend(*parts, M, keep, scale_t, "identity")
     wanted = expected(*(part.detach() for part in parts), M.double().numpy(), keep, scale_t, "identity")
-    np.testing.assert_allclose(found.detach(), wanted, atol=1e-5)
-    found.sum().backward()
+    np.testing.assert_allclose(output.detach(), wanted, atol=1e-5)
+    output.sum().backward()
     assert all(part.grad.isfinite().all() for part in parts)
-    assert found.detach().abs().sum(-1).gt(0).sum() >= B * H * (N - 1)  # all but the one that sees nothing
+    assert output.detach().abs().sum(-1).gt(0).sum() >= B * H * (N - 1)  # all but the one that sees nothing
 
 
 @pytest.mark.parametrize("scale_t", tensorized.SCALES)
@@ -150,23 +152,23 @@ def test_pairs_with_hardly_any_score_still_share_out_one(name, scale_t):
     keep, M = keeps("before"), mask(name, N)
     q, k, v, S = given(torch.float32)
     q, k = q.abs() + 10, -k.abs() - 6.26
-    found = attend(q, k, v, S, M, keep, scale_t, "identity")
+    output = attend(q, k, v, S, M, keep, scale_t, "identity")
     assert (q @ k.mT / D**0.5).mean() < -140
-    np.testing.assert_allclose(found, expected(q, k, v, S, M.double().numpy(), keep, scale_t, "identity"), atol=2e-4)
+    np.testing.assert_allclose(output, expected(q, k, v, S, M.double().numpy(), keep, scale_t, "identity"), atol=2e-4)
 
 
 @pytest.mark.parametrize("scale_t", tensorized.SCALES)
 @pytest.mark.parametrize("score", [3e38, torch.inf])
 def test_a_masked_score_cannot_matter_however_large(score, scale_t):
     """Of a pair that the mask closes: added to it the mask would not."""
-    keep, M, found = keeps("none"), mask("forward", N), []
+    keep, M, results = keeps("none"), mask("forward", N), []
     q, k, v, S = given(torch.float32)
     q[..., 0], k[..., -1, :] = 2.5, 0.0
     for k[..., -1, 0] in (0.0, score):  # the last key, which no query may see
         R = q @ k.mT / D**0.5
         P = tensorized.tensor(R, S, M, keep[:, None], scale_t, "identity")
-        found.append((attend(q, k, v, S, M, keep, scale_t, "identity"), P))
-    for plain, loud in zip(*found):
+        results.append((attend(q, k, v, S, M, keep, scale_t, "identity"), P))
+    for plain, loud in zip(*results):
         torch.testing.assert_close(loud, plain)
 
 
@@ -174,8 +176,8 @@ def test_one_token_has_nothing_to_attend_to():
     parts = [part[:, :, :1].requires_grad_() for part in given()]
     keep = torch.ones(B, 1, dtype=torch.bool)
     for name in ("forward", "backward", "window:3", "distance"):
-        found = attend(*parts, mask(name, 1), keep, "log_sigmoid", "identity")
-        assert not found.any()
+        output = attend(*parts, mask(name, 1), keep, "log_sigmoid", "identity")
+        assert not output.any()
     alone = attend(*parts, mask("none", 1), keep, "log_sigmoid", "identity")
     torch.testing.assert_close(alone, parts[2])
 
@@ -195,8 +197,8 @@ def test_each_of_the_two_factors_is_dropped_by_itself():
     """Of one token, with half of either: of a pair for all features at once, of a value for each feature."""
     q, k, v, S = (part[:1, :1, :1].expand(4000, -1, -1, -1) for part in given())
     torch.manual_seed(1)
-    found = attend(q, k, v, S, mask("none", 1).double(), torch.ones(4000, 1).bool(), "log_sigmoid", "identity", 0.5)
-    times = (found / v).view(4000, D)
+    output = attend(q, k, v, S, mask("none", 1).double(), torch.ones(4000, 1).bool(), "log_sigmoid", "identity", 0.5)
+    times = (output / v).view(4000, D)
     assert torch.minimum(times.abs(), (times - 4).abs()).max() < 1e-9  # each is doubled where it is kept
     nothing = (times < 1).all(-1).double().mean()
     assert abs(nothing - (0.5 + 0.5 * 0.5**D)) < 0.05
@@ -214,9 +216,9 @@ def test_scores_at_the_edge_of_float32_are_as_exact_as_others(name, place, scale
         slopes = []
         for dtype in (torch.float64, torch.float32):
             them = [part.clone().to(dtype).requires_grad_() for part in parts]
-            found = attend(*them, M.to(dtype), keep, scale_t, "identity")
-            slopes.append(torch.autograd.grad((1e5 * found).sum(), them))
+            output = attend(*them, M.to(dtype), keep, scale_t, "identity")
+            slopes.append(torch.autograd.grad((1e5 * output).sum(), them))
         wanted = expected(*parts, M.double().numpy(), keep, scale_t, "identity")
-        np.testing.assert_allclose(found.detach(), wanted, atol=1e-5, err_msg=f"score {score}")
+        np.testing.assert_allclose(output.detach(), wanted, atol=1e-5, err_msg=f"score {score}")
         for exact, single in zip(*slopes):
             np.testing.assert_allclose(single, exact, atol=1, rtol=1e-4, err_msg=f"score {score}")

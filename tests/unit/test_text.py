@@ -42,14 +42,14 @@ def tokenizer_file(tmp_path_factory):
     """A small tokenizer with the parts of BERT's: its normaliser, its pre-tokeniser, word pieces."""
     words = [*SPECIAL.values(), *WORDS.split(), *LETTERS, *("##" + letter for letter in LETTERS)]
     vocabulary = {word: number for number, word in enumerate(dict.fromkeys(words))}
-    made = tokenizers.Tokenizer(WordPiece(vocabulary, unk_token="[UNK]"))
-    made.normalizer = BertNormalizer(lowercase=True)
-    made.pre_tokenizer = BertPreTokenizer()
-    made.add_special_tokens(list(SPECIAL.values()))
-    made.enable_truncation(3)  # what a file may carry is switched off
-    made.enable_padding(length=9)
+    word_piece = tokenizers.Tokenizer(WordPiece(vocabulary, unk_token="[UNK]"))
+    word_piece.normalizer = BertNormalizer(lowercase=True)
+    word_piece.pre_tokenizer = BertPreTokenizer()
+    word_piece.add_special_tokens(list(SPECIAL.values()))
+    word_piece.enable_truncation(3)  # what a file may carry is switched off
+    word_piece.enable_padding(length=9)
     path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
-    made.save(str(path))
+    word_piece.save(str(path))
     return path
 
 

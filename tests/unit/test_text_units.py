@@ -35,8 +35,8 @@ SITE = "layer.0/a_over_b"
 
 def coords(axis: str, rows: list) -> dict:
     columns = dict(zip(("token", "text", "start", "end", "segment", "tokens"), zip(*rows)))
-    found = {f"{axis}_{name}": (axis, list(values)) for name, values in columns.items()}
-    return {**found, f"{axis}_special": (axis, [int(not text) for text in columns["text"]])}
+    coordinates = {f"{axis}_{name}": (axis, list(values)) for name, values in columns.items()}
+    return {**coordinates, f"{axis}_special": (axis, [int(not text) for text in columns["text"]])}
 
 
 def trace(heads: int = 2) -> AttentionTrace:
@@ -60,20 +60,26 @@ def row(values: list[float], quantity: str) -> xr.DataArray:
 
 
 def test_weights_of_a_group_are_added_wherever_its_cells_stand():
-    found = fold(row([0.1, 0.2, 0.3, 0.15, 0.25], "weight"), "context", ["p", "q", "p", "p", "q"])
-    np.testing.assert_allclose(found.values, [0.1 + 0.3 + 0.15, 0.2 + 0.25], rtol=1e-12)
-    assert found["context_label"].values.tolist() == ["p", "q"]
-    assert found["context_cells"].values.tolist() == [3, 2]
-    assert found["context_tokens"].values.tolist() == [1 + 3 + 4, 2 + 5]
-    assert tokens(found, {}, "context", np.arange(2))["where"] == ["8 tokens in 3 cells", "7 tokens in 2 cells"]
-    assert (found["context_start"].values.tolist(), found["context_end"].values.tolist()) == ([0, 2], [7, 9])
-    assert found.attrs["sums_over"] == "context" and found.attrs["mass_before"] == pytest.approx(1)
+    folded_weights = fold(row([0.1, 0.2, 0.3, 0.15, 0.25], "weight"), "context", ["p", "q", "p", "p", "q"])
+    np.testing.assert_allclose(folded_weights.values, [0.1 + 0.3 + 0.15, 0.2 + 0.25], rtol=1e-12)
+    assert folded_weights["context_label"].values.tolist() == ["p", "q"]
+    assert folded_weights["context_cells"].values.tolist() == [3, 2]
+    assert folded_weights["context_tokens"].values.tolist() == [1 + 3 + 4, 2 + 5]
+    assert tokens(folded_weights, {}, "context", np.arange(2))["where"] == [
+        "8 tokens in 3 cells",
+        "7 tokens in 2 cells",
+    ]
+    assert (folded_weights["context_start"].values.tolist(), folded_weights["context_end"].values.tolist()) == (
+        [0, 2],
+        [7, 9],
+    )
+    assert folded_weights.attrs["sums_over"] == "context" and folded_weights.attrs["mass_before"] == pytest.approx(1)
 
 
 def test_relevances_of_a_group_are_joined_by_log_sum_exp():
-    found = fold(row([1.0, 2.0, -1.0, 0.5], "relevance"), "context", ["p", "q", "p", "q"])
+    folded_relevance = fold(row([1.0, 2.0, -1.0, 0.5], "relevance"), "context", ["p", "q", "p", "q"])
     expected = [log(exp(1.0) + exp(-1.0)), log(exp(2.0) + exp(0.5))]
-    np.testing.assert_allclose(found.values, expected, rtol=1e-12)
+    np.testing.assert_allclose(folded_relevance.values, expected, rtol=1e-12)
     huge = fold(row([1000.0, 999.0, -1000.0], "relevance"), "context", ["p", "p", "q"])
     np.testing.assert_allclose(huge.values, [1000 + log(1 + exp(-1)), -1000], rtol=1e-12)
     masked = fold(row([-np.inf, -np.inf, 3.0], "relevance"), "context", ["p", "p", "q"])
@@ -89,10 +95,10 @@ def test_what_is_not_a_share_or_a_score_is_not_folded():
         text_units.fold_axis(trace(), "turn")
 
 
-@pytest.mark.parametrize("way", ["turns", "sentences"])
-def test_no_mass_is_lost_and_the_softmax_of_the_joined_relevance_is_the_summed_weight(way):
-    whole, found = trace(), text_units.fold_axis(trace(), way)
-    weights, scores = found.site(f"{SITE}/weight"), found.site(f"{SITE}/relevance")
+@pytest.mark.parametrize("unit", ["turns", "sentences"])
+def test_no_mass_is_lost_and_the_softmax_of_the_joined_relevance_is_the_summed_weight(unit):
+    whole, folded_trace = trace(), text_units.fold_axis(trace(), unit)
+    weights, scores = folded_trace.site(f"{SITE}/weight"), folded_trace.site(f"{SITE}/relevance")
     np.testing.assert_allclose(weights.sum(("key", "context")), 1, rtol=1e-12)
     np.testing.assert_allclose(weights.sum("context"), whole.site(f"{SITE}/weight").sum("context"), rtol=1e-12)
     powers = np.exp(scores)
@@ -101,10 +107,10 @@ def test_no_mass_is_lost_and_the_softmax_of_the_joined_relevance_is_the_summed_w
 
 
 def test_turns_and_sentences_of_a_dialogue():
-    found = trace().site(f"{SITE}/weight")
-    assert text_units.unit_groups(found, "context", TEXTS, "turns") == TURNS
+    weights = trace().site(f"{SITE}/weight")
+    assert text_units.unit_groups(weights, "context", TEXTS, "turns") == TURNS
     sentences = ["turn 1.1", "turn 1.2", "turn 1.2"]
-    assert text_units.unit_groups(found, "context", TEXTS, "sentences") == [TURNS[0], *sentences, *TURNS[4:]]
+    assert text_units.unit_groups(weights, "context", TEXTS, "sentences") == [TURNS[0], *sentences, *TURNS[4:]]
     turns = text_units.fold_axis(trace(), "turns").site(f"{SITE}/weight")
     for name, expected in (
         ("label", ["[CLS] [SEP]", "turn 1", "turn 2", "response"]),
@@ -131,18 +137,18 @@ def test_sentences_of_a_passage_are_its_segments():
 
 
 def test_a_fold_saves_and_loads(tmp_path):
-    found = text_units.fold_axis(trace(), "turns")
-    found.save(tmp_path / "one.nc")
+    folded_trace = text_units.fold_axis(trace(), "turns")
+    folded_trace.save(tmp_path / "one.nc")
     again = AttentionTrace.load(tmp_path / "one.nc").site(f"{SITE}/weight")
-    xr.testing.assert_identical(again.rename(None), found.site(f"{SITE}/weight"))
+    xr.testing.assert_identical(again.rename(None), folded_trace.site(f"{SITE}/weight"))
 
 
 def test_shares_are_the_mean_mass_of_the_queries():
     choice = Choice(f"{SITE}/weight", index=(("head", 1),))
-    weights, found = trace().site(f"{SITE}/weight").values[1], text_units.turn_shares(trace(), choice)
+    weights, shares = trace().site(f"{SITE}/weight").values[1], text_units.turn_shares(trace(), choice)
     expected = [np.mean([weights[q, :, places].sum() for q in range(2)]) for places in ([0, 4, 6], [1, 2, 3], [5], [7])]
-    np.testing.assert_allclose(found.values, expected, rtol=1e-12)
-    assert found.values.sum() == pytest.approx(1)
+    np.testing.assert_allclose(shares.values, expected, rtol=1e-12)
+    assert shares.values.sum() == pytest.approx(1)
     with pytest.raises(TraceError, match="shares are those of weights"):
         text_units.turn_shares(trace(), Choice(f"{SITE}/relevance", index=(("head", 1),)))
 
@@ -150,23 +156,25 @@ def test_shares_are_the_mean_mass_of_the_queries():
 @pytest.mark.parametrize("head", [None, 1])
 def test_exchanged_the_map_is_of_query_and_context(head):
     turns = text_units.fold_axis(trace(), "turns").site(f"{SITE}/weight")
-    found = compare.two_way_map(text_units.exchange_key_context(turns), head)
+    weight_map = compare.two_way_map(text_units.exchange_key_context(turns), head)
     summed = turns.values.sum(2)
-    np.testing.assert_allclose(found.values, summed.mean(0) if head is None else summed[head], rtol=1e-12)
-    assert found["key_label"].values.tolist() == ["[CLS] [SEP]", "turn 1", "turn 2", "response"]
-    np.testing.assert_allclose(found.sum("key"), 1, rtol=1e-12)
+    np.testing.assert_allclose(weight_map.values, summed.mean(0) if head is None else summed[head], rtol=1e-12)
+    assert weight_map["key_label"].values.tolist() == ["[CLS] [SEP]", "turn 1", "turn 2", "response"]
+    np.testing.assert_allclose(weight_map.sum("key"), 1, rtol=1e-12)
 
 
 def test_a_cell_of_a_fold_is_measured_by_the_cells_it_joins():
     choice, turns = Choice(f"{SITE}/weight", index=(("head", 0),)), text_units.fold_axis(trace(), "turns")
-    found = cell.read(turns, choice, {"query": 1, "key": 2, "context": 1})
+    facts = cell.read(turns, choice, {"query": 1, "key": 2, "context": 1})
     weight = trace().site(f"{SITE}/weight").values[0, 1, 2, 1:4].sum()
-    assert found["weight"] == pytest.approx(weight) and found["of"] == 3 * 4
-    assert found["against"] == pytest.approx(weight / (3 / (3 * 8)))
+    assert facts["weight"] == pytest.approx(weight) and facts["of"] == 3 * 4
+    assert facts["against"] == pytest.approx(weight / (3 / (3 * 8)))
     even = cell.read(trace(), choice, {"query": 1, "key": 2, "context": 1})
     assert even["against"] == pytest.approx(even["weight"] * 3 * 8)
-    said = cell.fold_check(turns, choice)
-    assert said == "Context is folded from 8 cells to 4: weights are summed, mass before 1.000000 and after 1.000000."
+    sentence = cell.fold_check(turns, choice)
+    assert (
+        sentence == "Context is folded from 8 cells to 4: weights are summed, mass before 1.000000 and after 1.000000."
+    )
     assert "log-sum-exp" in cell.fold_check(turns, Choice(f"{SITE}/relevance", index=(("head", 0),)))
     assert "repeats the weights" in cell.axis_check(turns, Choice(f"{SITE}/relevance", index=(("head", 0),)))
     assert cell.fold_check(trace(), choice) == ""
@@ -177,8 +185,8 @@ def test_mass_that_was_lost_would_be_seen():
     bent = turns.sites[f"{SITE}/weight"].copy()
     bent[..., 1] = 0
     broken = AttentionTrace({**turns.sites, f"{SITE}/weight": bent}, TEXTS, turns.meta)
-    said = cell.fold_check(broken, Choice(f"{SITE}/weight", index=(("head", 0),)))
-    assert "before 1.000000" in said and "after 1.000000" not in said
+    sentence = cell.fold_check(broken, Choice(f"{SITE}/weight", index=(("head", 0),)))
+    assert "before 1.000000" in sentence and "after 1.000000" not in sentence
 
 
 def test_lists_name_the_groups_and_how_many_tokens_they_stand_for():

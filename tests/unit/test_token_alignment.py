@@ -40,13 +40,13 @@ def words(text: str) -> list[tuple[int, int]]:
 def test_each_token_of_both_stands_once_in_order(seed):
     draw = random.Random(seed)
     left, right = (["abcd"[draw.randrange(4)] for _ in range(draw.randrange(9))] for _ in range(2))
-    found = token_alignment.align_tokens(left, right)
+    pairs = token_alignment.align_tokens(left, right)
     for side, tokens in enumerate((left, right)):
-        assert [pair[side] for pair in found if pair[side] is not None] == list(range(len(tokens)))
-    both = [(i, j) for i, j in found if i is not None and j is not None]
+        assert [pair[side] for pair in pairs if pair[side] is not None] == list(range(len(tokens)))
+    both = [(i, j) for i, j in pairs if i is not None and j is not None]
     assert all(left[i] == right[j] for i, j in both)
     assert bool(both) == bool(set(left) & set(right))
-    assert (None, None) not in found
+    assert (None, None) not in pairs
 
 
 def test_one_word_for_another_is_taken_out_and_put_in():
@@ -95,8 +95,8 @@ def test_parts_agree_with_the_oracle(seed):
 
 def test_words_join_what_two_tokenizers_cut():
     text = TEXTS["a"]
-    found = token_alignment.common_parts([cut(text, 2, 7, 12), cut(text, 4, 7, 12, 15)])
-    assert found == [[0, 0, 1, 2], [0, 0, 1, 2, 2]]
+    parts = token_alignment.common_parts([cut(text, 2, 7, 12), cut(text, 4, 7, 12, 15)])
+    assert parts == [[0, 0, 1, 2], [0, 0, 1, 2, 2]]
 
 
 def test_what_one_tokenizer_drops_belongs_to_its_neighbour():
@@ -116,15 +116,18 @@ def test_weights_are_compared_in_words_and_lose_no_mass():
         drawn(words(a), cut(b, 1, 4, 8, 11), 4),
         drawn(words(a), words(b), 5),
     ]
-    found = token_alignment.to_common_parts(maps, TEXTS)
+    common_maps = token_alignment.to_common_parts(maps, TEXTS)
     queries = [[0, 0, 1, 2], [0, 1, 2], [0, 1, 2]]
     keys = [[0, 1, 2], [0, 0, 1, 2, 2], [0, 1, 2]]
-    for one, given, query, key in zip(found, maps, queries, keys):
-        np.testing.assert_allclose(one.values, oracle.in_parts(given.values.tolist(), query, key), rtol=1e-12)
-        np.testing.assert_allclose(one.sum("key"), 1)
-        assert one["query_token"].values.tolist() == a.split() and one["key_token"].values.tolist() == b.split()
-        assert one["key_start"].values.tolist() == [0, 5, 9]
-    assert compare.jensen_shannon(found[0], found[1]).shape == (3,)
+    for common_map, given, query, key in zip(common_maps, maps, queries, keys):
+        np.testing.assert_allclose(common_map.values, oracle.in_parts(given.values.tolist(), query, key), rtol=1e-12)
+        np.testing.assert_allclose(common_map.sum("key"), 1)
+        assert (
+            common_map["query_token"].values.tolist() == a.split()
+            and common_map["key_token"].values.tolist() == b.split()
+        )
+        assert common_map["key_start"].values.tolist() == [0, 5, 9]
+    assert compare.jensen_shannon(common_maps[0], common_maps[1]).shape == (3,)
 
 
 def test_relevances_of_two_tokenizers_are_refused_in_one_line():

@@ -12,7 +12,7 @@ import xarray as xr
 
 from tests.oracles import aggregation as oracle
 from tests.oracles import compare as numbers
-from tests.support.mtsa_traces import LAYER, MASKS, N, made, open_pairs
+from tests.support.mtsa_traces import LAYER, MASKS, N, make_trace, open_pairs
 from tests.unit.test_aggregation import SITE, TEXTS, trace
 from tests.unit.test_views_side_by_side import three
 from triattn_core.analysis.maps import compare, token_alignment
@@ -41,11 +41,11 @@ def test_a_folded_map_is_what_slow_loops_give(head, key):
     cube, groups = trace().site(f"{SITE}/weight").values, (QUERY, KEY if key == "phrases" else [0, 1, 2])
     folded = [numbers.marginal(oracle.folded(one, *groups, range(6))) for one in cube]
     expected = np.mean(folded, axis=0) if head is None else folded[head]
-    found = read(TokenGrouping.of(query="words", key=key), "weight", head)
-    np.testing.assert_allclose(found.values, expected, rtol=1e-12)
-    assert found.attrs["mass_before"] == pytest.approx(1) == mean_mass(found)
+    folded_map = read(TokenGrouping.of(query="words", key=key), "weight", head)
+    np.testing.assert_allclose(folded_map.values, expected, rtol=1e-12)
+    assert folded_map.attrs["mass_before"] == pytest.approx(1) == mean_mass(folded_map)
     named = "folded from 8 cells to 7, key is folded from 3 cells to 1" if key == "phrases" else "from 8 cells to 7: "
-    assert named in cell.folded(found) and "over query averaged" in cell.folded(found) or key == "tokens"
+    assert named in cell.folded(folded_map) and "over query averaged" in cell.folded(folded_map) or key == "tokens"
 
 
 def test_the_softmax_of_a_folded_relevance_is_the_folded_weight():
@@ -65,10 +65,10 @@ def test_bits_of_a_folded_map_are_those_of_its_rows():
 
 
 def test_a_group_is_called_by_all_its_characters():
-    found = read(WORDS, "weight", 0)
-    assert found["query_token"].values.tolist()[:2] == ["Unhappy", "cats"]
-    assert found["key_token"].values.tolist() == ["do dogs nap"]
-    assert labels(found, TEXTS, "key") == ["do dogs nap"]
+    folded_map = read(WORDS, "weight", 0)
+    assert folded_map["query_token"].values.tolist()[:2] == ["Unhappy", "cats"]
+    assert folded_map["key_token"].values.tolist() == ["do dogs nap"]
+    assert labels(folded_map, TEXTS, "key") == ["do dogs nap"]
 
 
 def test_two_inputs_are_aligned_by_words():
@@ -90,46 +90,46 @@ def test_two_inputs_are_aligned_by_words():
 def test_a_gate_stays_as_it_is():
     gate = trace().site(f"{SITE}/weight").isel(key=0, context=0, drop=True).assign_attrs(quantity="gate", sums_over="")
     cube = trace()
-    found = TokenGrouping.of(query="words").trace(replace(cube, sites={**cube.sites, f"{SITE}/gate": gate}))
-    assert found.site(f"{SITE}/gate").identical(gate) and found.site(f"{SITE}/weight").sizes["query"] == 7
+    folded_trace = TokenGrouping.of(query="words").trace(replace(cube, sites={**cube.sites, f"{SITE}/gate": gate}))
+    assert folded_trace.site(f"{SITE}/gate").identical(gate) and folded_trace.site(f"{SITE}/weight").sizes["query"] == 7
 
 
 def test_behind_a_mask_weights_alone_fold_and_know_their_even_share():
-    whole = made()
-    found = TokenGrouping.of(query="phrases", key="phrases", own=("w1 w2", "w4 w5 w6")).trace(whole)
+    whole = make_trace()
+    folded_trace = TokenGrouping.of(query="phrases", key="phrases", own=("w1 w2", "w4 w5 w6")).trace(whole)
     groups = [0, 1, 1, 2, 3, 3, 3]
-    assert not [one for one in found.sites if not one.endswith("weight")]
-    even = found.site(f"{LAYER}/{EVEN}")
+    assert not [one for one in folded_trace.sites if not one.endswith("weight")]
+    even = folded_trace.site(f"{LAYER}/{EVEN}")
     for head, name in enumerate(MASKS):
         rows = [[float(left) / max(sum(row), 1) for left in row] for row in open_pairs(name, N).tolist()]
         expected = oracle.folded(np.array(rows)[:, :, None], groups, groups, [0])[:, :, 0]
         np.testing.assert_allclose(even.values[head], expected, rtol=1e-12)
         weights = whole.site(f"{LAYER}/token2token/weight").values[head][:, :, None]
         expected = oracle.folded(weights, groups, groups, [0])[:, :, 0]
-        np.testing.assert_allclose(found.site(f"{LAYER}/token2token/weight").values[head], expected, rtol=1e-6)
+        np.testing.assert_allclose(folded_trace.site(f"{LAYER}/token2token/weight").values[head], expected, rtol=1e-6)
     source = whole.site(f"{LAYER}/source2token/weight").values
-    joined = found.site(f"{LAYER}/source2token/weight").values
+    joined = folded_trace.site(f"{LAYER}/source2token/weight").values
     np.testing.assert_allclose(joined[:, 1], source[:, 1] + source[:, 2], rtol=1e-6)
     assert TokenGrouping.of(query="tokens").trace(whole) is whole
 
 
 def test_the_heads_of_a_folded_layer_begin_where_most_stands_against_an_even_share():
-    found = TokenGrouping.of(query="phrases", key="phrases", own=("w1 w2", "w4 w5 w6")).trace(made())
-    maps = head_maps.maps(found, LAYER, [0, 2])
-    payload = heads.figure(maps, found.texts).payload
+    folded_trace = TokenGrouping.of(query="phrases", key="phrases", own=("w1 w2", "w4 w5 w6")).trace(make_trace())
+    maps = head_maps.maps(folded_trace, LAYER, [0, 2])
+    payload = heads.figure(maps, folded_trace.texts).payload
     times = {
-        (q, k, at): one.weights.values[q, k] / one.even.values[q, k]
-        for at, one in enumerate(maps)
+        (q, k, at): panel.weights.values[q, k] / panel.even.values[q, k]
+        for at, panel in enumerate(maps)
         for q, k in np.ndindex(4, 4)
-        if one.even.values[q, k] > 0
+        if panel.even.values[q, k] > 0
     }
     assert tuple(payload["cell"][:3]) == max(times, key=times.get) and payload["notes"].startswith("Query is folded")
     sent = np.frombuffer(base64.b64decode(payload["panels"][1]["even"]), "<f4").reshape(4, 4)
     np.testing.assert_allclose(sent, maps[1].even.values, rtol=1e-6)
     assert f"× {max(times.values()):.3g}" in payload["alt"] and "4 by 4 groups of tokens" in payload["alt"]
-    rows = head_maps.table(found, LAYER)
+    rows = head_maps.table(folded_trace, LAYER)
     assert rows["key_tokens"].tolist()[:4] == [1, 2, 1, 3] and "score" not in rows
-    plain = heads.figure(head_maps.maps(made(), LAYER, [0]), made().texts).payload
+    plain = heads.figure(head_maps.maps(make_trace(), LAYER, [0]), make_trace().texts).payload
     assert plain["notes"] == "" and plain["panels"][0]["even"] == ""
 
 
@@ -137,11 +137,13 @@ def test_the_pair_behind_a_folded_cell_is_the_largest_in_it():
     whole = trace()
     flat = whole.site(f"{SITE}/relevance").isel(head=0, context=2, drop=True)
     whole = replace(whole, sites={"scores/relevance": flat})
-    found = TokenGrouping.of(query="words", key="words").trace(whole)
+    folded_trace = TokenGrouping.of(query="words", key="words").trace(whole)
     groups = (QUERY, [0, 1, 2])  # a comma touches the word before it
     for q, k in np.ndindex(7, 3):
         inside = [(i, j) for i, j in np.ndindex(8, 3) if (groups[0][i], groups[1][j]) == (q, k)]
-        assert strongest_pair(whole, found, "scores/relevance", (q, k)) == max(inside, key=lambda at: flat.values[at])
+        assert strongest_pair(whole, folded_trace, "scores/relevance", (q, k)) == max(
+            inside, key=lambda at: flat.values[at]
+        )
 
 
 def test_the_way_it_was_read_is_what_the_command_line_takes():
@@ -160,31 +162,34 @@ def marked(panels: list) -> list:
     special = {"query_special": ("query", [1, 0, 0])}
     more = [special, special, special | {"key_special": ("key", [0, 2, 0, 0, 0])}]
     return [
-        replace(one, drawn=one.drawn.assign_coords(some), weights=one.weights.assign_coords(some))
-        for one, some in zip(panels, more)
+        replace(panel, drawn=panel.drawn.assign_coords(some), weights=panel.weights.assign_coords(some))
+        for panel, some in zip(panels, more)
     ]
 
 
 def test_what_is_hidden_leaves_all_numbers_of_the_rows_as_they_were():
     panels, gap = three()
     panels, gap = marked(panels), replace(gap, overlap=np.array([1.0, 2.0, 3.0]), noise=np.arange(15.0).reshape(3, 5))
-    shown, left = without(panels, gap)
-    for before, after in zip(panels, shown):
+    visible_panels, left = without(panels, gap)
+    for before, after in zip(panels, visible_panels):
         np.testing.assert_array_equal(after.weights.values, before.weights.values[1:][:, [0, 2, 3, 4]])
         np.testing.assert_array_equal(after.rank, before.rank[1:][:, [0, 2, 3, 4]])
         np.testing.assert_array_equal(after.entropy, before.entropy[1:])
     np.testing.assert_array_equal(left.divergence, gap.divergence[1:])
     np.testing.assert_array_equal(left.noise, gap.noise[1:][:, [0, 2, 3, 4]])
-    assert left.overlap.tolist() == [2, 3] and shown[0].weights.attrs[HIDDEN] == {"query": [1, 1], "key": [1, 1]}
+    assert left.overlap.tolist() == [2, 3] and visible_panels[0].weights.attrs[HIDDEN] == {
+        "query": [1, 1],
+        "key": [1, 1],
+    }
     texts = {"a": "Do cats sleep?", "b": "Can <b>cats</b> nap 🐈?"}
-    said = hidden(panels, shown, texts, 2.0)
-    assert said.startswith("Hidden: “Do” as query, “<b>” as key.")
-    for name, one in zip(("Bi", "C-Bi", "Tri"), panels):
-        rows = one.weights.values[1:]
-        assert f"{100 * rows[:, 1].sum() / rows.sum():.3g} % in {name}" in said
-    payload = view.figure(shown, left, texts, (0, 0), notes=said).payload
-    assert payload["hidden"] == [1, 1] and payload["notes"] == said and payload["lines"][1] == "Line: uniform, 1/5."
+    sentence = hidden(panels, visible_panels, texts, 2.0)
+    assert sentence.startswith("Hidden: “Do” as query, “<b>” as key.")
+    for name, panel in zip(("Bi", "C-Bi", "Tri"), panels):
+        rows = panel.weights.values[1:]
+        assert f"{100 * rows[:, 1].sum() / rows.sum():.3g} % in {name}" in sentence
+    payload = view.figure(visible_panels, left, texts, (0, 0), notes=sentence).payload
+    assert payload["hidden"] == [1, 1] and payload["notes"] == sentence and payload["lines"][1] == "Line: uniform, 1/5."
     assert payload["gap"]["chance"] == pytest.approx(9 / 5)
-    assert set(view.table(shown, left, texts)["key_at"]) == {0, 2, 3, 4}
+    assert set(view.table(visible_panels, left, texts)["key_at"]) == {0, 2, 3, 4}
     none = hidden(*([without(three()[0], gap)[0]] * 2), texts, 5.0)
     assert none == "Nothing is hidden: no token receives more than 5 times an even share."

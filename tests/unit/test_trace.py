@@ -101,8 +101,8 @@ def test_a_file_that_is_missing_cut_or_another_thing_is_refused(tmp_path):
 def test_log_sum_exp_is_scipys_and_stays_finite():
     array = cube(quantity="relevance").astype(np.float64) * 3
     for scale in (1.0, 1e4, -1e4):
-        found = logsumexp(array * scale, "context")
-        np.testing.assert_allclose(found.values, scipy_logsumexp(array.values * scale, axis=-1), rtol=1e-12)
+        sums = logsumexp(array * scale, "context")
+        np.testing.assert_allclose(sums.values, scipy_logsumexp(array.values * scale, axis=-1), rtol=1e-12)
     nothing = xr.full_like(array, -np.inf)
     with np.errstate(divide="ignore"):
         assert np.isneginf(logsumexp(nothing, "context").values).all()  # nothing to sum, and no NaN
@@ -138,10 +138,10 @@ def test_reductions_without_meaning_are_refused():
 
 
 def test_picking_indexes_first_then_reduces():
-    found = trace().pick(Choice("layer.0/a_over_b/weight", index=(("head", 1),), reduce=(("context", "sum"),)))
+    selection = trace().pick(Choice("layer.0/a_over_b/weight", index=(("head", 1),), reduce=(("context", "sum"),)))
     expected = cube().isel(head=1).sum("context")
-    assert found.dims == ("query", "key")
-    np.testing.assert_array_equal(found.values, expected.values)
+    assert selection.dims == ("query", "key")
+    np.testing.assert_array_equal(selection.values, expected.values)
 
 
 @pytest.mark.parametrize(

@@ -25,10 +25,10 @@ def test_of_weights_as_of_scores():
 
 
 def test_without_heads_and_with_masked_tokens():
-    one = WEIGHTS[0].astype(np.float64).copy()
-    one[..., 3] = 0  # a context token that nobody reads
-    one /= one.sum((-1, -2), keepdims=True)
-    table = trace_context.context_table(trace_of(one, axes=AXES[1:]))
+    weights = WEIGHTS[0].astype(np.float64).copy()
+    weights[..., 3] = 0  # a context token that nobody reads
+    weights /= weights.sum((-1, -2), keepdims=True)
+    table = trace_context.context_table(trace_of(weights, axes=AXES[1:]))
     expected = anova.variance_shares(np.delete(SCORES[:1], 3, -1))
     assert len(table) == 1
     np.testing.assert_allclose(table["three_way"], expected["three_way"], atol=1e-5)

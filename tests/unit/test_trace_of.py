@@ -30,12 +30,12 @@ def words(count: int, of: str = "w") -> list[str]:
 
 def test_axes_go_where_they_belong():
     given = weights()
-    found = trace_of(given, query=words(N), key=words(I), context=words(J)).site("attention/weight")
-    assert found.dims == ("head", "query", "key", "context") and found.attrs["sums_over"] == "key,context"
-    np.testing.assert_allclose(found.values, given, rtol=1e-6)
+    trace = trace_of(given, query=words(N), key=words(I), context=words(J)).site("attention/weight")
+    assert trace.dims == ("head", "query", "key", "context") and trace.attrs["sums_over"] == "key,context"
+    np.testing.assert_allclose(trace.values, given, rtol=1e-6)
     turned = trace_of(given.transpose(3, 0, 2, 1), axes=("context", "head", "key", "query"))
-    np.testing.assert_array_equal(turned.site("attention/weight").values, found.values)
-    assert found["context_token"].values.tolist() == words(J)
+    np.testing.assert_array_equal(turned.site("attention/weight").values, trace.values)
+    assert trace["context_token"].values.tolist() == words(J)
 
 
 def test_two_axes_and_a_cube_need_no_names_and_three_do():
@@ -54,9 +54,9 @@ def test_two_axes_and_a_cube_need_no_names_and_three_do():
 
 def test_layers_are_sites_and_a_batch_of_one_is_dropped():
     given = weights(4, 1, HEADS, N, I, over=1)
-    found = trace_of(given, axes="layer batch head query key".split())
-    assert list(found.sites) == [f"layer.{i}/attention/weight" for i in range(4)]
-    np.testing.assert_allclose(found.site("layer.2/attention/weight").values, given[2, 0], rtol=1e-6)
+    trace = trace_of(given, axes="layer batch head query key".split())
+    assert list(trace.sites) == [f"layer.{i}/attention/weight" for i in range(4)]
+    np.testing.assert_allclose(trace.site("layer.2/attention/weight").values, given[2, 0], rtol=1e-6)
     with pytest.raises(TraceError, match="batch has 4 examples"):
         trace_of(given, axes="batch layer head query key".split())
 
@@ -74,21 +74,21 @@ def test_layers_are_sites_and_a_batch_of_one_is_dropped():
 )
 def test_any_library(convert):
     given = weights()
-    found = trace_of(convert(given)).site("attention/weight")
-    np.testing.assert_array_equal(found.values, given.astype(np.float32))
+    trace = trace_of(convert(given)).site("attention/weight")
+    np.testing.assert_array_equal(trace.values, given.astype(np.float32))
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_half_precision(dtype):
-    found = trace_of(torch.from_numpy(weights(N, I, over=1)).to(dtype), quantity="weight")
-    assert found.site("attention/weight").dtype == np.float32
+    trace = trace_of(torch.from_numpy(weights(N, I, over=1)).to(dtype), quantity="weight")
+    assert trace.site("attention/weight").dtype == np.float32
 
 
 def test_an_xarray_brings_its_names():
     given = xr.DataArray(weights(I, N, over=1).T, dims=("key", "query"), attrs={"quantity": "weight"})
-    found = trace_of(given)
-    assert found.site("attention/weight").dims == ("query", "key")
-    np.testing.assert_allclose(found.site("attention/weight").values, given.values.T, rtol=1e-6)
+    trace = trace_of(given)
+    assert trace.site("attention/weight").dims == ("query", "key")
+    np.testing.assert_allclose(trace.site("attention/weight").values, given.values.T, rtol=1e-6)
     other = given.rename(key="ligand", query="residue")
     assert trace_of(other, axes=("key", "query")).site("attention/weight").sizes == {"query": I, "key": N}
 
@@ -102,9 +102,9 @@ def test_rows_are_those_of_the_loop():
     assert off.startswith("1 of 6 rows do not sum to one over key × context; the worst, ")
     assert f"head {place[0]}, query {place[1]} (from 0), sums to {total:.6g}" in off
     assert off.endswith("Nothing is normalised.") and empty == "1 of 6 rows are all zero."
-    found = trace_of(given, quantity="weight")
-    np.testing.assert_allclose(found.site("attention/weight").values, given, rtol=1e-6)
-    assert notes_of(found) == [off, empty]
+    trace = trace_of(given, quantity="weight")
+    np.testing.assert_allclose(trace.site("attention/weight").values, given, rtol=1e-6)
+    assert notes_of(trace) == [off, empty]
 
 
 def test_softmax_is_that_of_the_loop():
@@ -112,9 +112,9 @@ def test_softmax_is_that_of_the_loop():
     scores[0, 1], scores[1, :, 2] = -np.inf, -np.inf
     expected = oracle.softmax(scores, (2, 3))
     np.testing.assert_allclose(softmax(scores, (2, 3)), expected, atol=1e-12)
-    found = trace_of(scores, quantity="relevance")
-    np.testing.assert_allclose(found.site("attention/weight").values, expected, atol=2e-6)
-    assert notes_of(found) == ["Weights are the softmax of the relevance over key × context."]
+    trace = trace_of(scores, quantity="relevance")
+    np.testing.assert_allclose(trace.site("attention/weight").values, expected, atol=2e-6)
+    assert notes_of(trace) == ["Weights are the softmax of the relevance over key × context."]
     over_key = trace_of(scores, quantity="relevance", sums_over=["key"]).site("attention/weight")
     np.testing.assert_allclose(over_key.values, oracle.softmax(scores, (2,)), atol=2e-6)
 
@@ -142,19 +142,19 @@ def test_what_numbers_are_is_asked_where_it_is_not_plain():
 def test_sums_over_one_axis_of_a_cube():
     """Triangle attention: a row runs over one axis alone."""
     given = weights(N, I, J, over=1)
-    found = trace_of(given, axes=("query", "key", "context"), sums_over=["context"])
-    assert found.site("attention/weight").attrs["sums_over"] == "context"
-    assert notes_of(found)[0].startswith("All rows sum to one over context")
+    trace = trace_of(given, axes=("query", "key", "context"), sums_over=["context"])
+    assert trace.site("attention/weight").attrs["sums_over"] == "context"
+    assert notes_of(trace)[0].startswith("All rows sum to one over context")
 
 
 def test_tokens_share_a_text_where_they_are_the_same():
     square = weights(4, 4, over=1)
-    found = trace_of(square, tokens=["[CLS]", "un", "##happy", "cat"])
-    site = found.site("attention/weight")
-    assert found.texts == {"tokens": "unhappy cat"}
+    trace = trace_of(square, tokens=["[CLS]", "un", "##happy", "cat"])
+    site = trace.site("attention/weight")
+    assert trace.texts == {"tokens": "unhappy cat"}
     assert site["query_special"].values.tolist() == [1, 0, 0, 0] and site["key_text"].values[0] == ""
     spans = zip(site["key_start"].values.tolist(), site["key_end"].values.tolist())
-    assert [found.texts["tokens"][a:b] for a, b in spans] == ["", "un", "happy", "cat"]
+    assert [trace.texts["tokens"][a:b] for a, b in spans] == ["", "un", "happy", "cat"]
     apart = trace_of(weights(N, I, over=1), query=words(N), key=words(I), names={"query": "residue i"})
     assert apart.texts == {"residue i": "w0 w1 w2", "key": "w0 w1 w2 w3 w4"}
     assert apart.meta["query_name"] == "residue i"
@@ -183,11 +183,11 @@ def test_it_is_saved_and_loaded(tmp_path):
 
 def test_a_notebook_draws_it():
     given = weights()
-    shown = triattn_core.draw("cube", trace_of(given, query=words(N), source="mine.npy"), head=2)
+    view = triattn_core.draw("cube", trace_of(given, query=words(N), source="mine.npy"), head=2)
     strongest = np.unravel_index(given[1].argmax(), given[1].shape)
-    assert shown.settings.cell == strongest and shown.table["weight"].iloc[0] == pytest.approx(given[1].max())
-    assert "<iframe" in shown._repr_html_() and shown.picture().svg().startswith(b"<?xml")
-    assert "mine.npy" in shown.figure.payload["caption"]
+    assert view.settings.cell == strongest and view.table["weight"].iloc[0] == pytest.approx(given[1].max())
+    assert "<iframe" in view._repr_html_() and view.picture().svg().startswith(b"<?xml")
+    assert "mine.npy" in view.figure.payload["caption"]
     with pytest.raises(TraceError, match="no site of 3 axes in this trace: it has query × key"):
         triattn_core.draw("cube", trace_of(weights(N, I, over=1)))
     with pytest.raises(ConfigError, match="no view 'cubes' of a trace alone; did you mean 'cube'"):

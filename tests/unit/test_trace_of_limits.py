@@ -12,10 +12,10 @@ from triattn_core.trace.open import LONGEST, notes_of, trace_of
 
 def test_a_large_array_is_cropped_and_it_is_said():
     given = weights(N, 3 * LONGEST, over=1)
-    found = trace_of(given, key=words(3 * LONGEST))
-    site, share = found.site("attention/weight"), 100 * given[:, :LONGEST].sum() / N
+    trace = trace_of(given, key=words(3 * LONGEST))
+    site, share = trace.site("attention/weight"), 100 * given[:, :LONGEST].sum() / N
     assert site.sizes["key"] == LONGEST and site["key_token"].values[-1] == "w255"
-    assert f"Cropped to key 0:256 of 768 (positions from 0); the crop holds {share:.3g} %" in notes_of(found)[-1]
+    assert f"Cropped to key 0:256 of 768 (positions from 0); the crop holds {share:.3g} %" in notes_of(trace)[-1]
     later = trace_of(given, key=words(40), crop={"key": (300, 340), "query": (1, 3)}).site("attention/weight")
     np.testing.assert_allclose(later.values, given[1:3, 300:340], rtol=1e-6)
     plain = trace_of(given, crop={"key": (300, 340)}).site("attention/weight")
@@ -31,8 +31,8 @@ def test_a_large_array_is_cropped_and_it_is_said():
 
 def test_heads_are_cropped_where_all_are_too_much(monkeypatch):
     monkeypatch.setattr("triattn_core.trace.open.MOST_CELLS", N * I * J)
-    found = trace_of(weights())
-    assert found.site("attention/weight").sizes["head"] == 1 and "head 0:1 of 2" in notes_of(found)[-1]
+    trace = trace_of(weights())
+    assert trace.site("attention/weight").sizes["head"] == 1 and "head 0:1 of 2" in notes_of(trace)[-1]
 
 
 @pytest.mark.parametrize(

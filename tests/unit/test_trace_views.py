@@ -26,8 +26,8 @@ def floats(packed: str, *shape: int) -> np.ndarray:
 
 
 def test_all_heads_at_once():
-    shown = triattn_core.draw("heads", TRACE, cell=(1, 2))
-    payload, table = shown.figure.payload, head_table(TRACE)
+    view = triattn_core.draw("heads", TRACE, cell=(1, 2))
+    payload, table = view.figure.payload, head_table(TRACE)
     assert [layer["title"] for layer in payload["layers"]] == ["1", "2"] and payload["heads"] == HEADS
     assert payload["cell"] == [1, 2] and payload["shape"] == [N, N] and not payload["pooled"]
     levels = [
@@ -38,7 +38,7 @@ def test_all_heads_at_once():
         np.testing.assert_allclose(payload["measures"][name]["values"][1], table[table["layer"] == 1][name], rtol=1e-12)
     assert "context_information" not in payload["measures"]
     best = table.loc[table["query_information"].idxmax()]
-    assert f"most in layer {best['layer'] + 1}, head {best['head'] + 1}, " in shown.figure.alt
+    assert f"most in layer {best['layer'] + 1}, head {best['head'] + 1}, " in view.figure.alt
     with pytest.raises(triattn_core.errors.InputError, match="no cell 1.3"):
         triattn_core.draw("heads", TRACE, cell=(1, 3))
 
@@ -50,12 +50,12 @@ def test_a_long_text_has_blocks_as_thumbnails():
 
 
 def test_one_map():
-    shown = triattn_core.draw("map", TRACE, site="layer.1/attention", head=3)
-    panel = shown.figure.payload["panels"][0]
+    view = triattn_core.draw("map", TRACE, site="layer.1/attention", head=3)
+    panel = view.figure.payload["panels"][0]
     np.testing.assert_allclose(floats(panel["weights"], N, N), VALUES[1, 2], rtol=1e-6)
-    assert panel["title"] == "Layer 2, head 3" and shown.figure.payload["roles"] == ["query", "key"]
-    np.testing.assert_allclose(shown.table["weight"], VALUES[1, 2].ravel(), rtol=1e-6)
-    assert b"<svg" in shown.picture().svg()
+    assert panel["title"] == "Layer 2, head 3" and view.figure.payload["roles"] == ["query", "key"]
+    np.testing.assert_allclose(view.table["weight"], VALUES[1, 2].ravel(), rtol=1e-6)
+    assert b"<svg" in view.picture().svg()
     first = triattn_core.draw("map", TRACE)
     assert first.settings.head == 1 and first.figure.payload["caption"] == "mine.npy, attention, layer 1, head 1"
     np.testing.assert_allclose(first.table["weight"], VALUES[0, 0].ravel(), rtol=1e-6)
@@ -78,8 +78,8 @@ def test_one_map():
 def test_more_keys_than_queries_and_masked_scores():
     scores = DRAW.normal(size=(3, 4))
     scores[1, 2:] = -np.inf
-    shown = triattn_core.draw("map", trace_of(scores, quantity="relevance"), quantity="relevance")
-    panel = shown.figure.payload["panels"][0]
+    view = triattn_core.draw("map", trace_of(scores, quantity="relevance"), quantity="relevance")
+    panel = view.figure.payload["panels"][0]
     masked = np.frombuffer(base64.b64decode(panel["masked"]), np.uint8).reshape(3, 4)
     np.testing.assert_array_equal(masked, np.isneginf(scores))
     np.testing.assert_allclose(floats(panel["scores"], 3, 4)[0], scores[0], rtol=1e-6)
@@ -87,10 +87,10 @@ def test_more_keys_than_queries_and_masked_scores():
 
 def test_two_heads_side_by_side():
     sides = [Side(f"head {head + 1}", TRACE, "layer.0/attention", head) for head in (0, 1)]
-    found = trace_pair(*sides)
-    payload = found.figure().payload
+    pair = trace_pair(*sides)
+    payload = pair.figure().payload
     np.testing.assert_allclose(floats(payload["gap"]["values"], N, N), VALUES[0, 1] - VALUES[0, 0], atol=1e-6)
-    assert payload["panels"][0]["share"] == "" and "says" not in found.figure().alt
+    assert payload["panels"][0]["share"] == "" and "says" not in pair.figure().alt
     other = trace_of(VALUES[0, 0], query=list("abcde"), key=list("abcde"))
     with pytest.raises(TraceError, match="head 1 and other are not of the same tokens, nor of the same texts"):
         trace_pair(sides[0], Side("other", other, "attention"))
@@ -99,12 +99,12 @@ def test_two_heads_side_by_side():
 def test_two_tokenizers_meet_in_the_parts_that_they_share():
     pieces = trace_of(DRAW.dirichlet(np.ones(4), 4), tokens=["un", "##happy", "cat", "s"])
     words = trace_of(DRAW.dirichlet(np.ones(3), 3), tokens=["unhappy", "cat", "s"])
-    found = trace_pair(Side("pieces", pieces, "attention"), Side("words", words, "attention"))
-    assert found.notes and found.panels[0].weights.sizes == {"query": 3, "key": 3}
+    pair = trace_pair(Side("pieces", pieces, "attention"), Side("words", words, "attention"))
+    assert pair.notes and pair.panels[0].weights.sizes == {"query": 3, "key": 3}
     left = pieces.site("attention/weight").values.astype(float)
     expected = np.concatenate([left[:, :2].sum(1, keepdims=True), left[:, 2:]], 1)
     expected = np.concatenate([expected[:2].mean(0, keepdims=True), expected[2:]])
-    np.testing.assert_allclose(found.panels[0].weights.values, expected, atol=1e-6)
+    np.testing.assert_allclose(pair.panels[0].weights.values, expected, atol=1e-6)
 
 
 CUBE = DRAW.dirichlet(np.ones(12), (2, 4)).reshape(2, 4, 3, 4).astype(np.float32)
@@ -127,15 +127,15 @@ def test_a_cube_opens_on_the_first_head_and_says_so():
 
 def test_your_names_of_axes_stand_where_ours_would():
     trace = trace_of(CUBE, names=LABELS)
-    cube, one = triattn_core.draw("cube", trace), triattn_core.draw("map", trace)
+    cube, map_view = triattn_core.draw("cube", trace), triattn_core.draw("map", trace)
     assert list(cube.table)[:6] == [*LABELS.values(), *(f"{label}_at" for label in LABELS.values())]
-    assert list(one.table)[1:5] == ["residue i", "residue i_at", "residue j", "residue j_at"]
+    assert list(map_view.table)[1:5] == ["residue i", "residue i_at", "residue j", "residue j_at"]
     payload = cube.figure.payload
     assert payload["roles"] == LABELS and "4 residue i × 3 residue j × 4 residue k" in payload["alt"]
     assert "over residue j × residue k, for each residue i" in payload["check"]
     assert b"residue i" in cube.figure.svg() and payload["says"]["query"].startswith("Residue i is the query axis. ")
-    assert one.figure.payload["roles"] == ["residue i", "residue j"]
-    assert one.figure.payload["panels"][0]["note"] == "summed over residue k"
+    assert map_view.figure.payload["roles"] == ["residue i", "residue j"]
+    assert map_view.figure.payload["panels"][0]["note"] == "summed over residue k"
     sides = [Side(f"head {head + 1}", trace, "attention", head) for head in (0, 1)]
     pair = trace_pair(*sides)
     assert pair.figure().payload["roles"] == {"query": "residue i", "key": "residue j"}

@@ -34,7 +34,7 @@ def train(world: Path, *names: str, runs: str = "runs", more: tuple[str, ...] = 
     return main(["train", *paths, "--data", str(world / "data"), "--runs", str(world / runs), *more])
 
 
-def told(capsys) -> list[dict]:
+def read_events(capsys) -> list[dict]:
     """The events that a command has printed."""
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
@@ -96,14 +96,14 @@ def test_measured_together_each_has_the_numbers_it_has_alone(world, trained, cap
         metrics = json.loads((world / "checkpoints" / name / "metrics.json").read_text("utf-8"))
         alone = []
         for folder in folders:
-            found = {"seed": read_config(folder / "config.json").training.seed}
+            seed_scores = {"seed": read_config(folder / "config.json").training.seed}
             for split in ("dev", "test"):
                 assert main(["evaluate", str(folder), str(world / "data" / "small" / f"{split}.jsonl"), "--json"]) == 0
                 result = json.loads(capsys.readouterr().out)
-                found[split] = result["metrics"]["accuracy"]
+                seed_scores[split] = result["metrics"]["accuracy"]
                 if folder == folders[0]:
                     assert metrics[split] == metrics[split] | result["metrics"] | {"n": result["n"]}
-            alone.append(found)
+            alone.append(seed_scores)
         assert metrics["seeds"] == alone
         assert metrics["seed"] == 1
     assert metrics["dev"]["n"] == 20 and metrics["test"]["n"] == 22  # marked rows are measured
@@ -139,13 +139,13 @@ def test_resuming_what_is_finished_trains_nothing_and_measures_again(world, trai
         (world / "checkpoints" / name / "metrics.json").unlink()
     read.clear()
     assert train(world, *NAMES, more=("--resume", "--json")) == 0
-    said = told(capsys)
-    assert [(event["kind"], event["values"]["checkpoint"]) for event in said] == [("metric", name) for name in NAMES]
+    events = read_events(capsys)
+    assert [(event["kind"], event["values"]["checkpoint"]) for event in events] == [("metric", name) for name in NAMES]
     assert sum(read) == 20 + 22 + len(NAMES) + 20 * len(NAMES)  # the last: the attention on dev
-    for event, (name, old) in zip(said, metrics.items()):
-        found = json.loads((world / "checkpoints" / name / "metrics.json").read_text("utf-8"))
-        assert {**found, "command": ""} == {**old, "command": ""}
-        assert event["values"]["test"] == found["test"]
+    for event, (name, old) in zip(events, metrics.items()):
+        stored_metrics = json.loads((world / "checkpoints" / name / "metrics.json").read_text("utf-8"))
+        assert {**stored_metrics, "command": ""} == {**old, "command": ""}
+        assert event["values"]["test"] == stored_metrics["test"]
     assert {name: [load(f).digest for f in folders] for name, folders in seed_folders(world).items()} == before
 
 
@@ -153,7 +153,7 @@ def test_what_is_kept_of_a_measurement_is_of_these_weights_and_these_rows(world,
     data, files = tmp_path / "data", []
     shutil.copytree(world / "data", data)
 
-    def stopped(bundles, examples, said, kept):
+    def stopped(bundles, examples, report, kept):
         files.append(kept)
         raise KeyboardInterrupt
 
@@ -178,7 +178,7 @@ def test_one_more_seed_is_trained_and_nothing_else(world, trained, capsys):
     change(folder, training={"more_seeds": [3]})
     try:
         assert train(world, "small-cbi", more=("--resume", "--json")) == 0
-        kinds = Counter(event["kind"] for event in told(capsys))
+        kinds = Counter(event["kind"] for event in read_events(capsys))
         assert kinds == {"step": 1, "metric": 3 + 1, "saved": 3}  # 18 steps, three epochs
         assert load(folder).digest == digest
         seeds = json.loads((folder / "metrics.json").read_text("utf-8"))["seeds"]
@@ -200,9 +200,11 @@ def test_weights_trained_in_bfloat16_are_others(world, trained, tmp_path):
     shutil.copytree(world / "runs" / "features", tmp_path / "runs" / "features")
     config, cpu = read_config(plain / "config.json"), Accelerator(cpu=True)
     list(train_tan(config, plain, world / "data", tmp_path / "runs", False, cpu))
-    found, lower = (load_file(folder / "model.safetensors") for folder in (plain, world / "checkpoints" / "small-tri"))
-    assert not torch.equal(found["predict.weight"], lower["predict.weight"])
-    torch.testing.assert_close(found["predict.weight"], lower["predict.weight"], atol=0.05, rtol=0.05)
+    weights, lower = (
+        load_file(folder / "model.safetensors") for folder in (plain, world / "checkpoints" / "small-tri")
+    )
+    assert not torch.equal(weights["predict.weight"], lower["predict.weight"])
+    torch.testing.assert_close(weights["predict.weight"], lower["predict.weight"], atol=0.05, rtol=0.05)
 
 
 def test_sets_that_differ_are_measured_apart(world, trained, tmp_path, read):
@@ -216,13 +218,13 @@ def test_sets_that_differ_are_measured_apart(world, trained, tmp_path, read):
     events = list(record_metrics(group, world / "data", world / "runs", False, "a command"))
     assert [event.values["checkpoint"] for event in events] == list(NAMES)
     assert sum(read) == 20 + (22 + 22) + (20 + 22) + 3 + (20 + 22 + 20)  # the last: the attention on dev
-    found = [json.loads((folder / "metrics.json").read_text("utf-8")) for folder, _ in group]
-    assert "test" not in found[0] and found[0]["dev"]["set"] == "small/dev"
-    assert found[1]["dev"] | {"set": "small/test"} == found[1]["test"]
-    assert (found[2]["dev"]["set"], found[2]["test"]["set"]) == ("small/dev", "small/test")
-    assert found[2]["command"] == "a command"
+    metrics_list = [json.loads((folder / "metrics.json").read_text("utf-8")) for folder, _ in group]
+    assert "test" not in metrics_list[0] and metrics_list[0]["dev"]["set"] == "small/dev"
+    assert metrics_list[1]["dev"] | {"set": "small/test"} == metrics_list[1]["test"]
+    assert (metrics_list[2]["dev"]["set"], metrics_list[2]["test"]["set"]) == ("small/dev", "small/test")
+    assert metrics_list[2]["command"] == "a command"
     result = evaluate([load(tmp_path / "small-cbi")], pairs.read(world / "data" / "small" / "test.jsonl"))[0]
-    assert found[1]["test"]["accuracy"] == result["metrics"]["accuracy"]
+    assert metrics_list[1]["test"]["accuracy"] == result["metrics"]["accuracy"]
 
 
 def test_a_test_set_without_labels_is_one_line(world, trained, tmp_path):

@@ -17,27 +17,27 @@ def test_measures_are_those_of_the_oracles(shape):
         mask = draw.random(shape) < 0.3
         mask.flat[0] = True
         flat, is_true = weights.ravel().tolist(), mask.ravel().tolist()
-        found = truth.measures(weights, mask)
-        assert found["mass"] == pytest.approx(oracle.mass(flat, is_true))
-        assert found["first_rank"] == oracle.first_rank(flat, is_true)
-        assert found["average_precision"] == pytest.approx(oracle.average_precision(flat, is_true))
-        assert found["hit_at_1"] == (found["first_rank"] == 1)
-        assert found["mass_over_even"] == pytest.approx(found["mass"] * mask.size / mask.sum())
+        measures = truth.measures(weights, mask)
+        assert measures["mass"] == pytest.approx(oracle.mass(flat, is_true))
+        assert measures["first_rank"] == oracle.first_rank(flat, is_true)
+        assert measures["average_precision"] == pytest.approx(oracle.average_precision(flat, is_true))
+        assert measures["hit_at_1"] == (measures["first_rank"] == 1)
+        assert measures["mass_over_even"] == pytest.approx(measures["mass"] * mask.size / mask.sum())
 
 
 def test_a_uniform_map_finds_nothing():
     mask = np.zeros((6, 6), bool)
     mask[2, 3] = True
-    found = truth.measures(np.full((6, 6), 1 / 36), mask)
-    assert found["first_rank"] == 36 and found["hit_at_1"] == 0
-    assert found["mass_over_even"] == pytest.approx(1) and found["average_precision"] == pytest.approx(1 / 36)
+    measures = truth.measures(np.full((6, 6), 1 / 36), mask)
+    assert measures["first_rank"] == 36 and measures["hit_at_1"] == 0
+    assert measures["mass_over_even"] == pytest.approx(1) and measures["average_precision"] == pytest.approx(1 / 36)
 
 
 def test_a_map_on_the_truth_finds_all():
     mask = np.zeros((6, 6), bool)
     mask[2, 3] = True
-    found = truth.measures(mask.astype(float), mask)
-    assert found["first_rank"] == found["mass"] == found["average_precision"] == 1
+    measures = truth.measures(mask.astype(float), mask)
+    assert measures["first_rank"] == measures["mass"] == measures["average_precision"] == 1
 
 
 def test_rows_without_truth_and_other_shapes_are_refused():
@@ -48,8 +48,8 @@ def test_rows_without_truth_and_other_shapes_are_refused():
 
 
 def test_quadrants_are_shares_of_all_rows():
-    found = truth.quadrants([True, True, False, False, True], [True, False, True, False, True])
-    assert found == {
+    quadrants = truth.quadrants([True, True, False, False, True], [True, False, True, False, True])
+    assert quadrants == {
         "right, looked": 0.4,
         "right, did not look": 0.2,
         "wrong, looked": 0.2,

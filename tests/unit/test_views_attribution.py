@@ -42,18 +42,18 @@ def test_each_cell_is_a_share_of_a_token_and_a_dash_says_against():
     for (cells, less), role in zip(drawn, attribution.ROLES):
         at = (TABLE["role"] == role) & (TABLE["special"] == 0)
         tokens = {"query": ["a", "b"], "key": ["<", "猫", "<²"], "context": ["a", "b", "<"]}[role]
-        found = {(one["place"], one["method"]): one["share"] for one in cells}
+        shares = {(one["place"], one["method"]): one["share"] for one in cells}
         wanted = {
             (i, name): value for name in SHARES for i, value in enumerate(SHARES.loc[at, name]) if np.isfinite(value)
         }
-        assert found == wanted and all(one["token"] == tokens[one["place"]] for one in cells)
+        assert shares == wanted and all(one["token"] == tokens[one["place"]] for one in cells)
         assert {(one["place"], one["method"]) for one in less} == {k for k, v in wanted.items() if v < -0.002}
     assert len(drawn[0][1]) == 0 and len(drawn[1][1]) == 1 and len(drawn[2][1]) == 1
 
 
 def test_the_sentence_tells_like_words_of_a_role_apart_and_names_roles_as_the_task_does():
-    said = attribution.describe_strongest(TABLE, SHARES.assign(attention=[0, 0, 0.1, 0, 0.9, *[np.nan] * 5]), NAMES)
-    assert said.startswith("Strongest by occlusion: “a” as context; by attention: “<²” as B. [CLS] and [SEP] are")
+    sentence = attribution.describe_strongest(TABLE, SHARES.assign(attention=[0, 0, 0.1, 0, 0.9, *[np.nan] * 5]), NAMES)
+    assert sentence.startswith("Strongest by occlusion: “a” as context; by attention: “<²” as B. [CLS] and [SEP] are")
     html = marks(TABLE.assign(segment=""), SHARES, NAMES, 32, "light")
     assert 'title="&lt;²: +1 %">&lt;</span>' in html  # the text itself stays as it is
     assert "as context</span>" in html and "as B</span>" in html and "as key" not in html

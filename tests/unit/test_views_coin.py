@@ -34,38 +34,40 @@ def traces(tmp_path_factory) -> dict[str, AttentionTrace]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, str(make_checkpoints(tmp_path_factory.mktemp("checkpoints"))))
         patch.setenv("TRIATTN_DEVICE", "cpu")
-        found = {name: explain(load(name), PAIR)[1] for name in ("quora-coin", "without-all-coin", "single-coin")}
+        traces_by_name = {
+            name: explain(load(name), PAIR)[1] for name in ("quora-coin", "without-all-coin", "single-coin")
+        }
         for name, off in (("quora-coin", "layer.1"), ("quora-coin", "context"), ("single-coin", "layer.0")):
-            found[f"{name} {off}"] = explain_ablated(load(name), PAIR, (off,))[1]
-        found["repeated"] = explain(load("quora-coin"), REPEATED)[1]
-        return found
+            traces_by_name[f"{name} {off}"] = explain_ablated(load(name), PAIR, (off,))[1]
+        traces_by_name["repeated"] = explain(load("quora-coin"), REPEATED)[1]
+        return traces_by_name
 
 
 def unpack(packed: str, *shape: int) -> np.ndarray:
     return np.frombuffer(base64.b64decode(packed), "f4").reshape(shape)
 
 
-def drawn(traces, name: str = "quora-coin", way: str = "a_over_b", off: str = "", **more) -> dict:
-    return coin.figure(traces[name], traces[f"{name} {off}".strip()], way, ANSWERS, "paraphrase", **more).payload
+def drawn(traces, name: str = "quora-coin", direction: str = "a_over_b", off: str = "", **more) -> dict:
+    return coin.figure(traces[name], traces[f"{name} {off}".strip()], direction, ANSWERS, "paraphrase", **more).payload
 
 
-@pytest.mark.parametrize(("way", "n", "i"), [("a_over_b", 6, 5), ("b_over_a", 5, 6)])
-def test_a_block_has_the_numbers_of_its_trace(traces, way, n, i):
-    trace, payload = traces["quora-coin"], drawn(traces, way=way)
-    assert len(payload["blocks"]) == 3 and payload["sides"] == way.upper().split("_OVER_")
+@pytest.mark.parametrize(("direction", "n", "i"), [("a_over_b", 6, 5), ("b_over_a", 5, 6)])
+def test_a_block_has_the_numbers_of_its_trace(traces, direction, n, i):
+    trace, payload = traces["quora-coin"], drawn(traces, direction=direction)
+    assert len(payload["blocks"]) == 3 and payload["sides"] == direction.upper().split("_OVER_")
     assert [len(payload["axes"][axis]["label"]) for axis in ("query", "key")] == [n, i]
-    first, second = way.split("_over_")
+    first, second = direction.split("_over_")
     for number, block in enumerate(payload["blocks"]):
         site = lambda name, at=f"layer.{number}": trace.site(f"{at}/{name}").values  # noqa: E731
         weight, plain = unpack(block["weight"], n, i), unpack(block["plain"], n, i)
-        np.testing.assert_array_equal(weight, site(f"{way}/weight"))
-        np.testing.assert_array_equal(unpack(block["score"], n, i), site(f"{way}/relevance"))
-        np.testing.assert_array_equal(plain, site(f"{way}/without_context/weight"))
+        np.testing.assert_array_equal(weight, site(f"{direction}/weight"))
+        np.testing.assert_array_equal(unpack(block["score"], n, i), site(f"{direction}/relevance"))
+        np.testing.assert_array_equal(plain, site(f"{direction}/without_context/weight"))
         np.testing.assert_allclose(unpack(block["changed"], n, i), weight - plain, atol=NOISE)
         np.testing.assert_array_equal(unpack(block["own"][0], n, n), site(f"{first}_over_{first}/weight"))
         np.testing.assert_array_equal(unpack(block["own"][1], i, i), site(f"{second}_over_{second}/weight"))
-        np.testing.assert_allclose(unpack(block["gate"], n), site(f"{way}/gate").mean(1), rtol=1e-6)
-        halves = [np.sort(row)[[len(row) // 4, -1 - len(row) // 4]] for row in site(f"{way}/gate")]
+        np.testing.assert_allclose(unpack(block["gate"], n), site(f"{direction}/gate").mean(1), rtol=1e-6)
+        halves = [np.sort(row)[[len(row) // 4, -1 - len(row) // 4]] for row in site(f"{direction}/gate")]
         np.testing.assert_allclose(np.stack([unpack(block[f"gate_{end}"], n) for end in ("low", "high")], 1), halves)
         assert "features" not in block
 
@@ -87,9 +89,9 @@ def test_scales_hold_every_weight_and_every_difference(traces):
 
 
 def test_it_opens_on_content_words_where_context_changed_most(traces):
-    found = blocks(traces["quora-coin"], "a_over_b")
+    block_list = blocks(traces["quora-coin"], "a_over_b")
     best, where = -1.0, None
-    for number, block in enumerate(found):
+    for number, block in enumerate(block_list):
         gap = np.abs(block.weight.values - block.plain.values)
         names = [block.weight[f"{axis}_token"].values for axis in ("query", "key")]
         for q in range(6):
@@ -97,9 +99,9 @@ def test_it_opens_on_content_words_where_context_changed_most(traces):
                 if gap[q, k] > best and not {names[0][q], names[1][k]} & {"Can", "a", "?"}:
                     best, where = gap[q, k], (q, k, number)
     q, k, number = where
-    gate, (own, other) = found[number].gate.values[q], found[number].own
+    gate, (own, other) = block_list[number].gate.values[q], block_list[number].own
     expected = (*where, int(gate.argmin()), int(own.values[q].argmax()), int(other.values[k].argmax()))
-    assert first_cell(found, dict(traces["quora-coin"].texts), WIDTH) == expected == tuple(drawn(traces)["cell"])
+    assert first_cell(block_list, dict(traces["quora-coin"].texts), WIDTH) == expected == tuple(drawn(traces)["cell"])
 
 
 def changed_to(trace: AttentionTrace, cell: tuple[int, int] | None) -> AttentionTrace:
@@ -115,14 +117,14 @@ def changed_to(trace: AttentionTrace, cell: tuple[int, int] | None) -> Attention
 
 
 def test_in_words_no_change_is_none_and_words_that_stand_twice_are_told_apart(traces):
-    said = lambda cell: drawn({"quora-coin": changed_to(traces["repeated"], cell)})["alt"]  # noqa: E731
-    assert "Context changes nothing. Probability" in said(None) and "+0" not in said(None)
-    assert "Context changes most what “eat²” gives to “eat” in block 2: \u22120.25." in said((4, 2))
-    assert "what “eat” gives to “eat²” in block 2" in said((1, 4))
+    describe_change = lambda cell: drawn({"quora-coin": changed_to(traces["repeated"], cell)})["alt"]  # noqa: E731
+    assert "Context changes nothing. Probability" in describe_change(None) and "+0" not in describe_change(None)
+    assert "Context changes most what “eat²” gives to “eat” in block 2: \u22120.25." in describe_change((4, 2))
+    assert "what “eat” gives to “eat²” in block 2" in describe_change((1, 4))
 
 
 def test_how_evenly_a_block_spreads_its_weights(traces):
-    trace, payload = traces["quora-coin"], drawn(traces, way="b_over_a")
+    trace, payload = traces["quora-coin"], drawn(traces, direction="b_over_a")
     for number, block in enumerate(payload["blocks"]):
         weights = trace.site(f"layer.{number}/b_over_a/weight").values.astype(float)
         assert block["spread"] == pytest.approx(oracle.spread(weights), abs=1e-6)
@@ -156,9 +158,11 @@ def test_a_block_that_hardly_aligns_is_named(traces):
         even[f"layer.{number}/a_over_b/weight"] = site.copy(data=np.tile(row, (6, 1)))
     trace = replace(traces["quora-coin"], sites=even)
     payload = drawn({"quora-coin": trace})
-    said = "Block 1 spreads its weight almost evenly (0.98 of the largest entropy). Block 2 spreads its weight almost "
+    sentence = (
+        "Block 1 spreads its weight almost evenly (0.98 of the largest entropy). Block 2 spreads its weight almost "
+    )
     for text in (payload["alt"], payload["notes"]):
-        assert said + "evenly (1.00 of the largest entropy)." in text and "Block 3" not in text
+        assert sentence + "evenly (1.00 of the largest entropy)." in text and "Block 3" not in text
     sharp = {f"layer.{number}/a_over_b/weight": site.copy(data=np.eye(6, 5) * 0.9 + 0.02) for number in range(3)}
     fine = drawn({"quora-coin": replace(trace, sites=even | sharp)})
     assert "evenly" not in fine["notes"] + fine["alt"]
@@ -202,13 +206,13 @@ def test_a_model_without_context_and_gate_has_its_alignments(traces):
 def test_every_pair_of_every_block_is_a_row(traces):
     rows, trace = table(traces["quora-coin layer.1"], "b_over_a"), traces["quora-coin layer.1"]
     assert len(rows) == 2 * 5 * 6 and sorted(set(rows["block"])) == [1, 3]
-    one = rows[(rows["block"] == 3) & (rows["query_at"] == 2) & (rows["key_at"] == 4)].iloc[0]
-    assert (one["query"], one["key"]) == ("dog", "fish")
+    row = rows[(rows["block"] == 3) & (rows["query_at"] == 2) & (rows["key_at"] == 4)].iloc[0]
+    assert (row["query"], row["key"]) == ("dog", "fish")
     weight = trace.site("layer.2/b_over_a/weight").values[2, 4]
     without = trace.site("layer.2/b_over_a/without_context/weight").values[2, 4]
-    assert one["weight"] == weight and one["weight without context"] == without
-    assert one["changed"] == pytest.approx(weight - without, abs=NOISE)
-    assert one["gate"] == pytest.approx(trace.site("layer.2/b_over_a/gate").values[2].mean())
+    assert row["weight"] == weight and row["weight without context"] == without
+    assert row["changed"] == pytest.approx(weight - without, abs=NOISE)
+    assert row["gate"] == pytest.approx(trace.site("layer.2/b_over_a/gate").values[2].mean())
     assert table(traces["single-coin layer.0"], "a_over_b").empty
 
 

@@ -32,8 +32,8 @@ WEIGHT, RELEVANCE = "layer.0/a_over_b/weight", "layer.0/a_over_b/relevance"
 
 def coords(axis: str, tokens: list) -> dict:
     names = zip(("token", "text", "start", "end"), zip(*tokens))
-    found = {f"{axis}_{name}": (axis, list(values)) for name, values in names}
-    return {**found, f"{axis}_special": (axis, [int(not text) for _, text, *_ in tokens])}
+    coordinates = {f"{axis}_{name}": (axis, list(values)) for name, values in names}
+    return {**coordinates, f"{axis}_special": (axis, [int(not text) for _, text, *_ in tokens])}
 
 
 def make(query: list, key: list, context: list, heads: int = HEADS, texts: dict = TEXTS) -> AttentionTrace:
@@ -111,10 +111,10 @@ def test_sums_are_exact_and_named_by_the_axis_they_run_along(trace):
 def test_relevance_is_centred_and_its_sums_are_centred_log_sum_exps(trace):
     payload = cube.figure(trace, head(2, RELEVANCE)).payload
     scores = trace.sites[RELEVANCE].values[2].astype(float)
-    shown = scores - scores.mean((1, 2), keepdims=True)
-    np.testing.assert_allclose(unpack(payload["exact"]["relevance"], "f4", 3, 2, 8), shown, atol=1e-5)
-    assert payload["scale"]["limit"] == pytest.approx(np.abs(shown).max(), rel=1e-5)
-    joint = np.log(np.exp(shown).sum(1))
+    centred_scores = scores - scores.mean((1, 2), keepdims=True)
+    np.testing.assert_allclose(unpack(payload["exact"]["relevance"], "f4", 3, 2, 8), centred_scores, atol=1e-5)
+    assert payload["scale"]["limit"] == pytest.approx(np.abs(centred_scores).max(), rel=1e-5)
+    joint = np.log(np.exp(centred_scores).sum(1))
     expected = joint - joint.mean(1, keepdims=True)
     np.testing.assert_allclose(unpack(payload["sums"]["key"], "f4", 3, 8), expected, atol=1e-5)
 
@@ -133,8 +133,8 @@ def test_hidden_special_tokens_leave_numbers_as_they_are(trace):
     real = [1, 2, 3, 5, 6]
     np.testing.assert_allclose(unpack(payload["exact"]["weight"], "f4", 3, 2, 5), weights[:, :, real])
     np.testing.assert_allclose(unpack(payload["sums"]["context"], "f4", 3, 2), weights.sum(2), rtol=1e-6)
-    gone = 100 * (1 - weights[:, :, real].sum() / 3)
-    assert f"{gone:.3g} %" in payload["hidden"]
+    hidden_share = 100 * (1 - weights[:, :, real].sum() / 3)
+    assert f"{hidden_share:.3g} %" in payload["hidden"]
     assert not cube.figure(trace, head(0)).payload["hidden"]
 
 
@@ -152,13 +152,13 @@ def test_strongest_against_a_sorted_loop(trace):
 def test_exact_numbers_of_a_cell_against_plain_sums(trace):
     weights, scores = trace.sites[WEIGHT].values[2], trace.sites[RELEVANCE].values[2].astype(float)
     at = {"query": 1, "key": 1, "context": 6}
-    found = cell.read(trace, head(2), at)
-    assert found["weight"] == pytest.approx(weights[1, 1, 6]) and found["of"] == 16
-    assert found["share"] == pytest.approx(weights[1, 1, 6] / 3)
-    assert found["against"] == pytest.approx(weights[1, 1, 6] * 16)
-    assert found["rank"] == 1 + sum(weights[1, k, c] > weights[1, 1, 6] for k in range(2) for c in range(8))
-    assert found["raw"] == pytest.approx(scores[1, 1, 6])
-    assert found["relevance"] == pytest.approx(scores[1, 1, 6] - scores[1].mean(), abs=1e-5)
+    facts = cell.read(trace, head(2), at)
+    assert facts["weight"] == pytest.approx(weights[1, 1, 6]) and facts["of"] == 16
+    assert facts["share"] == pytest.approx(weights[1, 1, 6] / 3)
+    assert facts["against"] == pytest.approx(weights[1, 1, 6] * 16)
+    assert facts["rank"] == 1 + sum(weights[1, k, c] > weights[1, 1, 6] for k in range(2) for c in range(8))
+    assert facts["raw"] == pytest.approx(scores[1, 1, 6])
+    assert facts["relevance"] == pytest.approx(scores[1, 1, 6] - scores[1].mean(), abs=1e-5)
 
 
 def test_axis_check_is_computed_and_can_fail(trace):
@@ -220,13 +220,13 @@ def test_queries_that_attend_alike_are_told_from_those_that_do_not():
 
 
 def test_the_sentence_on_queries_follows_the_weights(trace):
-    said = cell.query_matters(trace, head(0))
+    sentence = cell.query_matters(trace, head(0))
     weights = trace.site(WEIGHT).values[0]
     keys, whole = (
         living.query_information(weights, np.ones(len(weights))),
         query_information(weights.reshape(len(weights), -1)),
     )
-    assert f"by {keys:.3g} bits over keys (query information), over key and context together {whole:.3g}." in said
+    assert f"by {keys:.3g} bits over keys (query information), over key and context together {whole:.3g}." in sentence
     same = trace.sites[WEIGHT].copy()
     same[:] = same.isel(query=0)
     twins = AttentionTrace({**trace.sites, WEIGHT: same}, trace.texts, trace.meta)

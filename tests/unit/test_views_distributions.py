@@ -25,12 +25,12 @@ from triattn_core.views.charts import distributions
 def test_bins_count_every_score_once():
     values = [distributions.scores(one) for one in panels()]
     at = distributions.edges(values, 11)
-    for one in values:
-        found = distributions.counts(one, at)
+    for scores in values:
+        bins = distributions.counts(scores, at)
         expected = [0] * 11
-        for value in one:
+        for value in scores:
             expected[min(int((value - at[0]) / (at[-1] - at[0]) * 11), 10)] += 1
-        assert found.cells.tolist() == expected and found.share.sum() == pytest.approx(1)
+        assert bins.cells.tolist() == expected and bins.share.sum() == pytest.approx(1)
     flat = distributions.edges([np.full(5, 2.0)])
     assert distributions.counts(np.full(5, 2.0), flat).cells.sum() == 5 and flat[0] < 2 < flat[-1]
 
@@ -70,16 +70,16 @@ def record(similarity_: str, values: tuple[float, ...], width: int = 64, file: s
     model = {"mechanism": "baseline", "similarity": similarity_, "output": "O_2", "vectors": "layer:4", "width": width}
     config = {"kind": "reader", "task": "questions", "encoder": "e", "model": model, "data": {"train": ["s/train"]}}
     each = [{"seed": i + 1, "test": {"em": value, "n": 70}} for i, value in enumerate(values)]
-    told = {"each_seed": each, "test": {"n": 70}, **more}
-    return Record(Entry(similarity_, Path(similarity_), config, told, "", 1), file)
+    metrics = {"each_seed": each, "test": {"n": 70}, **more}
+    return Record(Entry(similarity_, Path(similarity_), config, metrics, "", 1), file)
 
 
 def test_runs_are_rows_and_those_trained_otherwise_stand_apart():
     checkpoint_folder, sweep = record("dot", (40.0, 41.0, 40.0)), record("dot", (41.5, 41.0), file="sweep")
     all_ = [checkpoint_folder, sweep, record("fnn", (3.0,), width=32)]
-    found = spreads.seed_runs(all_, "test", "em")
-    assert found.value.tolist() == [40.0, 41.0, 40.0, 41.5, 3.0]  # seed 2 of the sweep is that of the checkpoint
-    assert found.recipe.nunique() == 2 and found.seed.tolist() == ["1", "2", "3", "1", "1"] and set(found.rows) == {70}
+    runs = spreads.seed_runs(all_, "test", "em")
+    assert runs.value.tolist() == [40.0, 41.0, 40.0, 41.5, 3.0]  # seed 2 of the sweep is that of the checkpoint
+    assert runs.recipe.nunique() == 2 and runs.seed.tolist() == ["1", "2", "3", "1", "1"] and set(runs.rows) == {70}
     assert spreads.seed_runs(all_, "dev", "em").empty and spreads.loss_curves(all_, "dev").empty
     history = [{"step": 100, "train_loss": 5.0}, {"step": 130, "dev_loss": 4.0}]
     losses = spreads.loss_curves([record("dot", (), history=history)], "train")
@@ -96,25 +96,25 @@ def test_runs_are_rows_and_those_trained_otherwise_stand_apart():
 )
 def test_a_recipe_is_another_where_anything_but_the_function_and_the_seed_is(part, setting):
     def run(seed: int, value: int) -> str:
-        one = record("dot", ())
-        config = {**one.entry.config, "training": {"seed": seed}}
+        run_record = record("dot", ())
+        config = {**run_record.entry.config, "training": {"seed": seed}}
         (config[part] if part else config)[setting] = value
-        return spreads.training_recipe(replace(one, entry=replace(one.entry, config=config)))
+        return spreads.training_recipe(replace(run_record, entry=replace(run_record.entry, config=config)))
 
     assert run(1, 17) == run(2, 17) != run(1, 19)
 
 
 def test_two_runs_of_a_function_are_two_curves_told_apart_by_what_differs():
     def run(name: str, ends: float, **training) -> Record:
-        one = record("dot", (), history=[{"step": 9, "dev_loss": 7.0}, {"step": 19, "dev_loss": ends}])
-        one.entry.config["training"] = {"seed": 1, "rate": 0.1} | training
-        return Record(replace(one.entry, name=name))
+        run_record = record("dot", (), history=[{"step": 9, "dev_loss": 7.0}, {"step": 19, "dev_loss": ends}])
+        run_record.entry.config["training"] = {"seed": 1, "rate": 0.1} | training
+        return Record(replace(run_record.entry, name=name))
 
     losses = spreads.loss_curves([run("one", 3.0), run("two", 2.0, seed=5)], "dev")
     assert losses[["checkpoint", "apart"]].drop_duplicates().values.tolist() == [["one", "seed 1"], ["two", "seed 5"]]
     table = losses.assign(function="dot, " + losses.apart)
-    told = "Losses of 2 checkpoints end at 2.000 to 3.000; dot, seed 5 lowest, at step 19."
-    assert distributions.describe_curves(table) == told
+    sentence = "Losses of 2 checkpoints end at 2.000 to 3.000; dot, seed 5 lowest, at step 19."
+    assert distributions.describe_curves(table) == sentence
     spec = json.loads(distributions.curves(table, ["two"]).to_json())
     names = [one for one in spec["layer"] if one["mark"]["type"] == "text"]
     assert [spec["datasets"][one["data"]["name"]][0]["function"] for one in names] == ["dot, seed 1", "dot, seed 5"]
@@ -126,8 +126,8 @@ def test_two_runs_of_a_function_are_two_curves_told_apart_by_what_differs():
 def test_a_box_has_the_quartiles_of_its_runs():
     values = [3.0, 9.0, 4.0, 7.0, 5.0]
     runs = pd.DataFrame({"function": ["dot"] * 5 + ["fnn"], "value": [*values, 8.0], "seed": "1", "checkpoint": "x"})
-    found = distributions.summary(runs).set_index("function")
-    assert found.loc["dot"].tolist() == [3.0, 4.0, 5.0, 7.0, 9.0, 5.6, 5.0]
+    boxes = distributions.summary(runs).set_index("function")
+    assert boxes.loc["dot"].tolist() == [3.0, 4.0, 5.0, 7.0, 9.0, 5.6, 5.0]
     spec = json.loads(distributions.boxes(runs, ["fnn", "dot"], "EM, %").to_json())
     boxed = spec["datasets"][spec["layer"][1]["data"]["name"]]
     assert [row["function"] for row in boxed] == ["dot"]  # one run alone has no box

@@ -35,10 +35,10 @@ def test_a_difference_no_greater_than_between_seeds_is_marked():
 def test_the_strongest_keys_that_are_the_same_are_told_with_chance():
     panels, gap = three()
     shared = compare.overlap(panels[2].weights, panels[0].weights, 2)
-    found = replace(gap, overlap=shared, top=2)
-    sent = view.figure(panels, found, TEXTS, (0, 0)).payload["gap"]
+    difference = replace(gap, overlap=shared, top=2)
+    sent = view.figure(panels, difference, TEXTS, (0, 0)).payload["gap"]
     assert sent["overlap"] == shared.tolist() and sent["top"] == 2 and sent["chance"] == pytest.approx(4 / 5)
-    assert view.table(panels, found, TEXTS)["same of top 2"].tolist() == np.repeat(shared, 5).tolist()
+    assert view.table(panels, difference, TEXTS)["same of top 2"].tolist() == np.repeat(shared, 5).tolist()
 
 
 def edited() -> tuple[list[parts.Panel], parts.Gap, dict[str, str]]:
@@ -61,8 +61,8 @@ def test_where_all_keys_are_among_the_strongest_nothing_is_said_of_it():
     panels, _ = three()
     few = [replace(one, weights=one.weights[:, : compare.TOP], drawn=one.drawn[:, : compare.TOP]) for one in panels]
     assert scene.difference(panels, 2, 0).overlap is not None
-    found = scene.difference(few, 2, 0)
-    assert found.overlap is None and "overlap" not in view.figure(few, found, TEXTS, (0, 0)).payload["gap"]
+    difference = scene.difference(few, 2, 0)
+    assert difference.overlap is None and "overlap" not in view.figure(few, difference, TEXTS, (0, 0)).payload["gap"]
 
 
 def test_maps_of_two_inputs_have_gaps_and_signs():
@@ -85,9 +85,9 @@ def test_maps_of_two_inputs_have_gaps_and_signs():
 def test_a_query_of_one_input_alone_has_no_row_to_compare():
     panels, gap, texts = edited()
     turned = [
-        replace(one, weights=w, drawn=w, entropy=compare.entropy(w), rank=compare.rank(w))
-        for one in panels
-        for w in [one.weights.rename({n: n.replace("key", "x") for n in one.weights.coords} | {"key": "x"})]
+        replace(panel, weights=w, drawn=w, entropy=compare.entropy(w), rank=compare.rank(w))
+        for panel in panels
+        for w in [panel.weights.rename({n: n.replace("key", "x") for n in panel.weights.coords} | {"key": "x"})]
         for w in [w.rename({n: n.replace("query", "key") for n in w.coords if "query" in n} | {"query": "key"})]
         for w in [w.rename({n: n.replace("x", "query", 1) for n in w.coords if n.startswith("x_")} | {"x": "query"})]
         for w in [w.transpose("query", "key")]

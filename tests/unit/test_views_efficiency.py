@@ -19,8 +19,8 @@ def test_names_at_one_length_keep_apart_and_others_stay_where_their_line_ends(lo
 
 def test_a_name_stands_where_the_last_measured_length_of_its_line_is():
     rows = pd.DataFrame([{"name": "a", "tokens": n, "value": float(n)} for n in (16, 32, 64)])
-    found = efficiency._ends(rows, 16.0, 64.0, False)
-    assert found[["tokens", "at"]].values.tolist() == [[64, 64.0]]
+    ends = efficiency._ends(rows, 16.0, 64.0, False)
+    assert ends[["tokens", "at"]].values.tolist() == [[64, 64.0]]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_every_value_lies_between_two_labels(low, high, log, ticks):
 @pytest.mark.parametrize("lengths", [[16], [16, 64], [1, 512]])
 def test_no_point_stands_on_the_frame(lengths, log):
     rows = pd.DataFrame([{"name": "a", "tokens": n, "seconds": n / 1e3, "memory": n} for n in lengths])
-    told = efficiency.figure(rows, {"a": "text"}, "seconds", log).to_dict()["layer"][0]["encoding"]
-    (left, right), (bottom, top) = (told[axis]["scale"]["domain"] for axis in "xy")
+    encoding = efficiency.figure(rows, {"a": "text"}, "seconds", log).to_dict()["layer"][0]["encoding"]
+    (left, right), (bottom, top) = (encoding[axis]["scale"]["domain"] for axis in "xy")
     assert left < lengths[0] <= lengths[-1] < right and bottom < lengths[0] <= lengths[-1] < top
-    assert [bottom, top] == [told["y"]["axis"]["values"][i] for i in (0, -1)], "both ends have a label"
+    assert [bottom, top] == [encoding["y"]["axis"]["values"][i] for i in (0, -1)], "both ends have a label"

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.support.mtsa_traces import LAYER, MASKS, SIZE, N, made, open_pairs
+from tests.support.mtsa_traces import LAYER, MASKS, SIZE, N, make_trace, open_pairs
 from triattn_core.analysis.maps.clusters import cluster_features, similarity_order
 from triattn_core.analysis.maps.mtsa_tensor import head_tensor
 from triattn_core.errors import InputError, TraceError
@@ -29,16 +29,16 @@ def site(trace, name: str, head: int) -> np.ndarray:
 
 
 def test_heads_stand_beside_each_other_one_of_each_mask():
-    trace = made(masks="forward,forward,backward")
+    trace = make_trace(masks="forward,forward,backward")
     assert maps.groups(trace) == {"forward": [0, 1], "backward": [2]}
     assert maps.beside(trace, 0) == [0, 2] and maps.beside(trace, 1) == [1, 2]
     assert maps.looks("window:2") == "looks 2 tokens to either side"
     with pytest.raises(TraceError, match="not one of MTSA"):
-        maps.groups(made(masks=""))
+        maps.groups(make_trace(masks=""))
 
 
 def test_a_map_is_the_weights_of_its_head_with_its_mask_hatched():
-    trace = made()
+    trace = make_trace()
     payload = heads.figure(maps.maps(trace, LAYER, [1, 2]), trace.texts, ORDERS).payload
     assert [panel["title"] for panel in payload["panels"]] == ["Head 2, backward", "Head 3, window 2"]
     for panel, head, order in zip(payload["panels"], (1, 2), ORDERS):
@@ -57,13 +57,13 @@ def test_a_map_is_the_weights_of_its_head_with_its_mask_hatched():
 @pytest.mark.parametrize("scale", ["identity", "log_sigmoid"])
 def test_relevance_is_drawn_as_its_softmax_takes_it(scale):
     """Differences within a row are those of its log weights."""
-    trace = made(scale_t=scale, scale_s=scale)
-    (one,) = maps.maps(trace, LAYER, [0], "relevance")
-    panel = heads.figure([one], trace.texts, ORDERS[:1]).payload["panels"][0]
-    weights, shown = site(trace, "token2token/weight", 0), unpack(panel["values"], "f4", N, N)
+    trace = make_trace(scale_t=scale, scale_s=scale)
+    (head_map,) = maps.maps(trace, LAYER, [0], "relevance")
+    panel = heads.figure([head_map], trace.texts, ORDERS[:1]).payload["panels"][0]
+    weights, values = site(trace, "token2token/weight", 0), unpack(panel["values"], "f4", N, N)
     for q in range(2, N):
-        told = np.log(weights[q, :q])
-        np.testing.assert_allclose(shown[q, :q], told - told.mean(), atol=1e-4)
+        log_weights = np.log(weights[q, :q])
+        np.testing.assert_allclose(values[q, :q], log_weights - log_weights.mean(), atol=1e-4)
     source = site(trace, "source2token/relevance", 0)
     source = source if scale == "identity" else -np.log1p(np.exp(-source))
     np.testing.assert_allclose(unpack(panel["mean"], "f4", N), (source - source.mean(0)).mean(1), atol=1e-5)
@@ -71,33 +71,33 @@ def test_relevance_is_drawn_as_its_softmax_takes_it(scale):
 
 
 def test_relevance_is_centred_over_what_the_mask_leaves():
-    trace = made(scale_t="identity")
-    (one,) = maps.maps(trace, LAYER, [0], "relevance")
-    panel = heads.figure([one], trace.texts, ORDERS[:1]).payload["panels"][0]
-    scores, shown = site(trace, "token2token/relevance", 0), unpack(panel["values"], "f4", N, N)
+    trace = make_trace(scale_t="identity")
+    (head_map,) = maps.maps(trace, LAYER, [0], "relevance")
+    panel = heads.figure([head_map], trace.texts, ORDERS[:1]).payload["panels"][0]
+    scores, values = site(trace, "token2token/relevance", 0), unpack(panel["values"], "f4", N, N)
     for q in range(1, N):
         row = scores[q, :q]  # forward: what stands before it
-        np.testing.assert_allclose(shown[q, :q], row - row.mean(), atol=1e-5)
+        np.testing.assert_allclose(values[q, :q], row - row.mean(), atol=1e-5)
     source = site(trace, "source2token/relevance", 0)
     np.testing.assert_allclose(unpack(panel["mean"], "f4", N), (source - source.mean(0)).mean(1), atol=1e-5)
 
 
 @pytest.mark.parametrize("quantity", ["weight", "relevance"])
 def test_source2token_comes_with_its_weights_and_raw_scores(quantity):
-    trace = made(scale_s="log_sigmoid")
+    trace = make_trace(scale_s="log_sigmoid")
     panel = heads.figure(maps.maps(trace, LAYER, [1], quantity), trace.texts, ORDERS[:1]).payload["panels"][0]
     raw, weights = (site(trace, f"source2token/{name}", 1) for name in ("relevance", "weight"))
     np.testing.assert_allclose(unpack(panel["source_scores"], "f4", N, SIZE), raw[:, ORDERS[0]], rtol=1e-6)
     np.testing.assert_allclose(unpack(panel["mean_scores"], "f4", N), raw.mean(1), atol=1e-6)
     drawn = quantity == "weight"  # not sent twice
     assert ("source_weights" in panel) != drawn
-    shown = unpack(panel["source" if drawn else "source_weights"], "f4", N, SIZE)
-    np.testing.assert_allclose(shown, weights[:, ORDERS[0]], rtol=1e-6)
+    values = unpack(panel["source" if drawn else "source_weights"], "f4", N, SIZE)
+    np.testing.assert_allclose(values, weights[:, ORDERS[0]], rtol=1e-6)
     np.testing.assert_allclose(unpack(panel["mean" if drawn else "mean_weights"], "f4", N), weights.mean(1), rtol=1e-5)
 
 
 def test_a_grid_has_strips_and_no_features():
-    trace = made()
+    trace = make_trace()
     payload = heads.figure(maps.maps(trace, LAYER, range(3)), trace.texts).payload
     assert len(payload["panels"]) == 3 and all("source" not in panel for panel in payload["panels"])
     assert all(panel["mean_levels"] and panel["order"] is None for panel in payload["panels"])
@@ -105,8 +105,8 @@ def test_a_grid_has_strips_and_no_features():
 
 
 def test_it_opens_on_the_pair_that_holds_most_against_an_even_share():
-    trace = made()
-    found = maps.maps(trace, LAYER, [0, 1])
+    trace = make_trace()
+    head_maps = maps.maps(trace, LAYER, [0, 1])
     best, where = -1.0, None
     for panel, head in enumerate((0, 1)):
         weights, left = site(trace, "token2token/weight", head), open_pairs(MASKS[head], N).sum(1)
@@ -114,66 +114,72 @@ def test_it_opens_on_the_pair_that_holds_most_against_an_even_share():
             for k in range(N):
                 if weights[q, k] * left[q] > best + 1e-9:
                     best, where = weights[q, k] * left[q], (q, k, panel)
-    cell = heads.first_cell(found, ORDERS)
+    cell = heads.first_cell(head_maps, ORDERS)
     assert cell[:3] == where
     source = site(trace, "source2token/weight", where[2])[where[1]]
     assert ORDERS[where[2]][cell[3]] == source.argmax()
 
 
 def test_one_token_and_too_many():
-    trace = made(n=1)
+    trace = make_trace(n=1)
     canvas = heads.figure(maps.maps(trace, LAYER, [0, 1]), trace.texts, ORDERS)
     assert canvas.alt.endswith("Nothing may be attended to: every row is zeros.") and "gives" not in canvas.alt
     assert canvas.payload["cell"] == [0, 0, 0, 0]
     with pytest.raises(InputError, match=f"Maps of {maps.MOST + 1} tokens are not drawn, at most of {maps.MOST}"):
-        maps.maps(made(n=maps.MOST + 1), LAYER, [0])
+        maps.maps(make_trace(n=maps.MOST + 1), LAYER, [0])
     with pytest.raises(TraceError, match="no head 4"):
-        maps.maps(made(), LAYER, [3])
+        maps.maps(make_trace(), LAYER, [3])
 
 
 def test_who_is_left_nothing_to_attend_to_is_named_with_the_map():
-    def said(names, chosen, n=N):
-        return heads.alt(maps.maps(made(n=n, masks=names), LAYER, chosen), made(n=n).texts).partition("). ")[2]
+    def describe_empty_rows(names, chosen, n=N):
+        return heads.alt(maps.maps(make_trace(n=n, masks=names), LAYER, chosen), make_trace(n=n).texts).partition(
+            "). "
+        )[2]
 
     names = ",".join(MASKS)
-    assert said(names, [0, 1]) == f"In head 1 “w0” is left nothing to attend to, in head 2 “w{N - 1}”."
-    assert said(names, [1, 2]) == f"In head 2 “w{N - 1}” is left nothing to attend to."
-    assert said(names, [0]) == "“w0” is left nothing to attend to." and not said(names, [2])
-    assert said(names, [0, 0]) == "In every map “w0” is left nothing to attend to."
-    assert said(names, [0, 1, 0]).startswith("In heads 1 and 1 “w0” is left")
+    assert describe_empty_rows(names, [0, 1]) == f"In head 1 “w0” is left nothing to attend to, in head 2 “w{N - 1}”."
+    assert describe_empty_rows(names, [1, 2]) == f"In head 2 “w{N - 1}” is left nothing to attend to."
+    assert describe_empty_rows(names, [0]) == "“w0” is left nothing to attend to." and not describe_empty_rows(
+        names, [2]
+    )
+    assert describe_empty_rows(names, [0, 0]) == "In every map “w0” is left nothing to attend to."
+    assert describe_empty_rows(names, [0, 1, 0]).startswith("In heads 1 and 1 “w0” is left")
 
 
 def test_of_many_who_are_left_nothing_the_count_is_said():
-    found = maps.maps(made(), LAYER, [0])[0]
+    head_map = maps.maps(make_trace(), LAYER, [0])[0]
     for rows, wanted in ((3, "“w0”, “w1” and “w2” are left"), (4, f"4 of {N} are left")):
-        weights = found.weights.copy(data=np.where(np.arange(N)[:, None] < rows, 0, found.weights.values))
-        assert f"). {wanted} nothing to attend to." in heads.alt([replace(found, weights=weights)], made().texts)
+        weights = head_map.weights.copy(data=np.where(np.arange(N)[:, None] < rows, 0, head_map.weights.values))
+        assert f"). {wanted} nothing to attend to." in heads.alt(
+            [replace(head_map, weights=weights)], make_trace().texts
+        )
 
 
 def test_prototypes_are_maps_of_clusters():
-    trace = head_tensor(made(), LAYER, 0)
-    found = cluster_features(trace.site(f"{LAYER}/tensor/weight"), 2)
-    drawn = maps.prototypes(trace, LAYER, found.of.tolist(), found.prototypes, found.typical)
+    trace = head_tensor(make_trace(), LAYER, 0)
+    clusters = cluster_features(trace.site(f"{LAYER}/tensor/weight"), 2)
+    drawn = maps.prototypes(trace, LAYER, clusters.of.tolist(), clusters.prototypes, clusters.typical)
     payload = heads.figure(drawn, trace.texts).payload
     for i, panel in enumerate(payload["panels"]):
-        members = [f for f in range(SIZE) if found.of[f] == i]
+        members = [f for f in range(SIZE) if clusters.of[f] == i]
         mean = sum(trace.site(f"{LAYER}/tensor/weight").values[..., f] for f in members) / len(members)
         np.testing.assert_allclose(unpack(panel["weights"], "f4", N, N), mean, atol=1e-6)
-        many, one = f"{len(members)} features, like {found.typical[i] + 1}", f"feature {members[0] + 1}"
-        assert panel["note"] == (many if len(members) > 1 else one) and not panel["scores"]
+        many, single = f"{len(members)} features, like {clusters.typical[i] + 1}", f"feature {members[0] + 1}"
+        assert panel["note"] == (many if len(members) > 1 else single) and not panel["scores"]
 
 
 def test_every_pair_of_every_head_is_a_row():
-    trace = made()
+    trace = make_trace()
     rows = maps.table(trace, LAYER)
     assert len(rows) == len(MASKS) * N * N and list(rows.columns[:3]) == ["head", "query", "query_at"]
-    one = rows[(rows["head"] == 2) & (rows["query_at"] == 1) & (rows["key_at"] == 5)].iloc[0]
-    assert one["weight"] == pytest.approx(site(trace, "token2token/weight", 1)[1, 5]) and one["key"] == "w5"
+    row = rows[(rows["head"] == 2) & (rows["query_at"] == 1) & (rows["key_at"] == 5)].iloc[0]
+    assert row["weight"] == pytest.approx(site(trace, "token2token/weight", 1)[1, 5]) and row["key"] == "w5"
     assert rows["score"].isna().sum() == sum((~open_pairs(name, N)).sum() for name in MASKS)
 
 
 def test_features_stand_by_likeness():
-    source = made().site(f"{LAYER}/source2token/weight").isel(head=0)
+    source = make_trace().site(f"{LAYER}/source2token/weight").isel(head=0)
     assert sorted(similarity_order(source)) == list(range(SIZE))
     twins = source.isel(feature=[0, 1, 2, 0, 3])
     order = similarity_order(twins)
@@ -181,7 +187,7 @@ def test_features_stand_by_likeness():
 
 
 def test_offline_page_loads_nothing_and_reads_no_token_as_html():
-    trace = made()
+    trace = make_trace()
     page = heads.figure(maps.maps(trace, LAYER, [0]), {"text": "</script><b> w1"}, ORDERS[:1]).html()
     inside = re.search(r'<script id="payload" type="application/json">(.*?)</script>', page, re.S).group(1)
     assert "<" not in inside and json.loads(inside)["texts"]["text"].startswith("</script>")

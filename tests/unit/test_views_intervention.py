@@ -18,8 +18,8 @@ def test_maps_share_a_scale_and_their_difference_is_after_less_before():
     one, two, gap = spec["hconcat"]
     gap = gap["layer"][0]
     assert one["encoding"]["color"]["scale"] == two["encoding"]["color"]["scale"]
-    told = pd.DataFrame(spec["datasets"][gap["data"]["name"]])
-    np.testing.assert_allclose(told.pivot(index="query", columns="key", values="value"), after - before)
+    data = pd.DataFrame(spec["datasets"][gap["data"]["name"]])
+    np.testing.assert_allclose(data.pivot(index="query", columns="key", values="value"), after - before)
     scale = gap["encoding"]["color"]["scale"]
     assert scale["domain"][len(scale["domain"]) // 2] == 0 and scale["interpolate"] == "rgb"
     assert len(one["encoding"]["color"]["legend"]["values"]) in (3, 4)
@@ -31,20 +31,20 @@ def test_maps_share_a_scale_and_their_difference_is_after_less_before():
 
 def test_units_say_what_flips_and_which_are_chosen():
     table = pd.DataFrame({"unit": ["u 1", "u 2"], "change": [-1.25, 0.5], "flips": [True, False]})
-    told = pd.DataFrame(rows(intervention.unit_bars(table, ["x", "y"], ["u 2"]).to_dict()))
-    assert told["said"].tolist() == ["−1.25 flips", "+0.50"] and told["chosen"].tolist() == [False, True]
+    data = pd.DataFrame(rows(intervention.unit_bars(table, ["x", "y"], ["u 2"]).to_dict()))
+    assert data["said"].tolist() == ["−1.25 flips", "+0.50"] and data["chosen"].tolist() == [False, True]
 
 
 def test_how_far_attention_moved_has_two_figures_of_the_largest_and_no_sign():
-    for bits, said in (
+    for bits, texts in (
         ([0.0083, 0.00004], ["0.0083", ""]),
         ([0.31, 0.0], ["0.31", ""]),
         ([0, 0], ["", ""]),
     ):
         table = pd.DataFrame({"unit": ["u 1", "u 2"], "change": [-1.0, 1.0], "moved": bits, "flips": [True, False]})
         spec = intervention.unit_bars(table, ["x", "y"], ["u 2"], what="moved").to_dict()
-        told = pd.DataFrame(rows(spec))
-        assert told["said"].tolist() == said and told["value"].tolist() == bits
+        data = pd.DataFrame(rows(spec))
+        assert data["said"].tolist() == texts and data["value"].tolist() == bits
         assert spec["layer"][0]["encoding"]["tooltip"][2]["title"] == "moved"
 
 
@@ -67,19 +67,19 @@ def test_a_change_below_the_numerical_resolution_has_no_bar_and_what_rounds_to_n
 
 
 def test_what_is_said_of_how_far_each_moved_attention():
-    def told(moved: list[float], change: tuple = (0.1, -0.5, 0.2)) -> str:
+    def describe_shift(moved: list[float], change: tuple = (0.1, -0.5, 0.2)) -> str:
         table = pd.DataFrame({"unit": list("abc")[: len(moved)], "change": change[: len(moved)], "moved": moved})
         return intervene_text.describe_each_shift(table, {"a": "one", "b": "two", "c": "three"})
 
-    assert told([0.1, 0.31, 0.2]) == (
+    assert describe_shift([0.1, 0.31, 0.2]) == (
         "Attention is moved most by “two” (0.31 bits), which also changes the answer most. "
         "Bits and size of the change rank the 3 units alike by +1.00 (Spearman)."
     )
-    assert "“one” (0.02 bits), which is not what changes" in told([0.02, 0.01, 0.0])
-    assert "alike by −0.50" in told([0.02, 0.01, 0.0])
-    assert told([0.0, 1e-12, 0.0]).startswith("No unit moves the attention: ")
-    assert told([0.02, 0.01]) == "Attention is moved most by “one” (0.02 bits)."
-    assert told([0.02, 0.01, 0.0], (0.3, 0.3, 0.3)) == "Attention is moved most by “one” (0.02 bits)."
+    assert "“one” (0.02 bits), which is not what changes" in describe_shift([0.02, 0.01, 0.0])
+    assert "alike by −0.50" in describe_shift([0.02, 0.01, 0.0])
+    assert describe_shift([0.0, 1e-12, 0.0]).startswith("No unit moves the attention: ")
+    assert describe_shift([0.02, 0.01]) == "Attention is moved most by “one” (0.02 bits)."
+    assert describe_shift([0.02, 0.01, 0.0], (0.3, 0.3, 0.3)) == "Attention is moved most by “one” (0.02 bits)."
 
 
 def test_labels_lean_where_there_is_no_room_and_the_lesser_of_two_neighbours_has_no_number():

@@ -31,11 +31,11 @@ def rows(spec: dict, number: int = 0) -> list[dict]:
 def shares(rows: int = 1) -> pd.DataFrame:
     """Of two layers and three heads, for some rows of a file."""
     drawn = DRAW.dirichlet(np.ones(len(anova.PARTS)), rows * 6)
-    found = pd.DataFrame(drawn, columns=list(anova.PARTS))
-    found["site"] = [f"layer.{i // 3 % 2}/a_over_b" for i in range(rows * 6)]
-    found["head"], found["row"] = [i % 3 for i in range(rows * 6)], [i // 6 for i in range(rows * 6)]
-    return found.assign(
-        among_keys=found["key"] + found["query_key"], redirected=found["key_context"] + found["three_way"]
+    table = pd.DataFrame(drawn, columns=list(anova.PARTS))
+    table["site"] = [f"layer.{i // 3 % 2}/a_over_b" for i in range(rows * 6)]
+    table["head"], table["row"] = [i % 3 for i in range(rows * 6)], [i // 6 for i in range(rows * 6)]
+    return table.assign(
+        among_keys=table["key"] + table["query_key"], redirected=table["key_context"] + table["three_way"]
     )
 
 
@@ -50,8 +50,8 @@ def test_the_legend_of_the_parts_calls_axes_by_their_labels():
 def test_parts_are_stacked_and_the_chosen_head_is_framed():
     table = shares()
     spec = anova.parts(table, 1, 2).to_dict()
-    told = pd.DataFrame(rows(spec))
-    assert len(told) == 6 * len(anova.PARTS) and told.groupby("place")["share"].sum().to_numpy() == pytest.approx(1)
+    data = pd.DataFrame(rows(spec))
+    assert len(data) == 6 * len(anova.PARTS) and data.groupby("place")["share"].sum().to_numpy() == pytest.approx(1)
     bars, frame = spec["layer"]
     assert [one["place"] for one in spec["datasets"][frame["data"]["name"]]] == ["1.2"]  # one, round the whole column
     assert len({*anova.colours("light").values()}) == len({*anova.colours("dark").values()}) == len(anova.PARTS)
@@ -69,8 +69,8 @@ def test_the_residual_is_drawn_by_position_with_its_bits():
     spec = anova.residual(grid(values), np.array([0.5, 0.0, 1.5]), LABELS).to_dict()
     left, right = spec["hconcat"]
     left, dashes = left["layer"]
-    told = pd.DataFrame(spec["datasets"][left["data"]["name"]])
-    np.testing.assert_allclose(told.pivot(index="query", columns="key", values="value"), values)
+    data = pd.DataFrame(spec["datasets"][left["data"]["name"]])
+    np.testing.assert_allclose(data.pivot(index="query", columns="key", values="value"), values)
     limit = np.abs(values).max()
     assert left["encoding"]["color"]["scale"]["domain"][::16] == pytest.approx([-limit, 0, limit])
     assert left["encoding"]["y"]["axis"]["labelExpr"] == label_expression(["who", "</b>", "who"])
@@ -89,34 +89,34 @@ def test_where_there_is_nothing_to_take_apart_zeros_are_drawn_and_one_sentence_s
     left, right = anova.residual(grid(np.zeros((1, 1))), bits, (["milk"], ["milk"])).to_dict()["hconcat"]
     assert left["layer"][0]["encoding"]["color"]["scale"]["domain"][16::8] == [0, 0.5, 1]
     assert right["layer"][0]["encoding"]["x"]["axis"]["values"] == [0]
-    one = grid(np.zeros((3, 1)))
-    assert anova_text.residual(one, "milk", QUERIES, ["a"], np.zeros(3)).startswith("There is one key: ")
+    residual_grid = grid(np.zeros((3, 1)))
+    assert anova_text.residual(residual_grid, "milk", QUERIES, ["a"], np.zeros(3)).startswith("There is one key: ")
     none = anova_text.residual(grid(np.zeros((3, 5))), "milk", *LABELS, np.zeros(3))
     assert none.startswith("With “milk” as context nothing is left")
 
 
 def test_quantiles_over_rows_are_by_layer():
     table = shares(11)
-    found = anova.quantiles(table).set_index(["measure", "layer"])
+    quantiles = anova.quantiles(table).set_index(["measure", "layer"])
     of = table[table["site"].str.startswith("layer.1")]
-    assert found.loc[("context redirects", "layer 2"), "median"] == pytest.approx(of["redirected"].median())
-    assert found.loc[("without context", "layer 2"), "q3"] == pytest.approx(of["among_keys"].quantile(0.75))
+    assert quantiles.loc[("context redirects", "layer 2"), "median"] == pytest.approx(of["redirected"].median())
+    assert quantiles.loc[("without context", "layer 2"), "q3"] == pytest.approx(of["among_keys"].quantile(0.75))
     read = 1 - of["redirected"] - of["among_keys"]
-    assert found.loc[("which context is read", "layer 2"), "low"] == pytest.approx(read.quantile(0.05))
+    assert quantiles.loc[("which context is read", "layer 2"), "low"] == pytest.approx(read.quantile(0.05))
     drawn = anova.over(table, table[table["row"] == 3]).to_dict()
-    told = pd.DataFrame(rows(drawn)).set_index(["measure", "layer"])
+    data = pd.DataFrame(rows(drawn)).set_index(["measure", "layer"])
     here = table[(table["row"] == 3) & table["site"].str.startswith("layer.0")]["redirected"].median()
-    assert told.loc[("context redirects", "layer 1"), "here"] == pytest.approx(here)
+    assert data.loc[("context redirects", "layer 1"), "here"] == pytest.approx(here)
 
 
 def curves() -> pd.DataFrame:
-    found = [
+    points = [
         (method, draw, share, at, value := DRAW.normal(), -value)
         for method, draws in (("occlusion", 1), ("rollout", 1), ("random", 40))
         for draw in range(draws)
         for at, share in enumerate((0.0, 0.1, 0.5))
     ]
-    return pd.DataFrame(found, columns=["method", "draw", "share", "tokens", "comprehensiveness", "sufficiency"])
+    return pd.DataFrame(points, columns=["method", "draw", "share", "tokens", "comprehensiveness", "sufficiency"])
 
 
 @pytest.mark.parametrize("measure", perturbation.TITLES)
@@ -125,10 +125,10 @@ def test_curves_stand_beside_the_middle_of_the_random_ones(measure):
     spec = perturbation.figure(table, measure, "rollout", "dark").to_dict()
     sets = spec["datasets"].values()
     band = next(one for one in sets if {row.get("line") for row in one} == {"random"} and len(one) > 1)
-    lots = table[(table["method"] == "random") & (table["share"] == 0.5)][measure]
-    told = {row["x"]: row for row in band}[50.0]
-    assert (told["low"], told["high"]) == pytest.approx(tuple(lots.quantile([0.025, 0.975])))
-    assert told["mean"] == pytest.approx(lots.mean())
+    random_draws = table[(table["method"] == "random") & (table["share"] == 0.5)][measure]
+    middle = {row["x"]: row for row in band}[50.0]
+    assert (middle["low"], middle["high"]) == pytest.approx(tuple(random_draws.quantile([0.025, 0.975])))
+    assert middle["mean"] == pytest.approx(random_draws.mean())
     lines = [layer for layer in spec["layer"] if layer["mark"].get("strokeWidth") == 2.4]
     assert [one["mark"]["color"] for one in lines] == [THEMES["dark"]["accent"]]
     assert "rollout" in str(lines[0]["transform"])
@@ -152,7 +152,7 @@ def test_names_at_the_ends_stay_apart_and_inside():
 
 
 def test_areas_over_rows_have_their_bands():
-    found = pd.DataFrame(
+    gains = pd.DataFrame(
         {
             "checkpoint": ["x", "y"] * 2,
             "method": ["occlusion"] * 2 + ["random"] * 2,
@@ -161,13 +161,13 @@ def test_areas_over_rows_have_their_bands():
             **{name: [0.1, 0.2, 0.3, 0.4] for name in ("mean", "low", "high", "gain", "gain_low", "gain_high")},
         }
     )
-    spec = perturbation.mean_gains(found, "sufficiency", {"x": "bi", "y": "tri"}).to_dict()
+    spec = perturbation.mean_gains(gains, "sufficiency", {"x": "bi", "y": "tri"}).to_dict()
     assert len(rows(spec)) == 4
     scale = spec["layer"][1]["encoding"]["color"]["scale"]
     assert scale["range"] == [THEMES["light"]["bi"], THEMES["light"]["tri"]]
     shapes = spec["layer"][1]["encoding"]["shape"]["scale"]["range"]
     assert len(set(shapes)) == 2  # colour is not alone
-    assert not rows(perturbation.mean_gains(found, "comprehensiveness", {"x": "bi", "y": "tri"}).to_dict())
+    assert not rows(perturbation.mean_gains(gains, "comprehensiveness", {"x": "bi", "y": "tri"}).to_dict())
 
 
 def test_the_word_if_is_a_label_as_any_other():

@@ -40,9 +40,9 @@ def panel(seed: int, mechanism: str, quantity: str = "weight", **more) -> parts.
     weights = compare.two_way_map(arrays(seed))
     drawn = weights if quantity == "weight" else compare.two_way_map(arrays(seed, quantity))
     numbers = {"entropy": compare.entropy(weights), "rank": compare.rank(weights)}
-    said = {"label": "paraphrase", "probability": 0.742, "right": True, "score": "Quora test accuracy 85.1 %"}
+    prediction = {"label": "paraphrase", "probability": 0.742, "right": True, "score": "Quora test accuracy 85.1 %"}
     name = f"quora-{mechanism}-additive"
-    return parts.Panel(name, mechanism, "additive", drawn, weights, **numbers, **(said | more))
+    return parts.Panel(name, mechanism, "additive", drawn, weights, **numbers, **(prediction | more))
 
 
 def gap_of(panels, left: int = -1, right: int = 0) -> parts.Gap:
@@ -154,7 +154,7 @@ def test_titles_are_as_short_as_they_can_be():
     ]
 
 
-def said(*rows: tuple[str, bool | None]) -> str:
+def describe_verdict(*rows: tuple[str, bool | None]) -> str:
     kinds = ("bi", "cbi", "tri", "mtsa")
     return "".join(
         parts.verdict([panel(0, kind, label=label, right=right) for kind, (label, right) in zip(kinds, rows)])
@@ -176,7 +176,7 @@ def said(*rows: tuple[str, bool | None]) -> str:
     ],
 )
 def test_verdict(rows, sentence):
-    assert said(*rows) == sentence
+    assert describe_verdict(*rows) == sentence
 
 
 def test_the_first_cell_is_where_they_differ_most_and_a_word():
@@ -216,8 +216,8 @@ def test_the_alt_text_names_who_says_what():
 def test_where_a_fold_leaves_one_key_there_is_nothing_to_compare():
     panels, _ = three()
     panels = [
-        replace(one, drawn=one.drawn.isel(key=[0]), weights=one.weights.isel(key=[0]) * 0 + 1, rank=one.rank[:, :1])
-        for one in panels
+        replace(side, drawn=side.drawn.isel(key=[0]), weights=side.weights.isel(key=[0]) * 0 + 1, rank=side.rank[:, :1])
+        for side in panels
     ]
     gap = gap_of(panels)
     words = view.alt(panels, gap, TEXTS)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.support.similarity_traces import M, N, made, panels, softmax
+from tests.support.similarity_traces import M, N, make_trace, panels, softmax
 from triattn_core.errors import InputError
 from triattn_core.trace import AttentionTrace
 from triattn_core.views import similarity
@@ -28,28 +28,32 @@ def test_levels_are_those_of_their_scale(quantity, shared):
     payload = similarity.figure(two, quantity, shared).payload
     scales = [one["scale"] for one in payload["panels"]]
     assert (scales[0] == scales[1]) == shared and payload["title"].endswith("one scale") == shared
-    for panel, one in zip(two, payload["panels"]):
+    for panel, payload_panel in zip(two, payload["panels"]):
         scores = panel.trace.site("attention/relevance").values
         expected = scores - scores.mean(1, keepdims=True) if quantity == "centred" else scores
         if quantity == "weight":
             expected = panel.trace.site("attention/weight").values
-            share = np.log(expected / one["scale"]["low"]) / np.log(one["scale"]["high"] / one["scale"]["low"])
+            share = np.log(expected / payload_panel["scale"]["low"]) / np.log(
+                payload_panel["scale"]["high"] / payload_panel["scale"]["low"]
+            )
             levels = np.clip(255 * share, 0, 255)
         else:
-            levels = SignedScale(one["scale"]["limit"]).levels(expected)
-        found = unpack(one["levels"], "u1", M, N).astype(float)
-        np.testing.assert_allclose(found, levels, atol=0.51)
+            levels = SignedScale(payload_panel["scale"]["limit"]).levels(expected)
+        sent_levels = unpack(payload_panel["levels"], "u1", M, N).astype(float)
+        np.testing.assert_allclose(sent_levels, levels, atol=0.51)
         for end in ("start", "end"):
-            np.testing.assert_array_equal(unpack(one[end], "f4", M), panel.trace.site(f"{end}/weight").values)
+            np.testing.assert_array_equal(unpack(payload_panel[end], "f4", M), panel.trace.site(f"{end}/weight").values)
 
 
 def test_exact_numbers_are_sent_with_a_file_alone():
     two = panels()
     assert "relevance" not in similarity.figure(two).payload["panels"][0]
     canvas = similarity.figure(two, exact=True, cell=(4, 2, 1))
-    for panel, one in zip(two, canvas.payload["panels"]):
+    for panel, payload_panel in zip(two, canvas.payload["panels"]):
         for name in ("relevance", "weight"):
-            np.testing.assert_array_equal(unpack(one[name], "f4", M, N), panel.trace.site(f"attention/{name}").values)
+            np.testing.assert_array_equal(
+                unpack(payload_panel[name], "f4", M, N), panel.trace.site(f"attention/{name}").values
+            )
     page = canvas.html()
     assert "<boat>" not in page and "\\u003cboat>" in page and canvas.payload["cell"] == [4, 2, 1]
 
@@ -59,23 +63,23 @@ def test_it_opens_at_the_answer_of_the_last_function():
     assert similarity.answer_words(first) == [5, 6]
     weights = first.trace.site("attention/weight").values
     assert similarity.first_cell([second, first]) == (5, int(weights[5].argmax()), 1)
-    lost = similarity.Panel("dot", made(3))  # no answer here: where it is likeliest to start
+    lost = similarity.Panel("dot", make_trace(3))  # no answer here: where it is likeliest to start
     assert similarity.first_cell([lost])[0] == int(lost.trace.site("start/weight").values.argmax())
 
 
 def test_readers_of_different_words_are_not_drawn_together():
     with pytest.raises(InputError, match="cut the passage in different places"):
-        similarity.figure([panels()[0], similarity.Panel("fnn", made(m=5))])
+        similarity.figure([panels()[0], similarity.Panel("fnn", make_trace(m=5))])
 
 
 def test_every_cell_is_a_row_and_every_site_is_saved(tmp_path):
     two = panels()
     rows = similarity.table(two)
     assert len(rows) == 2 * M * N
-    one = rows[(rows["function"] == "cosine") & (rows["passage_at"] == 4) & (rows["question_at"] == 2)].iloc[0]
-    assert one["passage"] == "the" and one["question"] == "left?" and one["checkpoint"] == "two"
-    assert one["relevance"] == two[1].trace.site("attention/relevance").values[4, 2]
-    assert one["end"] == two[1].trace.site("end/weight").values[4]
+    row = rows[(rows["function"] == "cosine") & (rows["passage_at"] == 4) & (rows["question_at"] == 2)].iloc[0]
+    assert row["passage"] == "the" and row["question"] == "left?" and row["checkpoint"] == "two"
+    assert row["relevance"] == two[1].trace.site("attention/relevance").values[4, 2]
+    assert row["end"] == two[1].trace.site("end/weight").values[4]
     joined = similarity.joined(two)
     joined.save(tmp_path / "trace.nc")
     again = AttentionTrace.load(tmp_path / "trace.nc")
@@ -94,8 +98,17 @@ def test_titles_tell_readers_apart():
 
 
 def test_a_probability_is_said_as_the_figure_writes_it():
-    said = {0.0: "0.000", 1e-5: "< 0.001", 0.0004999: "< 0.001", 0.0005: "0.001", 0.9994: "0.999", 0.99951: "> 0.999"}
-    assert {value: similarity.chance(value) for value in said} == said and similarity.chance(1.0) == "1.000"
+    texts_by_value = {
+        0.0: "0.000",
+        1e-5: "< 0.001",
+        0.0004999: "< 0.001",
+        0.0005: "0.001",
+        0.9994: "0.999",
+        0.99951: "> 0.999",
+    }
+    assert {value: similarity.chance(value) for value in texts_by_value} == texts_by_value and similarity.chance(
+        1.0
+    ) == "1.000"
 
 
 def test_weights_that_no_passage_word_changes_are_said():
@@ -111,12 +124,12 @@ def test_weights_that_no_passage_word_changes_are_said():
 
 
 def test_centred_scores_are_those_the_softmax_sees():
-    one = panels()[0]
-    scores = one.site("attention/relevance").values.astype(float)
-    found = distributions.scores(one, "centred").reshape(scores.shape)
-    np.testing.assert_allclose(found, scores - scores.mean(1, keepdims=True), atol=1e-6)
-    told = distributions.numbers([one], "centred").iloc[0]
-    assert told["mean"] == pytest.approx(0, abs=1e-6) and told["deviation"] == pytest.approx(found.std())
-    rows = distributions.counts(found.ravel(), distributions.edges([found]))
+    panel = panels()[0]
+    scores = panel.site("attention/relevance").values.astype(float)
+    centred = distributions.scores(panel, "centred").reshape(scores.shape)
+    np.testing.assert_allclose(centred, scores - scores.mean(1, keepdims=True), atol=1e-6)
+    statistics = distributions.numbers([panel], "centred").iloc[0]
+    assert statistics["mean"] == pytest.approx(0, abs=1e-6) and statistics["deviation"] == pytest.approx(centred.std())
+    rows = distributions.counts(centred.ravel(), distributions.edges([centred]))
     spec = json.loads(distributions.histogram(rows, top=0.75).to_json())
     assert spec["encoding"]["y"]["scale"]["domain"] == [0, 0.75]

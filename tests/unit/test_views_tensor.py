@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.oracles import features, tensorized
-from tests.support.mtsa_traces import LAYER, MASKS, SIZE, N, made
+from tests.support.mtsa_traces import LAYER, MASKS, SIZE, N, make_trace
 from triattn_core.analysis.maps.mtsa_tensor import head_tensor as compute
 from triattn_core.errors import TraceError
 from triattn_core.trace import Choice
@@ -31,7 +31,7 @@ def head(request):
 
 @pytest.fixture(scope="module")
 def trace(head):
-    return compute(made(), LAYER, head)
+    return compute(make_trace(), LAYER, head)
 
 
 def unpack(packed: str, kind: str, *shape: int) -> np.ndarray:
@@ -60,14 +60,14 @@ def test_a_masked_cell_has_no_rank_and_no_relevance(trace, head):
     q, k, f = np.argwhere(np.isneginf(scores))[0] if np.isneginf(scores).any() else (None, None, None)
     if q is None:
         return
-    found = cell.read(trace, WEIGHT, {"query": int(q), "key": int(k), "feature": int(f)})
-    assert found["weight"] == 0 and np.isnan([found["rank"], found["relevance"]]).all() and found["raw"] == -np.inf
+    facts = cell.read(trace, WEIGHT, {"query": int(q), "key": int(k), "feature": int(f)})
+    assert facts["weight"] == 0 and np.isnan([facts["rank"], facts["relevance"]]).all() and facts["raw"] == -np.inf
 
 
 def test_the_sentence_says_by_what_the_strongest_are_so(trace, head):
-    said = tensor.figure(trace, WEIGHT, ORDER, OF).payload["alt"]
+    alt_text = tensor.figure(trace, WEIGHT, ORDER, OF).payload["alt"]
     masked = bool(np.isneginf(array(trace, "relevance")).any())
-    assert ("the strongest against an even share is" in said) == masked
+    assert ("the strongest against an even share is" in alt_text) == masked
 
 
 def test_features_stand_in_their_order_with_their_clusters(trace):
@@ -95,14 +95,14 @@ def test_masked_pairs_are_named_and_ranks_run_over_the_keys(trace, head):
 
 def test_numbers_of_a_cell_are_those_of_its_row(trace, head):
     at = {"query": 4, "key": 3, "feature": 2}
-    found, weight = cell.read(trace, WEIGHT, at), array(trace)[4, :, 2]
+    facts, weight = cell.read(trace, WEIGHT, at), array(trace)[4, :, 2]
     left = int((~np.isneginf(tensorized.mask(MASKS[head], N, False)[4])).sum())
     scores = array(trace, "relevance")[4, :, 2]
-    assert found["weight"] == pytest.approx(weight[3]) and found["of"] == left
-    assert found["against"] == pytest.approx(weight[3] * left)
-    assert found["share"] == pytest.approx(weight[3] / (full(trace) * SIZE))
-    assert found["rank"] == 1 + sum(weight > weight[3])
-    assert found["relevance"] == pytest.approx(scores[3] - scores[np.isfinite(scores)].mean(), abs=1e-5)
+    assert facts["weight"] == pytest.approx(weight[3]) and facts["of"] == left
+    assert facts["against"] == pytest.approx(weight[3] * left)
+    assert facts["share"] == pytest.approx(weight[3] / (full(trace) * SIZE))
+    assert facts["rank"] == 1 + sum(weight > weight[3])
+    assert facts["relevance"] == pytest.approx(scores[3] - scores[np.isfinite(scores)].mean(), abs=1e-5)
 
 
 def test_the_strongest_are_so_against_an_even_share(trace, head):
@@ -117,9 +117,9 @@ def test_the_strongest_are_so_against_an_even_share(trace, head):
 
 
 def test_rows_that_attend_to_nothing_are_counted_not_failed(trace, head):
-    said = cell.axis_check(trace, WEIGHT)
-    assert said.startswith("Axis check: weights sum to 1.000000 over key, for each query and feature")
-    assert (f"{SIZE} of {N * SIZE} rows are left nothing to attend to" in said) == (head == FORWARD)
+    sentence = cell.axis_check(trace, WEIGHT)
+    assert sentence.startswith("Axis check: weights sum to 1.000000 over key, for each query and feature")
+    assert (f"{SIZE} of {N * SIZE} rows are left nothing to attend to" in sentence) == (head == FORWARD)
     assert cell.axis_check(trace, SCORE).startswith("Axis check: the softmax of relevance over key repeats")
     bent = trace.site(WEIGHT.site) * 1.01
     broken = replace(trace, sites={**trace.sites, WEIGHT.site: bent.assign_attrs(trace.site(WEIGHT.site).attrs)})
@@ -127,49 +127,49 @@ def test_rows_that_attend_to_nothing_are_counted_not_failed(trace, head):
 
 
 def test_an_empty_first_row_fails_no_check():
-    trace = compute(made(n=2), LAYER, FORWARD)
-    said = cell.axis_check(trace, WEIGHT)
-    assert said.startswith("Axis check: weights sum to 1.0") and f"{SIZE} of {2 * SIZE} rows" in said
+    trace = compute(make_trace(n=2), LAYER, FORWARD)
+    sentence = cell.axis_check(trace, WEIGHT)
+    assert sentence.startswith("Axis check: weights sum to 1.0") and f"{SIZE} of {2 * SIZE} rows" in sentence
 
 
 def test_one_token_says_that_there_is_nothing():
-    trace = compute(made(n=1), LAYER, FORWARD)
+    trace = compute(make_trace(n=1), LAYER, FORWARD)
     payload = tensor.figure(trace, WEIGHT, ORDER, OF).payload
     assert payload["check"] == f"{SIZE} of {SIZE} rows are left nothing to attend to: their weights are zeros."
     assert payload["axes"]["query"]["label"] == ["w0"]
-    found = terms(trace, LAYER, (0, 0, 0))
-    assert found.probability == 0 and np.isneginf(found.whole) and profile(trace, LAYER, (0, 0)).even == 0
+    cell_terms = terms(trace, LAYER, (0, 0, 0))
+    assert cell_terms.probability == 0 and np.isneginf(cell_terms.whole) and profile(trace, LAYER, (0, 0)).even == 0
 
 
 def test_only_a_tensor_has_features():
     with pytest.raises(TraceError, match="no site"):
-        tensor.figure(made(), WEIGHT, ORDER, OF)
+        tensor.figure(make_trace(), WEIGHT, ORDER, OF)
 
 
 @pytest.mark.parametrize("how", [{}, {"scale_t": "identity", "scale_s": "log_sigmoid"}], ids=str)
 @pytest.mark.parametrize("at", [(5, 3, 1), (2, 0, 4), (3, 6, 0)])
 def test_the_sum_behind_a_cell_against_the_oracle(how, at):
-    whole = made(**how)
-    found = terms(compute(whole, LAYER, FORWARD), LAYER, at)
+    whole = make_trace(**how)
+    cell_terms = terms(compute(whole, LAYER, FORWARD), LAYER, at)
     R, S = (whole.site(f"{LAYER}/{kind}/relevance").values[0].astype(float) for kind in ("token2token", "source2token"))
     scales = str(whole.meta["scale_t"]), str(whole.meta["scale_s"])
     wanted = features.terms(R, S, tensorized.mask("forward", N, False), at, *scales)
-    for name, one in found.parts.items():
-        assert one == pytest.approx(wanted[name], abs=1e-5), name
-    assert (found.score, found.whole) == pytest.approx((wanted["score"], wanted["whole"]), abs=1e-5)
-    assert found.probability == pytest.approx(wanted["probability"], abs=1e-6)
+    for name, value in cell_terms.parts.items():
+        assert value == pytest.approx(wanted[name], abs=1e-5), name
+    assert (cell_terms.score, cell_terms.whole) == pytest.approx((wanted["score"], wanted["whole"]), abs=1e-5)
+    assert cell_terms.probability == pytest.approx(wanted["probability"], abs=1e-6)
 
 
 def test_features_disagree_where_they_stand_on_the_other_side_of_an_even_share():
-    found = Profile(np.array([0.5, 0.1, 0.3, 0.2, 0.26]), 0.25)
-    assert found.above() == [0, 2, 4] and found.below() == [1, 3]
-    assert found.mean == pytest.approx(0.272) and found.disagree() == [1, 3]
-    assert Profile(found.weights, 0.28).disagree() == [0, 2]
+    pair_profile = Profile(np.array([0.5, 0.1, 0.3, 0.2, 0.26]), 0.25)
+    assert pair_profile.above() == [0, 2, 4] and pair_profile.below() == [1, 3]
+    assert pair_profile.mean == pytest.approx(0.272) and pair_profile.disagree() == [1, 3]
+    assert Profile(pair_profile.weights, 0.28).disagree() == [0, 2]
     assert Profile(np.full(3, 0.5), 0.5).disagree() == []
 
 
 def test_a_profile_is_what_each_feature_gives_the_pair(trace, head):
-    found = profile(trace, LAYER, (4, 3))
+    pair_profile = profile(trace, LAYER, (4, 3))
     left = (~np.isneginf(tensorized.mask(MASKS[head], N, False))).sum(1)
-    np.testing.assert_allclose(found.weights, array(trace)[4, 3])
-    assert found.even == 1 / left[4] and profile(trace, LAYER, (3, 3)).even == 0
+    np.testing.assert_allclose(pair_profile.weights, array(trace)[4, 3])
+    assert pair_profile.even == 1 / left[4] and profile(trace, LAYER, (3, 3)).even == 0

@@ -15,12 +15,12 @@ from triattn_core.views.points import figure as points
 def test_layers_name_the_highest_mean_not_the_highest_run() -> None:
     rows = [("BiLSTM", 1, 1, 74), ("BiLSTM", 1, 2, 69), ("BiLSTM", 3, 1, 71), ("TAdd", 1, 1, 70), ("TAdd", 2, 1, 73.26)]
     points = pd.DataFrame(rows, columns=["line", "x", "run", "value"])
-    found = layers.describe(points, {"x": "layers", "value": "accuracy"})
-    assert found == "Highest mean accuracy of each line, against layers: TAdd 73.3 at 2; BiLSTM 71.5 at 1."
+    sentence = layers.describe(points, {"x": "layers", "value": "accuracy"})
+    assert sentence == "Highest mean accuracy of each line, against layers: TAdd 73.3 at 2; BiLSTM 71.5 at 1."
 
 
 def test_history_names_the_lowest_loss_on_dev_and_on_train_where_there_is_no_dev() -> None:
-    told = {
+    histories = {
         "Bi": [
             {"step": 10, "train_loss": 0.11, "dev_loss": 0.7004},
             {"step": 1250, "train_loss": 0.1, "dev_loss": 0.6537},
@@ -28,7 +28,7 @@ def test_history_names_the_lowest_loss_on_dev_and_on_train_where_there_is_no_dev
         ],
         "Tri": [{"step": 20, "train_loss": 0.3}, {"step": 40, "dev_loss": 0.5}],
     }
-    assert history.describe(told) == "Lowest loss on dev: Tri 0.500 at step 40; Bi 0.654 at step 1,250."
+    assert history.describe(histories) == "Lowest loss on dev: Tri 0.500 at step 40; Bi 0.654 at step 1,250."
     alone = {"Bi": [{"step": 10, "train_loss": 0.11}, {"step": 20, "train_loss": 0.2}]}
     assert history.describe(alone) == "Lowest loss on train: Bi 0.110 at step 10."
 
@@ -37,12 +37,12 @@ def test_efficiency_compares_at_the_longest_text_that_all_have() -> None:
     rows = [("MTSA", 16, 0.001, 5e6), ("MTSA", 32, 0.003, 2e7), ("MTSA", 64, 0.9, 9e9)]
     rows += [("DiSA", 16, 0.009, 1e6), ("DiSA", 32, 0.00812, 1.5e6), ("DiSA", 64, np.nan, np.nan)]
     rows += [("CNN", 16, 0.002, np.nan), ("CNN", 32, 0.005, np.nan)]
-    found = pd.DataFrame(rows, columns=["name", "tokens", "seconds", "memory"])
+    table = pd.DataFrame(rows, columns=["name", "tokens", "seconds", "memory"])
     time = "At 32 tokens MTSA takes the least time (3 ms) and DiSA the most (8.12 ms)"
     memory = "DiSA takes the least memory (1.5 MB) and MTSA the most (20 MB)"
-    assert efficiency.describe(found) == f"{time}; {memory}."
-    assert efficiency.describe(found.assign(memory=np.nan)) == f"{time}."
-    alone = found[found.name == "MTSA"].assign(memory=np.nan)
+    assert efficiency.describe(table) == f"{time}; {memory}."
+    assert efficiency.describe(table.assign(memory=np.nan)) == f"{time}."
+    alone = table[table.name == "MTSA"].assign(memory=np.nan)
     assert efficiency.describe(alone) == "At 64 tokens MTSA takes 900 ms."
 
 
@@ -68,8 +68,8 @@ def test_distributions_say_quantiles_boxes_and_ends_of_curves() -> None:
     assert distributions.describe_curves(table) == (
         "Losses of 3 checkpoints end at 0.250 to 0.750; fnn lowest, at step 3,000."
     )
-    one = distributions.describe_curves(table[:2])
-    assert one == "The loss of dot ends at 0.500, at step 2,000."
+    sentence = distributions.describe_curves(table[:2])
+    assert sentence == "The loss of dot ends at 0.500, at step 2,000."
 
 
 def cube() -> AttentionTrace:

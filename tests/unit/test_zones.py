@@ -149,32 +149,32 @@ def imports(source: str) -> list[tuple[str, bool]]:
         for statement in branch.body
         for node in ast.walk(statement)
     }
-    found = []
+    names = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found += [(alias.name, id(node) in typing) for alias in node.names]
+            names += [(alias.name, id(node) in typing) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = "." * node.level + (node.module or "")
-            found += [(f"{base}.{alias.name}", id(node) in typing) for alias in node.names]
-    return found
+            names += [(f"{base}.{alias.name}", id(node) in typing) for alias in node.names]
+    return names
 
 
 def complaints(source: str, zone: str) -> list[str]:
     """What a source imports that its zone may not."""
-    row, found = ZONES[zone], []
+    row, problems = ZONES[zone], []
     for name, types_only in imports(source):
         top = name.split(".")[0]
         if name.startswith("."):
-            found.append(f"relative import {name}")
+            problems.append(f"relative import {name}")
         elif top in (PACKAGE, "pages"):
             other = room_of(name)
             if other is not None and other not in row.rooms:
-                found.append(f"{name} ({other})")
+                problems.append(f"{name} ({other})")
         elif types_only and top not in ("torch", "streamlit") and zone == "pages":
             continue  # a page may name a figure's type
         elif top not in sys.stdlib_module_names and top not in row.uses:
-            found.append(name)
-    return found
+            problems.append(name)
+    return problems
 
 
 def room_of(name: str) -> str | None:
@@ -193,8 +193,8 @@ def room_of(name: str) -> str | None:
 @pytest.mark.parametrize("zone", ZONES)
 def test_sources_import_what_their_zone_may(zone):
     assert files(zone)
-    found = {module_of(path): complaints(path.read_text("utf-8"), zone) for path in files(zone)}
-    assert {module: names for module, names in found.items() if names} == {}
+    problems = {module_of(path): complaints(path.read_text("utf-8"), zone) for path in files(zone)}
+    assert {module: names for module, names in problems.items() if names} == {}
 
 
 @pytest.mark.parametrize("zone", ZONES)
