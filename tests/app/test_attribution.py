@@ -76,7 +76,7 @@ def test_the_page_has_one_choice_of_method_for_text_and_curves(tmp_path, monkeyp
     assert "The whole text by integrated gradients" in texts(app)
     sound(app.segmented_control(key="method").set_value("occlusion").run())
     assert "The whole text by occlusion" in texts(app) and "perturbation curve of occlusion" in texts(app)
-    assert [one.key for one in app.segmented_control].count("method") == 1
+    assert [control.key for control in app.segmented_control].count("method") == 1
 
 
 def test_a_scene_runs_each_method_once(monkeypatch) -> None:

@@ -139,7 +139,7 @@ def test_a_case_is_taken_out_and_one_that_is_gone_is_said(book: CaseBook, ids: l
     book.drop(ids[1])
     field(app, "text_area").set_value("Too late.")
     app.button(key="save").click().run()
-    assert not app.exception and "no case" in " ".join(one.value for one in app.caption)
+    assert not app.exception and "no case" in " ".join(caption.value for caption in app.caption)
 
 
 def test_the_book_comes_from_a_file(book: CaseBook, place: Path, tmp_path: Path) -> None:
@@ -149,10 +149,12 @@ def test_the_book_comes_from_a_file(book: CaseBook, place: Path, tmp_path: Path)
     app = sound(opened("case_book"))
     content = "".join(other.lines()).encode()
     sound(app.file_uploader(key="book-file").upload("book.jsonl", content).run())
-    assert len(book.search()) == 4 and "4 new, 0 were here already" in " ".join(one.value for one in app.caption)
+    assert len(book.search()) == 4 and "4 new, 0 were here already" in " ".join(
+        caption.value for caption in app.caption
+    )
     lines = [line for line in other.lines() if "Needs two" not in line] + [json.dumps({"format": 1})]
     app.file_uploader(key="book-file").set_value(("bad.jsonl", "\n".join(lines).encode(), "")).run()
-    assert "were here already" not in " ".join(one.value for one in app.caption)
+    assert "were here already" not in " ".join(caption.value for caption in app.caption)
     assert not app.exception and "bad\\.jsonl" in app.error[0].value and len(book.search()) == 4
 
 

@@ -70,15 +70,15 @@ def test_a_card_of_charts_says_what_the_page_says(monkeypatch: pytest.MonkeyPatc
     app = at_page(app, page).run()
     assert not app.exception and not app.error and not app.info, [one.value for one in (*app.error, *app.info)]
     ((view, cards, example, chosen),) = asked
-    rendering = draw(view, [one.name for one in cards], example, session_models.SHARED, **chosen())
+    rendering = draw(view, [card.name for card in cards], example, session_models.SHARED, **chosen())
     assert {name: getattr(rendering.settings, name) for name in settings} == settings and view == page
-    page_text = unescape(" ".join(one.proto.body for one in app.get("html")))
-    alts = [one.alt for one in rendering.figures.values()]
-    for alt in {one.proto.alt for one in app.get("vega_lite_chart")}:
+    page_text = unescape(" ".join(element.proto.body for element in app.get("html")))
+    alts = [figure.alt for figure in rendering.figures.values()]
+    for alt in {chart.proto.alt for chart in app.get("vega_lite_chart")}:
         assert alt in page_text and any(alt in one for one in alts), alt
     if page == "attribute":
         assert all(one.split(" [CLS]")[0].split(" Integrated gradients: ")[0] in page_text for one in alts)
-    (command,) = (one.value for one in app.code if one.value.startswith(f"triattn card {page} pairs-tri row.json "))
+    (command,) = (code.value for code in app.code if code.value.startswith(f"triattn card {page} pairs-tri row.json "))
     asked = shlex.split(command)
     read = cli_settings.read(SCENES[page].settings, asked[asked.index("--set") + 1 : asked.index("--out")])
     again = draw(page, "pairs-tri", example, **read)
@@ -105,7 +105,7 @@ def test_a_card_has_the_figure_and_the_cell_of_the_page(monkeypatch: pytest.Monk
     for key, value in LINKS[name].items():
         app.query_params[key] = value
     app = at_page(app, name.partition(",")[0]).run()
-    assert not app.exception and not app.error, [one.value for one in app.error]
+    assert not app.exception and not app.error, [error.value for error in app.error]
     assert not cards, "nobody has asked for it"
     asked[-1]()
     (card,) = cards
@@ -122,7 +122,7 @@ def test_a_card_has_the_figure_and_the_cell_of_the_page(monkeypatch: pytest.Monk
     assert card.figures
     if name == "tensor":
         assert card.figures["clusters"].payload["cell"][:2] == [1, 0], "the pair that is chosen above"
-    (command,) = (shlex.split(one.value) for one in app.code if one.value.startswith("triattn card "))
+    (command,) = (shlex.split(code.value) for code in app.code if code.value.startswith("triattn card "))
     view, start = command[2], command.index("row.json")
     typed_in = command[start + 2 : command.index("--out")]  # after --set, where there is one
     again = draw(view, command[3:start], asked[-1].example, **cli_settings.read(SCENES[view].settings, typed_in))
@@ -163,8 +163,8 @@ def test_a_command_prints_the_cell_that_is_shown(capsys: pytest.CaptureFixture, 
     for key, value in {**texts, **link}.items():
         app.query_params[key] = value
     app = at_page(app, page).run()
-    assert not app.exception and not app.error, [one.value for one in app.error]
-    (command,) = (shlex.split(one.value) for one in app.code if one.value.startswith("triattn explain "))
+    assert not app.exception and not app.error, [error.value for error in app.error]
+    (command,) = (shlex.split(code.value) for code in app.code if code.value.startswith("triattn explain "))
     (tmp_path / "row.json").write_text(json.dumps((sentences if page == "mtsa" else pairs).row(example)))
     assert main(["explain", command[2], str(tmp_path / "row.json"), *command[4:], "--json"]) == 0
     (cell,) = json.loads(capsys.readouterr().out)["cells"]

@@ -82,9 +82,11 @@ def test_buttons_go_through_the_rows_and_the_figure_has_a_sentence_and_a_table()
     assert f"Row {lines[1]:,}<" in texts(app) and app.query_params["row"] == str(lines[1])
     sound(app.button(key="Previous-row").click().run())
     assert f"Row {lines[0]:,}<" in texts(app)
-    (sentence,) = [one.proto.body for one in app.get("html") if "Of 48 pairs: all three right" in one.proto.body]
+    (sentence,) = [
+        element.proto.body for element in app.get("html") if "Of 48 pairs: all three right" in element.proto.body
+    ]
     app = sound(opened("cases", **{"who-numbers": "true"}))
-    (table,) = [one.value for one in app.dataframe if "right" in one.value and "rows" in one.value]
+    (table,) = [frame.value for frame in app.dataframe if "right" in frame.value and "rows" in frame.value]
     for row in table.itertuples():
         assert f"{row.right} right {row.rows}" in sentence
 
@@ -188,13 +190,13 @@ def test_what_was_mined_before_a_stop_is_shown_and_goes_on() -> None:
 
 def test_a_table_of_another_checkpoint_says_so(checkpoint_folder: Path) -> None:
     far = case_table.load(checkpoint_folder / "results" / "cases" / "far.parquet")
-    checkpoints = [one.model_copy(update={"digest": "0" * 64}) for one in far.about.checkpoints]
+    checkpoints = [checkpoint.model_copy(update={"digest": "0" * 64}) for checkpoint in far.about.checkpoints]
     checkpoints[0] = checkpoints[0].model_copy(update={"name": "gone-bi"})
     table = far.table.rename(columns=lambda name: name.replace(NAMES[0], "gone-bi"))
     file = BytesIO()
     case_table.CaseTable(table, far.about.model_copy(update={"checkpoints": tuple(checkpoints)})).write(file)
     app = sound(handed("old.parquet", file.getvalue()))
-    notice = " ".join(one.value for one in app.info)
+    notice = " ".join(info.value for info in app.info)
     assert "No longer among the checkpoints" in notice and "Retrained since" in notice
     assert list(agreement.right_combinations(far).index)[2] == "only Tri"
 
@@ -202,10 +204,10 @@ def test_a_table_of_another_checkpoint_says_so(checkpoint_folder: Path) -> None:
 def test_a_case_is_kept_from_here(place: Path) -> None:
     app = sound(opened("cases", row="2"))
     assert not place.exists()
-    note = next(one for one in app.text_area if one.key.startswith("note-"))
+    note = next(area for area in app.text_area if area.key.startswith("note-"))
     note.set_value("Only play and download differ.")
-    next(one for one in app.multiselect if one.key.startswith("tags-")).set_value(["verb"])
-    sound(next(one for one in app.button if one.key.startswith("keep-")).click().run())
+    next(widget for widget in app.multiselect if widget.key.startswith("tags-")).set_value(["verb"])
+    sound(next(button for button in app.button if button.key.startswith("keep-")).click().run())
     (case,) = CaseBook(place).search()
     assert (case.task, case.tags, case.page) == ("pairs", ("verb",), "side_by_side")
     assert case.note == "Only play and download differ."
@@ -219,8 +221,12 @@ def test_a_case_is_kept_from_here(place: Path) -> None:
 )
 def test_what_guessing_would_have_right_stands_beside_the_models(task: str, prefix: str) -> None:
     app = sound(opened("cases", task=LABELS[task]))
-    payloads = [json.loads(one.proto.json).get("payload", {}) for one in app.get("bidi_component") if one.proto.json]
-    (accuracy,) = (one["accuracy"] for one in payloads if "accuracy" in one)
+    payloads = [
+        json.loads(component.proto.json).get("payload", {})
+        for component in app.get("bidi_component")
+        if component.proto.json
+    ]
+    (accuracy,) = (payload["accuracy"] for payload in payloads if "accuracy" in payload)
     assert len(accuracy) == 4 and accuracy[-1].startswith(prefix)
 
 

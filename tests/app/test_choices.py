@@ -24,11 +24,11 @@ checkpoint_folder, use_checkpoints = checkpoint_fixtures(make_checkpoints)
 
 def block(app: AppTest) -> dict:
     """The texts and options at the top."""
-    return next(one for one in payloads(app) if "rows" in one)
+    return next(payload for payload in payloads(app) if "rows" in payload)
 
 
 def figure(app: AppTest, page: str) -> dict:
-    return next(one for one in payloads(app) if FIGURES[page] in one)
+    return next(payload for payload in payloads(app) if FIGURES[page] in payload)
 
 
 def chosen_text(app: AppTest) -> str:

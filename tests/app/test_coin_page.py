@@ -22,7 +22,7 @@ checkpoint_folder, use_checkpoints = checkpoint_fixtures(make_checkpoints, TRIAT
 
 
 def figure(app: AppTest) -> dict:
-    return next(one for one in payloads(app) if "blocks" in one)
+    return next(payload for payload in payloads(app) if "blocks" in payload)
 
 
 def test_without_a_checkpoint_there_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,8 +35,10 @@ def test_it_opens_on_a_worked_example_with_everything_drawn() -> None:
     app, first = sound(opened("coin")), pairs.examples()[0]
     assert [box.value for box in app.text_area][:2] == [first.text_a, first.text_b] and SAYS in visible_text(app)
     payload = figure(app)
-    assert len(payload["blocks"]) == 3 and all(one["plain"] and one["own"] and one["gate"] for one in payload["blocks"])
-    assert [one["name"] for one in payload["answers"]] == ["nothing", "block 1", "block 2", "block 3",
+    assert len(payload["blocks"]) == 3 and all(
+        block["plain"] and block["own"] and block["gate"] for block in payload["blocks"]
+    )
+    assert [answer["name"] for answer in payload["answers"]] == ["nothing", "block 1", "block 2", "block 3",
                                                          "context, all blocks"]  # fmt: skip
     prediction = explain(load("quora-coin"), first)[0]
     assert payload["label"] == prediction.labels[prediction.best]
@@ -49,7 +51,7 @@ def test_a_block_and_the_context_term_are_switched_off() -> None:
     assert payload["off"] == "layer.1" and payload["blocks"][1] is None and "whole model: " in visible_text(app)
     assert f"{payload['answers'][2]['probability']:.3g}"[:5] in visible_text(app) or payload["answers"][2]["flips"]
     sound(app.segmented_control(key="off").set_value("context").run())
-    assert figure(app)["off"] == "context" and not any(one["plain"] for one in figure(app)["blocks"])
+    assert figure(app)["off"] == "context" and not any(block["plain"] for block in figure(app)["blocks"])
 
 
 def test_a_link_restores_its_choices() -> None:
@@ -102,7 +104,7 @@ def test_odd_text_gives_a_result_or_one_message() -> None:
         assert len(app.error) + (SAYS in texts(app)) == 1, kind
         assert "<script>" not in texts(app), kind
     app.text_area(key="b").set_value("  ").run()
-    assert [one.value.startswith("Sentence B is empty") for one in app.error] == [True]
+    assert [error.value.startswith("Sentence B is empty") for error in app.error] == [True]
 
 
 def test_it_stands_beside_other_mechanisms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +115,7 @@ def test_it_stands_beside_other_mechanisms(tmp_path: Path, monkeypatch: pytest.M
     query = {"a": example.text_a, "b": example.text_b, "checkpoints": ["quora-coin", "small-tri"], "layer": "3"}
     app = sound(opened("side_by_side", **query))
     payload = next(one for one in payloads(app) if one.get("gap"))
-    assert [one["mechanism"] for one in payload["panels"]] == ["tri", "coin"] and payload["gap"][
+    assert [panel["mechanism"] for panel in payload["panels"]] == ["tri", "coin"] and payload["gap"][
         "title"
     ] == "COIN − Tri"
     weights = np.frombuffer(base64.b64decode(payload["panels"][1]["weights"]), "f4")
@@ -124,5 +126,5 @@ def test_it_stands_beside_other_mechanisms(tmp_path: Path, monkeypatch: pytest.M
 
 def test_its_checkpoints_lead_here() -> None:
     app = sound(opened("checkpoints", checkpoint="lcqmc-coin"))
-    links = [one.proto for one in app.get("page_link")]
-    assert any(one.label == "Open in COIN" and "checkpoint=lcqmc-coin" in one.query_string for one in links)
+    links = [link.proto for link in app.get("page_link")]
+    assert any(link.label == "Open in COIN" and "checkpoint=lcqmc-coin" in link.query_string for link in links)

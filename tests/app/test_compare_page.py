@@ -149,7 +149,7 @@ def test_two_inputs_open_on_an_edit_and_follow_what_is_typed() -> None:
     app = sound(opened("side_by_side", compare="inputs", a="the red car", b="the blue car"))
     assert [app.text_area(key=key).value for key in ("a2", "b2")] == ["the red car", "the red car"]
     payload = figure(app, "side_by_side")
-    assert [one["title"] for one in payload["panels"]] == ["Before", "Edited"]
+    assert [panel["title"] for panel in payload["panels"]] == ["Before", "Edited"]
     assert payload["axes"]["key"]["label"] == ["the", "−blue", "+red", "car"]
     assert "The edit moves the probability of" in visible_text(app)
     app.text_area(key="b2").set_value("a car").run()
@@ -171,7 +171,7 @@ def test_an_empty_edit_is_one_line(text: str, says: str) -> None:
 def test_a_dialogue_is_edited_by_its_turns() -> None:
     app = sound(opened("side_by_side", task="Dialogue", compare="inputs"))
     payload = figure(app, "side_by_side")
-    assert [one["title"] for one in payload["panels"]] == ["Before", "Edited"]
+    assert [panel["title"] for panel in payload["panels"]] == ["Before", "Edited"]
     assert "The edit moves the probability of" in visible_text(app)
     dialogue_payload = block(app)  # the dialogue before the edit, with what the model says of that
     written = app.text_area(key="edited-turns").value.splitlines()

@@ -53,7 +53,7 @@ def test_it_opens_on_our_own_questions() -> None:
     page_text = visible_text(app)
     assert "30 of 30 rows have an answer; right: exact match" in page_text and "F1, %" in page_text
     assert "<td>squad-dot and squad-cosine</td>" in page_text and "over right and wrong" in page_text
-    assert not [one for one in app.button if one.key == "stop"]
+    assert not [button for button in app.button if button.key == "stop"]
     assert "model.similarity" in page_text  # their settings
 
 
@@ -83,7 +83,7 @@ def test_bad_files_are_one_line() -> None:
         app = handed(content)
         assert not app.exception and len(app.error) == 1
         assert app.error[0].value.replace("\\", "").startswith("dev.json: ")
-        assert not [one for one in app.button if one.key == "stop"]
+        assert not [button for button in app.button if button.key == "stop"]
 
 
 def test_a_page_that_takes_no_readers_says_so(

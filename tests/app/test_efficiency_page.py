@@ -56,7 +56,7 @@ def test_it_opens_on_the_record_that_is_there(checkpoint_folder: Path) -> None:
     assert not app.exception and not app.error
     text = html(app)
     assert "Shipped run, batch 5: memory and time of training" in text and "DiSA takes long texts in pieces" in text
-    assert not [one for one in app.segmented_control if one.key == "record"], "there is only one"
+    assert not [control for control in app.segmented_control if control.key == "record"], "there is only one"
     assert "A machine, 3 threads, 2026-01-02" in text and "Load before it: 0.25" in text and "batch 5" in text
     assert "787.2" in text and "1.23" in text and "1.20" in text  # MTSA at 64: ms, to multi-head, the paper's memory
     assert "too &lt;b&gt;slow" in text and "<b>slow" not in text
@@ -71,9 +71,9 @@ def test_a_block_that_is_not_the_papers_is_shown_beside_a_dash(checkpoint_folder
     (checkpoint_folder / "results" / FILE).write_text(record, "utf-8")
     app = opened()
     assert not app.exception and not app.error
-    (row,) = (one for one in html(app).split("<tr>") if one.startswith("<td>our &lt;b&gt;own</td>"))
+    (row,) = (part for part in html(app).split("<tr>") if part.startswith("<td>our &lt;b&gt;own</td>"))
     assert row.count('<td class="r t-muted">–</td>') == 3
-    assert all("our <b>own" in one.proto.spec for one in app.get("vega_lite_chart"))
+    assert all("our <b>own" in chart.proto.spec for chart in app.get("vega_lite_chart"))
 
 
 def test_it_measures_live_to_the_end(checkpoint_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,5 +110,5 @@ def test_the_shipped_run_can_be_had_again_and_the_controls_stand_as_for_the_last
 def test_a_broken_record_is_one_line_and_one_can_still_measure(checkpoint_folder: Path) -> None:
     (checkpoint_folder / "results" / FILE).write_text("{", "utf-8")
     app = opened()
-    assert not app.exception and [str(FILE) in one.value.replace("\\", "") for one in app.error] == [True]
+    assert not app.exception and [str(FILE) in error.value.replace("\\", "") for error in app.error] == [True]
     assert app.button(key="measure") and "Nothing is measured yet" in app.info[0].value

@@ -22,14 +22,14 @@ def test_an_empty_value_is_the_default_and_said_once(value):
     app = AppTest.from_function(page, default_timeout=60)
     app.query_params["layer"], app.query_params["null"] = value, value
     app.run()
-    assert not app.exception and [one.value for one in app.markdown] == ["layer 1", "null b"]
-    assert ["Shown instead" in one.value for one in app.info] == [True, True]
+    assert not app.exception and [block.value for block in app.markdown] == ["layer 1", "null b"]
+    assert ["Shown instead" in info.value for info in app.info] == [True, True]
     app.run()
-    assert not app.info and [one.value for one in app.markdown] == ["layer 1", "null b"]
+    assert not app.info and [block.value for block in app.markdown] == ["layer 1", "null b"]
 
 
 def test_a_value_that_is_offered_is_taken():
     app = AppTest.from_function(page, default_timeout=60)
     app.query_params["layer"] = "2"
     app.run()
-    assert [one.value for one in app.markdown] == ["layer 2", "null b"] and not app.info
+    assert [block.value for block in app.markdown] == ["layer 2", "null b"] and not app.info

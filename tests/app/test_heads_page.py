@@ -105,6 +105,6 @@ def test_a_hugging_face_model_has_all_heads_their_examples_and_words(monkeypatch
 
 def test_a_folder_that_is_none_is_one_line_and_none_is_asked_for(monkeypatch, tmp_path):
     app = other(monkeypatch, model=str(tmp_path / "none"))
-    assert not app.exception and [one.value.endswith("no such folder") for one in app.error] == [True]
+    assert not app.exception and [error.value.endswith("no such folder") for error in app.error] == [True]
     app = other(monkeypatch)
     assert not app.exception and not app.error and "Name the folder of a model" in texts(app)

@@ -38,7 +38,7 @@ def in_link(app, name: str) -> str:
 
 def tokens(app, page: str) -> list[str]:
     """The tokens of the cell in the URL."""
-    canvas = next(one for one in payloads(app) if "axes" in one)
+    canvas = next(payload for payload in payloads(app) if "axes" in payload)
     names = [canvas["axes"][axis]["name"] for axis in canvas.get("order", canvas["axes"])]
     cell = [int(i) for i in in_link(app, "cell").split(".")]
     return [name[i] for name, i in zip(names, cell)]
@@ -80,7 +80,7 @@ def test_an_edit_keeps_the_context_token_and_another_text_opens_anew() -> None:
 
 
 def test_an_edit_keeps_the_units_on_their_tokens() -> None:
-    chosen = lambda: next(one for one in app.button_group if one.label.startswith("Context: click")).value  # noqa: E731
+    chosen = lambda: next(group for group in app.button_group if group.label.startswith("Context: click")).value  # noqa: E731
     app = sound(opened("intervene", wait=400, a="the old dog barks", b="a small cat sleeps", units="token 3"))
     assert chosen() == ["token 3"]
     app = sound(app.text_area(key="a").set_value(EDIT[0]).run())

@@ -37,14 +37,14 @@ def test_pages_take_living_checkpoints(page: str, task: str, mechanism: str) -> 
     if page == "intervene":
         assert 'class="t-outcome"' in texts(app)
     if page == "cube":  # neither the candidate nor special tokens are context
-        rest = next(one for one in payloads(app) if "rows" in one)["rest"]
+        rest = next(payload for payload in payloads(app) if "rows" in payload)["rest"]
         assert rest.startswith("Share over an even share by tokens: T1 ×") and "[CLS]" not in rest
 
 
 def test_the_part_of_bi_joint_that_is_shown_is_said() -> None:
     app = sound(opened("side_by_side"))
-    drawn = next(one for one in payloads(app) if "panels" in one)
-    assert [one["mechanism"] for one in drawn["panels"]] == list(MECHANISMS)
+    drawn = next(payload for payload in payloads(app) if "panels" in payload)
+    assert [panel["mechanism"] for panel in drawn["panels"]] == list(MECHANISMS)
     assert "quora-bi-joint-dot attends to keys and context in one softmax" in drawn["notes"]
 
 

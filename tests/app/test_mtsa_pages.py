@@ -25,17 +25,17 @@ checkpoint_folder, use_checkpoints = checkpoint_fixtures(make_checkpoints)
 
 def maps(app: AppTest) -> dict:
     """What the canvas of several maps draws."""
-    return next(one for one in payloads(app) if "panels" in one)
+    return next(payload for payload in payloads(app) if "panels" in payload)
 
 
 def answers(app: AppTest) -> list[dict]:
     """What the page tells its canvases of the chosen cell."""
     components = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
-    return [one for one in components if "cell" in one]
+    return [component for component in components if "cell" in component]
 
 
 def cube(app: AppTest) -> dict:
-    return next(one for one in payloads(app) if "triples" in one)
+    return next(payload for payload in payloads(app) if "triples" in payload)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -77,7 +77,7 @@ def test_premise_and_hypothesis_each_have_their_maps(page: str) -> None:
     pair_texts = {first.premise.replace(" ", ""), first.hypothesis.replace(" ", "")}
     for text, wanted in zip(("premise", "hypothesis"), (first.premise, first.hypothesis)):
         sound(app.segmented_control(key="of").set_value(text).run())
-        drawn = {"".join(one["axes"]["key"]["label"]) for one in payloads(app) if "axes" in one}
+        drawn = {"".join(payload["axes"]["key"]["label"]) for payload in payloads(app) if "axes" in payload}
         assert drawn & pair_texts == {wanted.replace(" ", "")}
 
 
@@ -87,7 +87,7 @@ def test_layers_and_heads_without_masks(page: str) -> None:
     assert app.segmented_control(key="layer").value == 2
     if page == "mtsa":
         panels = maps(app)["panels"]
-        assert [one["title"] for one in panels] == ["Head 1, none"] and not panels[0]["masked"]
+        assert [panel["title"] for panel in panels] == ["Head 1, none"] and not panels[0]["masked"]
     else:
         assert "layer 2" in cube(app)["caption"] and not cube(app)["masked"]
 
@@ -121,7 +121,7 @@ def test_odd_text_gives_a_result_or_one_message(page: str) -> None:
         assert "<script>" not in texts(app), kind
         assert ("any other would say the same" in texts(app)) == (kind == "one token"), kind
     app.text_area(key="text").set_value("  ").run()
-    assert [one.value.startswith("The sentence is empty") for one in app.error] == [True]
+    assert [error.value.startswith("The sentence is empty") for error in app.error] == [True]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -129,7 +129,7 @@ def test_too_many_tokens_are_one_line_after_the_prediction(page: str) -> None:
     app = opened(page, checkpoint="long-mtsa", text=LONG)
     assert not app.exception and SAYS in texts(app)
     wanted = {"mtsa": "Maps of 800 tokens are not drawn", "tensor": "The tensor of 800 tokens has 800 × 800 × 7"}
-    assert [wanted[page] in one.value.replace("\\", "") for one in app.error] == [True]
+    assert [wanted[page] in error.value.replace("\\", "") for error in app.error] == [True]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -143,7 +143,7 @@ def test_bad_values_in_the_link_are_each_said(page: str) -> None:
 def test_a_cell_that_does_not_fit_is_said_once(page: str, cells: str) -> None:
     for cell in cells.split():
         app = sound(opened(page, text="The red car is not small.", cell=cell))
-        (notice,) = (one.value.replace("\\", "") for one in app.info)
+        (notice,) = (info.value.replace("\\", "") for info in app.info)
         assert notice.startswith(f"The link asks for cell '{cell}'; a cell here is") and "Shown instead: " in notice
     app.text_area(key="text").set_value("It is.").run()
     assert not sound(app).info

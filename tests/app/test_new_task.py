@@ -60,7 +60,7 @@ def test_a_file_and_a_line_make_a_task_that_every_page_shows(tmp_path: Path) -> 
     command = [sys.executable, "-c", OPENS, str(tmp_path / "world"), *PAGES]
     done = subprocess.run(command, cwd=tmp_path / "project", env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
-    results = json.loads(next(one for one in done.stdout.splitlines() if one.startswith("SHOWS "))[6:])
+    results = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("SHOWS "))[6:])
     assert {page: complaints for page, (complaints, _) in results.items()} == {page: [] for page in PAGES}
     for page, (_, text) in results.items():
         word = "headlines" if page in ("home", "compare") else "the same story"

@@ -24,8 +24,12 @@ def test_it_opens_on_a_cube_whose_truth_is_known():
     app = sound(opened("open"))
     assert "<h1>Open</h1>" in visible_text(app) and "worked example: triangles on a helix" in visible_text(app)
     assert payloads(app)[0]["order"] == ["query", "key", "context"]
-    strips = [json.loads(one.proto.json)["payload"] for one in app.get("bidi_component") if "strip" in one.proto.json]
-    assert [one["heads"] for one in strips if one.get("strip")] == [2]
+    strips = [
+        json.loads(component.proto.json)["payload"]
+        for component in app.get("bidi_component")
+        if "strip" in component.proto.json
+    ]
+    assert [strip["heads"] for strip in strips if strip.get("strip")] == [2]
 
 
 def test_a_file_by_its_path_and_the_link_to_it(tmp_path):
@@ -50,17 +54,17 @@ def test_an_opened_file_is_kept_in_the_case_book_which_opens_it_again(tmp_path, 
     np.save(tmp_path / "mine.npy", DRAW.dirichlet(np.ones(6), 5))
     app = opened("open")
     app.text_input(key="path").set_value(str(tmp_path / "mine.npy")).run()
-    note = next(one for one in app.text_area if one.key.startswith("note-"))
+    note = next(area for area in app.text_area if area.key.startswith("note-"))
     note.set_value("the fifth row is odd")
-    next(one for one in app.button if one.key.startswith("keep-")).click().run()
+    next(button for button in app.button if button.key.startswith("keep-")).click().run()
     (case,) = CaseBook(tmp_path / "cases.sqlite").search("odd")
     trace = app.query_params["trace"][0] if isinstance(app.query_params["trace"], list) else app.query_params["trace"]
     assert case.page == "open" and case.row["trace"] == trace and f"trace={trace}" in case.query
     book = sound(opened("case_book"))
     assert any("mine.npy" in one.value for one in book.text)
     assert "No page can open" not in visible_text(book)
-    links = [one.proto for one in book.get("page_link")]
-    assert any(one.label == "Open it again" and trace in str(one) for one in links)
+    links = [link.proto for link in book.get("page_link")]
+    assert any(link.label == "Open it again" and trace in str(link) for link in links)
 
 
 def test_what_cannot_be_opened_is_said_in_one_line(tmp_path):
@@ -76,7 +80,7 @@ def test_what_cannot_be_opened_is_said_in_one_line(tmp_path):
         assert line in app.error[0].value.replace("\\", "") and "\n" not in app.error[0].value
     app = opened("open")
     app.text_input(key="path").set_value(str(tmp_path / "three.npy")).run()
-    assert "can be read in more than one way" in "".join(one.value for one in sound(app).info)
+    assert "can be read in more than one way" in "".join(info.value for info in sound(app).info)
     missing_page = sound(opened("open", trace="../../etc/passwd"))
     assert "is kept on this machine: open its file again" in visible_text(
         missing_page
@@ -89,13 +93,13 @@ def test_rows_that_do_not_sum_to_one_are_said(tmp_path):
     app.selectbox(key="file-quantity").set_value("weight")
     app.text_input(key="path").set_value(str(tmp_path / "half.npy")).run()
     sound(app)
-    assert "3 of 3 rows do not sum to one over key" in "".join(one.value for one in app.info).replace("\\", "")
+    assert "3 of 3 rows do not sum to one over key" in "".join(info.value for info in app.info).replace("\\", "")
 
 
 @pytest.mark.parametrize("view", ["maps", "side by side"])
 def test_other_views_of_it(view):
     app = sound(opened("open", view=view))
-    assert any("panels" in one for one in payloads(app))
+    assert any("panels" in payload for payload in payloads(app))
 
 
 def test_a_model_on_a_pair(tmp_path):
@@ -103,6 +107,8 @@ def test_a_model_on_a_pair(tmp_path):
     text, pair = "Which browsers can play movies?", "unhappy cats"
     app = sound(opened("open", **{"from": "From a model"}, model=str(folder), text=text, **{"pair-text": pair}))
     app = app if payloads(app) else app.run()
-    assert any(one.get("heads") == 4 and len(one["layers"]) == 3 for one in payloads(app)), visible_text(app)
+    assert any(payload.get("heads") == 4 and len(payload["layers"]) == 3 for payload in payloads(app)), visible_text(
+        app
+    )
     missing = opened("open", **{"from": "From a model"}, model=str(tmp_path / "none"), text=text)
     assert "no such folder" in missing.error[0].value.replace("\\", "")

@@ -74,7 +74,11 @@ def sound(app: AppTest) -> AppTest:
 def payloads(app: AppTest) -> list[dict]:
     """What the canvases of the page draw, but for the strip of all heads above them."""
     components = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
-    return [one["payload"] for one in components if "payload" in one and not one["payload"].get("strip")]
+    return [
+        component["payload"]
+        for component in components
+        if "payload" in component and not component["payload"].get("strip")
+    ]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -201,7 +205,7 @@ def test_without_checkpoints_every_page_says_what_to_do(tmp_path: Path, monkeypa
 
 def test_home_opens_with_studies_whose_links_show_the_same_input() -> None:
     app = sound(opened("home"))
-    assert sum("change a word" in one.proto.label for one in app.get("page_link")) == len(studies())
+    assert sum("change a word" in link.proto.label for link in app.get("page_link")) == len(studies())
     for study in studies().values():
         assert escape(study.title) in texts(app)
         assert all(escape(part) in texts(app) for part in (study.about, study.result, study.limits))

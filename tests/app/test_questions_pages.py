@@ -74,7 +74,7 @@ def test_odd_text_gives_a_result_or_one_message(page: str) -> None:
         assert len(app.error) + (SAYS in texts(app)) == 1, kind
         assert "<script>" not in texts(app), kind
     app.text_area(key="a").set_value(" ").run()
-    assert [one.value.startswith("Sentence A is empty") for one in app.error] == [True]
+    assert [error.value.startswith("Sentence A is empty") for error in app.error] == [True]
 
 
 @pytest.mark.parametrize("page", FIGURES)
@@ -89,12 +89,12 @@ def test_context_in_another_layer_and_head() -> None:
     assert "In layer 2, head 2, context redirects" in visible_text(app)
     assert "Over 12 rows" in visible_text(app)
     sound(app.selectbox(key="at").select_index(4).run())
-    words = [one for one in alts(app) if one.startswith("With “")]
+    words = [alt for alt in alts(app) if alt.startswith("With “")]
     assert len(words) == 1
 
 
 def pills(app: AppTest):
-    return next(one for one in app.button_group if one.label.startswith("Context: click"))
+    return next(group for group in app.button_group if group.label.startswith("Context: click"))
 
 
 def test_units_are_clicked_removed_and_the_context_emptied() -> None:
@@ -102,7 +102,7 @@ def test_units_are_clicked_removed_and_the_context_emptied() -> None:
     assert "Without “" in visible_text(app) and "Most is changed by" in visible_text(app)
     assert "Attention is moved most by" in visible_text(app)
     units = pills(app)
-    first, second = (re.sub(r":gray\[\d+\] ", "", one) for one in units.options[:2])
+    first, second = (re.sub(r":gray\[\d+\] ", "", option) for option in units.options[:2])
     assert units.options[1] == f":gray[2] {second}"
     sound(units.set_value(["token 1", "token 2"]).run())
     assert f"Without “{first}” and “{second}”" in visible_text(app) and "One by one the 2 units sum to" in visible_text(
@@ -122,8 +122,8 @@ def test_the_map_before_stands_while_the_rest_is_computed(monkeypatch) -> None:
 
     monkeypatch.setattr(intervene, "one_by_one", refuse)
     app = opened("intervene", **SHORT)
-    assert [one.value for one in app.error] == ["nothing is computed here"]
-    assert [one[:17] for one in alts(app)] == ["Attention before,"]
+    assert [error.value for error in app.error] == ["nothing is computed here"]
+    assert [alt[:17] for alt in alts(app)] == ["Attention before,"]
 
 
 @pytest.mark.parametrize(
@@ -147,14 +147,14 @@ def test_a_replacement_is_typed_and_too_long_a_one_is_one_line() -> None:
     sound(app.text_input(key="with").set_value("cats").run())
     assert "replaced by “cats”" in visible_text(app)
     app.text_input(key="with").set_value("cats " * 500).run()
-    assert not app.exception and ["too long" in one.value for one in app.error] == [True]
+    assert not app.exception and ["too long" in error.value for error in app.error] == [True]
 
 
 def test_links_restore_units_and_say_what_is_not_there() -> None:
     app = sound(opened("intervene", **SHORT, unit="sentences", units="sentence B"))
     assert "Without “sentence B" in visible_text(app) and not app.info
     app = sound(opened("intervene", **SHORT, unit="sentences", units="sentence Z"))
-    assert any("units that are not in this context" in one.value for one in app.info)
+    assert any("units that are not in this context" in info.value for info in app.info)
 
 
 @pytest.mark.parametrize("how", ["uniform", "shuffled", "untrained"])
@@ -180,7 +180,7 @@ def test_a_file_of_rows_is_asked_of_all_three() -> None:
         "Not run yet: attention, 12 rows, quora-bi-additive, quora-cbi-additive, quora-tri-additive."
         in visible_text(app)
     )
-    next(one for one in app.button if one.label == "Run").click()
+    next(button for button in app.button if button.label == "Run").click()
     sound(app.run(timeout=300))
     assert "Better than random over 12 rows" in visible_text(app) and len(alts(app)) == 4
     spec = json.loads(app.get("vega_lite_chart")[2].proto.spec)

@@ -40,7 +40,7 @@ def test_side_by_side_shows_the_folded_weights_of_each_model() -> None:
     groups = []
     for axis, unit in (("query", "words"), ("key", "phrases")):
         names = text_units.unit_groups(site, axis, trace.texts, unit)
-        groups.append([list(dict.fromkeys(names)).index(one) for one in names])
+        groups.append([list(dict.fromkeys(names)).index(name) for name in names])
     cubes = [oracle.folded(one, *groups, [0] * one.shape[2])[..., 0] for one in site.values.astype(float)]
     np.testing.assert_allclose(unpacked(drawn["panels"][1]["weights"], *shape), np.mean(cubes, axis=0), rtol=1e-5)
     assert "over query averaged, mass before 1.000000 and after 1.000000" in drawn["notes"]
@@ -58,8 +58,8 @@ def test_two_inputs_are_read_in_words_and_phrases_are_not_offered() -> None:
     drawn = maps(app)
     assert drawn["what"] == "input" and "is folded" in drawn["notes"] and "unplay" in drawn["axes"]["query"]["name"]
     assert app.selectbox(key="query-as").options == ["tokens", "words"]
-    assert not [one for one in app.toggle if one.key == "hide"]
-    assert any("each input has sinks of its own" in one.value for one in app.caption)
+    assert not [toggle for toggle in app.toggle if toggle.key == "hide"]
+    assert any("each input has sinks of its own" in caption.value for caption in app.caption)
     app = sound(opened("side_by_side", **PAIR, language="English", compare="inputs", **{"query-as": "phrases"}))
     assert "'phrases'" in texts(app) and not maps(app)["notes"]
 
@@ -79,7 +79,7 @@ def test_mtsa_folds_its_weights_and_offers_no_scores() -> None:
     assert drawn["quantity"] == "weight" and not drawn["panels"][0]["scores"] and "'relevance'" in texts(app)
     even = unpacked(drawn["panels"][0]["even"], 3, 3)
     assert even[0, 1] == 0 and 0 < even[1, 1] < even[1, 0] < 1  # the first head looks at earlier tokens
-    assert any("joined they would not be the scores of joined weights" in one.value for one in app.caption)
+    assert any("joined they would not be the scores of joined weights" in caption.value for caption in app.caption)
 
 
 def on(checkpoint_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,8 +47,8 @@ def test_a_link_that_asks_for_what_is_not_there_says_so(name: str) -> None:
 
 def test_home_links_every_page_that_answers_a_question() -> None:
     app = sound(opened("home"))
-    pages = {one.proto.page for one in app.get("page_link")}
+    pages = {link.proto.page for link in app.get("page_link")}
     for page in links.ASK["Ask about one example"] | links.ASK["Other attention, drawn"]:
         assert any(page in one for one in pages), page
-    page_links = [one.proto for one in app.get("page_link") if one.proto.page.endswith("side_by_side")]
-    assert any("compare=inputs" in one.query_string for one in page_links)
+    page_links = [link.proto for link in app.get("page_link") if link.proto.page.endswith("side_by_side")]
+    assert any("compare=inputs" in link.query_string for link in page_links)

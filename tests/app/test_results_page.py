@@ -17,7 +17,7 @@ from triattn_core.checkpoint import registry
 from triattn_core.checkpoint.registry import VARIABLE, list_checkpoints
 from triattn_core.results import paper_comparison, paper_results, run_records
 
-PAPER = next(one for one in paper_results.load_papers() if one.paper.name == "Tri-Attention")
+PAPER = next(paper for paper in paper_results.load_papers() if paper.paper.name == "Tri-Attention")
 
 
 def opened(**query: str) -> AppTest:
@@ -62,7 +62,9 @@ def test_every_printed_number_stands_on_the_page(table) -> None:
         app = opened(table=table.label, data=group)
         assert not app.exception and not app.error
         cells_by_row = {row[0]: row[1:] for row in cells(html(app)) if row[0] and len(row) > 3}
-        at = [i for i, column in enumerate(one for one in table.columns if one.printed) if column.group == group]
+        at = [
+            i for i, column in enumerate(column for column in table.columns if column.printed) if column.group == group
+        ]
         for row in table.rows:
             numbers = [row.values[i] for i in at]
             row_cells = cells_by_row[row.name.replace("_{", "").replace("}", "")]
@@ -136,7 +138,7 @@ def test_a_sweep_is_drawn_and_where_there_is_none_its_command_stands(small: Path
 def test_a_figure_that_a_page_draws_is_a_link_to_a_page_that_there_is(paper) -> None:
     app = opened(paper=paper.paper.name)
     pages = {file.parent.name for file in Path("pages").glob("*/page.py")}
-    assert {one.link.partition("?")[0] for one in paper.paper.live} <= pages
+    assert {live_figure.link.partition("?")[0] for live_figure in paper.paper.live} <= pages
     there, text = run_records.all_records()[0], unescape(html(app))
     for figure in paper.paper.live:
         opens = not figure.needs or any(results_notes.is_shipped(record, figure.needs) for record in there)
@@ -189,7 +191,7 @@ def test_a_broken_record_and_a_broken_table_are_notices_and_the_rest_is_there(sm
     (folder / "table-1.json").write_text("{")
     app = opened()
     assert not app.exception and not app.error
-    notices = [one.value.replace("\\", "") for one in app.info]
+    notices = [info.value.replace("\\", "") for info in app.info]
     assert len(notices) == 2 and "table-1.json" in notices[0] and "s.jsonl:3" in notices[1]
     app = opened(paper="Own")
     assert not app.exception and "Left out" in html(app)
@@ -206,12 +208,16 @@ def test_a_link_that_asks_for_what_is_not_there_is_told_so(query) -> None:
 def test_tables_can_be_taken_away() -> None:
     app = opened(table="Table VI")
     buttons = app.get("download_button")
-    assert [one.proto.label for one in buttons] == ["Table VI, CSV", "All its tables, CSV", "Points of the figure, CSV"]
+    assert [button.proto.label for button in buttons] == [
+        "Table VI, CSV",
+        "All its tables, CSV",
+        "Points of the figure, CSV",
+    ]
 
 
 def test_a_sentence_says_how_far_ours_lie_from_what_is_printed_and_stands_on_the_page() -> None:
     table = next(one for one in PAPER.tables if one.label == "Table VIII")
-    at = next(i for i, one in enumerate(table.columns) if one.group == "LCQMC")
+    at = next(i for i, column in enumerate(table.columns) if column.group == "LCQMC")
     cells = [line[at] for line in paper_comparison.fill_table(table, run_records.all_records()[0])]
     gaps = [cell.ours - cell.printed.value for cell in cells if cell.printed and cell.ours is not None]
     best = max((cell.ours, row.name) for cell, row in zip(cells, table.rows) if cell.ours is not None)

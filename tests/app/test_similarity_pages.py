@@ -21,29 +21,29 @@ from triattn_core.tasks import questions
 from triattn_core.tasks.answer_match import normal
 
 PAGES = ("similarity", "distributions")
-WORDS = " ".join(one.passage for one in questions.examples())
+WORDS = " ".join(example.passage for example in questions.examples())
 
 
 checkpoint_folder, use_checkpoints = checkpoint_fixtures(make_checkpoints)
 
 
 def maps(app: AppTest) -> dict:
-    return next(one for one in payloads(app) if "panels" in one)
+    return next(payload for payload in payloads(app) if "panels" in payload)
 
 
 def facts(app: AppTest) -> list[dict]:
     """The exact numbers that the page sent for the chosen cell, a panel each."""
     components = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
-    return next(one["facts"] for one in components if "facts" in one)
+    return next(component["facts"] for component in components if "facts" in component)
 
 
 def command(app: AppTest) -> str:
     """What prints the numbers of the chosen cell again."""
-    return next(one.value for one in app.code if one.value.startswith("triattn explain "))
+    return next(code.value for code in app.code if code.value.startswith("triattn explain "))
 
 
 def titles(app: AppTest) -> list[str]:
-    return [one["title"] for one in maps(app)["panels"]]
+    return [panel["title"] for panel in maps(app)["panels"]]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -63,7 +63,7 @@ def test_it_opens_on_the_papers_sentence_under_four_functions() -> None:
     assert "".join(payload["axes"]["query"]["label"]) == first.passage.replace(" ", "")
     assert all(one["right"] in (True, False) and len(one["spans"]) > 1 for one in payload["panels"])
     numbers = facts(app)
-    assert [len(one["terms"]) for one in numbers] == [3, 1, 1, 3]
+    assert [len(number["terms"]) for number in numbers] == [3, 1, 1, 3]
     for fact in numbers:
         assert fact["score"] == pytest.approx(sum(value for _, value in fact["terms"]), abs=1e-5)
     row, key, panel = payload["cell"]
@@ -78,10 +78,10 @@ def test_it_opens_on_what_differs_between_functions() -> None:
 def test_examples_are_those_on_which_functions_disagree() -> None:
     app = sound(opened("similarity", disagree="true"))
     known, chosen = questions.examples(), app.multiselect(key="functions").value
-    answers = qa_models.best_answers([one for one in qa_models.readers() if one.name in chosen], known)
+    answers = qa_models.best_answers([reader for reader in qa_models.readers() if reader.name in chosen], known)
     count = sum(len(set(map(normal, texts))) > 1 for texts in zip(*answers))
     assert 0 < count <= len(known) and len(answers[0]) == len(known)
-    answer_texts = [known[0].passage[slice(*one["spans"][0][:2])] for one in maps(app)["panels"]]
+    answer_texts = [known[0].passage[slice(*panel["spans"][0][:2])] for panel in maps(app)["panels"]]
     assert [texts[0] for texts in answers] == answer_texts
     label = "Examples" if count == len(known) else f"{count} of {len(known)} examples"
     assert [button.proto.label for button in app.get("menu_button")][0] == label
@@ -125,9 +125,9 @@ def test_odd_questions_give_a_result_or_one_message(page: str) -> None:
     for kind, text in {**ODD, "blank": "   ", "longer than the passage": WORDS}.items():
         app.text_input(key="write-question").set_value(text).run()
         assert not app.exception, kind
-        drawn = bool([one for one in payloads(app) if "panels" in one]) or '<table class="t-table">' in visible_text(
-            app
-        )
+        drawn = bool(
+            [payload for payload in payloads(app) if "panels" in payload]
+        ) or '<table class="t-table">' in visible_text(app)
         assert len(app.error) + drawn == 1, kind
         assert (kind == "blank") == bool(app.error), kind
         assert "<script>" not in visible_text(app), kind
@@ -162,10 +162,10 @@ def test_a_long_passage_is_read_in_parts_and_said() -> None:
     assert "Too long for a link" in visible_text(app) or len(WORDS) < 6000
     best = payload["panels"][-1]
     assert best["elsewhere"] is None and WORDS[slice(*best["spans"][0][:2])]
-    spans = [one["spans"] for one in payload["panels"]]
+    spans = [panel["spans"] for panel in payload["panels"]]
     app.selectbox(key="part").set_value(2).run()
     again = maps(sound(app))
-    assert "part 2 of" in again["counted"] and [one["spans"] for one in again["panels"]] == spans
+    assert "part 2 of" in again["counted"] and [panel["spans"] for panel in again["panels"]] == spans
     assert again["axes"]["query"]["start"][0] > 0 and "--part 2" in command(app)
     assert again["panels"][-1]["elsewhere"] != 2
     for fact in facts(app):

@@ -60,7 +60,7 @@ def main() -> int:
                 page = browser.new_page(viewport={"width": 1440, "height": 900})
                 seen = view(page, f"http://127.0.0.1:{port}/{'' if name == 'home' else name}")
                 browser.close()
-            print(f"{name:14} " + " ".join(f"{seen.get(one, float('nan')):12.2f}" for one in COLUMNS), flush=True)
+            print(f"{name:14} " + " ".join(f"{seen.get(column, float('nan')):12.2f}" for column in COLUMNS), flush=True)
     return 0
 
 

@@ -69,7 +69,7 @@ def main() -> None:
             x = torch.randn(ALL // tokens, tokens, WIDTH, device=chosen.device, requires_grad=backward)
             with torch.set_grad_enabled(backward):
                 calls = forms(x, tokens == 64)
-                timed = {name: with_backward(*one) if backward else one[0] for name, one in calls.items()}
+                timed = {name: with_backward(*call) if backward else call[0] for name, call in calls.items()}
                 timings = in_turn(timed, chosen.device)
             base = timings["multi-head"]
             for name, timing in timings.items():

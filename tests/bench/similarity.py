@@ -40,7 +40,7 @@ def plain(name: str, module: nn.Module, H: Tensor, U: Tensor) -> Tensor:
     h, u = H[:, :, None].expand(shape), U[:, None].expand(shape)
     if name in PLAIN:
         return PLAIN[name](module, h, u)
-    return sum(one.sum(-1) for one in module.terms(h, u).values())
+    return sum(term.sum(-1) for term in module.terms(h, u).values())
 
 
 def measured(name: str, batch: int, device: str, backward: bool) -> dict[str, Measured]:

@@ -76,7 +76,7 @@ def test_our_own_examples_are_there_a_click_filters_and_a_case_opens(page, here,
 
 
 def test_mining_stops_when_asked_and_goes_on(page, here, tmp_path):
-    rows = [json.dumps(pairs.row(one)) for one in pairs.examples("en") for _ in range(14)]
+    rows = [json.dumps(pairs.row(example)) for example in pairs.examples("en") for _ in range(14)]
     (tmp_path / "many.jsonl").write_text("\n".join(rows), "utf-8")
     page.goto(f"{here}/cases?language=English&rows=a+file+of+yours")
     page.wait_for_selector("[data-testid=stFileUploader]", timeout=120_000)

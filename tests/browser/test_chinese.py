@@ -67,7 +67,7 @@ def side_page(n: int) -> str:
 
 def labels(page) -> list[dict]:
     """The Chinese labels of the last picture."""
-    return [one for one in page.evaluate("window.painted") if re.fullmatch("[\u4e00-\u9fff]", one["text"])]
+    return [label for label in page.evaluate("window.painted") if re.fullmatch("[\u4e00-\u9fff]", label["text"])]
 
 
 def painted(page, file: Path) -> None:

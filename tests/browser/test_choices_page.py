@@ -82,7 +82,7 @@ def test_a_text_of_which_the_end_was_read_opens_there(page, tmp_path):
 
 def test_two_options_are_compared_by_their_context(page, tmp_path):
     maps = [compare.two_way_map(text_units.exchange_key_context(TURNS.site(FIRST.site)), head) for head in (0, 1)]
-    numbers = [(compare.entropy(one), compare.rank(one)) for one in maps]
+    numbers = [(compare.entropy(weight_map), compare.rank(weight_map)) for weight_map in maps]
     predictions = [("so it is", 0.6, True), ("no", 0.1, False)]
     panels = [
         parts.Panel(f"Candidate {i + 1}", "tri", "additive", weights, weights, *number, *prediction, note="Σ key")

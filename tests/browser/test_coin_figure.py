@@ -37,7 +37,7 @@ def explanations(tmp_path_factory) -> dict[str, dict[str, Explained]]:
 def figure(explanations: Mapping[str, Explained], off: str = "", features: bool = False,
            cell: Sequence[int] | None = None, reading: TokenGrouping = NO_GROUPING):  # fmt: skip
     """The canvas as the page makes it, A over B."""
-    read = {off: Models().read(one, reading) for off, one in explanations.items()}
+    read = {off: Models().read(explanation, reading) for off, explanation in explanations.items()}
     whole, trace = read[""], read[off].trace
     orders = feature_orders(whole.trace, "a_over_b") if features else ()
     label = whole.prediction.labels[whole.prediction.best]
@@ -99,10 +99,10 @@ def test_what_a_token_looks_at_is_its_own_strongest_until_another_is_chosen_for_
             for side in "ab" for block in range(3)}  # fmt: skip
     places = opened(page, tmp_path, figure(explanations["quora-coin"]))
     other = (most["a", 1][2] + 1) % 6
-    own = next(one for one in places["selves"] if one["index"] == 1 and one["axis"] == "query")
+    own = next(box for box in places["selves"] if box["index"] == 1 and box["axis"] == "query")
     cell = click(page, own, 2, other, own["down"], own["across"])
     assert (cell[0], cell[2], cell[4]) == (2, 1, other)
-    map_ = next(one for one in places["boxes"] if one["index"] == 1)
+    map_ = next(box for box in places["boxes"] if box["index"] == 1)
     grid = (places["rows"], places["columns"])
     assert click(page, map_, 2, 3, *grid)[4:] == [other, most["b", 1][3]], "it was chosen for this token"
     for query, key in ((4, 1), (2, 4)):
@@ -162,8 +162,8 @@ def test_no_words_are_cut_off_or_lie_over_others(page, tmp_path, explanations, n
     opened(page, tmp_path, figure(explanations[name], off, features=True), width)
     words, wide = drawn(page), page.locator(CANVAS).evaluate("one => one.clientWidth")
     assert len(words) > 40
-    assert not [one for one in words if one[1] < -1 or one[3] > wide + 1 or one[0].endswith("…")]
-    assert not [(one[0], two[0]) for i, one in enumerate(words) for two in words[:i] if meet(one, two)]
+    assert not [word for word in words if word[1] < -1 or word[3] > wide + 1 or word[0].endswith("…")]
+    assert not [(word[0], two[0]) for i, word in enumerate(words) for two in words[:i] if meet(word, two)]
 
 
 def meet(one: Sequence, two: Sequence) -> bool:
@@ -176,10 +176,10 @@ def test_a_legend_tells_of_dashes_only_where_they_are(page, tmp_path, explanatio
         asked = Models("cpu").without(explanations["quora-coin"][""].entry, pair)
         opened(page, tmp_path, figure(asked, cell=[0] * 6), width)
         words = drawn(page)
-        assert not [(one[0], two[0]) for i, one in enumerate(words) for two in words[:i] if meet(one, two)]
-        return [one[0] for one in words]
+        assert not [(word[0], two[0]) for i, word in enumerate(words) for two in words[:i] if meet(word, two)]
+        return [word[0] for word in words]
 
-    assert any("below zero" in one for one in draw_words(PAIR))
+    assert any("below zero" in word for word in draw_words(PAIR))
     many = draw_words(Example("can cats eat raw fish and " * 5, "a dog can eat fish or not " * 4))
     assert any("sign by colour" in one for one in many) and not any("below zero" in one for one in many)
     draw_words(

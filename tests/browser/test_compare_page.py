@@ -30,7 +30,7 @@ def own(tmp_path_factory) -> Iterator[str]:
     shutil.copytree(find_checkpoint(TRIO[2]), folder)
     torch.manual_seed(2)
     tensors = load_file(folder / "model.safetensors")
-    tensors = {name: one + 0.1 * torch.randn(one.shape).to(one.dtype) for name, one in tensors.items()}
+    tensors = {name: tensor + 0.1 * torch.randn(tensor.shape).to(tensor.dtype) for name, tensor in tensors.items()}
     save_file(tensors, folder / "model.safetensors")
     config = json.loads((folder / "config.json").read_text("utf-8"))
     config["training"] |= {"seed": 7, "more_seeds": []}

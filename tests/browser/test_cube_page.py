@@ -100,7 +100,7 @@ def test_a_click_in_each_panel_moves_its_two_axes(page, tmp_path, trace):
         }""",
         CANVAS,
     )
-    cells = [tuple(map(int, one.split("."))) for one in cell_names]
+    cells = [tuple(map(int, name.split("."))) for name in cell_names]
     assert [sorted({one[axis] for one in cells}) for axis in range(3)] == [[*range(n)] for n in (3, 2, 8)]
     steps = [{axis for axis in range(3) if one[axis] != other[axis]} for one, other in zip(cells, cells[1:])]
     assert all(len(step) < 3 for step in steps)  # a click never moves the axis that its panel cuts

@@ -112,7 +112,7 @@ def stops(page, groups: bool = False) -> Iterator[dict]:
 @pytest.mark.parametrize("where", ORDER)
 def test_each_control_is_reached_in_the_order_it_is_read(page, here, where):
     opened(page, here, where)
-    names = [one["name"] for one in stops(page, groups=True)]
+    names = [stop["name"] for stop in stops(page, groups=True)]
     assert 4 < len(names) < MOST, "Tab comes to an end"
     assert not page.evaluate(MISSED)
     left = iter(names)
@@ -148,7 +148,7 @@ def test_where_the_focus_is_can_be_seen_without_hue(browser, here, where, theme)
 @pytest.mark.parametrize("where", ["cube", "mtsa", "tensor", "coin", "similarity"])
 def test_a_figure_says_what_keys_choose_in_it(page, here, where):
     opened(page, here, where)
-    next(one for one in stops(page) if one["tag"] == "CANVAS" and not one["strip"])
+    next(stop for stop in stops(page) if stop["tag"] == "CANVAS" and not stop["strip"])
     regions = page.locator(":is(.sentence, .heard)[aria-live=polite]", has_text=" ")
     live_region, heard = regions.locator("visible=true").first, set()
     for key in ("n", "n", "ArrowUp", "ArrowLeft", "ArrowRight"):

@@ -139,7 +139,7 @@ def test_a_fault_is_found(sheet, kind):
     shell = '<body data-testid="stApp"><main data-testid="stMain">{}</main></body>'
     sheet.goto("about:blank")
     sheet.set_content(shell.format('<p style="background: #fff; color: #222">All is well.</p>' + BROKEN[kind]))
-    assert [one.split(":")[0].rstrip(" .0123456789") for one in faults(sheet)] == [kind]
+    assert [fault.split(":")[0].rstrip(" .0123456789") for fault in faults(sheet)] == [kind]
 
 
 def test_a_text_that_ends_in_an_ellipsis_takes_no_more_room(sheet):
@@ -158,6 +158,6 @@ def test_text_on_a_canvas_is_text(sheet):
     sheet.evaluate(draw, [["one", 10, 20], ["two", 60, 20]])
     assert faults(sheet) == []
     sheet.evaluate(draw, [["three", 14, 22], ["far too long for it", 120, 50]])
-    assert [one.split(":")[0] for one in faults(sheet)] == ["cut off", "overlap"]
+    assert [fault.split(":")[0] for fault in faults(sheet)] == ["cut off", "overlap"]
     sheet.evaluate("document.querySelector('canvas').width = 300")
     assert faults(sheet) == []

@@ -102,8 +102,8 @@ def test_the_command_prints_a_folded_alignment_of_coin_again(page, small_app, sm
     lines = printed(capsys, monkeypatch, small, tmp_path, run.replace("\\\n", " "))
     cell_lines = [line for line in lines if "layer." in line]
     assert f"query {cell[0]} '" in cell_lines[0] and "layer." in cell_lines[0]
-    assert [number(one) for one in cell_texts[:2]] == pytest.approx(
-        [float(one.split()[0]) for one in cell_lines[:2]], rel=6e-3
+    assert [number(text) for text in cell_texts[:2]] == pytest.approx(
+        [float(line.split()[0]) for line in cell_lines[:2]], rel=6e-3
     )
 
 

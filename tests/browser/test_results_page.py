@@ -77,7 +77,7 @@ def test_at_800_pixels_nothing_overlaps_or_runs_over(browser, app, theme):
                              "[t.scrollWidth, t.clientWidth])")  # fmt: skip
         assert all(inside <= outside for inside, outside in wide)
         for row in page.locator(f"{TABLE} tr").all()[2:8]:
-            cells = [one for one in boxes(row, "td") if one and one["width"]]
+            cells = [box for box in boxes(row, "td") if box and box["width"]]
             assert all(b["x"] >= a["x"] + a["width"] - 0.5 for a, b in zip(cells, cells[1:]))
     colour = page.evaluate("getComputedStyle(document.querySelector('table.t-beside td')).color")
     assert (max(map(int, re.findall(r"\d+", colour)[:3])) > 150) == (theme == "dark")

@@ -47,7 +47,7 @@ def test_a_click_chooses_and_its_numbers_add_up(page, app):
     settled(page, f"{row}.{key}.{panel}")
     page.wait_for_function(f"document.body.innerText.includes('--terms {row}.{key}')")
     for block in page.locator(LINES).all():
-        numbers = [float(one.replace("−", "-")) for one in block.locator(".term .n").all_inner_texts()]
+        numbers = [float(text.replace("−", "-")) for text in block.locator(".term .n").all_inner_texts()]
         assert sum(numbers[:-1]) == pytest.approx(numbers[-1], abs=0.02 * max(map(abs, numbers)) + 1e-3)
     mark = page.locator(".passage mark.query").first.inner_text()
     assert mark == page.locator(".which b").first.inner_text()

@@ -73,7 +73,7 @@ def test_from_enter_to_drawn(page, app, measured):
 @pytest.mark.parametrize(("count", "target"), [(150, 1.5), (1000, 6)])
 def test_similarity_from_enter_to_drawn(page, app, measured, count, target):
     names = [entry.name for entry in list_checkpoints() if entry.config.get("kind") == "reader"][:4]
-    words = " ".join(one.passage for one in questions.examples()).split()
+    words = " ".join(example.passage for example in questions.examples()).split()
     passage, received, took = " ".join((words * (count // len(words) + 1))[:count]), [], []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(len(frame))))
     link = {"passage": passage, "question": "Who was it?", "functions": names}

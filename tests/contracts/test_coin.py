@@ -74,4 +74,4 @@ def test_a_sentence_without_a_real_token_is_finite(name):
     out = module((Sentences(a.words, torch.zeros_like(a.keep)), b))
     out.sum().backward()
     assert out.isfinite().all()
-    assert all(one.grad is None or one.grad.isfinite().all() for one in module.parameters())
+    assert all(parameter.grad is None or parameter.grad.isfinite().all() for parameter in module.parameters())

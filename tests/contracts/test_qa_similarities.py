@@ -39,16 +39,20 @@ def pair(dtype: torch.dtype = torch.float64) -> tuple[torch.Tensor, torch.Tensor
 
 def batch(H: torch.Tensor, U: torch.Tensor) -> tuple[States, States]:
     """Passages and questions of different lengths."""
-    keeps = [torch.arange(size) < torch.tensor([[one[side]] for one in LENGTHS]) for side, size in ((0, M), (1, N))]
+    keeps = [
+        torch.arange(size) < torch.tensor([[length[side]] for length in LENGTHS]) for side, size in ((0, M), (1, N))
+    ]
     return States(H, keeps[0]), States(U, keeps[1])
 
 
 @torch.no_grad()
 def test_values(name):
     module, (H, U) = build(name), pair()
-    weights = [one.numpy() for one in module.parameters()]
+    weights = [parameter.numpy() for parameter in module.parameters()]
     if name == "t_trilinear":
-        weights = [one.detach().numpy() for part in (module.first, module.second) for one in part.parameters()]
+        weights = [
+            parameter.detach().numpy() for part in (module.first, module.second) for parameter in part.parameters()
+        ]
         weights += [getattr(module.trilinear, one).numpy() for one in ("w_p", "w_q", "w_pq")]
     phi = getattr(oracle, name)
     expected = [oracle.matrix(lambda h, u: phi(h, u, *weights), *one) for one in zip(H.numpy(), U.numpy())]
@@ -193,8 +197,8 @@ class AllocationTracker(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         output = func(*args, **(kwargs or {}))
-        tensors = (one for one in tree_leaves(output) if isinstance(one, torch.Tensor))
-        self.sizes += [one.untyped_storage().nbytes() // one.element_size() for one in tensors]
+        tensors = (leaf for leaf in tree_leaves(output) if isinstance(leaf, torch.Tensor))
+        self.sizes += [tensor.untyped_storage().nbytes() // tensor.element_size() for tensor in tensors]
         return output
 
 

@@ -34,7 +34,9 @@ def build(name: str, similarity: str = "own", seed: int = 1, dropout: float = 0.
 def test_flows_are_those_of_the_papers(flow):
     draw = torch.Generator().manual_seed(3)
     H, U, S = (torch.randn(B, *size, generator=draw, dtype=torch.float64) for size in ((M, D), (N, D), (M, N)))
-    keeps = [torch.arange(size) < torch.tensor([[one[side]] for one in LENGTHS]) for side, size in ((0, M), (1, N))]
+    keeps = [
+        torch.arange(size) < torch.tensor([[length[side]] for length in LENGTHS]) for side, size in ((0, M), (1, N))
+    ]
     output = getattr(qa_flows, flow)(H, U, 3 * S, *keeps)
     for row, (m, n) in enumerate(LENGTHS):
         expected = getattr(oracle, flow)(H[row, :m].numpy(), U[row, :n].numpy(), 3 * S[row, :m, :n].numpy())
@@ -45,7 +47,7 @@ def test_flows_are_those_of_the_papers(flow):
 def test_the_maxout_network_is_that_of_the_paper():
     torch.manual_seed(5)
     module = Maxout(D).double()
-    weights = {name: one.numpy() for name, one in module.state_dict().items()}
+    weights = {name: tensor.numpy() for name, tensor in module.state_dict().items()}
     U, state, guess = (torch.randn(2, *size, dtype=torch.float64) for size in ((M, 2 * D), (D,), (4 * D,)))
     scores = module(U, state, guess)
     for row, place in ((0, 0), (0, M - 1), (1, 3)):
@@ -62,7 +64,7 @@ def test_the_whole_system_is_that_of_its_paper(name, guesses, monkeypatch):
     draw = torch.Generator().manual_seed(10)
     for parameter in module.parameters():  # far from where training begins, so that every part counts
         parameter.copy_(0.7 * torch.randn(parameter.shape, generator=draw, dtype=torch.float64))
-    weights, output = {key: one.numpy() for key, one in module.state_dict().items()}, module(given)
+    weights, output = {key: tensor.numpy() for key, tensor in module.state_dict().items()}, module(given)
     sizes = {"bidaf": (), "dcn": (POOL, guesses), "qanet": (gcd(HEADS, 6), BLOCKS)}[name]
     for row, (m, n) in enumerate(LENGTHS):
         passage, question = given[0].vectors[row, :m].numpy(), given[1].vectors[row, :n].numpy()
@@ -104,7 +106,7 @@ def test_recording_changes_nothing_and_shows_the_words_alone(name):
     passage, question = module.states(given)
     for query, key in ((4, 3), (0, 1)):
         parts = module.attention.similarity.terms(passage.vectors[0, query], question.vectors[0, key])
-        total = sum(one.sum() for one in parts.values())
+        total = sum(part.sum() for part in parts.values())
         torch.testing.assert_close(total, scores.tensor[0, query, key], rtol=1e-4, atol=1e-5)
 
 

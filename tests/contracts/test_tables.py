@@ -110,7 +110,9 @@ def test_recording_does_not_change_the_output_or_the_gradients(combination):
         with recording(wanted) as record:
             output = module(*states, "here")
         (output * torch.arange(output.numel()).view_as(output) / output.numel()).sum().backward()
-        results.append((output, {name: one.grad.clone() for name, one in module.named_parameters()}, record.sites))
+        results.append(
+            (output, {name: parameter.grad.clone() for name, parameter in module.named_parameters()}, record.sites)
+        )
     (plain, slopes, none), (recorded, same_slopes, every), (_, _, some) = results
     torch.testing.assert_close(plain, recorded, rtol=0, atol=1e-5)
     for name, slope in slopes.items():

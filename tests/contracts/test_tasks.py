@@ -42,7 +42,7 @@ def lacks(task) -> list[str]:
         missing += [name for name in names if not hasattr(task, name)]
         for name in names - set(missing):
             if callable(asked := vars(kind).get(name)):
-                wants = [one for one in signature(asked).parameters if one != "self"]
+                wants = [parameter for parameter in signature(asked).parameters if parameter != "self"]
                 takes = list(signature(getattr(task, name)).parameters.values())
                 more = [one.name for one in takes[len(wants) :] if one.default is one.empty]
                 missing += [name] * (len(takes) < len(wants) or bool(more))
@@ -54,7 +54,7 @@ def test_a_task_has_what_its_form_asks_for(task):
     assert lacks(task) == []
     assert form(task.NAME) is task.FORM and TASKS[task.NAME] is task
     assert is_dataclass(task.Example) and task.Example.__dataclass_params__.frozen
-    assert {"label", "id"} <= {one.name for one in fields(task.Example)} | set(vars(task.Example))
+    assert {"label", "id"} <= {field.name for field in fields(task.Example)} | set(vars(task.Example))
     assert (task.NAME in CHOICES) == task.FORM.chooses and (task.NAME in ENCODED) != task.FORM.joint
     first = task.examples()[0]
     check(task, first, "a checkpoint")

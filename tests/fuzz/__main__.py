@@ -91,7 +91,7 @@ def _link(draw: random.Random, folder: Path) -> tuple[str, str]:
     for name, text in query.items():
         app.query_params[name] = text
     app = (app if page == "home" else at_page(app, page)).run()
-    return f"{page} {json.dumps(query)[:500]}", "; ".join(one.message for one in app.exception)
+    return f"{page} {json.dumps(query)[:500]}", "; ".join(exception.message for exception in app.exception)
 
 
 def _upload(draw: random.Random, folder: Path) -> tuple[str, str]:
@@ -103,7 +103,7 @@ def _upload(draw: random.Random, folder: Path) -> tuple[str, str]:
         app.query_params[key] = text
     app.run()
     app.file_uploader[0].upload(name, content).run()
-    return f"{page} {name} {len(content)} bytes", "; ".join(one.message for one in app.exception)
+    return f"{page} {name} {len(content)} bytes", "; ".join(exception.message for exception in app.exception)
 
 
 RUN = {"reader": _reader, "command": _command, "link": _link, "upload": _upload}

@@ -19,7 +19,7 @@ def parts(cube):
         for n, i, j in product(*map(range, sizes)):
             ranges = [[at] if axis in axes else range(size) for axis, at, size in zip("qkc", (n, i, j), sizes)]
             some = [cube[x][y][z] for x, y, z in product(*ranges)]
-            below = [terms[one][n, i, j] for one in terms if one != name and set(ORDER.get(one, "")) <= set(axes)]
+            below = [terms[term][n, i, j] for term in terms if term != name and set(ORDER.get(term, "")) <= set(axes)]
             terms[name][n, i, j] = math.fsum(some) / len(some) - math.fsum(below)
     return terms
 

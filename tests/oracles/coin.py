@@ -120,7 +120,7 @@ POOLS = {"heads": pooling, "max": lambda v, W, heads: np.max(v, axis=0)}
 
 
 def below(W: Weights, prefix: str) -> Weights:
-    return {name.removeprefix(prefix): one for name, one in W.items() if name.startswith(prefix)}
+    return {name.removeprefix(prefix): array for name, array in W.items() if name.startswith(prefix)}
 
 
 def forward(

@@ -80,8 +80,8 @@ def parts(spans, length):
     """Tokens belong together where no place of the text is free of tokens that go on over it, in all tokenizers."""
     free = [p for p in range(length + 1) if not any(a < p < b for one in spans for a, b in one)]
     clusters = [[max(p for p in free if p <= a) for a, _ in one] for one in spans]
-    order = sorted({c for one in clusters for c in one})
-    return [[order.index(c) for c in one] for one in clusters]
+    order = sorted({c for cluster in clusters for c in cluster})
+    return [[order.index(c) for c in cluster] for cluster in clusters]
 
 
 def in_parts(weights, queries, keys):

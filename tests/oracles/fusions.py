@@ -83,8 +83,8 @@ def block_attention(x: Array, W: Weights, r: int, forward: bool, act: str) -> Ar
         return directional.masked(rows, W1, W2, b, np.ones(len(rows), bool), forward)[0]
 
     blocks = [range(start, min(start + r, len(x))) for start in range(0, len(x), r)]
-    h = np.concatenate([attended(x[one], "within") for one in blocks])
-    v = np.array([pooled(h[one], under(W, "pool"), act) for one in blocks])
+    h = np.concatenate([attended(x[block], "within") for block in blocks])
+    v = np.array([pooled(h[block], under(W, "pool"), act) for block in blocks])
     e = directional.gated(attended(v, "between"), v, W["gate.gate.weight"], W["gate.gate.bias"])
     together = np.array([[*x[t], *h[t], *e[t // r]] for t in range(len(x))])
     G = sigmoid(linear(together, W, "share"))

@@ -19,8 +19,8 @@ Array = np.ndarray
 
 def softmax(values) -> list[float]:
     top = max(values)
-    powers = [math.exp(one - top) for one in values]
-    return [one / math.fsum(powers) for one in powers]
+    powers = [math.exp(value - top) for value in values]
+    return [power / math.fsum(powers) for power in powers]
 
 
 def mean(weights, vectors) -> list[float]:
@@ -87,7 +87,7 @@ def highway(x: Array, weights: Weights) -> Array:
     """Srivastava et al. 2015, Eq. 3: the gate t takes the change and leaves 1 - t of what was."""
     for layer in (0, 1):
         gate = sigmoid(linear(x, weights, f"highway.gates.{layer}"))
-        changed = np.array([relu(one) for one in linear(x, weights, f"highway.changes.{layer}")])
+        changed = np.array([relu(row) for row in linear(x, weights, f"highway.changes.{layer}")])
         x = gate * changed + (1 - gate) * x
     return x
 
@@ -131,7 +131,7 @@ def dcn(passage: Array, question: Array, weights: Weights, pool: int, guesses: i
 
 def under(weights: Weights, name: str) -> Weights:
     """Those of one part, by their names in it."""
-    return {key.removeprefix(f"{name}."): one for key, one in weights.items() if key.startswith(f"{name}.")}
+    return {key.removeprefix(f"{name}."): tensor for key, tensor in weights.items() if key.startswith(f"{name}.")}
 
 
 def convolved(x: Array, weights: Weights) -> Array:
@@ -144,7 +144,7 @@ def convolved(x: Array, weights: Weights) -> Array:
             if 0 <= at < len(x):
                 sums[t] += depth[:, 0, k] * x[at]
         sums[t] += weights["depth.bias"]
-    return np.array([relu(one) for one in linear(sums, weights, "point")])
+    return np.array([relu(row) for row in linear(sums, weights, "point")])
 
 
 def self_attention(x: Array, weights: Weights, heads: int) -> Array:
@@ -170,7 +170,7 @@ def block(x: Array, weights: Weights, convolutions: int, heads: int) -> Array:
         elif at == convolutions:
             x = x + self_attention(normed, part, heads)
         else:
-            x = x + linear(np.array([relu(one) for one in linear(normed, part, "one")]), part, "two")
+            x = x + linear(np.array([relu(row) for row in linear(normed, part, "one")]), part, "two")
     return x
 
 

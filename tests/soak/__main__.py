@@ -39,8 +39,8 @@ def visit(port: int, session: int, draw: random.Random, record: dict) -> None:
         tab = Tab(port)
         messages = tab.open_page("" if page == "home" else page, **(texts if page in TYPED else {}))
         whole = b"".join(message.SerializeToString() for message in messages)
-        raised = [one.delta.new_element.exception.message for one in messages
-                  if one.delta.new_element.WhichOneof("type") == "exception"]  # fmt: skip
+        raised = [message.delta.new_element.exception.message for message in messages
+                  if message.delta.new_element.WhichOneof("type") == "exception"]  # fmt: skip
         if raised or messages[-1].script_finished != 0:
             wrong = f"{page}: {raised or 'the run failed'}"
         elif page in SHOWN and marker(session).encode() not in whole:

@@ -38,7 +38,7 @@ def make(folder: Path, language: str, tokens: str, settings: dict) -> None:
     """One checkpoint, of weights large enough to attend to something."""
     torch.manual_seed(11)
     folder.mkdir()
-    texts = [text for one in pairs.examples(language) for text in (one.text_a, one.text_b)]
+    texts = [text for example in pairs.examples(language) for text in (example.text_a, example.text_b)]
     TOKENIZERS[tokens](texts, 1).save(str(folder / TOKENIZER))
     plan = {"format": 1, "kind": "coin", "task": "pairs", "language": language, "max_tokens": 50}
     plan |= {"vocabulary": {"tokens": tokens, "least": 1}, "model": MODEL | settings}

@@ -51,7 +51,7 @@ def make_sets(folder: Path) -> None:
     draw = random.Random(4)
     rows = [(sentence(draw), sentence(draw, *["red"] * (n % 2)), n % 2) for n in range(68)]
     chains = [[sentence(draw), sentence(draw, "red"), sentence(draw, "red")] for _ in range(14)]
-    rows[1:15:2] = [(one[0], other[2], 1) for one, other in zip(chains[::2], chains[1::2])]
+    rows[1:15:2] = [(chain[0], other[2], 1) for chain, other in zip(chains[::2], chains[1::2])]
     write(folder / "train.jsonl", rows[:48])
     write(folder / "dev.jsonl", rows[48:])
     write(folder / "positives.jsonl", [(*pair, 1) for chain in chains for pair in zip(chain, chain[1:])])

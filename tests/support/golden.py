@@ -99,15 +99,15 @@ def payload(text: str) -> str:
 def shows(app: AppTest) -> dict[str, str]:
     """Digests of the canvases, charts, tables and numbers of a page, and its complaints."""
     charts = [ordered(one.proto.spec) for kind in ("vega_lite_chart", "plotly_chart") for one in app.get(kind)]
-    data = [sets.data.data.hex() for one in app.get("vega_lite_chart") for sets in one.proto.datasets]
-    data += [one.proto.data.data.hex() for one in app.get("vega_lite_chart")]
-    html = [numbers(one.proto.body) for one in app.get("html")]
+    data = [sets.data.data.hex() for chart in app.get("vega_lite_chart") for sets in chart.proto.datasets]
+    data += [chart.proto.data.data.hex() for chart in app.get("vega_lite_chart")]
+    html = [numbers(element.proto.body) for element in app.get("html")]
     return {
-        "canvases": digest(payload(one.proto.json) for one in app.get("bidi_component")),
+        "canvases": digest(payload(component.proto.json) for component in app.get("bidi_component")),
         "charts": digest([*charts, *data]),
-        "tables": digest(one.value.to_csv(index=False, float_format="%.6g") for one in app.dataframe),
+        "tables": digest(frame.value.to_csv(index=False, float_format="%.6g") for frame in app.dataframe),
         "numbers": digest(html),
-        "commands": digest(one.value for one in app.code),
+        "commands": digest(code.value for code in app.code),
         "complaints": digest(one.value for one in (*app.exception, *app.error)),
     }
 

@@ -23,7 +23,11 @@ def coords(axis: str, text: str, name: str, count: int) -> dict:
         at = text.index(word, start)
         spans.append((word, at, at + len(word)))
         start = at + len(word)
-    columns = {"token": [one[0] for one in spans], "start": [one[1] for one in spans], "end": [one[2] for one in spans]}
+    columns = {
+        "token": [span[0] for span in spans],
+        "start": [span[1] for span in spans],
+        "end": [span[2] for span in spans],
+    }
     columns |= {"text": [name] * count, "special": [0] * count, "segment": [""] * count, "tokens": [1] * count}
     return {f"{axis}_{what}": (axis, values) for what, values in columns.items()}
 

@@ -69,14 +69,14 @@ def test_heads_stores_the_measures_of_every_head_of_every_row(world, tmp_path, c
     first = summary["heads"][0]
     of = table[(table["site"] == first["site"]) & (table["head"] == first["head"])]
     assert first["query_information"] == pytest.approx(of["query_information"].mean())
-    assert first["query_information"] == max(one["query_information"] for one in summary["heads"])
+    assert first["query_information"] == max(head["query_information"] for head in summary["heads"])
     assert main(["heads", "pairs-bi", str(world / "rows.jsonl"), "--out", str(out)]) == 0
     assert "three way" not in capsys.readouterr().out  # of two-way attention there is none
 
 
 def test_heads_weighs_words_and_switches_heads_off(world, tmp_path, capsys):
     out, data = tmp_path / "heads.parquet", sources.file_source(world / "rows.jsonl")
-    examples = [one for _, one in sources.read_examples("pairs", data) if isinstance(one, Example)]
+    examples = [example for _, example in sources.read_examples("pairs", data) if isinstance(example, Example)]
     word = examples[0].text_a.split()[0]
     assert run(world, out, "heads", "pairs-tri", "--words", word, "--ablate", "--json") == 0
     summary, table, bundle = json.loads(capsys.readouterr().out), pd.read_parquet(out), load("pairs-tri")
@@ -85,7 +85,9 @@ def test_heads_weighs_words_and_switches_heads_off(world, tmp_path, capsys):
         bundle, sources.read_examples("pairs", data), list(heads.itertuples(index=False))
     )
     expected = head_ablation.summarize(pd.concat([part.table for part in parts], ignore_index=True))
-    assert [one["change"] for one in summary["switched_off"]] == pytest.approx(expected["change"].tolist(), abs=1e-5)
+    assert [record["change"] for record in summary["switched_off"]] == pytest.approx(
+        expected["change"].tolist(), abs=1e-5
+    )
     parts = head_atlas.measure_rows(bundle, sources.read_examples("pairs", data), profiles=True)
     weights = weigh_words(pd.concat([part.table for part in parts], ignore_index=True), (word,))
     assert [one["mean"] for one in summary["words"]] == pytest.approx(weights["mean"].tolist(), abs=1e-6)
@@ -101,7 +103,7 @@ def test_faithful_compares_mechanisms_over_the_same_rows(world, tmp_path, capsys
     summary, table = json.loads(capsys.readouterr().out), pd.read_parquet(out)
     assert summary["rows"] == 3 and table.groupby("checkpoint").size().to_dict() == {"pairs-bi": 9, "pairs-tri": 9}
     assert summary["summary"] == faithfulness.summarize(table).to_dict("records")
-    assert {(one["checkpoint"], one["method"]) for one in summary["summary"]} == {
+    assert {(record["checkpoint"], record["method"]) for record in summary["summary"]} == {
         (name, method) for name in more[:2] for method in ("attention", "occlusion", "random")
     }
 

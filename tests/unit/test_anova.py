@@ -42,7 +42,7 @@ def test_parts_sum_to_the_whole():
     given = cube()
     parts = anova.decompose(given)
     np.testing.assert_allclose(sum(parts.values()), given - given.mean((1, 2, 3), keepdims=True), atol=1e-12)
-    squares = sum((one**2).sum((1, 2, 3)) for one in parts.values())
+    squares = sum((part**2).sum((1, 2, 3)) for part in parts.values())
     whole = ((given - given.mean((1, 2, 3), keepdims=True)) ** 2).sum((1, 2, 3))
     np.testing.assert_allclose(squares, whole, rtol=1e-12)
     shares = anova.variance_shares(given)
@@ -106,7 +106,7 @@ def test_uneven_cells_are_sequential_least_squares():
 
 
 def test_the_same_score_everywhere_has_no_share():
-    assert all((one == 0).all() for one in anova.variance_shares(np.full((HEADS, N, I, J), 2.5)).values())
+    assert all((share == 0).all() for share in anova.variance_shares(np.full((HEADS, N, I, J), 2.5)).values())
 
 
 def test_information_is_that_of_the_loops():

@@ -58,9 +58,9 @@ def test_information_is_that_of_the_traces(world, name):
             real = torch.ones(array.sizes["query"], dtype=torch.bool).numpy()
             maps = array.transpose("head", "query", "key", ...).values.astype(float)
             if array.sizes["query"] >= 2:
-                query.append([oracle.query_information(one, real) for one in maps])
+                query.append([oracle.query_information(weight_map, real) for weight_map in maps])
             if maps.ndim == 4:
-                around.append([oracle.context_information(one, real) for one in maps])
+                around.append([oracle.context_information(weight_map, real) for weight_map in maps])
                 special.append(array.values[..., array.context_special.values == 1].sum((2, 3)).mean())
     mean = sum(sum(one) for one in query) / len(query) / HEADS
     assert report["query_information"]["mean"] == pytest.approx(mean, rel=2e-3)

@@ -50,7 +50,7 @@ def test_a_linear_model_has_closed_forms(rows):
 def test_two_tokens_that_only_work_together_share_what_they_give():
     """F = (u·x)(v·y) from 0: the integral of a derivative that grows with a gives each half of F, occlusion all."""
     u, v = W["query"][0], W["key"][0]
-    nothing = {role: torch.zeros_like(one) for role, one in VECTORS.items()}
+    nothing = {role: torch.zeros_like(vector) for role, vector in VECTORS.items()}
 
     def product(given):
         return (given["query"][:, 1] @ u) * (given["key"][:, 2] @ v)
@@ -72,9 +72,9 @@ def test_the_gap_says_how_well_the_mean_was_taken():
     assert gaps[0] > gaps[1] > 1e-9 > gaps[2]
     attributions, gap = estimators.integrated_gradients(steep, VECTORS, BASELINE, 1)
     with torch.no_grad():
-        whole = steep({role: one[None] for role, one in VECTORS.items()})
-        whole = float(whole - steep({role: one[None] for role, one in BASELINE.items()}))
-    assert gap == pytest.approx(sum(one.sum() for one in attributions.values()) - whole)
+        whole = steep({role: vector[None] for role, vector in VECTORS.items()})
+        whole = float(whole - steep({role: vector[None] for role, vector in BASELINE.items()}))
+    assert gap == pytest.approx(sum(attribution.sum() for attribution in attributions.values()) - whole)
 
 
 def test_steps_have_bounds():

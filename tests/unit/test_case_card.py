@@ -50,12 +50,15 @@ def test_a_manifest_makes_the_same_numbers_again(there, tmp_path, name):
     again = made_again(read(written(view, tmp_path)))
     assert again.settings == view.settings and None not in getattr(again.settings, "cell", ())
     pd.testing.assert_frame_equal(again.table, view.table)
-    assert again.figures == view.figures and [one.alt for one in view.figures.values()]
+    assert again.figures == view.figures and [figure.alt for figure in view.figures.values()]
     assert again.trace.sites.keys() == view.trace.sites.keys() and again.trace.texts == view.trace.texts
-    assert all(np.array_equal(again.trace.sites[at], one, True) for at, one in view.trace.sites.items())
-    for canvas in (one for one in view.figures.values() if isinstance(one, Canvas)):
+    assert all(np.array_equal(again.trace.sites[at], site, True) for at, site in view.trace.sites.items())
+    for canvas in (figure for figure in view.figures.values() if isinstance(figure, Canvas)):
         sheet = plates(canvas)
-        assert all(one.colours.shape == (len(one.rows), len(one.columns), 3) for one in sheet.plates) and sheet.bars
+        assert (
+            all(plate.colours.shape == (len(plate.rows), len(plate.columns), 3) for plate in sheet.plates)
+            and sheet.bars
+        )
 
 
 @pytest.mark.parametrize("name", ["cube", "tensor", "context", "a null", "attribute"])
@@ -74,7 +77,7 @@ def test_the_command_makes_the_same_card_again(there, tmp_path, capsys, name):
         (tmp_path / "one.nc").write_bytes(side["trace.nc"])
         trace = AttentionTrace.load(tmp_path / "one.nc")
         assert trace.sites.keys() == view.trace.sites.keys() and trace.texts == view.trace.texts
-        assert all(np.array_equal(trace.sites[at], one, True) for at, one in view.trace.sites.items())
+        assert all(np.array_equal(trace.sites[at], site, True) for at, site in view.trace.sites.items())
 
 
 @pytest.mark.parametrize("name", ["mechanisms", "mtsa", "coin", "similarity", "context", "intervene", "attribute"])
@@ -99,7 +102,7 @@ def test_tables_pages_and_pictures_are_sound(there, name):
         width, height = struct.unpack(">II", content[f"{figure}.png"][16:24])
         assert width > 900 and height > 400
         drawing = ElementTree.fromstring(content[f"{figure}.svg"])
-        words = ["".join(one.itertext()) for one in drawing.iter(f"{SVG}text")]
+        words = ["".join(element.itertext()) for element in drawing.iter(f"{SVG}text")]
         assert b"Noto Sans CJK SC" in content[f"{figure}.svg"]
         if isinstance(canvas, Chart):
             assert canvas.title in words and canvas.alt.split()[-1] in " ".join(words)
@@ -134,7 +137,7 @@ def test_the_cells_of_the_cube_against_loops(there):
 
 def test_the_difference_against_loops_over_heads_and_context(there):
     view = drawn("mechanisms")
-    two = [one.trace.site("layer.0/b_over_a/relevance").values.astype(float) for one in view.explained]
+    two = [explained.trace.site("layer.0/b_over_a/relevance").values.astype(float) for explained in view.explained]
     (bi, _, tri), shape = two, two[0].shape
     rows = view.table.set_index(["query_at", "key_at"])
     for query in range(shape[1]):
@@ -159,7 +162,7 @@ def test_a_picture_has_the_colours_of_the_numbers(there):
         np.testing.assert_array_equal(plate.colours, table[scale.levels(slice)])
     assert (first.cell, second.cell, third.cell) == ((q, k), (q, c), (k, c))
     drawing = ElementTree.fromstring(view.picture().svg())
-    styles = [one.get("style", "") for one in drawing.iter(f"{SVG}path")]
+    styles = [element.get("style", "") for element in drawing.iter(f"{SVG}path")]
     fills = {part for style in styles for part in re.findall(r"fill: (#\w+)", style)}
     assert {"#" + bytes(colour).hex() for colour in first.colours.reshape(-1, 3)} <= fills
 
@@ -170,7 +173,7 @@ def test_what_is_below_zero_has_a_dash_and_the_sentence_stands_below(there):
     below = sheet.plates[-1].below
     gap = view.table["Bi − Tri"].to_numpy().reshape(below.shape)
     assert below[gap < -abs(gap).max() / 100].all() and below.any() and not below[gap >= 0].any()
-    words = [one.text or "" for one in ElementTree.fromstring(view.picture().svg()).iter(f"{SVG}text")]
+    words = [element.text or "" for element in ElementTree.fromstring(view.picture().svg()).iter(f"{SVG}text")]
     assert sheet.sentence and sheet.sentence.split()[0] in {word for line in words for word in line.split()}
     assert sheet.sentence[-20:].split()[-1] in {line.split()[-1] for line in words if line.split()}
 
@@ -185,8 +188,8 @@ def test_seeds_are_named_and_what_they_explain_is_grey(there):
     view = draw("side_by_side", ["pairs-bi", "pairs-tri"], example)
     assert view.settings.seeds == (("pairs-tri",), ("pairs-bi", "pairs-bi-2"))
     about = dump_manifest(view)
-    assert [one["name"] for one in about["checkpoints"]] == ["pairs-bi", "pairs-tri", "pairs-bi-2"]
-    assert [one["seed"] for one in about["checkpoints"]] == [1, 1, 2] and about["drawn"] == 2
+    assert [checkpoint["name"] for checkpoint in about["checkpoints"]] == ["pairs-bi", "pairs-tri", "pairs-bi-2"]
+    assert [checkpoint["seed"] for checkpoint in about["checkpoints"]] == [1, 1, 2] and about["drawn"] == 2
     grey = (255 * rgb(GREY)).round()
     last = plates(view.figures["side-by-side"]).plates[-1]
     noise = view.table["between seeds"].to_numpy().reshape(last.colours.shape[:2])
@@ -201,7 +204,7 @@ def test_texts_are_only_text(there):
     odd = pairs.Example("who <b>play</b> $x^2$ & the red", "what _{i} ]]> \\frac is")
     view = draw("cube", ["pairs-tri"], odd)
     assert "<b>play" not in view.figures["cube"].html()
-    words = " ".join(one.text or "" for one in ElementTree.fromstring(view.picture().svg()).iter(f"{SVG}text"))
+    words = " ".join(element.text or "" for element in ElementTree.fromstring(view.picture().svg()).iter(f"{SVG}text"))
     assert "<b>play</b> $x^2$ & the red" in words and "\\frac" in words
 
 

@@ -46,7 +46,9 @@ def test_the_command_of_settings_draws_what_they_draw(there, tmp_path, monkeypat
     summary = json.loads(capsys.readouterr().out)
     drawn = draw(view, checkpoints, example, **settings)
     assert summary["settings"] == drawn.settings.model_dump(mode="json") and summary["rows"] == len(drawn.table)
-    assert [one["alt"] for one in summary["figures"].values()] == [one.alt for one in drawn.figures.values()]
+    assert [figure["alt"] for figure in summary["figures"].values()] == [
+        figure.alt for figure in drawn.figures.values()
+    ]
     with ZipFile(tmp_path / f"{view}.zip") as card:
         assert json.loads(card.read("manifest.json"))["settings"] == summary["settings"]
 
@@ -56,7 +58,7 @@ def test_the_lines_say_what_the_model_said_and_what_changed(there, tmp_path, cap
     assert main([*asked, "random=3", "--out", str(tmp_path / "card.zip")]) == 0
     lines = capsys.readouterr().out.splitlines()
     drawn = draw("intervene", "pairs-tri", cases()["intervene"][2], units=["token 2", "token 3"], random=3)
-    before, after = (one.prediction for one in drawn.explained)
+    before, after = (explained.prediction for explained in drawn.explained)
     assert lines[0].endswith(f"intervene of pairs-tri, {len(drawn.table)} rows")
     for line, what, prediction in zip(lines[1:], ("before", "after"), (before, after)):
         assert line.startswith(

@@ -227,7 +227,7 @@ def test_the_command_line(world, tmp_path, capsys):
         name: load("small-bi").metrics["dev"][name] for name in ("accuracy", "f1")
     }
     assert main(["list", "--json"]) == 0
-    assert [one["name"] for one in json.loads(capsys.readouterr().out)] == ["small-bi", "small-cbi", "small-tri"]
+    assert [record["name"] for record in json.loads(capsys.readouterr().out)] == ["small-bi", "small-cbi", "small-tri"]
     assert main(["verify", "small-tri"]) == 0
 
 

@@ -65,10 +65,12 @@ def test_features_are_what_the_encoder_gives(world, tmp_path, task):
     parts = (examples[start : start + 7] for start in range(0, 40, 7))
     windows = ((room.roles(part, tokenizer, LIMITS), [one.label for one in part]) for part in parts)
     features = encode(tmp_path / "found", encoder, tokenizer, windows, 40)
-    assert len(features) == 40 and features.labels.tolist() == [one.label for one in examples]
+    assert len(features) == 40 and features.labels.tolist() == [example.label for example in examples]
     chosen = np.array([3, 17, 22, 39])
     encoded, counts, labels = features.batch(chosen, "cpu")
-    rows = [row for one in room.roles([examples[i] for i in chosen], tokenizer, LIMITS) for row in one]
+    rows = [
+        row for example_roles in room.roles([examples[i] for i in chosen], tokenizer, LIMITS) for row in example_roles
+    ]
     assert sum(counts) == len(rows) and labels.tolist() == [examples[i].label for i in chosen]
     with torch.inference_mode():
         expected = encoder(collate(rows, tokenizer))

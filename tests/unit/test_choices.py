@@ -137,13 +137,13 @@ def test_of_a_long_dialogue_the_oldest_turns_are_left_out(world):
     turns = tuple(" ".join(WORDS[i % 7 : i % 7 + 5]) for i in range(200))
     example = dialogue.Example(turns, ("car", "the big red car is not small"), 0)
     (options,) = dialogue.roles([example], tokenizer, Limits(60))
-    assert max(len(one.context) for one in options) <= 60
-    kept = {tuple(dict.fromkeys(one.context.segments)) for one in options}
+    assert max(len(option.context) for option in options) <= 60
+    kept = {tuple(dict.fromkeys(option.context.segments)) for option in options}
     assert len(kept) == 1
     first = next(iter(kept))[1]
     assert options[0].query.texts[0] == "turn.200" and 180 < int(first.split()[1]) < 197
     prefix = f"Turns 1 to {int(first.split()[1]) - 1} are left out"
-    assert all(any(note.startswith(prefix) for note in one.notes) for one in options)
+    assert all(any(note.startswith(prefix) for note in option.notes) for option in options)
     # A cell a turn: no more turns than cells are there for.
     ((roles, _),) = dialogue.roles([example], tokenizer, Limits(500, (3, 2, 13)))
     assert len(set(roles.context.segments) - {"", "response"}) == 5 and len(roles.context.cells) <= 13
@@ -153,9 +153,11 @@ def test_a_long_passage_of_equal_sentences_is_read_from_its_beginning(world):
     _, tokenizer = world
     long = replace(TEXT, passage="The big red car is not blue. " * 3000)
     (options,) = reading.roles([long], tokenizer, Limits(50, (3, 2, 13)))
-    assert max(len(one.context) for one in options) == 50
+    assert max(len(option.context) for option in options) == 50
     assert any(note.startswith("The passage is cut after ") for note in options[0].notes)
-    assert [one.context.texts.count("passage") for one in options] == [options[0].context.texts.count("passage")] * 3
+    assert [option.context.texts.count("passage") for option in options] == [
+        options[0].context.texts.count("passage")
+    ] * 3
     segments = list(dict.fromkeys(options[0].context.segments))
     assert any("–" in name for name in segments) or len(segments) <= 10
 

@@ -37,7 +37,7 @@ def build(**more) -> Coin:
 
 
 def weights(module: torch.nn.Module) -> dict[str, np.ndarray]:
-    return {name: one.detach().double().numpy() for name, one in module.named_parameters()}
+    return {name: parameter.detach().double().numpy() for name, parameter in module.named_parameters()}
 
 
 def sentences(before: bool = False, more: int = 0) -> tuple[Sentences, Sentences]:
@@ -90,7 +90,7 @@ def test_gate_fusion_is_equations_7_to_12():
     torch.manual_seed(1)
     module = coin.GateFusion(7, 3, 0.0).double()
     h, other = tokens(5, 7), tokens(5, 7, seed=9)
-    W = {f"fusion.{name}": one for name, one in weights(module).items()}
+    W = {f"fusion.{name}": tensor for name, tensor in weights(module).items()}
     new, f = module(torch.tensor(h), torch.tensor(other))
     for row in range(5):
         gate, expected = oracle.gate_fusion(h[row], other[row], W)
@@ -102,7 +102,7 @@ def test_pooling_is_equations_13_to_15():
     torch.manual_seed(1)
     module, v, w = HeadPooling(6, 3).double(), tokens(5, 6), tokens(2, 6, seed=4)
     pair = coin.Pair(coin.together(batch(v), batch(w)), real(5), real(2))
-    W = {f"pool.{name}": one for name, one in weights(module).items()}
+    W = {f"pool.{name}": tensor for name, tensor in weights(module).items()}
     for output, rows in zip(module(pair), (v, w)):
         np.testing.assert_allclose(output[0].detach(), oracle.pooling(list(rows), W, 3), atol=1e-12)
     for output, rows in zip(MaxPooling(4, 1)(pair), (v, w)):
@@ -123,7 +123,7 @@ def test_a_convolution_is_that_of_torch():
 def test_the_network_is_that_of_the_paper(name):
     module, given = build(**ABLATIONS[name]), sentences()
     W, output = weights(module), module(given)
-    how = {"pool" if key == "pooling" else key: one for key, one in ABLATIONS[name].items()}
+    how = {"pool" if key == "pooling" else key: setting for key, setting in ABLATIONS[name].items()}
     for row, lengths in enumerate(LENGTHS):
         a, b = ([W["embed.weight"][i] for i in one.words[row, :n]] for one, n in zip(given, lengths))
         np.testing.assert_allclose(output[row].detach(), oracle.forward(a, b, W, LAYERS, 1, **how), atol=1e-10)
@@ -184,7 +184,7 @@ def test_the_context_term_and_blocks_can_be_switched_off():
     given, module = sentences(), build()
     shorter, plain = build(), build(context=False)
     shorter.layers = torch.nn.ModuleList([shorter.layers[0], shorter.layers[2]])
-    plain.load_state_dict({name: one for name, one in module.state_dict().items() if "context" not in name})
+    plain.load_state_dict({name: tensor for name, tensor in module.state_dict().items() if "context" not in name})
     torch.testing.assert_close(module(given, off=("layer.1",)), shorter(given))
     torch.testing.assert_close(module(given, off=("context",)), plain(given))
     assert not torch.allclose(module(given, off=("context",)), module(given), atol=1e-3)
@@ -198,9 +198,9 @@ def test_frozen_vectors_are_projected():
     module = Coin(CoinConfig(embedding=EMBEDDING, hidden=HIDDEN, heads=1), 3, frozen=True).eval()
     own = Coin(CoinConfig(embedding=EMBEDDING, hidden=HIDDEN, heads=1), WORDS).eval()
     table = torch.randn(WORDS, 3)
-    rest = {name: one for name, one in module.state_dict().items() if not name.startswith("embed.")}
+    rest = {name: tensor for name, tensor in module.state_dict().items() if not name.startswith("embed.")}
     own.load_state_dict(rest | {"embed.weight": module.embed(table).detach()})
-    frozen = tuple(Sentences(table[one.words], one.keep) for one in sentences())
+    frozen = tuple(Sentences(table[sentence.words], sentence.keep) for sentence in sentences())
     torch.testing.assert_close(module(frozen), own(sentences()))
 
 

@@ -33,10 +33,10 @@ def checkpoint_folder(tmp_path_factory):
 def logits(bundle, context: bool, left: list[int]) -> np.ndarray:
     """What the paper's equations make of the pair with these blocks alone."""
     (roles,) = bundle.task.roles([PAIR], bundle.tokenizer, bundle.config.limits)[0]
-    W = {name: one.double().numpy() for name, one in bundle.model.named_parameters()}
-    kept = {name: one for name, one in W.items() if not name.startswith("layers.")}
+    W = {name: parameter.double().numpy() for name, parameter in bundle.model.named_parameters()}
+    kept = {name: array for name, array in W.items() if not name.startswith("layers.")}
     for number, block in enumerate(left):
-        kept |= {f"layers.{number}.{name}": one for name, one in oracle.below(W, f"layers.{block}.").items()}
+        kept |= {f"layers.{number}.{name}": array for name, array in oracle.below(W, f"layers.{block}.").items()}
     a, b = ([W["embed.weight"][i] for i in side.ids] for side in (roles.query, roles.key))
     return oracle.forward(a, b, kept, len(left), MODEL["heads"], context=context)
 

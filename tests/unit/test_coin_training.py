@@ -95,7 +95,7 @@ def test_of_some_rows_only_their_words_are_learnt(world):
     sets, words, folder = pair_rows(config, world / "data", world / "runs", "cpu")
     assert len(sets["small/train"]) == 2 and sets["small/train"].ids["a"].max() < words.hidden
     rows = list(pairs.read(world / "data" / "small" / "train.jsonl"))[::47]
-    texts = [text for one in rows for text in (one.text_a, one.text_b)]
+    texts = [text for row in rows for text in (row.text_a, row.text_b)]
     assert words.hidden == word_tokenizer(texts).get_vocab_size()
 
 
@@ -110,7 +110,7 @@ def test_rows_are_what_a_bundle_reads(world, encoder):
     examples = list(pairs.read(world / "data" / "small" / "dev.jsonl"))
     chosen = np.array([3, 5, 13])
     tensors, counts, labels = sets["small/dev"].batch(chosen, "cpu")
-    roles = [one for (one,) in pairs.roles([examples[i] for i in chosen], tokenizer, config.limits)]
+    roles = [example_roles for (example_roles,) in pairs.roles([examples[i] for i in chosen], tokenizer, config.limits)]
     for ours, theirs in zip(tensors, words(collate(roles, tokenizer)), strict=True):
         assert torch.equal(ours.keep, theirs.keep) and ours.words.shape == theirs.words.shape
         torch.testing.assert_close(ours.words[ours.keep], theirs.words[theirs.keep])
@@ -120,7 +120,7 @@ def test_rows_are_what_a_bundle_reads(world, encoder):
 
 def test_a_run_from_end_to_end(world, trained, capsys):
     metrics = json.loads((trained / "metrics.json").read_text("utf-8"))
-    assert [one["seed"] for one in metrics["each_seed"]] == [1, *SEEDS]
+    assert [seed_run["seed"] for seed_run in metrics["each_seed"]] == [1, *SEEDS]
     assert all(check.good for check in verify("coin"))
     entry = next(entry for entry in list_checkpoints() if entry.name == "coin")
     assert (
@@ -144,9 +144,9 @@ def test_a_run_from_end_to_end(world, trained, capsys):
     capsys.readouterr()
     assert main(["evaluate", *names, str(world / "data" / "small" / "test.jsonl"), "--vote", "--json"]) == 0
     results = json.loads(capsys.readouterr().out)["checkpoints"]
-    assert [one["name"] for one in results] == [*names, "majority vote"]
-    assert [one["metrics"]["accuracy"] for one in results[:3]] == [
-        one["test"]["accuracy"] for one in metrics["each_seed"]
+    assert [result["name"] for result in results] == [*names, "majority vote"]
+    assert [result["metrics"]["accuracy"] for result in results[:3]] == [
+        seed_run["test"]["accuracy"] for seed_run in metrics["each_seed"]
     ]
     bundles = [load(name) for name in names]
     rows = list(pairs.read(world / "data" / "small" / "test.jsonl"))
@@ -195,9 +195,9 @@ def test_only_the_rows_that_are_wanted_train_and_choose(world):
     sets, words, _ = pair_rows(config, world / "data", world / "runs", "cpu")
     texts = []
     for split in ("train", "dev"):
-        rows = [one for one in pairs.read(world / "data" / "small" / f"{split}.jsonl") if one.label == 1]
+        rows = [example for example in pairs.read(world / "data" / "small" / f"{split}.jsonl") if example.label == 1]
         assert sets[f"small/{split}"].labels.tolist() == [1] * len(rows) and rows
-        texts.append([text for one in rows for text in (one.text_a, one.text_b)])
+        texts.append([text for row in rows for text in (row.text_a, row.text_b)])
     assert words.hidden == word_tokenizer(texts[0]).get_vocab_size()
     nobody = config.model_copy(update={"data": config.data.model_copy(update={"where": {"label": "7"}})})
     with pytest.raises(DataError, match="train.jsonl: no row with label '7' has a label: nothing to train on"):

@@ -189,13 +189,13 @@ def test_overlap_of_equal_and_of_strange_rows():
 
 def test_seeds_lie_as_far_apart_as_the_farthest_two():
     maps = [np.random.default_rng(seed).dirichlet(np.ones(KEYS), QUERIES) for seed in range(3)]
-    spread = compare.seed_spread([rows(one) for one in maps])
+    spread = compare.seed_spread([rows(weight_map) for weight_map in maps])
     for n in range(QUERIES):
         for i in range(KEYS):
             assert spread[n, i] == pytest.approx(oracle.between_seeds(maps, n, i), rel=1e-12)
-    other = [compare.difference(rows(one), rows(0.5 * one)) for one in maps]
-    both = compare.seed_spread([rows(one) for one in maps[:2]], other)
-    first, second = (compare.seed_spread(some) for some in ([rows(one) for one in maps[:2]], other))
+    other = [compare.difference(rows(weight_map), rows(0.5 * weight_map)) for weight_map in maps]
+    both = compare.seed_spread([rows(weight_map) for weight_map in maps[:2]], other)
+    first, second = (compare.seed_spread(some) for some in ([rows(weight_map) for weight_map in maps[:2]], other))
     np.testing.assert_array_equal(both, np.where(first > second, first, second))
     assert (first > second).any() and (second > first).any()
     masked = np.where(np.arange(KEYS) == 2, -np.inf, maps[0])

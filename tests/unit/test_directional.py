@@ -92,7 +92,7 @@ def test_multi_head_is_that_of_the_equations():
         for c in range(heads):
             part = slice(c * size, (c + 1) * size)
             names = ("query", "key", "value")
-            q, k, v = (rows @ has[f"{one}.weight"][part].T + has[f"{one}.bias"][part] for one in names)
+            q, k, v = (rows @ has[f"{name}.weight"][part].T + has[f"{name}.bias"][part] for name in names)
             powers = np.exp(q @ k.T / np.sqrt(size))
             joined.append(powers / powers.sum(1, keepdims=True) @ v)
         wanted = np.concatenate(joined, -1) @ has["out.weight"].T + has["out.bias"]

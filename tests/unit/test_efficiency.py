@@ -53,11 +53,11 @@ def test_blocks_take_turns_at_each_length_and_both_passes_are_measured():
     assert run.step() and run.done == 1
     while run.step():
         pass
-    assert [(one.tokens, one.block, one.passed) for one in run.points[:3]] == [
+    assert [(point.tokens, point.block, point.passed) for point in run.points[:3]] == [
         (3, "mtsa", "training"), (3, "mtsa", "inference"), (3, "multi_head", "training")
     ]  # fmt: skip
-    assert all(one.seconds > 0 and one.memory > 0 and one.repeats for one in run.points)
-    by = {(one.block, one.tokens, one.passed): one.memory for one in run.points}
+    assert all(point.seconds > 0 and point.memory > 0 and point.repeats for point in run.points)
+    by = {(point.block, point.tokens, point.passed): point.memory for point in run.points}
     assert by["mtsa", 5, "training"] > by["mtsa", 5, "inference"]
     assert by["mtsa", 5, "inference"] > by["mtsa", 3, "inference"]
     assert record.Measurement.model_validate_json(run.measured().text()) == run.measured()
@@ -68,9 +68,9 @@ def test_what_would_take_too_long_is_left_out_from_there_on(monkeypatch):
     run = Run(Plan((4, 8, 9), batch=2, width=7, blocks=("multi_head",)), "cpu", "x")
     while run.step():
         pass
-    assert [one.seconds for one in run.points] == [6.0, 6.0, None, None, None, None]
+    assert [point.seconds for point in run.points] == [6.0, 6.0, None, None, None, None]
     reason = "left out from 8 tokens: a pass would take some 24 s"
-    assert {one.reason for one in run.points[2:]} == {f"training {reason}", f"inference {reason}"}
+    assert {point.reason for point in run.points[2:]} == {f"training {reason}", f"inference {reason}"}
     assert run.measured().lengths == [4]
 
 
@@ -86,7 +86,7 @@ def test_a_pass_is_left_out_for_its_own_cost(monkeypatch):
     run = Run(Plan((4, 8), batch=2, width=7, blocks=("multi_head",)), "cpu", "x")
     while run.step():
         pass
-    assert [(one.tokens, one.passed, one.seconds) for one in run.points] == [
+    assert [(point.tokens, point.passed, point.seconds) for point in run.points] == [
         (4, "training", 6.0), (4, "inference", 0.1), (8, "training", None), (8, "inference", 0.3)
     ]  # fmt: skip
 
@@ -125,7 +125,7 @@ def test_ratios_are_to_multi_head_and_the_papers_stand_beside(tmp_path):
     run = Run(SMALL, "cpu", "x")
     while run.step():
         pass
-    rows = {one["block"]: one for one in record.cost_rows(run.measured(), 5)}
+    rows = {row["block"]: row for row in record.cost_rows(run.measured(), 5)}
     mtsa = rows["mtsa"]
     assert mtsa["memory ratio"] == mtsa["memory"] / rows["multi_head"]["memory"]
     printed = [round(mtsa[f"{name} printed"], 2) for name in ("training", "inference", "memory")]
@@ -158,7 +158,9 @@ def test_the_command_leaves_a_record_that_reads_again(tmp_path, capsys):
     file = tmp_path / "e.json"
     assert main(["efficiency", "--lengths", "3", "--batch", "1", "--out", str(file), "--json"]) == 0
     measurement = record.load(file)
-    assert {one.block for one in measurement.points} == set(FUSIONS) and measurement.threads == torch.get_num_threads()
+    assert {point.block for point in measurement.points} == set(
+        FUSIONS
+    ) and measurement.threads == torch.get_num_threads()
     assert json.loads(capsys.readouterr().out) == json.loads(file.read_text("utf-8"))
     file.write_text(file.read_text("utf-8").replace('"threads"', '"thread"'), "utf-8")
     with pytest.raises(DataError, match="e.json: thread"):

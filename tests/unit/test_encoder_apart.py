@@ -126,6 +126,6 @@ def test_all_that_learns_has_a_gradient(world):
     tokenizer, module = Tokenizer(world / "start" / "tokenizer.json"), module_of(world)
     rows = [Pair((5, 6, 7), (8, 9), 1), Pair((6,), (5, 5, 9, 7), 0)]
     separate_training.loss(module, [[row] for row in rows], tokenizer, torch.device("cpu")).backward()
-    learns = {name for name, one in module.named_parameters() if one.requires_grad}
-    assert learns == {name for name, one in module.named_parameters() if one.grad is not None}
+    learns = {name for name, parameter in module.named_parameters() if parameter.requires_grad}
+    assert learns == {name for name, parameter in module.named_parameters() if parameter.grad is not None}
     assert any("layer.0.output" in name for name in learns)

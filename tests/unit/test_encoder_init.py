@@ -70,7 +70,7 @@ def drawn(count: int, seed: int) -> list[tuple[str, str, int]]:
     """Pairs of label 1 are written in other characters than those of label 0."""
     draw = random.Random(seed)
     labels = [number % 2 for number in range(count)]
-    return [(*("".join(draw.choices(LETTERS[one], k=draw.randint(2, 6))) for _ in "ab"), one) for one in labels]
+    return [(*("".join(draw.choices(LETTERS[label], k=draw.randint(2, 6))) for _ in "ab"), label) for label in labels]
 
 
 def make_folder(root: Path, name: str, recipe: dict) -> Path:

@@ -66,7 +66,7 @@ def test_mined_pairs_are_negatives_that_no_chain_of_positives_joins(world, token
             meaning.update(dict.fromkeys(joined, joined))
     assert max(map(len, meaning.values())) == 6  # two chains of three, joined by a row of `train`
     for row in (row for seed in range(1, 6) for row in mined_pairs(world, tokenizer, seed)):
-        assert row.a in {one.a for one in positives}
+        assert row.a in {positive.a for positive in positives}
         assert row.b not in meaning[row.a]
     assert mined_pairs(world, tokenizer) == negatives
     assert mined_pairs(world, tokenizer, seed=2) != negatives
@@ -97,6 +97,6 @@ def test_a_share_of_the_pairs_is_turned_and_keeps_its_label():
     torch.manual_seed(1)
     swapped_rows = encoder_rows.swap_pairs(rows, 0.3)
     assert all(one in (row, other) for one, row, other in zip(swapped_rows, rows, turned))
-    assert abs(sum(one == other for one, other in zip(swapped_rows, turned)) - 600) < 80
+    assert abs(sum(row == other for row, other in zip(swapped_rows, turned)) - 600) < 80
     torch.manual_seed(1)
     assert encoder_rows.swap_pairs(rows, 0.3) == swapped_rows

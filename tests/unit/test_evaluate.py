@@ -51,7 +51,7 @@ def test_together_each_says_what_it_says_alone_and_one_by_one(bundles, examples)
 
 def test_the_checkpoints_differ(bundles, examples):
     """Twin of the above: had one answered for another, it would be seen."""
-    probabilities = np.array([one for _, one in predictions(bundles, examples)])
+    probabilities = np.array([prediction for _, prediction in predictions(bundles, examples)])
     assert probabilities.shape == (75, len(NAMES), 2)
     for i in range(len(NAMES)):
         for j in range(i):
@@ -114,7 +114,7 @@ def test_metrics_of_each_over_the_rows_that_have_a_label(bundles, examples):
     gold = [example.label for example in examples]
     answers = list(predictions(bundles, examples))
     for number, (bundle, result) in enumerate(zip(bundles, evaluate(bundles, unjudged))):
-        answered = [int(one[number][1] > one[number][0]) for _, one in answers]
+        answered = [int(answer[number][1] > answer[number][0]) for _, answer in answers]
         assert judged[number] == [(g == a, g, a) for g, a in zip(gold, answered)]
         right = sum(g == a for g, a in zip(gold, answered))
         assert result["task"] == "pairs" and result["n"] == 75
@@ -159,7 +159,7 @@ def test_rows_that_stand_elsewhere_too_are_left_out():
     """In whatever order, case, width and punctuation; not where only one of the texts does."""
     rows = [("Ａ 电影？", "B!", 1), ("a电影", "c", 1), ("b", "a 电影", 0), ("B", "b", 0)]
     rows = [pairs.Example(a, b, label, str(n)) for n, (a, b, label) in enumerate(rows)]
-    assert [one.id for one in exclude_overlap(rows, [pairs.Example("b?", "A电影。", 0, "0")])] == ["1", "3"]
+    assert [row.id for row in exclude_overlap(rows, [pairs.Example("b?", "A电影。", 0, "0")])] == ["1", "3"]
     talks = [dialogue.Example(("Hi.", "which one"), (text,), 0) for text in ("this", "that")]
     learnt = [dialogue.Example(("hi", "Which one?"), ("That!",), 0)]
     assert list(exclude_overlap(talks, learnt)) == talks[:1]

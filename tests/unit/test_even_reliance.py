@@ -116,7 +116,7 @@ def test_a_model_whose_weights_cannot_be_replaced_is_named(tmp_path, monkeypatch
 
 def test_the_command_prints_and_keeps_it(checkpoint_folders, tmp_path, capsys):
     rows = tmp_path / "rows.jsonl"
-    lines = ({"text_a": one.text_a, "text_b": one.text_b, "label": one.label} for one in PAIRS)
+    lines = ({"text_a": example.text_a, "text_b": example.text_b, "label": example.label} for example in PAIRS)
     rows.write_text("\n".join(map(json.dumps, lines)), "utf-8")
     assert main(["evaluate", "quora-coin", str(rows), "--attention", "--record", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)["attention"]

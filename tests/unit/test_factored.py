@@ -51,7 +51,7 @@ def test_blocks_give_the_plain_outputs_and_gradients(rows, kept, empty, monkeypa
     monkeypatch.setattr(factored, "BLOCK", rows * CELLS)
     monkeypatch.setattr(factored, "KEPT", kept)
     sizes, blocks = [], factored._blocks
-    spied = lambda *given: (sizes.append(len(one[1])) or one for one in blocks(*given))  # noqa: E731
+    spied = lambda *given: (sizes.append(len(block[1])) or block for block in blocks(*given))  # noqa: E731
     monkeypatch.setattr(factored, "_blocks", spied)
     factors, given = drawn(), keeps(empty)
     results = with_slopes(factored.product_attention, factors, given)
@@ -101,9 +101,9 @@ def test_half_precision_is_computed_in_single():
     factors, given = drawn(torch.bfloat16), keeps()
     with torch.autocast("cpu", torch.bfloat16):
         output, *slopes = with_slopes(factored.product_attention, factors, given)
-    wide = [one.detach().float().requires_grad_() for one in factors]
+    wide = [factor.detach().float().requires_grad_() for factor in factors]
     expected, *others = with_slopes(factored.product_attention, wide, given)
-    assert output.dtype == torch.bfloat16 and all(one.dtype == torch.bfloat16 for one in slopes)
+    assert output.dtype == torch.bfloat16 and all(slope.dtype == torch.bfloat16 for slope in slopes)
     torch.testing.assert_close(output, expected.bfloat16())
     for ours, other in zip(slopes, others):
         torch.testing.assert_close(ours.float(), other, rtol=0.05, atol=0.05 * float(other.abs().max()))
@@ -119,9 +119,9 @@ def test_a_row_with_nothing_to_attend_to_is_zeros():
 def test_which_similarities_and_values_are_products():
     """What is a product by the protocol is computed without the cube; the full trilinear form is none."""
     built = {name: kind(2, 4, context=True) for name, kind in SIMILARITIES.items()}
-    products = {name for name, one in built.items() if isinstance(one, ProductSimilarity)}
+    products = {name for name, module in built.items() if isinstance(module, ProductSimilarity)}
     assert products == {"dot", "scaled_dot", "bilinear"}
-    assert {name for name, one in built.items() if isinstance(one, SumSimilarity)} == {"additive"}
+    assert {name for name, module in built.items() if isinstance(module, SumSimilarity)} == {"additive"}
     mixes = {name: kind(2, 4) for name, kind in VALUES.items()}
-    assert {name for name, one in mixes.items() if isinstance(one, ProductValue)} == {"multiplicative", "bilinear"}
-    assert "additive" in {name for name, one in mixes.items() if isinstance(one, SumValue)}
+    assert {name for name, mix in mixes.items() if isinstance(mix, ProductValue)} == {"multiplicative", "bilinear"}
+    assert "additive" in {name for name, mix in mixes.items() if isinstance(mix, SumValue)}

@@ -27,7 +27,9 @@ def test_a_planted_crash_is_reported_and_the_run_goes_on(tmp_path, monkeypatch):
     monkeypatch.setattr(fuzz, "RUN", {**fuzz.RUN, "reader": crashes})
     monkeypatch.setattr(fuzz, "KINDS", {"reader": 1})
     report = fuzz.fuzz(range(3), 1, tmp_path)
-    assert [one["number"] for one in report["failures"]] == [0, 1, 2] and "planted" in report["failures"][0]["wrong"]
+    assert [failure["number"] for failure in report["failures"]] == [0, 1, 2] and "planted" in report["failures"][0][
+        "wrong"
+    ]
 
 
 def test_what_waits_for_ever_is_found(tmp_path, monkeypatch):

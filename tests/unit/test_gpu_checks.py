@@ -48,7 +48,7 @@ def test_the_same_checks_pass_on_the_cpu(tmp_path, capsys):
 def test_another_number_than_the_recorded_one_fails():
     entry = next(entry for entry in list_checkpoints() if entry.metrics.get("example"))
     example = entry.metrics["example"]
-    moved = example | {"probabilities": [one + 0.1 for one in example["probabilities"]]}
+    moved = example | {"probabilities": [probability + 0.1 for probability in example["probabilities"]]}
     row = checks.check_checkpoint(replace(entry, metrics={"example": moved}), "cpu", "float32")
     assert row["passed"] is False and row["furthest"] == pytest.approx(0.1, abs=1e-3)
     assert "skipped" in checks.check_checkpoint(replace(entry, metrics={}), "cpu", "float32")

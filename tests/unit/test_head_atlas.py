@@ -224,12 +224,12 @@ def test_the_map_of_heads_is_in_order_and_sends_the_head_of_a_row():
     names = [f"head {i + 1}" for i in range(len(alike.heads))]
     spec = view.likeness(alike.distances, alike.order, names, 2).to_dict()
     cells = list(spec["datasets"].values())
-    rows = next(one for one in cells if len(one) == len(names) ** 2)
+    rows = next(cell for cell in cells if len(cell) == len(names) ** 2)
     assert [one["head"] for one in rows if one["across"] == 0] == alike.order.tolist()
     for row in rows:
         at = alike.order[row["down"]], alike.order[row["across"]]
         assert row["distance"] == pytest.approx(alike.distances[at]) and row["one"] == names[at[0]]
-    (framed,) = next(one for one in cells if len(one) == 1)
+    (framed,) = next(cell for cell in cells if len(cell) == 1)
     assert framed["head"] == 2 and framed["one"] == framed["other"] == "head 3"
     sentence = view.describe_likeness(alike.distances, names)
     off = alike.distances + 2 * np.eye(len(names))

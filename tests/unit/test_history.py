@@ -28,9 +28,9 @@ def test_more_than_two_losses_are_told_apart_by_dashes_and_a_legend() -> None:
     assert encoding["strokeDash"]["scale"]["domain"] == list("abc")
     assert len({tuple(one) for one in encoding["strokeDash"]["scale"]["range"]}) == 3
     assert encoding["strokeDash"]["legend"]["orient"] == encoding["color"]["legend"]["orient"] == "top"
-    assert not [one for one in spec["layer"] if one["mark"]["type"] == "text"]
+    assert not [layer for layer in spec["layer"] if layer["mark"]["type"] == "text"]
     two = history.figure({name: losses[name] for name in "ab"}, dict.fromkeys(losses, "#0f6e73"), {}).to_dict()
-    assert len([one for one in two["layer"] if one["mark"]["type"] == "text"]) == 2
+    assert len([layer for layer in two["layer"] if layer["mark"]["type"] == "text"]) == 2
 
 
 def test_two_of_one_colour_are_drawn_in_two_shades_and_two_sizes() -> None:
@@ -40,7 +40,7 @@ def test_two_of_one_colour_are_drawn_in_two_shades_and_two_sizes() -> None:
         colours = shades([tri, bi, tri, tri], theme)
         assert colours[:2] == [tri, bi] and len(set(colours)) == 4
     spec = history.figure(losses, dict.fromkeys(losses, "#0f6e73"), dict.fromkeys(losses, 20)).to_dict()
-    dots = next(one for one in spec["layer"] if one["mark"].get("size") == 70)
+    dots = next(layer for layer in spec["layer"] if layer["mark"].get("size") == 70)
     first, second = dots["encoding"]["size"]["scale"]["range"]
     assert first > 1.5 * second > 0
 
@@ -48,5 +48,5 @@ def test_two_of_one_colour_are_drawn_in_two_shades_and_two_sizes() -> None:
 def test_the_dot_stands_where_the_weights_were_kept() -> None:
     losses = {"Tri": [{"step": step, "dev_loss": loss} for step, loss in ((10, 0.7), (20, 0.5), (30, 0.6))]}
     spec = history.figure(losses, {"Tri": "#0f6e73"}, {"Tri": 30}).to_dict()
-    dots = next(one for one in spec["layer"] if one["mark"].get("size") == 70)
+    dots = next(layer for layer in spec["layer"] if layer["mark"].get("size") == 70)
     assert [row["step"] for row in spec["datasets"][dots["data"]["name"]]] == [30]

@@ -197,7 +197,7 @@ def test_heads_over_a_file_of_texts(family, folders, tmp_path, capsys):
     expected = head_table(trace_transformer(model, A, B))
     of_first = table[table["row"] == 1].reset_index(drop=True)
     pd.testing.assert_frame_equal(of_first[list(expected)], expected, check_dtype=False, atol=1e-6)
-    assert {one["rows"] for one in summary["words"]} == {2}
+    assert {word["rows"] for word in summary["words"]} == {2}
     assert table.attrs["triattn"]["checkpoints"] == {model.name: model.digest} and len(model.digest) == 64
     assert main(["heads", str(folders[family]), str(rows), "--out", str(out), "--ablate"]) == 1
     assert {"bert": "no row has a label", "gpt2": "predicts no labels"}[family] in capsys.readouterr().err

@@ -37,7 +37,7 @@ def keeps(empty: bool = True) -> list[torch.Tensor]:
 
 def equation(terms: Additive, keep_key: torch.Tensor, keep_context: torch.Tensor) -> torch.Tensor:
     """Eqs. 10, 15, 16 and 19 over [N, I, J, D] in float64, nothing rearranged."""
-    query, key, context, p, value, context_value = (one.double() for one in terms)
+    query, key, context, p, value, context_value = (term.double() for term in terms)
     relevance = plain(query[..., :, None, :] + key[..., None, :, :], context, p)
     weights = joint_softmax(relevance, keep_key[:, None], keep_context[:, None])
     return additive(weights, value, context_value)
@@ -93,7 +93,7 @@ def test_it_is_for_long_texts_whose_context_varies_little():
     assert interpolated.is_worth_it(*terms(31, 0.2))
     assert not interpolated.is_worth_it(*terms(7, 0.2))
     assert not interpolated.is_worth_it(*terms(31, 5.0))
-    assert not interpolated.is_worth_it(*(one.double() for one in terms(31, 0.2)))
+    assert not interpolated.is_worth_it(*(term.double() for term in terms(31, 0.2)))
     query, key, context, p = terms(31, 0.2)
     assert not interpolated.is_worth_it(query, key, context.index_fill(2, torch.tensor([3]), torch.nan), p)
 

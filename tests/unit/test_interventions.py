@@ -204,8 +204,10 @@ def test_an_emptied_context_falls_back_to_bi_and_says_so():
 def test_a_unit_is_gone_in_every_option_and_an_option_s_own_token_in_one():
     bundle, example = load("dialogue-tri"), examples("dialogue")[0]
     asked = run_query(bundle, example, 2)
-    places = [edits.unit_positions(edits.unit_names(one.context, {}, "turns"), ["turn 1"]) for one in asked.options]
-    outputs = [float(slow(bundle, one, {"context": at}, False)) for one, at in zip(asked.options, places)]
+    places = [
+        edits.unit_positions(edits.unit_names(option.context, {}, "turns"), ["turn 1"]) for option in asked.options
+    ]
+    outputs = [float(slow(bundle, option, {"context": at}, False)) for option, at in zip(asked.options, places)]
     expected = torch.tensor(outputs).softmax(0)
     result = what_if.remove(bundle, example, ["turn 1"], option=2)
     assert result.after.prediction.probabilities == pytest.approx(expected.tolist(), abs=1e-5)

@@ -142,7 +142,7 @@ def test_train_and_evaluate_from_the_command_line(tmp_path, monkeypatch, capsys)
     (folder / "config.json").write_text(json.dumps(config("tri", more_seeds=[2])), "utf-8")
     assert main(["train", str(folder / "config.json"), "--runs", str(tmp_path / "runs")]) == 0
     metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
-    assert [one["seed"] for one in metrics["each_seed"]] == [1, 2] and metrics["best_step"] == 6
+    assert [seed_run["seed"] for seed_run in metrics["each_seed"]] == [1, 2] and metrics["best_step"] == 6
     assert metrics["test"]["n"] == 30 and metrics["test"]["chance"] == 25
     assert not (tmp_path / "checkpoints" / "results").exists()  # its record is its own
     film = json.loads((folder / "film.json").read_text("utf-8"))

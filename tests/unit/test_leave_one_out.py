@@ -51,7 +51,7 @@ def test_how_far_each_moved_attention_is_the_mean_over_tokens_heads_and_layers(t
             if site.endswith("/weight"):
                 after = both.after.trace.site(site)
                 maps = [one.sum("context") if "context" in one.dims else one for one in (before, after)]
-                apart = jensenshannon(*(one.values.astype(float) for one in maps), axis=-1, base=2) ** 2
+                apart = jensenshannon(*(weight_map.values.astype(float) for weight_map in maps), axis=-1, base=2) ** 2
                 layers.setdefault(site.split("/")[0], []).append(np.nan_to_num(apart).mean(0))  # of heads
         mean_shift = np.mean([np.concatenate(both_ways).mean() for both_ways in layers.values()])
         assert row.moved == pytest.approx(mean_shift, rel=1e-3, abs=1e-7)

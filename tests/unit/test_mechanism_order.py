@@ -41,12 +41,12 @@ def test_means_and_spreads_say_what_the_runs_say():
     a, b, c = runs.values()
     tests = welch_tests({name: samples(values)["Tri"] for name, values in runs.items()})
     plain = [ttest_ind(*two, equal_var=False).pvalue for two in ((a, b), (a, c), (b, c))]
-    assert [one.p for one in tests] == pytest.approx(plain)
-    assert [one.adjusted for one in tests] == pytest.approx(holm(plain))
+    assert [test.p for test in tests] == pytest.approx(plain)
+    assert [test.adjusted for test in tests] == pytest.approx(holm(plain))
     assert (
-        [(one.a, one.b) for one in tests]
+        [(test.a, test.b) for test in tests]
         == [("a", "b"), ("a", "c"), ("b", "c")]
-        == [(one.a, one.b) for one in welch_over_seeds(runs)]
+        == [(comparison.a, comparison.b) for comparison in welch_over_seeds(runs)]
     )
     assert tests[0].gain == pytest.approx(81.7 - 80.5)
     assert welch_tests({"a": Sample(1.0, None, 5), "b": Sample(2.0, 0.1, 5)}) == []  # no spread is printed
@@ -96,7 +96,7 @@ def test_who_is_told_apart():
 
 def test_the_level_decides():
     runs = (around(84.3, 0.2), around(84.0, 0.2), around(83.0, 0.2))
-    (p,) = [one.adjusted for one in welch_tests(samples(*runs)) if {one.a, one.b} == {"Tri", "C-Bi"}]
+    (p,) = [test.adjusted for test in welch_tests(samples(*runs)) if {test.a, test.b} == {"Tri", "C-Bi"}]
     assert 0.05 < p < 0.2
     assert rank_samples(samples(*runs), NAMES).status == "open"
     assert rank_samples(samples(*runs), NAMES, level=0.2).status == "holds"
@@ -107,7 +107,7 @@ def test_the_level_decides():
 
 @pytest.fixture(scope="module")
 def tables():
-    return next(one for one in paper_results.load_papers() if one.paper.name == "Tri-Attention").tables
+    return next(paper for paper in paper_results.load_papers() if paper.paper.name == "Tri-Attention").tables
 
 
 def record(mechanism: str, data: str = "lcqmc", values: tuple[float, ...] = (80.0,)) -> Record:
@@ -126,7 +126,7 @@ def test_a_row_for_each_data_set_and_similarity_with_the_printed_figures(tables)
     assert list(dict.fromkeys(row.column.group for row in rows)) == ["Ubuntu Corpus V1", "LCQMC", "RACE", "Quora"]
     rows_by_key = {(row.column.group, row.similarity): row for row in rows}
     dot = rows_by_key["LCQMC", "dot"]
-    assert {name: one.printed.text for name, one in dot.cells.items()} == {
+    assert {name: cell.printed.text for name, cell in dot.cells.items()} == {
         "tri": "87.25 ± 0.11", "cbi": "85.94 ± 0.21", "bi": "86.52 ± 0.09"
     }  # fmt: skip
     assert dot.printed.status == "holds" and ("Bi", "C-Bi") in dot.printed.apart
@@ -141,7 +141,7 @@ def test_ours_stand_beside_them_where_a_record_fits(tables):
     all_ += [record("bi", "race"), record("tri", "quora")]
     rows_by_key = {(row.column.group, row.similarity): row for row in mechanism_order.rank_mechanisms(tables, all_)}
     dot = rows_by_key["LCQMC", "dot"]
-    assert {name: one.values for name, one in dot.cells.items()} == values_by_mechanism
+    assert {name: cell.values for name, cell in dot.cells.items()} == values_by_mechanism
     assert dot.ours.status == "against" and "C-Bi leads Tri by 0.80" in dot.ours.words
     assert rows_by_key["RACE", "dot"].cells["bi"].ours == 80.0  # a system that the paper did not run there
     assert rows_by_key["Quora", "dot"].cells["tri"].ours == 80.0

@@ -126,22 +126,22 @@ def test_slope_end_to_end(name, similarity, value):
     module = MECHANISMS[name](HIDDEN, HEADS, similarity, value).double()
     states = sequences(11)
     onto = torch.randn(3, N, HIDDEN * module.vectors, dtype=torch.float64)
-    ways = [torch.randn_like(one.vectors) for one in states]
+    ways = [torch.randn_like(state.vectors) for state in states]
     row, head = 1, 2
 
     def part(output: torch.Tensor) -> torch.Tensor:
         return output[row].unflatten(-1, (module.vectors, HEADS, D))[:, :, head].flatten(1)
 
     def slow(step: float) -> float:
-        moved = [replace(one, vectors=one.vectors + step * direction) for one, direction in zip(states, ways)]
+        moved = [replace(state, vectors=state.vectors + step * direction) for state, direction in zip(states, ways)]
         output = expected(module, name, similarity, value, *moved, row, head)[2]
         return float((output * part(onto).numpy()).sum())
 
-    leaves = [replace(one, vectors=one.vectors.clone().requires_grad_()) for one in states]
+    leaves = [replace(state, vectors=state.vectors.clone().requires_grad_()) for state in states]
     output = module(*leaves, "here")
     (part(output) * part(onto)).sum().backward()
     slope = sum(
-        (one.vectors.grad * direction).sum() for one, direction in zip(leaves, ways) if one.vectors.grad is not None
+        (leaf.vectors.grad * direction).sum() for leaf, direction in zip(leaves, ways) if leaf.vectors.grad is not None
     )
     step = 1e-6
     torch.testing.assert_close(slope.item(), (slow(step) - slow(-step)) / (2 * step), rtol=1e-6, atol=1e-7)
@@ -216,7 +216,7 @@ def test_a_recorded_cube_in_half_precision_overflows_no_sooner_than_the_products
     states = sequences(13, torch.float32)
     wide = module(*states, "here")
     if not autocast:
-        module, states = module.half(), [replace(one, vectors=one.vectors.half()) for one in states]
+        module, states = module.half(), [replace(state, vectors=state.vectors.half()) for state in states]
     with torch.autocast("cpu", torch.float16, enabled=autocast):
         fast = module(*states, "here")
         with recording() as record:

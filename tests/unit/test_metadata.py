@@ -97,7 +97,7 @@ def test_seeds_are_found_by_their_configs() -> None:
         of("wider", 5, heads=2),
     ]
     broken = replace(of("broken", 6), problem="no weights")
-    assert [one.name for one in metadata.seed_variants(first, [*entries, broken, first])] == [
+    assert [variant.name for variant in metadata.seed_variants(first, [*entries, broken, first])] == [
         "first",
         "second",
         "third",
@@ -114,7 +114,7 @@ def test_the_source_of_the_test_set_is_marked(tmp_path: Path, monkeypatch: pytes
     assert provenance.pretraining_sources(entry()) == ()
     datasets = [{"name": "Duplicates", "what": "questions", "set": "mrpc, quora"}, {"name": "MS MARCO"}]
     (folder / "metrics.json").write_text(json.dumps({"start_had_seen": datasets}))
-    assert [(one.name, one.of_test) for one in provenance.pretraining_sources(entry())] == [
+    assert [(source.name, source.of_test) for source in provenance.pretraining_sources(entry())] == [
         ("Duplicates", True),
         ("MS MARCO", False),
     ]

@@ -31,7 +31,9 @@ def odds(asked, roles) -> float:
 
 def padded(roles, role: str, places: list[int], pad: int):
     of = getattr(roles, role)
-    return replace(roles, **{role: replace(of, ids=tuple(pad if i in places else one for i, one in enumerate(of.ids)))})
+    return replace(
+        roles, **{role: replace(of, ids=tuple(pad if i in places else number for i, number in enumerate(of.ids)))}
+    )
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)

@@ -42,8 +42,11 @@ def alone(bundle, example, option: int) -> tuple[float, list[float]]:
                     bundle.model.layers[0].attention(query, key, context, "x")
                 weights.append(record.sites["x/weight"].tensor[0].sum(-1).double().numpy())
     of = [
-        [np.mean([jensenshannon(one[h, n], other[h, n], 2) ** 2 for h in range(len(one))]) for n in range(one.shape[1])]
-        for one, other in zip(weights[:2], weights[2:])
+        [
+            np.mean([jensenshannon(tensor[h, n], other[h, n], 2) ** 2 for h in range(len(tensor))])
+            for n in range(tensor.shape[1])
+        ]
+        for tensor, other in zip(weights[:2], weights[2:])
     ]
     return float(np.mean(of[0] + of[1])), of[0]
 
@@ -62,7 +65,7 @@ def test_each_row_is_what_the_example_alone_gives(world, task):
             assert row[f"{bundle.name} confidence"] == pytest.approx(max(prediction.probabilities), abs=6e-5)
             assert row[f"{bundle.name} right"] == (prediction.best == example.label)
         options = some[-1].task.roles([example], some[-1].tokenizer, some[-1].config.limits)[0]
-        assert row["tokens"] == max(len(one.context) - sum(one.context.special) for one in options)
+        assert row["tokens"] == max(len(option.context) - sum(option.context.special) for option in options)
         mean, at = alone(some[-1], example, prediction.option)
         assert row[f"{task}-tri moved"] == pytest.approx(mean, abs=6e-6) and mean > 1e-4
         np.testing.assert_allclose(row[f"{task}-tri moved at"], at, atol=6e-5)
@@ -126,7 +129,10 @@ def test_models_without_a_similarity_are_mined_too(world, tmp_path, monkeypatch,
         pass
     run.case_table().save(tmp_path / "cases.parquet")
     cases = stored(tmp_path / "cases.parquet")
-    assert [one.similarity for one in cases.about.checkpoints] == ["additive" if kind == "pairs" else None, None]
+    assert [checkpoint.similarity for checkpoint in cases.about.checkpoints] == [
+        "additive" if kind == "pairs" else None,
+        None,
+    ]
     assert len(cases.table) == source.lines
     for line, example in sources.read_examples(kind, source):
         row = cases.table[cases.table["row"] == line].iloc[0]

@@ -55,7 +55,9 @@ def test_for_machines(world, tmp_path, capsys):
     assert cases(world, tmp_path / "cases.parquet", "--json") == 0
     summary = json.loads(capsys.readouterr().out)
     assert summary["rows"] == 30 and len(summary["agreement"]) == 8 and len(summary["differences"]) == 3
-    assert sum(one["rows"] for one in summary["agreement"]) == 30 and summary["checkpoints"][2]["mechanism"] == "tri"
+    assert (
+        sum(record["rows"] for record in summary["agreement"]) == 30 and summary["checkpoints"][2]["mechanism"] == "tri"
+    )
 
 
 def test_ctrl_c_keeps_what_there_is(world, tmp_path, capsys, monkeypatch):

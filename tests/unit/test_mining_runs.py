@@ -81,8 +81,12 @@ def test_rows_that_cannot_be_read_are_set_aside_with_line_and_reason(world, tmp_
     assert list(cases.table["row"]) == [1, 4, 7, 10, 13, 16, 19, 22] and cases.about.whole
     assert cases.about.aside == len(bad) + 1 == len(cases.about.complaints)
     for line, reason in zip(range(2, 22, 3), bad):
-        assert any(f":{line}: " in one or f"line {line}: " in one for one in cases.about.complaints if reason in one)
-    assert any(":21: not UTF-8" in one for one in cases.about.complaints)
+        assert any(
+            f":{line}: " in complaint or f"line {line}: " in complaint
+            for complaint in cases.about.complaints
+            if reason in complaint
+        )
+    assert any(":21: not UTF-8" in complaint for complaint in cases.about.complaints)
 
 
 def test_a_row_that_nobody_judged_is_mined_and_not_counted(world, tmp_path):

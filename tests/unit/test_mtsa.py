@@ -88,7 +88,7 @@ def test_what_is_shown_is_what_was_computed(scale_t, scale_s):
     with recording() as record:
         output = module(x, KEEP, "layer.0")
     assert torch.equal(plain, output)
-    sites = {name.removeprefix("layer.0/"): one for name, one in record.sites.items()}
+    sites = {name.removeprefix("layer.0/"): site for name, site in record.sites.items()}
     scores = [f"{a}/{b}" for a in ("source2token", "token2token") for b in ("relevance", "weight")]
     assert sorted(sites) == ["mask/contribution", *scores]
     R, S = sites["token2token/relevance"].tensor, sites["source2token/relevance"].tensor

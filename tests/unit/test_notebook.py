@@ -22,12 +22,14 @@ NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
 
 def text(outputs: list[dict]) -> str:
     """What a cell says in words and numbers."""
-    return "".join("".join(one.get("text") or one["data"]["text/plain"]) for one in outputs)
+    return "".join("".join(output.get("text") or output["data"]["text/plain"]) for output in outputs)
 
 
 def payload(outputs: list[dict]) -> dict | None:
     """What a cell's canvas draws."""
-    page = next(("".join(one["data"]["text/html"]) for one in outputs if "text/html" in one.get("data", {})), None)
+    page = next(
+        ("".join(output["data"]["text/html"]) for output in outputs if "text/html" in output.get("data", {})), None
+    )
     if page is None or DRAWING in page:
         return None
     inner = html.unescape(re.search(r'srcdoc="([^"]*)"', page)[1])
@@ -48,13 +50,15 @@ def test_its_cells_show_what_is_stored(monkeypatch):
     pictures = figures = charts = 0
     for cell, outputs in ran(json.loads(NOTEBOOK.read_text("utf-8"))):
         stored = cell["outputs"]
-        assert [one["output_type"] for one in outputs] == [one["output_type"] for one in stored] and stored
+        assert [output["output_type"] for output in outputs] == [record["output_type"] for record in stored] and stored
         assert NUMBER.sub("#", text(outputs)) == NUMBER.sub("#", text(stored))
-        numbers = [[float(one) for one in NUMBER.findall(text(some))] for some in (outputs, stored)]
+        numbers = [[float(number) for number in NUMBER.findall(text(some))] for some in (outputs, stored)]
         np.testing.assert_allclose(*numbers, atol=2e-4)
-        assert [one.get("data", {}).keys() for one in outputs] == [one.get("data", {}).keys() for one in stored]
-        pictures += sum("image/png" in one.get("data", {}) for one in stored)
-        charts += sum(DRAWING in "".join(one.get("data", {}).get("text/html", "")) for one in stored)
+        assert [output.get("data", {}).keys() for output in outputs] == [
+            record.get("data", {}).keys() for record in stored
+        ]
+        pictures += sum("image/png" in record.get("data", {}) for record in stored)
+        charts += sum(DRAWING in "".join(record.get("data", {}).get("text/html", "")) for record in stored)
         if (now := payload(outputs)) is not None:
             then, figures = payload(stored), figures + 1
             assert now.keys() == then.keys() and now["axes"] == then["axes"] and now["caption"] == then["caption"]

@@ -29,14 +29,14 @@ ENDINGS = (".npy", ".npz", ".nc", ".safetensors", ".pt")
 
 def write(path: Path, **arrays: np.ndarray) -> Path:
     """A sound file by its ending, with one or more arrays."""
-    tensors = {name: torch.from_numpy(one) for name, one in arrays.items()}
+    tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
     if path.suffix == ".npy":
         np.save(path, next(iter(arrays.values())))
     elif path.suffix == ".npz":
         np.savez(path, **arrays)
     elif path.suffix == ".nc":
         dims = ("head", "query", "key", "context")
-        xr.Dataset({name: (dims, one) for name, one in arrays.items()}).to_netcdf(path, engine="h5netcdf")
+        xr.Dataset({name: (dims, array) for name, array in arrays.items()}).to_netcdf(path, engine="h5netcdf")
     elif path.suffix == ".safetensors":
         save_file(tensors, path)
     else:
@@ -67,7 +67,7 @@ def test_each_kind_is_opened(ending, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["sites"][0]["axes"] == SIZES
 
 
-@pytest.mark.parametrize("ending", [one for one in ENDINGS if one != ".npy"])
+@pytest.mark.parametrize("ending", [ending for ending in ENDINGS if ending != ".npy"])
 def test_of_several_arrays_one_is_named(ending, tmp_path, capsys):
     path = write(tmp_path / f"a{ending}", first=VALUES, second=VALUES[:, ::-1].copy())
     assert "several arrays: name one with --name; there are first (2 × 3 × 5 × 7), second" in refused(capsys, path)
@@ -106,7 +106,7 @@ def broken(ending: str, folder: Path) -> dict[str, Path]:
         "bool": VALUES > 0.1,
         "no cells": VALUES[:0],
     }
-    return paths | {name: write(folder / f"{name}{ending}", a=one) for name, one in arrays.items()}
+    return paths | {name: write(folder / f"{name}{ending}", a=array) for name, array in arrays.items()}
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

@@ -33,7 +33,7 @@ def test_in_each_tenth_of_overlap_no_label_outweighs_the_other(most):
     overlaps, labels = leaning()
     kept = balance_labels(overlaps, labels, most, seed=1)
     assert kept.tolist() == sorted(set(kept.tolist()))
-    tenth = [min(int(one * 10), 9) for one in overlaps]
+    tenth = [min(int(overlap * 10), 9) for overlap in overlaps]
     for number in range(10):
         before = [[i for i in range(3000) if tenth[i] == number and labels[i] == label] for label in (0, 1)]
         after = [len(np.intersect1d(side, kept)) for side in before]
@@ -77,8 +77,8 @@ EXAMPLES = [
 
 
 def test_training_and_reading_give_the_same_segments(tokenizer):
-    a, b = (tokenizer.encode([getattr(one, text) for one in EXAMPLES], 16) for text in ("text_a", "text_b"))
-    rows = [encoder_rows.Pair(left.ids, right.ids, one.label) for left, right, one in zip(a, b, EXAMPLES)]
+    a, b = (tokenizer.encode([getattr(example, text) for example in EXAMPLES], 16) for text in ("text_a", "text_b"))
+    rows = [encoder_rows.Pair(left.ids, right.ids, example.label) for left, right, example in zip(a, b, EXAMPLES)]
     ids, types, keep = encoder_rows.collate(rows, tokenizer)
     for number, (roles,) in enumerate(pairs.roles(EXAMPLES, tokenizer, Limits(16))):
         real = keep[number]

@@ -74,8 +74,8 @@ def test_windows_overlap_and_leave_nothing_out(tokenizer, most):
 def test_a_word_longer_than_a_window_is_several_cells(tokenizer):
     text = "car" + "s" * 17
     windows = read(tokenizer, questions.Example(text, "who"), 5)
-    assert len(windows) > 1 and all(len(one.roles["passage"]) <= 5 for one in windows)
-    assert sum(len(piece) for one in windows for piece in cut(one.roles["passage"], text)) >= len(text)
+    assert len(windows) > 1 and all(len(window.roles["passage"]) <= 5 for window in windows)
+    assert sum(len(piece) for window in windows for piece in cut(window.roles["passage"], text)) >= len(text)
     assert windows[0].roles["passage"].runs == ((0, 5),)
 
 
@@ -179,7 +179,10 @@ def test_a_malformed_official_file_is_named(tmp_path, content, message):
 
 
 def test_an_official_file_gives_the_same_examples(tmp_path):
-    path, rows = tmp_path / "official.json", [questions.row(one) | {"id": one.id} for one in questions.examples()]
+    path, rows = (
+        tmp_path / "official.json",
+        [questions.row(example) | {"id": example.id} for example in questions.examples()],
+    )
     paragraphs = [{"context": row.pop("context"), "qas": [row]} for row in rows]
     path.write_text(json.dumps({"data": [{"title": "all", "paragraphs": paragraphs}]}), "utf-8")
     assert tuple(questions.read(path)) == questions.examples()

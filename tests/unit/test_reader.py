@@ -57,7 +57,7 @@ def texts(dtype: torch.dtype = torch.float32, before: bool = False) -> tuple[Sta
 def test_the_whole_reader_is_that_of_the_paper(output):
     module, given = build(output=output).double(), texts(torch.float64)
     scores = module(given)
-    weights = {name: one.numpy() for name, one in module.state_dict().items()}
+    weights = {name: tensor.numpy() for name, tensor in module.state_dict().items()}
     for row, (m, n) in enumerate(LENGTHS):
         passage, question = given[0].vectors[row, :m].numpy(), given[1].vectors[row, :n].numpy()
         start, end = oracle.reader(passage, question, weights, output)

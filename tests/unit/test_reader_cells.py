@@ -16,7 +16,7 @@ from triattn_core.inference.explain import explain
 from triattn_core.inference.span_decoding import cell_facts, require_cell, score_terms, score_terms_of, states
 from triattn_core.tasks import questions
 
-LONG = " ".join(one.passage for one in questions.examples()[:9])
+LONG = " ".join(example.passage for example in questions.examples()[:9])
 CELL = 3, 2
 
 

@@ -63,12 +63,14 @@ def test_features_are_what_the_frozen_encoder_gives(reader_world, tmp_path, vect
     chosen = np.array([0, 2, 3])
     states, targets = seen.batch(chosen, "cpu")
     windows = [questions.roles([examples[i]], tokenizer, config.limits)[0] for i in (3, 23, 50)]
-    assert any(len(one) > 1 for one in questions.roles(examples, tokenizer, config.limits))
-    expected = words(collate([one[0] for one in windows], tokenizer))
+    assert any(len(example_roles) > 1 for example_roles in questions.roles(examples, tokenizer, config.limits))
+    expected = words(collate([window[0] for window in windows], tokenizer))
     for ours, theirs in zip(states, expected, strict=True):
         assert torch.equal(ours.keep, theirs.keep)
         torch.testing.assert_close(ours.vectors[ours.keep], theirs.vectors[theirs.keep], rtol=0, atol=3e-3)
-    assert seen.lengths[chosen].tolist() == [[len(role.runs) for role in one[0].roles.values()] for one in windows]
+    assert seen.lengths[chosen].tolist() == [
+        [len(role.runs) for role in window[0].roles.values()] for window in windows
+    ]
     for row, number, (first, last) in zip(chosen.tolist(), (3, 23, 50), targets.tolist()):
         start, end = seen.span(row, first, last)
         assert examples[number].passage[start:end] == examples[number].answers[0][0]
@@ -93,7 +95,7 @@ def test_two_readers_from_one_command_to_every_other(reader_world, capsys):
         assert main(["verify", str(folder)]) == 0
     assert main(["evaluate", *map(str, folders), str(dev), "--json"]) == 0
     summary = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert [one["n"] for one in summary["checkpoints"]] == [21, 21] and len(summary["differences"]) == 1
+    assert [checkpoint["n"] for checkpoint in summary["checkpoints"]] == [21, 21] and len(summary["differences"]) == 1
     assert main(["list"]) == 0
     assert {"asked-trilinear", "asked-dot-o1"} <= set(capsys.readouterr().out.split())
     assert main(["cases", *map(str, folders), str(dev), "--out", str(reader_world / "cases.parquet")]) == 0
@@ -119,9 +121,9 @@ def test_an_answer_and_its_trace(reader_world, tmp_path, capsys):
     assert first.probability == pytest.approx(start[i] * end[j], rel=1e-4)
     terms = score_terms(bundle, example, 2, 1)
     assert list(terms) == ["w_p·h^t", "w_q·u^t", "w_pq·(h^t * u^t)"] and all(
-        one.shape == (10,) for one in terms.values()
+        term.shape == (10,) for term in terms.values()
     )
-    assert sum(one.sum() for one in terms.values()) == pytest.approx(scores.values[2, 1], abs=1e-5)
+    assert sum(term.sum() for term in terms.values()) == pytest.approx(scores.values[2, 1], abs=1e-5)
     trace.save(tmp_path / "trace.nc")
     assert set(AttentionTrace.load(tmp_path / "trace.nc").sites) == set(trace.sites)
     row = tmp_path / "row.json"
@@ -212,7 +214,7 @@ def test_systems_are_trained_by_the_same_command_and_show_their_terms(reader_wor
     assert prediction.labels and trace.meta["mechanism"] == mechanism
     score = float(trace.site("attention/relevance")[1, 0])
     parts = score_terms(bundle, example, 1, 0, trace.meta.get("option", 0))
-    assert sum(one.sum() for one in parts.values()) == pytest.approx(score, abs=1e-5)
+    assert sum(part.sum() for part in parts.values()) == pytest.approx(score, abs=1e-5)
 
 
 @pytest.mark.parametrize("mechanism", ["baseline", *SYSTEMS])
@@ -223,4 +225,4 @@ def test_the_full_size_config_trains_every_row_of_the_papers_tables(mechanism):
         settings = {"model.mechanism": mechanism, "model.similarity": name, "model.output": output}
         with torch.device("meta"):
             model = build(read_config(path, settings), 384)
-        assert sum(one.numel() for one in model.parameters()) > 100_000
+        assert sum(parameter.numel() for parameter in model.parameters()) > 100_000

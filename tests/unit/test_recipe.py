@@ -35,7 +35,7 @@ WEIGHTS = {"name": "w", "had_seen": [{"name": "a", "what": "b"}], "path": "here"
 def changed(at: str, value: object) -> dict:
     """The good recipe with one setting changed, or without it where the value is None."""
     recipe = copy.deepcopy(GOOD)
-    *keys, last = [int(one) if one.isdigit() else one for one in at.split(".")]
+    *keys, last = [int(part) if part.isdigit() else part for part in at.split(".")]
     inner = recipe
     for key in keys:
         inner = inner[key]

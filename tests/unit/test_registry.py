@@ -65,7 +65,7 @@ def test_one_checkpoint_can_be_added_alone(two):
 def test_the_command_line_lists_both(two, capsys):
     assert main(["list", "--json", "--checkpoints", str(two[1])]) == 0
     entries = json.loads(capsys.readouterr().out)
-    assert [one["name"] for one in entries] == ["checkpoints/small-tri", "small-bi", "small-tri"]
+    assert [entry["name"] for entry in entries] == ["checkpoints/small-tri", "small-bi", "small-tri"]
 
 
 def test_a_folder_is_parsed_once_for_every_state_of_its_files(two, monkeypatch):
@@ -165,7 +165,7 @@ def test_the_first_missing_tensor_and_the_nearest_are_named(two):
     file = ours / "small-tri" / "model.safetensors"
     tensors = load_file(file)
     first = next(name for name in load("small-tri").model.state_dict() if name in tensors)
-    save_file({(f"{name}_renamed" if name == first else name): one for name, one in tensors.items()}, file)
+    save_file({(f"{name}_renamed" if name == first else name): tensor for name, tensor in tensors.items()}, file)
     config = json.loads((file.parent / "config.json").read_text())
     del config["digest"]
     (file.parent / "config.json").write_text(json.dumps(config))

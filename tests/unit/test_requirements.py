@@ -65,23 +65,25 @@ def test_the_tests_import_what_is_required():
 
 def test_the_package_works_with_ranges_that_hold_the_pins():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    ranges = {one.name: one.specifier for one in map(Requirement, project["dependencies"])}
+    ranges = {requirement.name: requirement.specifier for requirement in map(Requirement, project["dependencies"])}
     tested = pins("requirements.txt")
     assert ranges.keys() == tested.keys()
     for name, version_tested in tested.items():
         assert ranges[name].contains(version_tested), name
         assert not ranges[name].contains("0.0.1"), name
-    extras = [one for lines in project["optional-dependencies"].values() for one in map(Requirement, lines)]
+    extras = [
+        requirement for lines in project["optional-dependencies"].values() for requirement in map(Requirement, lines)
+    ]
     tested = pins("requirements-scale.txt") | pins("requirements-notebook.txt")
-    assert {one.name for one in extras} == tested.keys()
-    assert all(one.specifier.contains(tested[one.name]) for one in extras)
+    assert {extra.name for extra in extras} == tested.keys()
+    assert all(extra.specifier.contains(tested[extra.name]) for extra in extras)
 
 
 def test_the_lock_file_has_every_pin_and_nothing_but_exact_versions():
     lines = (ROOT / "requirements.lock").read_text("utf-8").splitlines()
     locked = dict(line.split("==") for line in lines)
-    assert all(re.fullmatch(r"[0-9][0-9a-z.]*", one) for one in locked.values())
-    locked = {canonicalize_name(name): one for name, one in locked.items()}
+    assert all(re.fullmatch(r"[0-9][0-9a-z.]*", pin) for pin in locked.values())
+    locked = {canonicalize_name(name): pin for name, pin in locked.items()}
     for file in FILES[:-1]:
         for name, pinned_version in pins(file).items():
             assert locked[canonicalize_name(name)] == pinned_version, name

@@ -128,7 +128,7 @@ def test_an_empty_cell_has_its_reason():
 def test_the_best_of_a_column_are_those_that_print_alike():
     def make_column(*values: float, better: str = "higher") -> list[Cell]:
         column = COLUMN.model_copy(update={"digits": 1, "better": better})
-        return [Cell(column, Printed(str(one), one, None), (one,) if one > 70 else ()) for one in values]
+        return [Cell(column, Printed(str(value), value, None), (value,) if value > 70 else ()) for value in values]
 
     assert best_cells(make_column(84.121, 84.119, 84.08), ours=True) == {0, 1}  # ours has two digits at least
     assert best_cells(make_column(84.121, 84.119, 84.08), ours=False) == {0}
@@ -147,7 +147,7 @@ def test_the_page_opens_where_most_can_be_compared():
 
 def test_a_table_as_rows_has_every_cell_with_its_reason():
     rows = export_rows("Paper", TABLE, fill_table(TABLE, [record()]))
-    assert [(one["row"], one["metric"], one["published"], one["ours"]) for one in rows] == [
+    assert [(row["row"], row["metric"], row["published"], row["ours"]) for row in rows] == [
         ("COIN", "Accuracy", "85.6", None),
         ("COIN", "F1-score", "86.5", None),
         ("TAN TDP", "Accuracy", "87.25 ± 0.11", 81.5),
@@ -205,7 +205,7 @@ def test_a_broken_line_is_named_and_the_others_are_there(tmp_path, monkeypatch):
     append_record(tmp_path / "results" / "trained.jsonl", line("c", 1))
     records, problems = all_records()
     assert [one.entry.digest for one in records] == ["a", "b", "c"]
-    assert [one.rpartition("some.jsonl:")[2].partition(":")[0] for one in problems] == ["2", "4", "5", "6"]
+    assert [problem.rpartition("some.jsonl:")[2].partition(":")[0] for problem in problems] == ["2", "4", "5", "6"]
 
 
 def test_a_checkpoint_without_weights_still_has_its_numbers_and_one_without_numbers_its_problem(tmp_path, monkeypatch):

@@ -109,7 +109,7 @@ def test_ablations_are_those_of_the_sweep_and_whole_models_those_of_the_checkpoi
     }
     assert not any(line[1].values for line in cells(3).values())
     assert cells(2)["COIN"][0].values == (84.0,) and cells(2)["COIN"][1].values == (6.25,)
-    note_texts = {one.head: one.text for one in notes.notes_on_cells(cells(3)["original"])}
+    note_texts = {note.head: note.text for note in notes.notes_on_cells(cells(3)["original"])}
     assert (
         note_texts["Encoder"] == "None: the vectors of its words are learnt along."
         and "Start weights" not in note_texts
@@ -124,9 +124,9 @@ def test_the_number_of_blocks_is_drawn_from_its_sweep(checkpoint_folder):
     for data, points in (("lcqmc", {1.0: (60.0,), 2.0: (61.0,), 3.0: (62.0,)}), ("quora", None)):
         figure = read_model(FOLDER / f"figure-3-{data}.json", Figure)
         figure_curves = curves.measured_curves(figure, run_records.all_records()[0])
-        assert [one.points for one in figure_curves] == ([points] if points else [])
+        assert [curve.points for curve in figure_curves] == ([points] if points else [])
         table = TABLES[{"lcqmc": 1, "quora": 2}[data]]
-        assert all(figure.ours.items() >= one.ours.items() for one in table.columns)
+        assert all(figure.ours.items() >= column.ours.items() for column in table.columns)
 
 
 def test_a_vote_is_measured_and_kept_by_one_command(checkpoint_folder, capsys):
@@ -146,7 +146,7 @@ def test_a_vote_is_measured_and_kept_by_one_command(checkpoint_folder, capsys):
     result = json.loads(capsys.readouterr().out)["checkpoints"][-1]
     accuracy, parameters = cells(2)["COIN (ensemble)"]
     assert accuracy.values == (result["metrics"]["accuracy"],) and accuracy.record.rows("test") == 23
-    own = sum(one.numel() for one in load("quora-coin").model.parameters())
+    own = sum(parameter.numel() for parameter in load("quora-coin").model.parameters())
     assert parameters.values == (pytest.approx(5 * own / 1e6),)
     assert accuracy.record.entry.metrics["command"].endswith("--vote --record --json")
     for arguments, says in (
@@ -181,14 +181,14 @@ def test_the_bench_fills_the_table_of_costs(checkpoint_folder, monkeypatch, caps
     assert table_cells["COIN"][1].spread == spread > 0 and table_cells["COIN"][0].spread is None
     assert paper_comparison.format_cell(table_cells["COIN"][1]) == f"{table_cells['COIN'][1].ours:.3f} ± {spread:.3f}"
     assert table_cells["COIN"][1].sample().spread is None, "one run has no spread over runs"
-    note_texts = {one.head: one.text for one in notes.notes_on_cells(table_cells["COIN"])}
+    note_texts = {note.head: note.text for note in notes.notes_on_cells(table_cells["COIN"])}
     assert note_texts["Timed"] == "Ours over 2 batches, ± their standard deviation."
 
 
 def test_what_is_said_of_the_bench_is_what_it_times():
     from tests.bench.coin import ENGLISH, bert
 
-    note_texts = {one.head: one.text for one in TABLES[5].notes}
+    note_texts = {note.head: note.text for note in TABLES[5].notes}
     assert note_texts["COIN"].startswith(
         f"The English one: embedding {ENGLISH.embedding}, hidden {ENGLISH.hidden}, 3 blocks, words."
     )
@@ -200,13 +200,13 @@ def test_what_is_said_of_the_bench_is_what_it_times():
 
 def test_what_was_missed_is_said_with_the_numbers_of_the_record():
     metrics = json.loads((SHIPPED / "lcqmc" / "lcqmc-coin" / "metrics.json").read_text("utf-8"))
-    (reason,) = [one.why for one in PAPER.left_out if "missed" in one.why]
+    (reason,) = [omission.why for omission in PAPER.left_out if "missed" in omission.why]
     dev, test = metrics["dev"], metrics["test"]
     assert f"has {test['accuracy']} (F1 {test['f1']}), one seed" in reason and len(metrics["seeds"]) == 1
     assert all(printed in reason for printed in TABLES[1].rows[4].values)
     assert f"best on dev, {dev['accuracy']}" in reason and test["accuracy"] < 84
     assert f"{dev['accuracy'] - test['accuracy']:.1f} points below dev" in reason
-    on_dev = [one["dev_accuracy"] for one in metrics["history"] if "dev_accuracy" in one]
+    on_dev = [event["dev_accuracy"] for event in metrics["history"] if "dev_accuracy" in event]
     assert len(on_dev) == metrics["epochs"] == 10 and on_dev[-1] == max(on_dev)
 
 
@@ -218,9 +218,9 @@ def test_a_command_waits_for_the_checkpoints_that_it_names(tmp_path, monkeypatch
     (tmp_path / "two-b" / "config.json").write_text("{}")
     assert paper_results.missing_checkpoints(command) == ["one"]
     assert paper_results.missing_checkpoints("triattn evaluate SEED") == []
-    sweeps = [one for one in TABLES[3].notes if one.command]
-    assert [one.about for one in sweeps] == ["Quora", "LCQMC"]
-    folders = [re.search(r"checkpoints/(\w+)/\1-coin/config.json", one.command)[1] for one in sweeps]
+    sweeps = [note for note in TABLES[3].notes if note.command]
+    assert [sweep.about for sweep in sweeps] == ["Quora", "LCQMC"]
+    folders = [re.search(r"checkpoints/(\w+)/\1-coin/config.json", sweep.command)[1] for sweep in sweeps]
     assert folders == ["quora", "lcqmc"]
 
 

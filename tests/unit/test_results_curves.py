@@ -30,7 +30,7 @@ def run(n: int, *values: float, similarity: str = "additive", every: int = 3, fi
 
 
 def points(figure_curves) -> dict[str, dict[float, tuple[float, ...]]]:
-    return {one.line.name: one.points for one in figure_curves}
+    return {curve.line.name: curve.points for curve in figure_curves}
 
 
 def test_runs_that_differ_in_the_swept_setting_alone_are_a_line():
@@ -81,7 +81,7 @@ def test_a_band_is_one_standard_deviation_and_of_one_run_there_is_none():
 
 def drawn(*records, theme: str = "light") -> dict:
     figure_curves = curves.measured_curves(FIGURE, records)
-    chosen = {one.line.name: one.line.chosen for one in figure_curves}
+    chosen = {curve.line.name: curve.line.chosen for curve in figure_curves}
     titles = {"x": "layers", "value": "accuracy"}
     return layers.figure(pd.DataFrame(curves.export_rows(figure_curves)), titles, chosen, "#123456", theme).to_dict()
 
@@ -98,7 +98,7 @@ def test_the_figure_names_its_lines_marks_the_best_and_rings_the_papers_choice()
     assert data(spec, best)[0]["mean"] == 82 and data(spec, best)[0]["x"] == 2
     assert [data(spec, one)[0]["line"] for one in ends] == ["TAdd", "TDP"]
     assert all(data(spec, one)[0]["x"] == 6 for one in ends)
-    (ring,) = [one for one in spec["layer"] if one["mark"].get("filled") is False]
+    (ring,) = [layer for layer in spec["layer"] if layer["mark"].get("filled") is False]
     assert [(one["line"], one["x"]) for one in data(spec, ring)] == [("TAdd", 2)]
     axis = spec["layer"][0]["encoding"]["x"]
     assert axis["title"] == "layers" and axis["axis"]["values"] == [1, 2, 3, 4, 5, 6]
@@ -106,7 +106,7 @@ def test_the_figure_names_its_lines_marks_the_best_and_rings_the_papers_choice()
 
 def test_names_of_lines_that_end_together_do_not_cover_each_other():
     spec = drawn(run(1, 80.0), run(2, 82.0), run(1, 79.0, similarity="dot"), run(2, 82.0, similarity="dot"))
-    moves = [one["mark"]["dy"] for one in spec["layer"] if one["mark"].get("align") == "left"]
+    moves = [layer["mark"]["dy"] for layer in spec["layer"] if layer["mark"].get("align") == "left"]
     assert abs(moves[0] - moves[1]) >= 14
 
 

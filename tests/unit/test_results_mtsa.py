@@ -65,11 +65,11 @@ def test_the_printed_values_are_those_that_were_checked_against_the_paper():
 
 def test_what_is_left_out_is_said_with_its_reason():
     (paper,) = [one for one in paper_results.load_papers() if one.paper.name == "MTSA"]
-    left = {one.what: one.why for one in paper.paper.left_out}
-    assert [one.number for one in paper.tables] == list(SIZES) and not paper.problems
+    left = {omission.what: omission.why for omission in paper.paper.left_out}
+    assert [table.number for table in paper.tables] == list(SIZES) and not paper.problems
     assert "not to be had" in left["Semantic role labelling (Table 4)"]
     assert "not to be had" in left["Machine translation (Table 6)"]
-    assert all("44,075 of the paper's 549,367" in one.said for one in TABLES[1].columns if one.group == "SNLI")
+    assert all("44,075 of the paper's 549,367" in column.said for column in TABLES[1].columns if column.group == "SNLI")
 
 
 # --- runs fill their rows ---
@@ -183,8 +183,8 @@ def test_folds_trained_in_an_unlisted_folder_fill_their_row_with_their_spread(re
 
 
 def test_one_fold_alone_is_said_to_be_that(records):
-    entry = next(one for one in records if one.folds).entry
-    metrics = {name: one for name, one in entry.metrics.items() if name != "folds"}
+    entry = next(record for record in records if record.folds).entry
+    metrics = {name: value for name, value in entry.metrics.items() if name != "folds"}
     fold_record = run_records.Record(run_records.Entry(entry.name, entry.path, entry.config, metrics, "", 0), "sweep")
     assert fold_record.each == "fold 1 of 3, alone"
     cell_notes = notes.notes_on_cells([cell(5, "Multi-head", "Accuracy", "CR", [fold_record])])
@@ -216,6 +216,6 @@ def test_the_command_prints_the_tables(records, capsys):
     widths = {line.replace(r"\|", "").count("|") for line in output.splitlines() if line.startswith("|")}
     assert len(widths) == len(SIZES)
     (line,) = [one for one in output.splitlines() if one.startswith("| Multi-head | 82.6 ± 1.9")]
-    row_cells = [one.strip() for one in line.strip("|").split("|")]
+    row_cells = [part.strip() for part in line.strip("|").split("|")]
     assert "(3)" in row_cells[2] and row_cells[4] == "not trained"
     assert "\n\nTrained on: All rows of " in output

@@ -38,7 +38,7 @@ def test_notes_say_what_the_start_weights_had_read(tmp_path, monkeypatch, seen, 
     encoder(tmp_path, seen)
     each = [{"seed": n, "test": {"accuracy": 80.0 + n, "n": 400}} for n in (1, 2)]
     cells = [one for row in fill_table(TABLE, [record(each_seed=each)]) for one in row]
-    note_texts = {one.head: one.text for one in notes.notes_on_cells(cells)}
+    note_texts = {note.head: note.text for note in notes.notes_on_cells(cells)}
     assert note_texts["Start weights"].startswith(prefix)
     frozen = "small, 5 layers of 77 features; the heads are trained on its frozen features."
     assert note_texts["Encoder"] == f"{frozen} It was itself trained on cars/train, cars/more."

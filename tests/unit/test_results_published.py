@@ -27,12 +27,12 @@ def tables() -> dict[int, Table]:
 def number(table: Table, name: str, metric: str) -> float:
     """A printed number by its row's name without marks, and its column's metric."""
     row = next(row for row in table.rows if plain_name(row.name) == name)
-    return table.printed(row, next(one for one in table.columns if one.metric == metric)).value
+    return table.printed(row, next(column for column in table.columns if column.metric == metric)).value
 
 
 def texts(table: Table, mechanism: str, metrics: tuple[str, ...]) -> dict[str, list[str]]:
     """Printed texts of the rows of a mechanism, by similarity."""
-    columns = [next(one for one in table.columns if one.metric == metric) for metric in metrics]
+    columns = [next(column for column in table.columns if column.metric == metric) for metric in metrics]
     return {
         row.ours["similarity"]: [table.printed(row, column).text for column in columns]
         for row in table.rows
@@ -96,7 +96,7 @@ def test_a_column_of_ours_alone_has_no_printed_number_wherever_it_stands():
         | {"rows": [{"name": "x", "values": ["1.5", "-"]}]}
     )
     values = [table.printed(table.rows[0], column) for column in table.columns]
-    assert [one and one.value for one in values] == [None, 1.5, None]
+    assert [value and value.value for value in values] == [None, 1.5, None]
 
 
 @pytest.fixture
@@ -111,10 +111,10 @@ def test_the_papers_of_the_package_stand_beside_those_of_another_folder(checkpoi
     about = json.loads((checkpoint_folder / "paper.json").read_text("utf-8"))
     (checkpoint_folder / "paper.json").write_text(json.dumps(about | {"name": "Another", "order": 0}), "utf-8")
     papers = paper_results.load_papers()
-    assert [one.paper.name for one in papers][:2] == ["Another", "Tri-Attention"]
-    assert [(len(one.tables), len(one.figures)) for one in papers][:2] == [(6, 3), (6, 3)]
-    assert [one.number for one in papers[0].tables] == [5, 6, 7, 8, 9, 20]
-    assert not any(one.problems for one in papers)
+    assert [paper.paper.name for paper in papers][:2] == ["Another", "Tri-Attention"]
+    assert [(len(paper.tables), len(paper.figures)) for paper in papers][:2] == [(6, 3), (6, 3)]
+    assert [table.number for table in papers[0].tables] == [5, 6, 7, 8, 9, 20]
+    assert not any(paper.problems for paper in papers)
 
 
 @pytest.mark.parametrize(
@@ -134,8 +134,8 @@ def test_a_file_that_cannot_be_read_is_one_line_and_the_others_are_there(checkpo
     path.write_text(text, "utf-8")
     with pytest.raises(DataError, match="table-6.json"):
         read_model(path, Table)
-    another = next(one for one in paper_results.load_papers() if one.problems)
-    assert [one.number for one in another.tables] == [5, 7, 8, 9, 20]
+    another = next(paper for paper in paper_results.load_papers() if paper.problems)
+    assert [table.number for table in another.tables] == [5, 7, 8, 9, 20]
     (problem,) = another.problems
     assert str(path) in problem and says in problem and "\n" not in problem
 

@@ -71,7 +71,7 @@ def test_a_p_of_few_rows_is_that_of_all_their_orders(values):
     printed = (65.1, 64.2, 58.2, 64.2)[: len(values)]
     for name, (test, _) in row_order.TESTS.items():
         known, p = row_order._correlation(name, printed, values)
-        every = [abs(test(printed, one).statistic) for one in permutations(values)]
+        every = [abs(test(printed, order).statistic) for order in permutations(values)]
         assert known == pytest.approx(test(printed, values).statistic)
         assert p == pytest.approx(sum(one >= abs(known) - 1e-9 for one in every) / len(every))
 
@@ -106,7 +106,7 @@ def test_a_system_has_the_function_that_its_row_prints_and_no_other(tables):
         run_record.entry.config["model"]["mechanism"] = mechanism
         cells = [cell for row in paper_comparison.fill_table(tables[2], [run_record]) for cell in row if cell.values]
         groups = {cell.column.group for cell in cells}
-        return {group: {one.column.name for one in cells if one.column.group == group} for group in groups}
+        return {group: {cell.column.name for cell in cells if cell.column.group == group} for group in groups}
 
     for mechanism, own in {"bidaf": "trilinear", "dcn": "dot", "qanet": "trilinear"}.items():
         assert f"({own})" in next(row.name for row in tables[2].rows if row.ours == {"mechanism": mechanism})
@@ -120,7 +120,7 @@ def test_where_ours_differ_is_among_what_to_know(tables):
     for head, words in {"Sizes": "2d", "Dropout": "none inside", "Averaged weights": "step", "DCN": "sentinel"}.items():
         assert words in note_texts[head] and "paper" in note_texts[head]
     for table in tables:
-        assert "names no split" in next(one.text for one in table.notes if one.head == "Test set")
+        assert "names no split" in next(note.text for note in table.notes if note.head == "Test set")
 
 
 def test_sizes_and_vectors_stand_beside_the_numbers(tables):

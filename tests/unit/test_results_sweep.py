@@ -108,13 +108,13 @@ def test_what_is_listed_leaves_no_other_record_and_all_seeds_all_metrics(world, 
     assert not (root / "checkpoints" / "results").exists()
     (record,) = [one for one in run_records.all_records()[0] if one.entry.name == "small-tri"]
     assert record.runs == 2 and len(record.values("test", "f1")) == len(record.values("dev", "accuracy")) == 2
-    assert record.values("test", "accuracy") == tuple(one["test"] for one in record.entry.metrics["seeds"])
+    assert record.values("test", "accuracy") == tuple(seed_run["test"] for seed_run in record.entry.metrics["seeds"])
 
 
 def test_the_records_make_a_curve_and_seeds_that_can_be_tested(world, swept):
     (curve,) = curves.measured_curves(FIGURE, run_records.all_records()[0])
     assert {x: len(values) for x, values in curve.points.items()} == {1.0: 2, 3.0: 2}
-    assert curve.points[1.0] == tuple(one["dev"]["accuracy"] for one in swept[0]["each_seed"])
+    assert curve.points[1.0] == tuple(seed_run["dev"]["accuracy"] for seed_run in swept[0]["each_seed"])
     assert len(welch_over_seeds({str(x): values for x, values in curve.points.items()})) == 1
 
 
@@ -164,20 +164,20 @@ def test_a_sweep_that_is_stopped_keeps_what_it_had(world, monkeypatch):
             break
     else:
         raise AssertionError("the first variant was never said to be done")
-    assert [one["set"] for one in stored(world, "stopped")] == [{"training.rate": 0.002}]
+    assert [record["set"] for record in stored(world, "stopped")] == [{"training.rate": 0.002}]
     done = [event.values for event in started(True) if "variant" in event.values]
     assert [one["training.rate"] for one in done] == [0.004]
-    assert [one["set"]["training.rate"] for one in stored(world, "stopped")] == [0.002, 0.004]
+    assert [record["set"]["training.rate"] for record in stored(world, "stopped")] == [0.002, 0.004]
 
 
 def test_several_configs_and_settings_are_all_combined(world):
     settings = ("--set", "model.similarity=dot,scaled_dot", "--set", "data.every=3", "--name", "two")
     assert run(world, *settings, names=("bi", "tri")) == 0
     records = stored(world, "two")
-    assert [(one["name"], one["set"]["model.similarity"]) for one in records] == [
+    assert [(record["name"], record["set"]["model.similarity"]) for record in records] == [
         ("small-bi", "dot"), ("small-bi", "scaled_dot"), ("small-tri", "dot"), ("small-tri", "scaled_dot")
     ]  # fmt: skip
-    assert all(one["config"]["data"]["every"] == 3 and one["each_seed"][0]["seed"] == 1 for one in records)
+    assert all(record["config"]["data"]["every"] == 3 and record["each_seed"][0]["seed"] == 1 for record in records)
     cell = paper_comparison.measured_cell(
         paper_comparison.Column(name="x", metric="accuracy", split="dev"),
         {"records": "two", "mechanism": "tri", "similarity": "dot"},

@@ -105,7 +105,7 @@ def test_a_field_that_does_not_fit_is_named(tmp_path, change, message):
 def test_a_missing_label_is_nobodys_judgement(tmp_path):
     row = {"text_a": "the", "text_b": "movie"}
     examples = list(pairs.read(write(tmp_path / "rows.jsonl", [json.dumps(row), json.dumps(row | {"label": 0})])))
-    assert [one.label for one in examples] == [None, 0]
+    assert [example.label for example in examples] == [None, 0]
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,9 @@ def kill_a_trainer(run: Path) -> None:
     while not list(run.glob("state-*[0-9]")) and time.monotonic() < end:
         time.sleep(0.05)
     workers = [
-        one for one in psutil.process_iter(["cmdline"]) if "RayTrainWorker" in " ".join(one.info["cmdline"] or ())
+        process
+        for process in psutil.process_iter(["cmdline"])
+        if "RayTrainWorker" in " ".join(process.info["cmdline"] or ())
     ]
     workers[0].kill()
 

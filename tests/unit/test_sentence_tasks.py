@@ -50,7 +50,9 @@ def test_each_text_stands_alone(world, task, example):
         assert row.axes(f"{name}/layer.0/x")["key"] is role
     assert row.length == max(map(len, row.roles.values())) and row.tokens == sum(map(len, row.roles.values()))
     shorter = replace(example, **{next(iter(texts)): "car"})
-    batch = collate([one for (one,) in task.roles([example, shorter], tokenizer, Limits(30))], tokenizer)
+    batch = collate(
+        [example_roles for (example_roles,) in task.roles([example, shorter], tokenizer, Limits(30))], tokenizer
+    )
     for source in ("embedding", "layer:1", "layer:2"):
         read = word_vectors(encoder, source, 30)
         alone = read(collate([row], tokenizer))
@@ -141,8 +143,8 @@ def test_rows_are_chosen_by_their_fields(tmp_path):
     rows = [{"text_a": str(i), "text_b": "b", "label": 0, "src": "random" if i % 2 else "other"} for i in range(5)]
     rows[3]["dup"] = 1
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    assert [one.premise for one in inference.read(path, where={"src": "random"})] == ["1", "3"]
-    assert [one.premise for one in inference.read(path, training=True, where={"src": "random"})] == ["1"]
+    assert [example.premise for example in inference.read(path, where={"src": "random"})] == ["1", "3"]
+    assert [example.premise for example in inference.read(path, training=True, where={"src": "random"})] == ["1"]
 
 
 def test_spaced_text_is_natural_again():

@@ -101,7 +101,7 @@ def test_what_is_held_out_is_not_trained_on(world):
     parts = splits(config, world / "data")
     rows = list(sentences.read(world / "data" / "ask" / "train.jsonl"))
     (train_,), dev, test = parts.train.values(), parts.dev, parts.test
-    keys = {name: {texts_of(one) for one in parts.examples(name)} for name in ("dev", "test")}
+    keys = {name: {texts_of(example) for example in parts.examples(name)} for name in ("dev", "test")}
     learnt = [texts_of(rows[i]) for i in train_]
     assert texts_of(rows[0]) in keys["test"], "the first row of train stands in test too"
     assert not keys["dev"] & keys["test"]
@@ -141,8 +141,8 @@ def test_features_are_what_the_encoder_gives(world, tmp_path, source):
     encoder, tokenizer = load_encoder("tiny", "cpu")
     words = word_vectors(encoder, source, 12)
     examples = list(inference.read(world / "data" / "nli" / "dev.jsonl"))
-    rows = [one for (one,) in inference.roles(examples, tokenizer, Limits(12))]
-    features = encode_texts(tmp_path / "found", words, tokenizer, rows, [one.label for one in examples])
+    rows = [example_roles for (example_roles,) in inference.roles(examples, tokenizer, Limits(12))]
+    features = encode_texts(tmp_path / "found", words, tokenizer, rows, [example.label for example in examples])
     part = features.part(np.array([3, 5, 8, 13]))
     chosen = np.array([0, 2, 3])
     tensors, counts, labels = part.batch(chosen, "cpu")
@@ -219,7 +219,7 @@ def test_folds_over_rows_cut_equal_texts_apart(world):
         parts = splits(config.model_copy(update={"data": data}), world / "data")
         test_rows += parts.test[1].tolist()
         trained = {texts_of(parts.sets["any/all"][i]) for i in parts.train["any/all"]}
-        both += sum(texts_of(one) in trained for one in parts.examples("test"))
+        both += sum(texts_of(example) in trained for example in parts.examples("test"))
         assert sum(map(len, (parts.train["any/all"], parts.dev[1], parts.test[1]))) == 30 + DUPLICATES
     assert sorted(test_rows) == list(range(30 + DUPLICATES)) and both
     with pytest.raises(ConfigError, match="repeats is of folds"):
@@ -230,7 +230,7 @@ def test_inference_learns_from_the_rows_that_are_asked_for(world, capsys):
     folder = make(world, "nli-mtsa", "inference", NLI)
     metrics = train(world, folder)
     lines = (world / "data" / "nli" / "train.jsonl").read_text("utf-8").splitlines()
-    rows = [one for one in map(json.loads, lines) if one["src"] == "random"]
+    rows = [record for record in map(json.loads, lines) if record["src"] == "random"]
     assert metrics["dev"]["n"] == 14 and metrics["test"]["n"] == 12 and 0 < len(rows) < 40
     (labels,) = (world / "runs" / "features").glob("*/nli-train*random/labels.npy")
     assert np.load(labels).tolist() == [row["label"] for row in rows]

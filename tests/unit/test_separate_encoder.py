@@ -47,7 +47,7 @@ def layers(bert: BertModel, ids) -> tuple:
 def test_every_text_is_encoded_alone(world, task):
     encoder, tokenizer, bert = world
     examples = {"pairs": PAIRS, "dialogue": [TALK], "reading": [TEXT]}[task.NAME]
-    rows = [row for one in task.roles(examples, tokenizer, Limits(40, apart=True)) for row in one]
+    rows = [row for example_roles in task.roles(examples, tokenizer, Limits(40, apart=True)) for row in example_roles]
     batch_states = ApartEncoder(encoder, (1, 2), False)(collate(rows, tokenizer))
     cls, sep = tokenizer.special["cls"], tokenizer.special["sep"]
     assert batch_states.pooled is None
@@ -59,7 +59,7 @@ def test_every_text_is_encoded_alone(world, task):
                 states.vectors[i, states.keep[i]], layers(bert, [cls, *ids, sep])[1][0, 1:-1], rtol=0, atol=1e-5
             )
         ids = row.context.ids
-        starts = [place for place, one in enumerate(ids) if one == cls] + [len(ids)]
+        starts = [place for place, number in enumerate(ids) if number == cls] + [len(ids)]
         assert len(starts) == (3 if task is pairs else 2)
         whole = torch.cat([layers(bert, ids[a:b])[2][0] for a, b in zip(starts, starts[1:])])
         real = ~torch.tensor(row.context.special)
@@ -81,7 +81,7 @@ def test_hidden_and_given_words(world):
     """What an analysis hides or gives in place of words is what a fresh run of BERT would have read."""
     encoder, tokenizer, bert = world
     apart = ApartEncoder(encoder, (2, 2), True)
-    rows = [one for (one,) in pairs.roles(PAIRS, tokenizer, Limits(40, apart=True))]
+    rows = [example_roles for (example_roles,) in pairs.roles(PAIRS, tokenizer, Limits(40, apart=True))]
     batch = collate(rows, tokenizer)
     seen = batch.context.keep.clone()
     seen[0, 2] = False

@@ -56,8 +56,10 @@ def test_rows_that_both_have_right_say_nothing():
 def test_every_two_are_asked_and_the_more_are_asked_the_less_is_proved():
     a, b = rows(40, 5, 20, 10)
     comparisons = mcnemar("abc", [a, b, rows(40, 5, 20, 10, seed=2)[0]])
-    assert [(one.a, one.b) for one in comparisons] == [("a", "b"), ("a", "c"), ("b", "c")]
-    assert [one.adjusted for one in comparisons] == pytest.approx(closed([one.p for one in comparisons]))
+    assert [(comparison.a, comparison.b) for comparison in comparisons] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert [comparison.adjusted for comparison in comparisons] == pytest.approx(
+        closed([comparison.p for comparison in comparisons])
+    )
     alone = mcnemar("ab", [a, b])[0]
     assert comparisons[0].p == alone.p == alone.adjusted < comparisons[0].adjusted
 
@@ -68,8 +70,8 @@ def test_chance_passes_for_a_difference_no_more_often_than_it_says():
     comparisons = []
     for _ in range(400):
         comparisons.append(mcnemar("ab", rng.integers(2, size=(2, 200)).astype(bool).tolist()))
-    assert 0 < sum(one.p < 0.05 for (one,) in comparisons) < 32
-    assert 0.3 < mean(one.gain > 0 for (one,) in comparisons) < 0.7
+    assert 0 < sum(comparison.p < 0.05 for (comparison,) in comparisons) < 32
+    assert 0.3 < mean(comparison.gain > 0 for (comparison,) in comparisons) < 0.7
 
 
 def test_holm_on_four_worked_by_hand():
@@ -122,14 +124,16 @@ def test_one_seed_proves_nothing_and_is_not_asked():
         == []
     )
     comparisons = welch_over_seeds({"a": [80.0, 81.0], "one": [99.0], "b": [80.5, 82.0], "c": [90.0, 90.5]})
-    assert [(one.a, one.b) for one in comparisons] == [("a", "b"), ("a", "c"), ("b", "c")]
-    assert [one.adjusted for one in comparisons] == pytest.approx(closed([one.p for one in comparisons]))
+    assert [(comparison.a, comparison.b) for comparison in comparisons] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert [comparison.adjusted for comparison in comparisons] == pytest.approx(
+        closed([comparison.p for comparison in comparisons])
+    )
 
 
 def test_seeds_that_do_not_move_the_number():
     same, other = [80.0] * 3, [81.0] * 3
-    assert [one.p for one in welch_over_seeds({"a": same, "b": list(same)})] == [1.0]
-    assert [one.p for one in welch_over_seeds({"a": same, "b": other})] == [0.0]
+    assert [comparison.p for comparison in welch_over_seeds({"a": same, "b": list(same)})] == [1.0]
+    assert [comparison.p for comparison in welch_over_seeds({"a": same, "b": other})] == [0.0]
 
 
 # --- triattn seeds ---
@@ -153,7 +157,7 @@ def checkpoint_folder(tmp_path, monkeypatch):
 
 def test_triattn_seeds_compares_what_shares_a_set_and_a_similarity(checkpoint_folder, capsys):
     assert main(["seeds", "--json"]) == 0
-    groups = {(one["data"], one["similarity"]): one for one in json.loads(capsys.readouterr().out)}
+    groups = {(record["data"], record["similarity"]): record for record in json.loads(capsys.readouterr().out)}
     assert list(groups) == [("Quora", "additive"), ("Quora", "dot")]
     additive = groups["Quora", "additive"]
     assert additive["test"] == {"x-bi": [80.0, 80.5, 80.2], "x-tri": [84.0, 84.6, 84.1]}

@@ -21,15 +21,15 @@ def test_best_spans_of_one_window(longest):
     scores = rng.normal(size=(11, 2))
     expected = oracle.best_spans(scores[:, 0], scores[:, 1], longest)
     spans = best_spans([torch.tensor(scores)], longest, 17)
-    assert [one[2:] for one in spans] == [one[1:] for one in expected[:17]] and {one[1] for one in spans} == {0}
-    np.testing.assert_allclose([one[0] for one in spans], [one[0] for one in expected[:17]])
+    assert [span[2:] for span in spans] == [one[1:] for one in expected[:17]] and {span[1] for span in spans} == {0}
+    np.testing.assert_allclose([span[0] for span in spans], [one[0] for one in expected[:17]])
 
 
 def test_windows_share_their_probability():
     rng = np.random.default_rng(2)
     parts = [rng.normal(size=(size, 2)) for size in (5, 3, 2)]
     both = np.concatenate(parts)
-    spans = {one[1:]: one[0] for one in oracle.best_spans(both[:, 0], both[:, 1], 4)}
+    spans = {span[1:]: span[0] for span in oracle.best_spans(both[:, 0], both[:, 1], 4)}
     starts = np.cumsum([0, 5, 3])
     ends = np.cumsum([5, 3, 2])
     inside = {
@@ -38,11 +38,11 @@ def test_windows_share_their_probability():
         for window, (a, b) in enumerate(zip(starts, ends))
         if a <= i and j < b
     }
-    ranked_spans = best_spans([torch.tensor(one) for one in parts], 4, 100)
-    assert {one[1:] for one in ranked_spans} == set(inside)
+    ranked_spans = best_spans([torch.tensor(part) for part in parts], 4, 100)
+    assert {span[1:] for span in ranked_spans} == set(inside)
     for probability, *place in ranked_spans:
         assert probability == pytest.approx(inside[tuple(place)])
-    assert [one[0] for one in ranked_spans] == sorted((one[0] for one in ranked_spans), reverse=True)
+    assert [span[0] for span in ranked_spans] == sorted((span[0] for span in ranked_spans), reverse=True)
 
 
 def test_a_certain_answer_leaves_the_others_finite():
@@ -65,15 +65,15 @@ def test_a_span_that_two_windows_have_has_the_probability_of_the_better(better):
     spans = tuple((4 * i, 4 * i + 3) for i in range(n))
     same = (("who",) * n, ("passage",) * n, spans, (False,) * n, tuple(range(n)), (0,) * n, ("",) * n)
     parts = windows(Role(tuple(range(n)), *same), 8)
-    assert [one.spans[0] for one in parts] == [spans[0], spans[6]]
+    assert [part.spans[0] for part in parts] == [spans[0], spans[6]]
     scores = [torch.zeros(8, 2), torch.zeros(8, 2)]
     for window, place in enumerate((6, 0)):
         scores[window][place] = 5.0 if window == better else 4.0
-    answers = locate_spans([Texts({"passage": one}) for one in parts], scores, longest=1)
+    answers = locate_spans([Texts({"passage": part}) for part in parts], scores, longest=1)
     total = torch.cat(scores).exp().sum(0)
     assert answers[0][:2] == spans[6] and answers[0].window == better
     assert answers[0].probability == pytest.approx((torch.tensor(10.0).exp() / total.prod()).item())
-    assert len({one[:2] for one in answers}) == len(answers)
+    assert len({answer[:2] for answer in answers}) == len(answers)
 
 
 def test_the_average_is_that_of_its_steps():

@@ -22,7 +22,7 @@ def test_the_claim_holds(name):
     assert len(study.examples) >= 4  # the one that is shown, and three paraphrases
     bundles = [load(checkpoint) for checkpoint in study.checkpoints]
     findings = run(study, bundles)
-    assert all(finding.holds for finding in findings), [(one.value, one.untrained) for one in findings]
+    assert all(finding.holds for finding in findings), [(finding.value, finding.untrained) for finding in findings]
     assert findings[0].value == pytest.approx(study.shown, rel=0.02)
     assert "{" not in study.finding
     if study.maps is not None:
@@ -46,7 +46,9 @@ def test_of_the_dialogue_the_attention_counts_and_its_third_order_does_not():
 def test_the_command_repeats_them(capsys):
     assert main(["studies", "negation-by-feature", "--json"]) == 0
     results = json.loads(capsys.readouterr().out)
-    assert [one["holds"] for one in results] == [True] * 4 and results[0]["value"] == pytest.approx(28.8, rel=0.02)
+    assert [result["holds"] for result in results] == [True] * 4 and results[0]["value"] == pytest.approx(
+        28.8, rel=0.02
+    )
     assert main(["studies", "negation-by-features"]) == 1
     assert "negation-by-feature" in capsys.readouterr().err
 

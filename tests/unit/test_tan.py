@@ -131,7 +131,7 @@ def encodings(tmp_path_factory):
     folder = tmp_path_factory.mktemp("encoder") / "tiny"
     make_encoder(folder)
     encoder, tokenizer = load_encoder(str(folder), "cpu")
-    cut = [one for (one,) in roles(PAIRS, tokenizer, Limits(16))]
+    cut = [example_roles for (example_roles,) in roles(PAIRS, tokenizer, Limits(16))]
     with torch.no_grad():
         encoding = encoder(collate(cut, tokenizer))
     return BertModel.from_pretrained(folder).float().eval(), encoding, cut, tokenizer.special

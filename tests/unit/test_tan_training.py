@@ -102,14 +102,18 @@ def measured(small, monkeypatch):
 def rows(small: Path, name: str, but: tuple[int, ...] = ()) -> list[tuple[int, int]]:
     """(words of A, label) of the rows of a file, but for some; every word of A is a token."""
     examples = enumerate(pairs.read(small / "data" / "small" / f"{name}.jsonl"))
-    return [(len(one.text_a.replace("?", " ?").split()), one.label) for number, one in examples if number not in but]
+    return [
+        (len(example.text_a.replace("?", " ?").split()), example.label)
+        for number, example in examples
+        if number not in but
+    ]
 
 
 def test_marked_rows_are_not_trained_on_and_dev_is_whole(small, measured):
     kept = rows(small, "train", LEFT_OUT)
     assert measured("all") == (kept, rows(small, "dev"), 6)
     assert len(kept) == 44 and len(rows(small, "dev")) == 20
-    assert [one.label for one in pairs.read(small / "data" / "small" / "train.jsonl", training=True)] == [
+    assert [example.label for example in pairs.read(small / "data" / "small" / "train.jsonl", training=True)] == [
         label for _, label in kept
     ]
 
@@ -144,10 +148,10 @@ def test_what_is_trained_on_here_is_measured_whole_there(small, measured):
 def test_rows_are_evened_and_dev_is_whole(small, measured, more):
     """Of the pairs alike in the share of common words none of the labels outweighs the other."""
     path = small / "data" / "small" / "train.jsonl"
-    texts = [pairs.texts(one).values() for one in pairs.read(path)]
+    texts = [pairs.texts(example).values() for example in pairs.read(path)]
     words = [[set(text.replace("?", " ?").split()) for text in two] for two in texts]
     tenth = [min(int(10 * len(a & b) / len(a | b)), 9) for a, b in words]
-    labels = [one.label for one in pairs.read(path)]
+    labels = [example.label for example in pairs.read(path)]
     kept, fewer = [], 0
     for number in range(10):
         sides = [[i for i in range(48) if i not in LEFT_OUT and (tenth[i], labels[i]) == (number, k)] for k in (0, 1)]

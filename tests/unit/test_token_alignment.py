@@ -27,7 +27,7 @@ def drawn(query: list[tuple[int, int]], key: list[tuple[int, int]], seed: int = 
     for axis, text, spans in (("query", "a", query), ("key", "b", key)):
         coords[f"{axis}_token"] = (axis, [texts[text][a:b] for a, b in spans])
         coords[f"{axis}_text"] = (axis, [text] * len(spans))
-        coords[f"{axis}_start"], coords[f"{axis}_end"] = ((axis, [one[i] for one in spans]) for i in (0, 1))
+        coords[f"{axis}_start"], coords[f"{axis}_end"] = ((axis, [span[i] for span in spans]) for i in (0, 1))
         coords[f"{axis}_special"] = (axis, [0] * len(spans))
     return xr.DataArray(values, coords, ("query", "key"), attrs={"quantity": "weight", "sums_over": "key"})
 

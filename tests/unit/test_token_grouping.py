@@ -98,7 +98,7 @@ def test_behind_a_mask_weights_alone_fold_and_know_their_even_share():
     whole = make_trace()
     folded_trace = TokenGrouping.of(query="phrases", key="phrases", own=("w1 w2", "w4 w5 w6")).trace(whole)
     groups = [0, 1, 1, 2, 3, 3, 3]
-    assert not [one for one in folded_trace.sites if not one.endswith("weight")]
+    assert not [site for site in folded_trace.sites if not site.endswith("weight")]
     even = folded_trace.site(f"{LAYER}/{EVEN}")
     for head, name in enumerate(MASKS):
         rows = [[float(left) / max(sum(row), 1) for left in row] for row in open_pairs(name, N).tolist()]

@@ -31,7 +31,7 @@ def test_all_heads_at_once():
     assert [layer["title"] for layer in payload["layers"]] == ["1", "2"] and payload["heads"] == HEADS
     assert payload["cell"] == [1, 2] and payload["shape"] == [N, N] and not payload["pooled"]
     levels = [
-        np.frombuffer(base64.b64decode(one["levels"]), np.uint8).reshape(HEADS, N, N) for one in payload["layers"]
+        np.frombuffer(base64.b64decode(layer["levels"]), np.uint8).reshape(HEADS, N, N) for layer in payload["layers"]
     ]
     assert np.argmax(levels[1][2]) == np.argmax(VALUES[1, 2])
     for name in ("entropy", "distance", "special", "query_information"):

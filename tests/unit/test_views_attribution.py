@@ -33,7 +33,7 @@ def layers(theme: str = "light") -> list[list[dict]]:
     """The rows of map and dashes, role by role, as they are drawn."""
     spec = attribution.strips(TABLE, SHARES, NAMES, theme).to_dict()
     data = spec["datasets"]
-    return [[data[one["data"]["name"]] for one in chart["layer"]] for chart in spec["hconcat"]], spec
+    return [[data[layer["data"]["name"]] for layer in chart["layer"]] for chart in spec["hconcat"]], spec
 
 
 def test_each_cell_is_a_share_of_a_token_and_a_dash_says_against():
@@ -42,11 +42,11 @@ def test_each_cell_is_a_share_of_a_token_and_a_dash_says_against():
     for (cells, less), role in zip(drawn, attribution.ROLES):
         at = (TABLE["role"] == role) & (TABLE["special"] == 0)
         tokens = {"query": ["a", "b"], "key": ["<", "猫", "<²"], "context": ["a", "b", "<"]}[role]
-        shares = {(one["place"], one["method"]): one["share"] for one in cells}
+        shares = {(cell["place"], cell["method"]): cell["share"] for cell in cells}
         wanted = {
             (i, name): value for name in SHARES for i, value in enumerate(SHARES.loc[at, name]) if np.isfinite(value)
         }
-        assert shares == wanted and all(one["token"] == tokens[one["place"]] for one in cells)
+        assert shares == wanted and all(cell["token"] == tokens[cell["place"]] for cell in cells)
         assert {(one["place"], one["method"]) for one in less} == {k for k, v in wanted.items() if v < -0.002}
     assert len(drawn[0][1]) == 0 and len(drawn[1][1]) == 1 and len(drawn[2][1]) == 1
 
@@ -89,7 +89,7 @@ def test_ranks_are_the_lower_triangle_with_a_dash_where_there_is_none():
     ranks = pd.DataFrame([[1, -0.5, np.nan], [-0.5, 1, 0.25], [np.nan, 0.25, 1]], names, names)
     spec = attribution.ranks(ranks, ["P", "Q", "R"]).to_dict()
     rows = spec["datasets"][spec["data"]["name"] if "data" in spec else spec["layer"][0]["data"]["name"]]
-    assert [(one["a"], one["b"], one["said"]) for one in rows] == [
+    assert [(row["a"], row["b"], row["said"]) for row in rows] == [
         ("q", "P", "\u22120.50"),
         ("r", "P", "–"),
         ("r", "Q", "0.25"),

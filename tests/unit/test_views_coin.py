@@ -136,8 +136,8 @@ def test_how_evenly_a_block_spreads_its_weights(traces):
 
 def test_joined_tokens_make_no_preference_and_no_score(traces):
     trace = traces["quora-coin"]
-    even = {name: one.copy(data=np.full(one.shape, 1 / one.shape[1])) if name.endswith("/weight") else one
-            for name, one in trace.sites.items()}  # fmt: skip
+    even = {name: site.copy(data=np.full(site.shape, 1 / site.shape[1])) if name.endswith("/weight") else site
+            for name, site in trace.sites.items()}  # fmt: skip
     flat = replace(trace, sites=even)
     read = TokenGrouping.of(query="phrases", key="phrases", own=("Can cats", "dog eat")).trace(flat)
     payload = coin.figure(read, read, "a_over_b", ANSWERS, "paraphrase", unread=flat).payload
@@ -180,7 +180,10 @@ def test_what_is_switched_off_is_not_there(traces):
     assert [block is None for block in payload["blocks"]] == [False, True, False] and payload["off"] == "layer.1"
     assert payload["caption"].endswith("block 2 off") and "--ablate layer.1" in payload["command"]["run"]
     payload = drawn(traces, off="context")
-    assert all(not one["plain"] and not one["changed"] and not one["own"] and one["gate"] for one in payload["blocks"])
+    assert all(
+        not block["plain"] and not block["changed"] and not block["own"] and block["gate"]
+        for block in payload["blocks"]
+    )
     payload = drawn(traces, "single-coin", off="layer.0")  # nothing is left to be drawn
     assert payload["blocks"] == [None] and payload["cell"] == drawn(traces, "single-coin")["cell"]
     assert [len(payload["axes"][axis]["label"]) for axis in ("query", "key")] == [6, 5]

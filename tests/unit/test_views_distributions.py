@@ -23,7 +23,7 @@ from triattn_core.views.charts import distributions
 
 
 def test_bins_count_every_score_once():
-    values = [distributions.scores(one) for one in panels()]
+    values = [distributions.scores(panel) for panel in panels()]
     at = distributions.edges(values, 11)
     for scores in values:
         bins = distributions.counts(scores, at)
@@ -49,7 +49,7 @@ def test_numbers_of_a_function_are_those_of_its_scores():
     assert (row["least"], row["greatest"], row["median"]) == (scores[0], scores[-1], scores[len(scores) // 2])
     mean = sum(scores) / len(scores)
     assert row["mean"] == pytest.approx(mean)
-    assert row["deviation"] == pytest.approx((sum((one - mean) ** 2 for one in scores) / len(scores)) ** 0.5)
+    assert row["deviation"] == pytest.approx((sum((score - mean) ** 2 for score in scores) / len(scores)) ** 0.5)
     weights = first.trace.site("attention/weight").values.astype(float)
     each = [exp(-sum(w * log(w) for w in line)) for line in weights]
     assert row["even"] == pytest.approx(sum(each) / M) and (row["of"], row["cells"]) == (N, M * N)
@@ -116,8 +116,8 @@ def test_two_runs_of_a_function_are_two_curves_told_apart_by_what_differs():
     sentence = "Losses of 2 checkpoints end at 2.000 to 3.000; dot, seed 5 lowest, at step 19."
     assert distributions.describe_curves(table) == sentence
     spec = json.loads(distributions.curves(table, ["two"]).to_json())
-    names = [one for one in spec["layer"] if one["mark"]["type"] == "text"]
-    assert [spec["datasets"][one["data"]["name"]][0]["function"] for one in names] == ["dot, seed 1", "dot, seed 5"]
+    names = [layer for layer in spec["layer"] if layer["mark"]["type"] == "text"]
+    assert [spec["datasets"][name["data"]["name"]][0]["function"] for name in names] == ["dot, seed 1", "dot, seed 5"]
     same = spreads.loss_curves([run("one", 3.0), run("two", 2.0)], "dev")
     assert list(same.apart.unique()) == ["one", "two"]
     assert set(spreads.loss_curves([run("one", 3.0)], "dev").apart) == {""}
@@ -144,8 +144,8 @@ def test_the_chosen_curves_stand_out_and_each_has_its_name():
     spec = json.loads(distributions.curves(rows, ["squad-fnn"]).to_json())
     grey, lit = (spec["datasets"][spec["layer"][i]["data"]["name"]] for i in (0, 1))
     assert {row["function"] for row in grey} == {"dot"} and {row["function"] for row in lit} == {"fnn"}
-    names = [one for one in spec["layer"] if one["mark"]["type"] == "text"]
-    assert [one["mark"]["fontWeight"] for one in names] == [600, 400]
+    names = [layer for layer in spec["layer"] if layer["mark"]["type"] == "text"]
+    assert [name["mark"]["fontWeight"] for name in names] == [600, 400]
     assert names[1]["mark"]["dy"] - names[0]["mark"]["dy"] > 12  # the ends lie together, their names do not
 
 

@@ -59,7 +59,9 @@ def edited() -> tuple[list[parts.Panel], parts.Gap, dict[str, str]]:
 
 def test_where_all_keys_are_among_the_strongest_nothing_is_said_of_it():
     panels, _ = three()
-    few = [replace(one, weights=one.weights[:, : compare.TOP], drawn=one.drawn[:, : compare.TOP]) for one in panels]
+    few = [
+        replace(panel, weights=panel.weights[:, : compare.TOP], drawn=panel.drawn[:, : compare.TOP]) for panel in panels
+    ]
     assert scene.difference(panels, 2, 0).overlap is not None
     difference = scene.difference(few, 2, 0)
     assert difference.overlap is None and "overlap" not in view.figure(few, difference, TEXTS, (0, 0)).payload["gap"]
@@ -72,7 +74,9 @@ def test_maps_of_two_inputs_have_gaps_and_signs():
     assert payload["axes"]["key"]["label"] == ["Can", "<b>", "cats", "−nap", "−🐈", "+doze"]
     assert payload["axes"]["key"]["also"] == [[0, 3], [4, 7], [7, 11], None, None, None]
     assert payload["axes"]["query"]["label"] == ["Do", "cats", "sleep"]
-    before, after = (np.frombuffer(base64.b64decode(one["weights"]), "<f4").reshape(3, 6) for one in payload["panels"])
+    before, after = (
+        np.frombuffer(base64.b64decode(panel["weights"]), "<f4").reshape(3, 6) for panel in payload["panels"]
+    )
     assert np.isnan(before[:, 5]).all() and np.isnan(after[:, 3:5]).all()
     assert np.isfinite(before[:, :5]).all() and np.isfinite(after[:, [0, 1, 2, 5]]).all()
     values = np.frombuffer(base64.b64decode(payload["gap"]["values"]), "<f4").reshape(3, 6)

@@ -24,7 +24,7 @@ def test_maps_share_a_scale_and_their_difference_is_after_less_before():
     assert scale["domain"][len(scale["domain"]) // 2] == 0 and scale["interpolate"] == "rgb"
     assert len(one["encoding"]["color"]["legend"]["values"]) in (3, 4)
     alone = [one.to_dict()["hconcat"] for one in intervention.apart(grid(before), grid(after), LABELS)]
-    assert [[one["title"] for one in some] for some in alone] == [[one["title"]] for one in spec["hconcat"]]
+    assert [[one["title"] for one in some] for some in alone] == [[chart["title"]] for chart in spec["hconcat"]]
     assert alone[1][0]["encoding"] == two["encoding"]  # nothing of a map depends on what stands beside it
     assert cells_of(grid(before), LABELS)["key_word"].tolist()[:5] == KEYS
 
@@ -86,7 +86,7 @@ def test_labels_lean_where_there_is_no_room_and_the_lesser_of_two_neighbours_has
     def lean(words: list[str], width: int) -> float:
         table = pd.DataFrame({"unit": words, "change": 0.5, "flips": False})
         layers = intervention.unit_bars(table, words, [], width=width).to_dict()["layer"]
-        assert all("angle" not in one["mark"] for one in layers if one["mark"]["type"] == "text")
+        assert all("angle" not in layer["mark"] for layer in layers if layer["mark"]["type"] == "text")
         return layers[0]["encoding"]["x"]["axis"]["labelAngle"]
 
     assert lean(list("abcde"), 640) == 0
@@ -108,5 +108,5 @@ def test_draws_hold_the_original_and_zero():
     spec = intervention.draws([1.0, 2.0, 4.0], 3.0).to_dict()
     low, high = spec["layer"][1]["encoding"]["x"]["scale"]["domain"]
     assert low < 0 and high > 4
-    values = [[row["odds"] for row in one] for one in spec["datasets"].values()]
+    values = [[row["odds"] for row in dataset] for dataset in spec["datasets"].values()]
     assert [1.0, 2.0, 4.0] in values and [3.0] in values and [pytest.approx(7 / 3)] in values

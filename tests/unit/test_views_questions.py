@@ -53,7 +53,7 @@ def test_parts_are_stacked_and_the_chosen_head_is_framed():
     data = pd.DataFrame(rows(spec))
     assert len(data) == 6 * len(anova.PARTS) and data.groupby("place")["share"].sum().to_numpy() == pytest.approx(1)
     bars, frame = spec["layer"]
-    assert [one["place"] for one in spec["datasets"][frame["data"]["name"]]] == ["1.2"]  # one, round the whole column
+    assert [row["place"] for row in spec["datasets"][frame["data"]["name"]]] == ["1.2"]  # one, round the whole column
     assert len({*anova.colours("light").values()}) == len({*anova.colours("dark").values()}) == len(anova.PARTS)
     assert bars["encoding"]["x"]["scale"]["domain"] == ["0.0", "0.1", "0.2", "gap 1", "1.0", "1.1", "1.2"]
     assert spec["params"][0]["name"] == "cell" and spec["params"][0]["select"]["fields"] == ["at_layer", "at_head"]
@@ -130,7 +130,7 @@ def test_curves_stand_beside_the_middle_of_the_random_ones(measure):
     assert (middle["low"], middle["high"]) == pytest.approx(tuple(random_draws.quantile([0.025, 0.975])))
     assert middle["mean"] == pytest.approx(random_draws.mean())
     lines = [layer for layer in spec["layer"] if layer["mark"].get("strokeWidth") == 2.4]
-    assert [one["mark"]["color"] for one in lines] == [THEMES["dark"]["accent"]]
+    assert [line["mark"]["color"] for line in lines] == [THEMES["dark"]["accent"]]
     assert "rollout" in str(lines[0]["transform"])
 
 
@@ -139,7 +139,7 @@ def test_shares_that_name_the_same_tokens_are_one_point_and_said():
     both = pd.concat([table[table["share"] == 0.1].assign(share=0.05), table], ignore_index=True)
     spec = perturbation.figure(both, "sufficiency", "rollout").to_dict()
     assert spec["layer"][0]["encoding"]["x"]["title"].endswith(", %; 5 and 10 % are the same token")
-    points = {row["x"] for one in spec["datasets"].values() for row in one if "x" in row}
+    points = {row["x"] for dataset in spec["datasets"].values() for row in dataset if "x" in row}
     assert points == {0.0, 10.0, 50.0}
     assert perturbation.same(table) == ""
 

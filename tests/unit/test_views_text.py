@@ -101,5 +101,5 @@ def test_a_dash_stands_on_what_is_below_zero_and_on_nothing_else() -> None:
     assert "layer" not in first and "layer" not in second, "weights are never below zero"
     cells, dashes = last["layer"]
     assert dashes["mark"]["text"] == "\u2212" and len(drawn["datasets"][cells["data"]["name"]]) == 6
-    at = {(one["query"], one["key"]) for one in drawn["datasets"][dashes["data"]["name"]]}
+    at = {(row["query"], row["key"]) for row in drawn["datasets"][dashes["data"]["name"]]}
     assert at == {(0, 1), (1, 0)}

@@ -31,7 +31,7 @@ def fills(figure: ElementTree.Element) -> list[str]:
 
 def test_maps_share_one_scale():
     for theme in ("light", "dark"):
-        low, high = (fills(one) for one in figures(weights(), weights(0.9), theme=theme))
+        low, high = (fills(figure) for figure in figures(weights(), weights(0.9), theme=theme))
         assert len(low) == len(high) == 15
         assert high[0] == SEQUENTIAL[theme][-1] and (low + high).count(high[0]) == 1
         assert set(low) == set(high[1:])
