@@ -11,11 +11,11 @@ from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from tests.oracles import questions as oracle
+from tests.support.config_errors import check_config_error
 from triattn_core.attention.qa import OUTPUTS
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import recording
 from triattn_core.checkpoint.config import read_config
-from triattn_core.errors import ConfigError
 from triattn_core.models.fusion.recurrent import Recurrent
 from triattn_core.models.reader import Reader, ReaderConfig
 
@@ -155,13 +155,7 @@ def test_lstms_without_packing_are_those_with(dtype):
     ],
 )
 def test_a_config_says_what_is_wrong_in_one_line(tmp_path, part, settings, message):
-    config = json.loads(json.dumps(CONFIG))
-    (config[part] if part else config).update(settings)
-    path = tmp_path / "config.json"
-    path.write_text(json.dumps(config), "utf-8")
-    with pytest.raises(ConfigError) as error:
-        read_config(path)
-    assert message in str(error.value) and "\n" not in str(error.value)
+    check_config_error(tmp_path, CONFIG, part, settings, message)
 
 
 def test_a_config_has_the_papers_sizes_and_reads_what_it_wrote(tmp_path):

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.config_errors import check_config_error
 from tests.support.tiny import make_encoder
 from triattn_core.checkpoint.config import read_config
 from triattn_core.errors import ConfigError, DataError, InputError
@@ -187,13 +188,7 @@ def test_what_is_right_and_what_a_blind_answer_reaches():
     ],
 )
 def test_a_config_says_what_is_wrong_in_one_line(tmp_path, part, settings, message):
-    config = json.loads(json.dumps(CONFIG))
-    (config[part] if part else config).update(settings)
-    path = tmp_path / "config.json"
-    path.write_text(json.dumps(config), "utf-8")
-    with pytest.raises(ConfigError) as error:
-        read_config(path)
-    assert message in str(error.value) and "\n" not in str(error.value)
+    check_config_error(tmp_path, CONFIG, part, settings, message)
 
 
 def test_a_config_reads_what_it_wrote(tmp_path):
