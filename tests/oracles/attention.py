@@ -60,6 +60,12 @@ def tsdp(q: Array, k: Array, c: Array | None) -> float:
     return tdp(q, k, c) / np.sqrt(len(q))
 
 
+def pairwise(q: Array, k: Array, c: Array | None) -> float:
+    """The control of third-order scores."""
+    pairs = [(q, k)] if c is None else [(q, k), (q, c), (k, c)]
+    return sum(dp(*pair) for pair in pairs) / float(np.sqrt(len(q)))
+
+
 def trili(q: Array, k: Array, c: Array | None, W: Array, U: Array, H: Array) -> float:
     """Eq. 14, the economic form."""
     times = np.ones(len(q)) if c is None else H @ c

@@ -105,4 +105,5 @@ def test_every_relevance_has_the_value_of_its_own_family():
         "scaled_dot": "multiplicative",
         "bilinear": "bilinear",
         "full_trilinear": "bilinear",
+        "pairwise": "multiplicative",
     }

@@ -24,6 +24,7 @@ TWO = {
     "scaled_dot": lambda m: oracle.sdp,
     "bilinear": lambda m: lambda q, k: oracle.bili(q, k, m["W"]),
     "full_trilinear": lambda m: lambda q, k: oracle.bili(q, k, m["W"]),
+    "pairwise": lambda m: oracle.sdp,
 }
 THREE = {
     "additive": lambda m: lambda q, k, c: oracle.tadd(q, k, c, m["W"], m["U"], m["H"], m["p"]),
@@ -31,6 +32,7 @@ THREE = {
     "scaled_dot": lambda m: oracle.tsdp,
     "bilinear": lambda m: lambda q, k, c: oracle.trili(q, k, c, m["W"], m["U"], m["H"]),
     "full_trilinear": lambda m: lambda q, k, c: oracle.trili_full(q, k, c, m["w"]),
+    "pairwise": lambda m: oracle.pairwise,
 }
 INTEGRATE = {
     "additive": lambda m: oracle.additive_value,

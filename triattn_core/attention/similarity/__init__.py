@@ -11,6 +11,7 @@ from triattn_core.attention.similarity.additive import Additive
 from triattn_core.attention.similarity.bilinear import Bilinear
 from triattn_core.attention.similarity.dot import Dot
 from triattn_core.attention.similarity.full_trilinear import FullTrilinear
+from triattn_core.attention.similarity.pairwise import Pairwise
 from triattn_core.attention.similarity.scaled_dot import ScaledDot
 
 SIMILARITIES = {
@@ -19,4 +20,5 @@ SIMILARITIES = {
     "scaled_dot": ScaledDot,
     "bilinear": Bilinear,
     "full_trilinear": FullTrilinear,
+    "pairwise": Pairwise,
 }

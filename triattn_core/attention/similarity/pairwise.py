@@ -1,0 +1,49 @@
+"""Pairwise relevance: the control of third-order scores.
+
+A cube of scores in which no term reads query, key and context at once.  What Tri-Attention has over a model trained so
+is what its third order is worth.  Ours, not from the paper.
+"""
+
+from __future__ import annotations
+
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from triattn_core.attention.neutral import with_neutral
+from triattn_core.attention.similarity.dot import at_least_single, dp
+from triattn_core.attention.similarity.scaled_dot import sdp
+
+
+def pairwise(
+    query: Float[Tensor, "*q N D"],
+    key: Float[Tensor, "*k I D"],
+    context: Float[Tensor, "*c J D"],
+    has_context: Bool[Tensor, "*b"] | None = None,
+) -> Float[Tensor, "*s N I J"]:
+    """`(q · k + q · c + k · c) / sqrt(D)` for every query, key and context token.
+
+    In rows without context c is 0, so that the score is `sdp`'s.
+    """
+    context = with_neutral(context, has_context, 0.0)
+    with at_least_single(query, key, context) as (query, key, context):
+        pairs = (
+            dp(query, key)[..., :, :, None] + dp(query, context)[..., :, None, :] + dp(key, context)[..., None, :, :]
+        )
+        return pairs / query.shape[-1] ** 0.5
+
+
+class Pairwise(nn.Module):
+    """No parameters of its own; the two-way form is that of the scaled dot."""
+
+    value = "multiplicative"  # as for the scaled dot, whose control it is
+
+    def __init__(self, heads: int, features: int, context: bool):
+        super().__init__()
+
+    def two(self, query: Tensor, key: Tensor) -> Tensor:
+        """[B, heads, N, D], [B, heads, I, D] → [B, heads, N, I]."""
+        return sdp(query, key)
+
+    def three(self, query: Tensor, key: Tensor, context: Tensor, has_context: Tensor | None = None) -> Tensor:
+        """The same with context [B, heads, J, D] → [B, heads, N, I, J]."""
+        return pairwise(query, key, context, has_context)
