@@ -14,6 +14,7 @@ from triattn_core.results.run_records import Record
 from triattn_core.tasks.laboratory import LABORATORY
 
 RATE = "training.rate"
+PAIRWISE = {"model.similarity": "pairwise"}  # the control without third-order scores
 RATES = (("false-friends", None), ("false-friends", 640_000), ("planted-sum", None))  # tables
 TWO_WAY = {"bi_joint": "two-way, {layers} layer", "cbi": "C-Bi, {layers} layer"}
 
@@ -45,15 +46,22 @@ def accuracy_table() -> Iterator[str]:
     yield "|---|---|---:|---:|---|---|---:|"
     records = laboratory_records()
     for entry in models():
-        tests = list(seed_tests(entry, records).values())
-        task, first = LABORATORY[entry.config["task"]], tests[0]
-        facts = f"{entry.metrics['parameters']:,} | {training_steps(entry.config):,}"
-        weight = ["", ""]
-        if metadata.model_setting(entry, "mechanism") == "tri":
-            weight = [seeds_text([test["mass"] for test in tests]), f"{first['even_share']:.1f}"]
-        accuracy = seeds_text([test["accuracy"] for test in tests])
-        label = f"{task.LABEL} ({first['chance']:.1f} %)"
-        yield f"| {label} | {name(entry)} | {facts} | {accuracy} | {' | '.join(weight)} |"
+        yield _accuracy_row(entry, list(seed_tests(entry, records).values()))
+        for record in records:
+            if record.changed == PAIRWISE and record.entry.name == entry.name:
+                each = record.entry.metrics["each_seed"]
+                yield _accuracy_row(record.entry, [seed["test"] for seed in each])
+
+
+def _accuracy_row(entry: Entry, tests: Sequence[Mapping]) -> str:
+    task, first = LABORATORY[entry.config["task"]], tests[0]
+    facts = f"{entry.metrics['parameters']:,} | {training_steps(entry.config):,}"
+    weight = ["", ""]
+    if metadata.model_setting(entry, "mechanism") == "tri":
+        weight = [seeds_text([test["mass"] for test in tests]), f"{first['even_share']:.1f}"]
+    accuracy = seeds_text([test["accuracy"] for test in tests])
+    label = f"{task.LABEL} ({first['chance']:.1f} %)"
+    return f"| {label} | {name(entry)} | {facts} | {accuracy} | {' | '.join(weight)} |"
 
 
 def steps_table() -> Iterator[str]:

@@ -25,8 +25,9 @@ style.heading(
 WORDS = (
     "<b>Bi</b> scores query and key; <b>C-Bi</b> mixes the context into both first; <b>Bi-joint</b> reads all as one "
     "sequence; <b>Tri</b> scores query, key and context at once. <b>As published</b> the answer also arrives past "
-    "the attention, in the <b>living form</b> through it alone. The <b>product of marginals</b> is a cube without "
-    "its third order: what a key gets over all contexts times what a context token gets over all keys."
+    "the attention, in the <b>living form</b> through it alone. <b>Third order</b>: one score reads "
+    "three tokens; <b>pairwise scores</b> read two at a time. The <b>product of marginals</b> of a cube: what a key "
+    "gets over all contexts times what a context token gets over all keys, so that which goes with which is lost."
 )
 
 about = word_map.legend("dark" if style.dark() else "light")

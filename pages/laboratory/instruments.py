@@ -18,6 +18,11 @@ FOUND = (
     "model at chance leads to it too, and to the pair as often as luck has the context token. Attention of C-Bi scores "
     "no context."
 )
+REPLACED = (
+    "Accuracy in % with other weights in place of the model's own. The product of a cube's marginals takes nothing "
+    "away: a cube whose weight is on one cell is that product. So it does not tell whether an answer needs the third "
+    "order; a model trained with pairwise scores does, and stays at chance."
+)
 
 
 def methods(entries: Sequence[Entry]) -> None:
@@ -39,7 +44,7 @@ def methods(entries: Sequence[Entry]) -> None:
         figures.show(chart, sentence, "methods-found", width="content")
         with st.container(width=420):
             figures.note(f"{sentence} {FOUND}")
-            st.html('<p class="t-note">Accuracy in % with other weights in place of the model\'s own:</p>')
+            st.html(f'<p class="t-note">{REPLACED}</p>')
             _replaced({name: report["accuracy"] for name, (_, report) in measured.items()})
     figures.numbers("All methods as numbers", rows, "method-numbers")
 

@@ -18,8 +18,8 @@ from triattn_core.views.lib.number_format import minus
 
 HELP = (
     "Worth: points over a control of the same form, trained with even weights, ± the spread of seeds, and how many; of "
-    "third order: over one trained with the product of the cube's two marginals. Reliance: points lost when the "
-    "trained weights are replaced by even ones. Query information: bits, how much the key depends on which token "
+    "third order: over one trained with pairwise scores, which read two tokens at a time. Reliance: points lost when "
+    "the trained weights are replaced by even ones. Query information: bits, how much the key depends on which token "
     "asks; context information: how much it depends on the context; untrained in brackets."
 )
 LIVING = (
@@ -55,14 +55,18 @@ def worth(entry: Entry) -> Mapping[str, Mapping]:
         return {}
     recorded = measures(entry).get("worth") or {}
     stamp = tuple((file.name, file.stat().st_mtime_ns) for file in record_files())
-    stamp += tuple((other.name, other.digest) for other in models.entries() if metadata.model_setting(other, "weights"))
+    stamp += tuple((other.name, other.digest) for other in models.entries() if _is_control(other))
     return {**recorded, **(_worth(entry.name, entry.digest, stamp, entry) if _controls(stamp) else {})}
+
+
+def _is_control(entry: Entry) -> bool:
+    return bool(metadata.model_setting(entry, "weights")) or metadata.model_setting(entry, "similarity") == "pairwise"
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _controls(stamp: tuple) -> bool:
     """Whether any control is on record: only then is a config read, which loads torch."""
-    return any(metadata.model_setting(record.entry, "weights") for record in all_records()[0])
+    return any(map(_is_control, (record.entry for record in all_records()[0])))
 
 
 @st.cache_resource(max_entries=200, show_spinner=False)
@@ -84,7 +88,7 @@ def verdict(entry: Entry) -> str:
     gains, parts = worth(entry), []
     for control, what, over in (
         ("even", "its attention is", "the same form trained with even weights"),
-        ("product_of_marginals", "its third order is", "the product of its two marginals"),
+        ("pairwise", "its third order is", "the same form trained with pairwise scores"),
     ):
         gain = gains.get(control)
         if gain is None:
@@ -95,18 +99,19 @@ def verdict(entry: Entry) -> str:
             parts.append(f"{what} worth {gain['points']:+.2g} points over {over} ({spread})")
     if not parts:
         return _not_relied_on(entry)
-    need = "this map" if len(parts) > 1 or parts[0].startswith("its attention") else "more than its two marginals"
+    need = "this map" if len(parts) > 1 or parts[0].startswith("its attention") else "more than pairwise scores"
     return minus(f"{entry.name}: {' and '.join(parts)}. Nothing shows that the answer needs {need}.")
 
 
 def _not_relied_on(entry: Entry) -> str:
-    """A sentence where the product of the cube's two marginals, put in its place, costs no accuracy beyond chance."""
+    """A sentence where the product of the cube's two marginals, put in its place, costs no accuracy beyond chance: the
+    scores keep their third order, but which key goes with which context token is lost."""
     lost, p = (measure_value(entry, "reliance", "product_of_marginals", what) for what in ("points", "p"))
     if lost is None or p is None or p < LEVEL:
         return ""
     return minus(
         f"{entry.name}: the product of its cube's two marginals in place of the cube moves its accuracy on dev by "
-        f"{-lost:+.1f} points, no more than chance: its answers do not lean on the third order."
+        f"{-lost:+.1f} points, no more than chance: its answers do not hang on which key goes with which context token."
     )
 
 
@@ -213,7 +218,7 @@ def _reliance(entry: Entry) -> str:
 CELLS = (
     ("score", _score),
     ("worth of attention", lambda entry: _worth_cell(entry, "even")),
-    ("of third order", lambda entry: _worth_cell(entry, "product_of_marginals")),
+    ("of third order", lambda entry: _worth_cell(entry, "pairwise")),
     ("reliance", _reliance),
     ("query information", lambda entry: _bits(entry, "query_information")),
     ("context information", lambda entry: _bits(entry, "context_information")),

@@ -25,8 +25,9 @@ def sentence(entries: Sequence[Entry]) -> str:
     ahead = [metadata.dataset_name(tri) for two, tri in pairs if _is_ahead(tri, two)]
     behind = [metadata.dataset_name(tri) for two, tri in pairs if _is_ahead(two, tri)]
     lead = f"is clearly ahead of two-way attention on {listing(ahead)} alone" if ahead else ""
-    lead = lead or "is nowhere clearly ahead of the best two-way attention (by two standard errors)"
+    lead = lead or "is nowhere clearly ahead of the best two-way attention"
     lead += f" and clearly behind on {listing(behind)}" if behind else ""
+    lead += " (by two standard errors, of rows and seeds)"
     third = _third_order([tri for _, tri in pairs])
     means = f"{', '.join(scores)} % on test, mean ± standard deviation over seeds"
     return minus(f"On natural text, in the living form, Tri {lead}: {means}. {third}")
@@ -80,10 +81,11 @@ def _is_ahead(tri: Entry, two: Entry) -> bool:
 
 
 def _third_order(entries: Sequence[Entry]) -> str:
-    """What Tri has over the product of its marginals, trained so."""
-    worth = {metadata.dataset_name(entry): attention_worth.points(entry, "product_of_marginals") for entry in entries}
+    """What Tri has over the same form with pairwise scores, trained so."""
+    worth = {metadata.dataset_name(entry): attention_worth.points(entry, "pairwise") for entry in entries}
     known = [f"{points:+.1f} on {name}" for name, points in worth.items() if points is not None]
     rest = "" if len(known) == len(worth) else "; no other of them has a control trained so"
     if not known:
         return "What its third order is worth there is not measured."
-    return f"Its third order is worth {listing(known)}, points of dev over the product of its marginals{rest}."
+    worth_of = f"Its third order is worth {listing(known)}"
+    return f"{worth_of}, points of dev over the same form trained with pairwise scores{rest}."

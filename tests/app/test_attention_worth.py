@@ -15,6 +15,7 @@ from tests.support.two_languages import make_encoder
 from triattn_core.checkpoint.config import read_config
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.results.run_records import config_variant
+from triattn_core.results.worth import CONTROLS
 
 ATTENTION = {
     "n": 400, "metric": "accuracy", "score": 77.0, "reliance": {"even": {"points": 12.25, "p": 0.001}},
@@ -42,9 +43,9 @@ def record_controls(checkpoint_folder: Path, **scores: float) -> None:
     """Of both models the controls of these scores, trained with three seeds."""
     lines = []
     for name, mean in scores.items():
-        name, _, weights = name.partition("__")
+        name, _, control = name.partition("__")
         config = read_config(checkpoint_folder / f"quora-{name}-dot" / "config.json")
-        config = config.model_copy(update={"model": config.model.model_copy(update={"weights": weights})})
+        config = config.model_copy(update={"model": config.model.model_copy(update=CONTROLS[control])})
         each = [{"seed": i, "dev": {"accuracy": mean + i}} for i in (-1, 0, 1)]
         record = {"name": "control", "config": config.model_dump(mode="json"), "digest": config_variant(config)}
         lines.append(json.dumps(record | {"each_seed": each}))
@@ -61,7 +62,7 @@ def test_nothing_is_claimed_without_a_control(checkpoint_folder: Path) -> None:
 
 
 def test_worth_within_the_spread_of_seeds_is_said(checkpoint_folder: Path) -> None:
-    record_controls(checkpoint_folder, bi__even=74.0, tri__even=74.5, tri__product_of_marginals=72.0)
+    record_controls(checkpoint_folder, bi__even=74.0, tri__even=74.5, tri__pairwise=72.0)
     assert {entry.name: attention_worth.points(entry) for entry in models.entries()} == {
         "quora-bi-dot": 3.0,
         "quora-tri-dot": 0.5,
@@ -75,14 +76,14 @@ def test_worth_within_the_spread_of_seeds_is_said(checkpoint_folder: Path) -> No
 
 
 def test_a_third_order_that_is_worth_nothing_is_said(checkpoint_folder: Path) -> None:
-    record_controls(checkpoint_folder, tri__even=70.0, tri__product_of_marginals=75.4)
+    record_controls(checkpoint_folder, tri__even=70.0, tri__pairwise=75.4)
     assert verdicts()["quora-tri-dot"] == (
-        "quora-tri-dot: its third order is worth \u22120.4 points over the product of its two marginals "
-        "(spread of seeds 1). Nothing shows that the answer needs more than its two marginals."
+        "quora-tri-dot: its third order is worth \u22120.4 points over the same form trained with pairwise scores "
+        "(spread of seeds 1). Nothing shows that the answer needs more than pairwise scores."
     )
 
 
-def test_answers_that_do_not_lean_on_the_third_order_are_said(checkpoint_folder: Path) -> None:
+def test_answers_that_do_not_hang_on_pairs_of_key_and_context_are_said(checkpoint_folder: Path) -> None:
     for p, expected in ((0.5, True), (0.001, False)):
         path = checkpoint_folder / "quora-tri-dot" / "metrics.json"
         metrics = json.loads(path.read_text("utf-8"))

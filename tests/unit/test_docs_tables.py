@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from docs.tables import laboratory
+from triattn_core.results.laboratory import laboratory_records
+from triattn_core.tasks.laboratory.statements import PAIRWISE
 
 RESULTS = Path(laboratory.__file__).parents[1] / "results.md"
 
@@ -25,3 +27,14 @@ def test_rates_are_those_of_the_records(task, rows):
 
 def written() -> list[str]:
     return RESULTS.read_text("utf-8").splitlines()
+
+
+def test_what_pairwise_scores_reach_is_that_of_the_records():
+    ranges = {}
+    for record in laboratory_records():
+        if record.changed == laboratory.PAIRWISE:
+            scores = [seed["test"]["accuracy"] for seed in record.entry.metrics["each_seed"]]
+            ranges[record.entry.config["task"]] = f"{min(scores):.0f} to {max(scores):.0f} %"
+    names = {"false-friends": "false friends", "planted-sum": "the planted sum", "planted-xor": "the planted XOR"}
+    for task, text in names.items():
+        assert f"{ranges[task]} of {text}" in PAIRWISE

@@ -139,6 +139,7 @@ def test_a_trained_model_needs_its_weights_and_an_untrained_one_does_not(trained
     rows = list(trained.task.generate(1, 200))
     accuracy = accuracy_with_replaced(trained, rows)
     assert accuracy["as trained"] == 100 and max(accuracy[how] for how in ("even", "shuffled", "untrained")) < 45
+    assert accuracy["product of marginals"] == 100  # of a cube on one cell it is that cube
     assert np.ptp(list(accuracy_with_replaced(untrained, rows).values())) < 10
 
 

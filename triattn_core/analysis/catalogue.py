@@ -44,7 +44,9 @@ REPLACEMENTS = {
     "shuffled": Replacement("its own weights in a drawn order"),
     "untrained": Replacement("those of the same network, newly drawn"),
     "product of marginals": Replacement(
-        "a key's weight times a context token's: the third order taken out", drawn=False, fixed="product_of_marginals"
+        "a key's weight times a context token's: which goes with which is lost",
+        drawn=False,
+        fixed="product_of_marginals",
     ),
     "even": Replacement("the same weight for each pair of key and context token", drawn=False, fixed="even"),
 }

@@ -1,4 +1,9 @@
-"""The worth of attention: a metric minus that of controls of the same form, trained with fixed weights."""
+"""The worth of attention and of its third order: a metric minus that of controls of the same form.
+
+`CONTROLS`: trained with fixed weights, or, for Tri-Attention, with pairwise scores, in which no term reads query, key
+and context at once (`attention.similarity.pairwise`).  The product of a cube's marginals is no control of the third
+order, since its marginals come from third-order scores: see the laboratory, where it costs nothing.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +15,10 @@ from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.config import Config
 from triattn_core.results.run_records import Record, all_records, config_variant
 
+CONTROLS: dict[str, dict[str, str]] = {name: {"weights": name} for name in FIXED} | {
+    "pairwise": {"similarity": "pairwise"}
+}
+
 
 def worth(config: Config, scores: Sequence[float], metric: str, records: Sequence[Record] | None = None) -> dict:
     """{"points", "spread", "seeds"} on dev by control, for controls with records.
@@ -20,8 +29,10 @@ def worth(config: Config, scores: Sequence[float], metric: str, records: Sequenc
     """
     all_runs = all_records()[0] if records is None else records
     scores, by_control = [*scores, *_swept_seeds(config, metric, all_runs, "dev")], {}
-    for name in FIXED:
-        control = config.model_copy(update={"model": config.model.model_copy(update={"weights": name})})
+    for name, changed in CONTROLS.items():
+        if name == "pairwise" and config.model.mechanism != "tri":
+            continue
+        control = config.model_copy(update={"model": config.model.model_copy(update=changed)})
         digest = config_variant(control)
         for record in all_runs:
             values = record.values("dev", metric) if record.entry.digest == digest else ()

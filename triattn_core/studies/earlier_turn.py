@@ -100,9 +100,9 @@ STUDY = Study(
         "points of probability in the mean."
     ),
     limits=(
-        "So the attention counts (with even weights it is 49 points), but not its third order: with the product of "
-        "the marginals it is 82 as well. And most hangs on the verb: “my laptop does not connect” costs 11.4 points "
-        "only, and with “my printer does not connect” the wireless card is still the answer."
+        "So the attention counts (with even weights it is 49 points), but not which word goes with which turn: with "
+        "the product of the marginals it is 82 as well. And most hangs on the verb: “my laptop does not connect” "
+        "costs 11.4 points only, and with “my printer does not connect” the wireless card is still the answer."
     ),
     refuted="A first turn about another fault with which the response keeps its probability.",
     change=(

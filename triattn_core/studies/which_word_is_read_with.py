@@ -72,10 +72,13 @@ STUDY = Study(
     ),
     claim="Which context word is read along tells {value:.2g} of the 1.1 bits of where each word looks.",
     limits=(
-        "The answer does not need it: with the product of the cube's two marginals in its place no fewer of 1,000 "
+        "The answer does not hang on it: with the product of the cube's two marginals in its place no fewer of 1,000 "
         "pairs are right (+0.2 points), and this pair is wrongly taken for a paraphrase."
     ),
-    refuted="A pair in which it tells less than 0.1 bits, or a head of an untrained model that tells as much.",
+    refuted=(
+        "A pair of whole sentences in which it tells less than 0.1 bits, or a head of an untrained model that tells as "
+        "much."
+    ),
     change="Change “browser” in B to “shop”: the answer flips (barely), and the context still tells where words look.",
     edited=Example("Which browser can play movies?", "Which shop can download movies?"),
     page="cube",

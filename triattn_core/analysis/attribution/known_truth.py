@@ -17,6 +17,7 @@ from torch import Tensor
 
 from triattn_core.analysis.attribution.estimators import gradient_times_input, integrated_gradients, occlusion
 from triattn_core.analysis.intervention.null_replacement import redistribute, shuffle
+from triattn_core.attention.fixed_weights import replacement
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import recording
 from triattn_core.attention.weight_override import replacing
@@ -145,7 +146,8 @@ def _chance(example: Example) -> dict[str, float]:
 
 def accuracy_with_replaced(bundle: Bundle, examples: Sequence[Example], seed: int = 1) -> dict[str, float]:
     """Accuracy in per cent as trained, and with all weights replaced: even, shuffled among keys and among context
-    tokens, and those of the same model untrained."""
+    tokens, and those of the same model untrained; of a cube also by the product of its marginals, which takes nothing
+    away where the weight is on one cell."""
     rows = [example for example in examples if example.label is not None]
     labels = torch.tensor([example.label for example in rows], device=bundle.device)
     draw = torch.Generator(bundle.device).manual_seed(seed)
@@ -159,12 +161,13 @@ def accuracy_with_replaced(bundle: Bundle, examples: Sequence[Example], seed: in
             answers = weights_of(bundle, rows)[0].argmax(-1)
         return round(100 * float((answers == labels).double().mean()), 2)
 
+    product = replacement("product_of_marginals")
     return {
         "as trained": accuracy(lambda site, weights, keeps: weights),
         "even": accuracy(_even),
         "shuffled": accuracy(partial(_shuffled, draw)),
         "untrained": accuracy(lambda site, weights, keeps: others[site].to(weights)),
-    }
+    } | ({"product of marginals": accuracy(product)} if bundle.config.model.mechanism == "tri" else {})
 
 
 def _even(site: str, weights: Tensor, keeps: Mapping[str, Tensor]) -> Tensor:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from triattn_core.errors import InputError
 from triattn_core.tasks.laboratory.example import Cell, Example
-from triattn_core.tasks.laboratory.statements import COUNTING
+from triattn_core.tasks.laboratory.statements import COUNTING, PAIRWISE
 from triattn_core.tasks.laboratory.task import LaboratoryTask
 
 ENGLISH = ("dog", "river", "bread", "moon", "door", "fish", "tree", "stone", "bird", "shoe", "rain")
@@ -41,7 +41,8 @@ class FalseFriends(LaboratoryTask):
         "that in as many steps two-way models of this size stay at chance. In ten times as many two layers of Bi learn "
         "it with two seeds, in thirty times with the third: the second can look up what the first wrote into each "
         "card. C-Bi finds part of it and no more; one layer of Bi stays at chance, and has 19 % after thirty times "
-        "(“Against training” below). Rows are new, the dictionary is not: every word in every language was in training."
+        "(“Against training” below). Rows are new, the dictionary is not: every word in every language was in "
+        "training. " + PAIRWISE
     )
     SIZES = (TONIGHT + 1, len(FOREIGN))
 
