@@ -24,7 +24,7 @@ def pick(top: Opened, whole: models.Explained | None) -> Settings:
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def first_head(_trace, source: str, direction: str, layer: int) -> int | None:
-    """The head that is shown first: the one whose third order says most of this example."""
+    """The head that is shown first: the one whose keys depend most on the context in this example."""
     from triattn_core.analysis.maps.strongest_head import most_context
 
     return most_context(_trace, layer, direction)

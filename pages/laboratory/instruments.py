@@ -42,7 +42,7 @@ def methods(entries: Sequence[Entry]) -> None:
     chart = truth_methods.figure(rows, style.colours(), theme)
     with st.container(horizontal=True, gap="large", key="methods"):
         figures.show(chart, sentence, "methods-found", width="content")
-        with st.container(width=420):
+        with st.container(width=540):
             figures.note(f"{sentence} {FOUND}")
             st.html(f'<p class="t-note">{REPLACED}</p>')
             _replaced({name: report["accuracy"] for name, (_, report) in measured.items()})

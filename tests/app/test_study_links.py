@@ -71,7 +71,7 @@ def test_an_edit_shows_number_and_answers_before_and_after(name):
 
 
 @pytest.mark.parametrize("name", [name for name, study in studies().items() if study.control])
-def test_the_third_order_is_taken_out_at_the_top_of_the_page(name):
+def test_key_and_context_are_taken_apart_at_the_top_of_the_page(name):
     opens = studies()[name].control
     if opens["checkpoint"] not in {entry.name for entry in list_checkpoints()}:
         pytest.skip("not trained")
