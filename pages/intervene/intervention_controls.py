@@ -34,7 +34,10 @@ def pick_units(asked: Intervention) -> Settings:
     if how == "swap":
         others = parts.others(question)
         at = url_state.pick(
-            "Context of", list(range(len(others))), "from", show=lambda i: f"{i + 1}  {_short(others[i])}"
+            "Context of",
+            list(range(len(others))),
+            "from",
+            show=lambda i: f"{i + 1}  {_short(question.task, others[i])}",
         )
         return settings.model_copy(update={"other": TASKS[question.task].row(others[at])})
     known = asked.units
@@ -69,13 +72,9 @@ def _chip(known: dict[str, str], name: str) -> str:
     return plain(known[name]) if number == name else f":gray[{number}] {plain(known[name])}"
 
 
-def _short(example: Any) -> str:
-    texts = list(TASKS[_task(example)].texts(example, 0).values())
+def _short(task: str, example: Any) -> str:
+    texts = list(TASKS[task].texts(example, 0).values())
     return plain(" / ".join(texts)[:70])
-
-
-def _task(example: Any) -> str:
-    return type(example).__module__.rsplit(".", 1)[1]
 
 
 def _moved_tokens(known: dict[str, str]) -> list[str]:

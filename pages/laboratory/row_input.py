@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
-
 import streamlit as st
 
 from pages.shared import url_state
@@ -71,23 +68,17 @@ def _take(task: LaboratoryTask) -> None:
 
 def truth(task: LaboratoryTask, example: Example) -> str:
     """What is true of the row, in a sentence; and plainly where it has no right answer."""
-    pair = partial(_pair, example)
-    if task.NAME == "two-facts":  # keys and context are the same: a pair stands in both orders
-        example = replace(example, truth=tuple(cell for cell in example.truth if "took" in example.keys[cell[0]]))
-    count = len(example.truth)
+    cells = task.answer_cells(example)
+    pairs = [task.describe_cell(example, cell) for cell in cells]
+    count = len(cells)
     if task.MODULUS:
-        cells = sorted({tuple(sorted(cell)) for cell in example.truth}) if task.NAME == "match3" else example.truth
-        firsts = dict.fromkeys(example.keys[i] if task.NAME == "match2" else pair(i, j) for i, j in cells)
+        firsts = dict.fromkeys(pairs)  # each once
         return f"The answer is {task.LABELS[example.label]}" + (f": {', '.join(firsts)}." if firsts else ".")
     if count == 1:
-        return f"The one pair that fits is {pair(*example.truth[0])}: the answer is {task.LABELS[example.label]}."
+        return f"The one pair that fits is {pairs[0]}: the answer is {task.LABELS[example.label]}."
     if not count:
         return "No pair fits this query: there is no right answer. The models still give an answer."
-    pairs = "; ".join(pair(*cell) for cell in example.truth)
+    joined = "; ".join(pairs)
     if example.label is None:
-        return f"{count} pairs fit ({pairs}): there is no one right answer. The models still give an answer."
-    return f"{count} pairs fit ({pairs}) and agree: the answer is {task.LABELS[example.label]}."
-
-
-def _pair(example: Example, i: int, j: int) -> str:
-    return f"{example.keys[i]} with {example.context[j]}"
+        return f"{count} pairs fit ({joined}): there is no one right answer. The models still give an answer."
+    return f"{count} pairs fit ({joined}) and agree: the answer is {task.LABELS[example.label]}."

@@ -15,6 +15,8 @@ from tests.support.pages import APP
 
 ROOT, TASKS = APP.parent, Path("triattn_core/tasks")
 PAGES = ("cube", "side_by_side", "context", "intervene", "attribute", "cases", "compare", "home")
+LINKS = ("intervene?how=swap",)  # what a page shows under a link
+MODULE = "newspapers"  # the file's name, which is not the task's
 OPENS = """
 import json, sys
 from pathlib import Path
@@ -25,11 +27,15 @@ make_encoder(world / "checkpoints" / "encoders" / "tiny")
 for seed, mechanism in enumerate(("bi", "cbi", "tri")):
     make_checkpoint(world, f"headlines-{mechanism}", mechanism, seed, task="headlines")
 shows = {}
-for page in sys.argv[2:]:
-    app = at_page(app_test(), page).run()
+for link in sys.argv[2:]:
+    page, _, settings = link.partition("?")
+    app = at_page(app_test(), page)
+    for name, value in (setting.split("=") for setting in settings.split("&") if setting):
+        app.query_params[name] = value
+    app.run()
     html = " ".join(element.proto.body for element in app.get("html"))
     tables = " ".join(table.value.to_csv() for table in app.dataframe)
-    shows[page] = [one.value for one in (*app.exception, *app.error)], html + tables
+    shows[link] = [one.value for one in (*app.exception, *app.error)], html + tables
 print("SHOWS " + json.dumps(shows))
 """
 
@@ -43,7 +49,7 @@ def with_a_task_more(folder: Path, table: str) -> None:
             (folder / TASKS.parent).mkdir(exist_ok=True)
             (folder / TASKS.parent / path.name).symlink_to(path)
     shutil.copytree(ROOT / TASKS, folder / TASKS)
-    shutil.copy(ROOT / "tests" / "support" / "headlines.py", folder / TASKS / "headlines.py")
+    shutil.copy(ROOT / "tests" / "support" / "headlines.py", folder / TASKS / f"{MODULE}.py")
     (folder / TASKS / "__init__.py").write_text(table, "utf-8")
 
 
@@ -51,17 +57,17 @@ def with_a_task_more(folder: Path, table: str) -> None:
 def test_a_file_and_a_line_make_a_task_that_every_page_shows(tmp_path: Path) -> None:
     table = (ROOT / TASKS / "__init__.py").read_text("utf-8")
     assert table.count("_MODULES = (\n    pairs,\n") == table.count("from triattn_core.tasks import ") == 1
-    table = table.replace("_MODULES = (\n    pairs,\n", "_MODULES = (\n    pairs,\n    headlines,\n")
-    table = table.replace("from triattn_core.tasks import ", "from triattn_core.tasks import headlines, ")
+    table = table.replace("_MODULES = (\n    pairs,\n", f"_MODULES = (\n    pairs,\n    {MODULE},\n")
+    table = table.replace("from triattn_core.tasks import ", f"from triattn_core.tasks import {MODULE}, ")
     (tmp_path / "project").mkdir()
     with_a_task_more(tmp_path / "project", table)
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "project"), "TRIATTN_DEVICE": "cpu"}
     environment["TRIATTN_CHECKPOINTS"] = str(tmp_path / "world" / "checkpoints")
-    command = [sys.executable, "-c", OPENS, str(tmp_path / "world"), *PAGES]
+    command = [sys.executable, "-c", OPENS, str(tmp_path / "world"), *PAGES, *LINKS]
     done = subprocess.run(command, cwd=tmp_path / "project", env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     results = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("SHOWS "))[6:])
-    assert {page: complaints for page, (complaints, _) in results.items()} == {page: [] for page in PAGES}
+    assert {page: complaints for page, (complaints, _) in results.items()} == {page: [] for page in (*PAGES, *LINKS)}
     for page, (_, text) in results.items():
         word = "headlines" if page in ("home", "compare") else "the same story"
         assert word in text.lower(), page

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-from triattn_core.tasks.pairs import Example, baseline, from_file, metrics, read, roles, row, texts, verdict
-from triattn_core.tasks.task import InputForm
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
-__all__ = ["Example", "baseline", "from_file", "metrics", "read", "roles", "row", "texts", "verdict"]
+from triattn_core.tasks import pairs
+from triattn_core.tasks.pairs import baseline, metrics, roles, row, texts, verdict
+from triattn_core.tasks.task import InputForm
+from triattn_core.text.rows import read_json_lines
+
+__all__ = ["baseline", "metrics", "roles", "row", "texts", "verdict"]
 
 NAME, LABEL, FORM = "headlines", "Headlines", InputForm.PAIR
 LABELS = ("another story", "the same story")
 OUTPUTS = len(LABELS)
 LANGUAGES = ("en",)
+
+
+@dataclass(frozen=True)
+class Example(pairs.Example):
+    """Two headlines, in a class of the task's own."""
+
+
+def read(path: Path, training: bool = False) -> Iterator[Example]:
+    return (from_file(row, where) for where, row in read_json_lines(path))
+
+
+def from_file(row: dict, where: str) -> Example:
+    return Example.from_row(row, where)
 
 
 def examples(language: str = "en") -> tuple[Example, ...]:

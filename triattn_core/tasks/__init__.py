@@ -32,7 +32,7 @@ def form(name: str) -> InputForm | None:
 def check(task, example, name: str) -> None:
     """Raises InputError if the example belongs to another task than checkpoint `name`, or is not valid."""
     if not isinstance(example, task.Example):
-        task_given = type(example).__module__.rpartition(".")[2]
+        task_given = next((known.NAME for known in TASKS.values() if type(example) is known.Example), "another")
         raise InputError(f"{name} takes an example of {task.NAME}, got {task_given}")
     example.check()
 

@@ -82,6 +82,15 @@ class Match(LaboratoryTask):
         """Whether there is one."""
         return int(bool(self.truth(query, keys, context)))
 
+    def answer_cells(self, example: Example) -> tuple[Cell, ...]:
+        """Of Match3 a pair once; of Match2 as they are: what stands out is the key."""
+        pairs = sorted({(min(cell), max(cell)) for cell in example.truth})
+        return tuple(pairs) if self.order == 3 else example.truth
+
+    def describe_cell(self, example: Example, cell: Cell) -> str:
+        """The two numbers; of Match2 the one, since its context adds nothing."""
+        return example.keys[cell[0]] if self.order == 2 else super().describe_cell(example, cell)
+
     def solve(self, query: str, keys: Sequence[str], context: Sequence[str], id: str = "") -> Example:
         """As for every task; the context is the keys again."""
         return super().solve(query, keys, keys, id)

@@ -78,6 +78,14 @@ class LaboratoryTask(ABC):
     def say(self, example: LaboratoryExample) -> str:
         """The row in one or two sentences."""
 
+    def answer_cells(self, example: LaboratoryExample) -> tuple[Cell, ...]:
+        """The cells of the truth to name: where a pair is true in both orders, one of them."""
+        return example.truth
+
+    def describe_cell(self, example: LaboratoryExample, cell: Cell) -> str:
+        """A true cell in words, without what adds nothing to it."""
+        return f"{example.keys[cell[0]]} with {example.context[cell[1]]}"
+
     def cells(self, shape: tuple[int, ...]) -> int:
         """How many of the weights of a shape, as of `analysis.truth.truth_mask`, can be more than zero."""
         size = prod(shape)
