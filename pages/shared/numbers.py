@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import figures, style
+from pages.shared.errors import report_errors
 from triattn_core import views
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.axis_labels import axis_labels
@@ -16,12 +17,13 @@ def below(trace: AttentionTrace, choice: Choice, hide: bool, query: int, size: i
     with st.expander(f"All {size:,} cells as numbers", key="numbers", bind="query-params") as box:
         if box.open:
             table(trace, choice, hide, query, size)
-    for name, view in views.views_of_axes(trace.pick(choice).dims).items():
-        with st.expander(view.TITLE, key=name, bind="query-params") as box:
+    for name, view in views.offered_views(trace, choice).items():
+        with st.expander(view.TITLE, key=name, bind="query-params") as box, report_errors(stop=False):
             if box.open:
                 theme = "dark" if style.dark() else "light"
-                figure = view.figure(trace, choice, hide_special=hide, theme=theme)
-                sentence = view.describe(trace, choice, hide_special=hide)
+                fitted = views.reduce_to(trace, choice, view.NEEDS)
+                figure = view.figure(fitted, choice, hide_special=hide, theme=theme)
+                sentence = view.describe(fitted, choice, hide_special=hide)
                 figures.show(figure, sentence, f"{name}-chart")
                 figures.note(sentence)
 

@@ -26,12 +26,12 @@ from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.views.lib.strongest import picked
 
 TITLE = "Mass of each key"
-NEEDS = ("query", "key", "context")
+NEEDS = ("query", "key")
 
 
 def figure(trace: AttentionTrace, choice: Choice, *, hide_special: bool = False, theme: str = "light") -> alt.Chart:
     """A bar for each key."""
-    mass = picked(trace, choice, NEEDS).sum(("query", "context")).values
+    mass = picked(trace, choice, NEEDS).sum("query").values
     return alt.Chart(pd.DataFrame({"key": range(len(mass)), "mass": mass})).mark_bar().encode(x="key:O", y="mass")
 
 

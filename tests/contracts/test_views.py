@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 import numpy as np
 import pytest
@@ -18,11 +19,12 @@ from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import validate_settings
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.axes import AXES
-from triattn_core.views import TRACE_VIEWS, TraceView, views_of_axes
+from triattn_core.views import TRACE_VIEWS, TraceView, offered_views, reduce_to
 from triattn_core.views.lib.canvas import Canvas
+from triattn_core.views.lib.strongest import strongest
 
 SITE = "layer.0/a_over_b/weight"
-SIZES = {"query": 2, "key": 3, "context": 5, "feature": 7}
+SIZES = {"head": 2, "query": 2, "key": 3, "context": 5, "feature": 7}
 # Of each kind of checkpoint one, and an example of its task.
 ASKS = {
     "tan": ("pairs-tri", cases()["cube"][2]),
@@ -43,7 +45,7 @@ def trace_of_axes(axes: Sequence[str]) -> AttentionTrace:
         columns = {"token": words, "text": ["a"] * size, "start": starts, "end": [at + 3 for at in starts]}
         columns |= {"segment": ["a"] * size, "special": [0] * size}
         coords |= {f"{axis}_{name}": (axis, values) for name, values in columns.items()}
-    attrs = {"quantity": "weight", "sums_over": ",".join(axes[1:])}
+    attrs = {"quantity": "weight", "sums_over": ",".join(axis for axis in axes[1:] if axis in ("key", "context"))}
     return AttentionTrace({SITE: xr.DataArray(weights, coords, axes, attrs=attrs)}, {"a": "word " * 40}, {})
 
 
@@ -73,7 +75,51 @@ def breaches(view: TraceView) -> list[str]:
 def test_a_view_of_a_trace_is_complete(name: str) -> None:
     view = TRACE_VIEWS[name]
     assert breaches(view) == []
-    assert name in views_of_axes(("head", *view.NEEDS)) and name not in views_of_axes(view.NEEDS[:-1])
+    assert name in offered_views(trace_of_axes(view.NEEDS), Choice(SITE))
+    assert name not in offered_views(trace_of_axes(view.NEEDS[:-1]), Choice(SITE))
+
+
+class PairView:
+    """A view of query × key, which takes an array with these axes and no other."""
+
+    TITLE, NEEDS = "Query × key", ("query", "key")
+
+    def figure(self, trace: AttentionTrace, choice: Choice, *, hide_special: bool = False, theme: str = "light"):
+        return trace.pick(choice).transpose(*self.NEEDS)
+
+    def describe(self, trace: AttentionTrace, choice: Choice, *, hide_special: bool = False) -> str:
+        return f"{len(strongest(trace, choice, hide_special=hide_special))} cells"
+
+
+@pytest.mark.parametrize("axis", ("head", "context", "feature"))
+def test_a_view_is_offered_with_one_axis_more_only_where_it_draws(axis: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(cast(dict, TRACE_VIEWS), "pair", PairView())
+    for view in TRACE_VIEWS.values():
+        if axis not in view.NEEDS:
+            trace = trace_of_axes((*view.NEEDS, axis))
+            for offered in offered_views(trace, Choice(SITE)).values():
+                fitted = reduce_to(trace, Choice(SITE), offered.NEEDS)
+                assert set(fitted.pick(Choice(SITE)).dims) == set(offered.NEEDS)
+                offered.figure(fitted, Choice(SITE), hide_special=True, theme="light")
+                assert offered.describe(fitted, Choice(SITE), hide_special=True)
+    trace = trace_of_axes(("query", "key", axis))
+    assert ("pair" in offered_views(trace, Choice(SITE))) is (axis == "context")
+
+
+def test_a_cube_is_joined_over_context_in_weights_and_in_relevances() -> None:
+    weights = trace_of_axes(("query", "key", "context")).site(SITE)
+    base = SITE.removesuffix("/weight")
+    scores = np.log(weights).assign_attrs(quantity="relevance")
+    masked = scores.where(scores.key_start > 0, -np.inf)  # the first key is masked, in every context
+    trace = AttentionTrace({SITE: weights, f"{base}/relevance": masked}, {"a": "word " * 40}, {})
+    for quantity, expected in (("weight", weights.sum("context")), ("relevance", np.log(weights.sum("context")))):
+        choice = Choice(f"{base}/{quantity}")
+        pairs = reduce_to(trace, choice, PairView.NEEDS)
+        array = pairs.pick(choice)
+        assert array.dims == ("query", "key")
+        np.testing.assert_allclose(array[:, 1:], expected[:, 1:])
+        assert len(strongest(pairs, choice)) == array.size
+    assert np.isneginf(array[:, 0]).all()
 
 
 def test_an_incomplete_view_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,15 +1,17 @@
 """Views: functions of a trace and a choice that return a figure.  They draw; they do not show, save or cache.
 
-Those of the table are offered below the cube, wherever the chosen array has their axes.  All others are called by the
-scenes and pages that they are made for.
+Those of the table are offered below the cube, wherever the chosen array has their axes, or can be reduced to them.  All
+others are called by the scenes and pages that they are made for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace import AttentionTrace, Choice, reduce
+from triattn_core.views.lib.strongest import distribution_axes
 from triattn_core.views.points import figure as points
 
 if TYPE_CHECKING:
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
 class TraceView(Protocol):
     """A module that draws a chosen array of a trace.
 
-    TITLE: what it is called on a page.  NEEDS: the axes that the array must have.
+    TITLE: what it is called on a page.  NEEDS: the axes of the array that it draws,
+    all of them and no other.
     """
 
     TITLE: str
@@ -32,7 +35,7 @@ class TraceView(Protocol):
     def figure(
         self, trace: AttentionTrace, choice: Choice, *, hide_special: bool = False, theme: str = "light"
     ) -> alt.TopLevelMixin | go.Figure:
-        """The figure.  Raises TraceError where an axis is missing."""
+        """The figure.  Raises TraceError where an axis of NEEDS is missing."""
 
     def describe(self, trace: AttentionTrace, choice: Choice, *, hide_special: bool = False) -> str:
         """A sentence that says the figure in words, with its numbers."""
@@ -41,6 +44,28 @@ class TraceView(Protocol):
 TRACE_VIEWS: Mapping[str, TraceView] = {"points": points}
 
 
-def views_of_axes(axes: Iterable[Hashable]) -> dict[str, TraceView]:
-    """The views of the table whose axes are there."""
-    return {name: view for name, view in TRACE_VIEWS.items() if set(view.NEEDS) <= set(axes)}
+JOINS = {"weight": "sum", "relevance": "logsumexp"}  # of an axis, by quantity: see `trace.reduce`
+
+
+def offered_views(trace: AttentionTrace, choice: Choice) -> dict[str, TraceView]:
+    """The views of the table that can draw a choice: its axes are their NEEDS, or `reduce_to` leaves these.
+
+    An axis more is reduced only where the weights of a query sum to one over it: their sum is then again a share of the
+    query's attention.  Heads and features are not reduced: each has distributions of its own.
+    """
+    axes, quantity = set(trace.pick(choice).dims), choice.site.rpartition("/")[2]
+    reducible = set(distribution_axes(trace, choice)) if quantity in JOINS else set()
+    return {name: view for name, view in TRACE_VIEWS.items() if set(view.NEEDS) <= axes <= {*view.NEEDS, *reducible}}
+
+
+def reduce_to(trace: AttentionTrace, choice: Choice, needs: tuple[str, ...]) -> AttentionTrace:
+    """The trace whose array of a choice has no axis but `needs`: weights are summed over the others, relevances joined
+    by log-sum-exp, in each head on its own.  The site's other quantity is reduced with it.  Raises TraceError where a
+    quantity is neither."""
+    extra = [str(axis) for axis in trace.pick(choice).dims if axis not in needs]
+    base, sites = choice.site.rpartition("/")[0], dict(trace.sites)
+    for quantity, join in JOINS.items():
+        site = f"{base}/{quantity}"
+        for axis in extra if site in sites else ():
+            sites[site] = reduce(sites[site], axis, join)
+    return replace(trace, sites=sites) if extra else trace
