@@ -1,8 +1,6 @@
 """The cube explorer: three axes as three linked slices through one cell."""
 
 from triattn_core.views.cube.figure import (
-    FEW,
-    LISTED,
     NEEDS,
     SCRIPT,
     STAMPED,
@@ -13,6 +11,7 @@ from triattn_core.views.cube.figure import (
     figure,
     places,
 )
+from triattn_core.views.cube.sentences import FEW, LISTED
 
 __all__ = [
     "FEW",

@@ -11,16 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from textwrap import shorten
-from types import MappingProxyType
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from triattn_core.trace import AttentionTrace, Choice, reduce
 from triattn_core.trace.aggregation import cell_counts
 from triattn_core.trace.axes import QUANTITIES
 from triattn_core.trace.axis_labels import axis_labels, describe_axis
+from triattn_core.views.cube.sentences import caption, describe_cells, describe_hidden
 from triattn_core.views.lib.canvas import Canvas, script, style
 from triattn_core.views.lib.cell import axis_check, fold_check, query_matters
 from triattn_core.views.lib.content_words import content_words
@@ -29,11 +28,9 @@ from triattn_core.views.lib.strongest import (
     distribution_axes,
     distributions,
     empty_share,
-    labels,
     opened,
     other_quantity,
     picked,
-    shares,
     strongest,
     visible,
 )
@@ -45,8 +42,6 @@ STYLE = ("lib/map_figure.css", "cube/cube.css")
 TITLES = {"context": "Tri-Attention cube", "feature": "The tensor"}
 OWN_TITLE = "Attention cube"  # of an array that no model of ours made
 STAMPED = ("digest", "head", "sinks")  # with the choice: exact numbers of another figure must not be shown in this one
-LISTED = 6  # sinks that are named
-FEW = 8  # of the strongest, whose mass is said
 TRIPLES = 100  # how many the key "n" walks through; the inspector lists the first of them
 
 
@@ -108,23 +103,6 @@ def axes_of(array: xr.DataArray) -> tuple[str, str, str]:
     return ("query", "key", "feature" if "feature" in array.dims else "context")
 
 
-def describe_cells(
-    array: xr.DataArray, rows: pd.DataFrame, against: bool, roles: Mapping[str, str] = MappingProxyType({})
-) -> str:
-    """A sentence on what is shown: how many cells, the strongest of them, and what the strongest hold of the mass.
-
-    against: they are the strongest against an even share of what a mask leaves.  roles: the labels of axes.
-    """
-    sizes = " × ".join(f"{array.sizes[axis]} {roles.get(str(axis), axis)}" for axis in array.dims)
-    first, quantity, few = rows.iloc[0], array.attrs["quantity"], rows.head(FEW)
-    named = " × ".join(f"“{first[axis]}”" if axis != "feature" else f"feature {first[axis]}" for axis in array.dims)
-    most = "strongest against an even share" if against else "strongest"
-    top = f"the {most} is {named}, {quantity} {first[quantity]:.3g}".replace("-", "\u2212")
-    share = 100 * few["share"].sum(skipna=False)
-    held = f"; the {len(few)} strongest hold {share:.3g} % of the mass" if np.isfinite(share) else ""
-    return f"Of {array.size:,} {quantity}s, {sizes}, {top}{held}."
-
-
 def _payload(
     trace: AttentionTrace, choice: Choice, array: xr.DataArray, shown: dict[str, np.ndarray], hide_special: bool
 ) -> dict:
@@ -164,8 +142,8 @@ def _payload(
         "triples": {"cells": cells_at, "value": _finite(rows[quantity]), "share": _finite(rows["share"])},
         "against": against,
         "check": " ".join(filter(None, (check(trace, choice) for check in (fold_check, axis_check, query_matters)))),
-        "hidden": _hidden(trace, choice, shown) if hide_special else "",
-        "caption": _caption(trace, choice, array),
+        "hidden": describe_hidden(trace, choice, shown) if hide_special else "",
+        "caption": caption(trace, choice, array),
     }
 
 
@@ -195,47 +173,6 @@ def _along(trace: AttentionTrace, choice: Choice, array: xr.DataArray, axis: str
     if array.attrs["quantity"] == "weight":
         return reduce(array, axis, "sum")
     return centred(trace.pick(replace(choice, reduce=((axis, "logsumexp"), *choice.reduce))))
-
-
-def _hidden(trace: AttentionTrace, choice: Choice, shown: dict[str, np.ndarray]) -> str:
-    """What is hidden, by name where it is no special token, and how much mass it holds."""
-    array, texts, roles = trace.pick(choice), dict(trace.texts), axis_labels(trace)
-    hidden = [
-        f"“{labels(array, texts, axis)[i]}” as {roles[axis]}"
-        for axis in map(str, array.dims)
-        if f"{axis}_special" in array.coords
-        for i in np.flatnonzero(array[f"{axis}_special"].values > 1)
-    ]
-    sinks = f" and sinks ({', '.join(hidden[:LISTED])}{' …' * (len(hidden) > LISTED)})" if hidden else ""
-    sentence = f"Special tokens{sinks} are hidden"
-    weight = other_quantity(trace, choice, "weight")
-    if weight is not None:
-        share = 1 - float(shares(trace, choice, weight).isel(shown).sum())
-        sentence += f": they hold {100 * share:.3g} % of the mass. Sums still count them, and nothing is renormalised"
-    above = trace.meta.get("sinks")
-    none = f" No other token receives more than {above:g} times an even share." if above and not hidden else ""
-    return f"{sentence}.{none}"
-
-
-def _caption(trace: AttentionTrace, choice: Choice, array: xr.DataArray) -> str:
-    *text, layer, direction, quantity = ["", "", *choice.site.split("/")][-4:]
-    number = layer.removeprefix("layer.")
-    layer = f"layer {int(number) + 1}" if number.isdigit() else layer
-    heads = [f"head {i + 1}" for axis, i in choice.index if axis == "head"]
-    heads += [f"{how} of heads" for axis, how in choice.reduce if axis == "head"]
-    heads += [f"head {int(trace.meta['head']) + 1} ({trace.meta['mask']})"] if "head" in trace.meta else []
-    axes, roles = [axis for axis in array.attrs.get("folded", "").split(",") if axis in array.dims], axis_labels(trace)
-    sentences = [f"{roles[axis]} folded to {array.sizes[axis]}" for axis in axes]
-    parts = [
-        str(trace.meta.get("checkpoint", "")),
-        *text,
-        layer,
-        direction.replace("_", " "),
-        *heads,
-        quantity,
-        *sentences,
-    ]
-    return ", ".join(filter(None, parts))
 
 
 def _exact(trace: AttentionTrace, choice: Choice, shown: dict[str, np.ndarray]) -> dict[str, str]:
