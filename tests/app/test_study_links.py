@@ -67,6 +67,8 @@ def test_an_edit_shows_number_and_answers_before_and_after(name):
     assert before == pytest.approx(study.shown, rel=0.02)
     measured = study.measure([load(checkpoint) for checkpoint in study.checkpoints], study.edited)
     assert after == pytest.approx(measured, rel=0.01)
+    if name == "negation-by-feature":
+        assert f"falls to {after:.0f} points" in study.change
     assert page_text.count('class="r t-answer"') == 2 * len(study.checkpoints)
 
 

@@ -67,11 +67,20 @@ STUDY = Study(
     ),
     claim="One of them gives “not” {value:.0f} points more of the weight of “is” than the head as a whole.",
     limits=(
-        "The largest of 75 is always above their mean: untrained it is 17 points, so training adds 12. It is the "
-        "weight of “not” that is claimed, not what the model makes of it."
+        "The largest of 75 is always above their mean: here by 17 to 24 points in five untrained models. The claim is "
+        "of denied praise: of 40 sentences (ten words of praise, four subjects) all are above the untrained mean. "
+        "With words such as “bad” (13 points, untrained 18) or “boring” (15, untrained 20) the strongest feature is no "
+        "further above its head than an untrained model's. And it is the weight of “not” that is claimed, not what "
+        "the model makes of it."
     ),
-    refuted="A sentence whose strongest feature is no further above its head than an untrained model's.",
-    change="Change “good” to “bad”: the lead falls below half, and the claim (more than 20 points) fails there.",
+    refuted=(
+        "Ten other words of praise, of which five or more leave the strongest feature no further above its head than "
+        "the mean of five untrained models."
+    ),
+    change=(
+        "Change “good” to “bad”: the lead falls to 13 points, no more than untrained models have, and the claim (more "
+        "than 20 points) fails there."
+    ),
     edited=Example("The film is not bad."),
     page="tensor",
     opens={"checkpoint": "sst5-mtsa", "text": "The film is not good.", "head": "5", "cell": "2.3.71"},
