@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from triattn_core.__main__ import main
 from triattn_core.attention.fixed_weights import replacement
 from triattn_core.attention.weight_override import replacing
 from triattn_core.checkpoint.bundle import load
+from triattn_core.checkpoint.registry import laboratory_checkpoints
 from triattn_core.inference.explain import explain
+from triattn_core.results.laboratory import laboratory_records, step_rows
 from triattn_core.studies import run, studies, which_word_is_read_with
 
 
@@ -103,3 +107,52 @@ def test_what_the_context_term_adds_to_the_opposite():
     opposite = replace(study.examples[0], text_a="She did not remember to lock the door.")
     added = study.measure([load(name) for name in study.checkpoints], opposite)
     assert f"it adds {added:.1f} points" in study.limits
+
+
+PRAISE = "good great funny clever convincing original interesting moving charming brilliant".split()
+SUBJECTS = "film ending story plot".split()
+
+
+def test_which_words_lead_no_further_than_untrained_and_that_praise_does():
+    study = studies()["negation-by-feature"]
+    bundles = [load(name) for name in study.checkpoints]
+    untrained = [[bundle.untrained(seed) for bundle in bundles] for seed in range(1, 6)]
+
+    def leads(subject: str, word: str) -> tuple[float, list[float]]:
+        example = replace(study.edited, text=f"The {subject} is not {word}.")
+        return study.measure(bundles, example), [study.measure(each, example) for each in untrained]
+
+    lead, others = leads("film", "good")
+    assert f"by {min(others):.0f} to {max(others):.0f} points in five untrained models" in study.limits
+    for word, text in (
+        ("bad", "“bad” ({:.0f} points, untrained {:.0f})"),
+        ("boring", "“boring” ({:.0f}, untrained {:.0f})"),
+    ):
+        lead, others = leads("film", word)
+        assert lead < others[0] and text.format(lead, np.mean(others)) in study.limits
+    assert f"falls to {leads('film', 'bad')[0]:.0f} points" in study.change
+    above = [lead > np.mean(others) for lead, others in (leads(noun, word) for noun in SUBJECTS for word in PRAISE)]
+    assert len(above) == 40 and all(above)
+    assert f"of {len(above)} sentences (ten words of praise, four subjects) all are" in study.limits
+
+
+def accuracy_by_steps(name: str) -> pd.DataFrame:
+    """What a laboratory checkpoint reached on test: a row a seed, `x` the steps it was trained for."""
+    (entry,) = (entry for entry in laboratory_checkpoints() if entry.name == name)
+    rows = step_rows({name: ("bi", entry)}, laboratory_records())
+    return rows[rows.measure == "accuracy"]
+
+
+def test_one_threshold_covers_all_runs_of_one_layer_of_two_way_attention():
+    study, runs = studies()["false-friends"], accuracy_by_steps("false-friends-bi-joint-1")
+    assert runs.x.max() == 30 * 1000 and "up to thirty times the steps" in study.refuted
+    threshold = float(re.search(r"more than (\d+) % of 4,000 rows", study.refuted)[1])
+    assert runs.value.max() < threshold and f"The most so far is {runs.value.max():.1f} %" in study.refuted
+    assert f"with thirty times it has {runs.value.max():.0f} %" in study.limits
+
+
+def test_how_much_c_bi_finds_in_ten_times_the_steps():
+    runs = accuracy_by_steps("false-friends-cbi")
+    scores = runs[runs.x == 10 * 1000].value
+    assert len(scores) == 3
+    assert f"C-Bi has {scores.min():.0f} to {scores.max():.0f} % of rows right" in studies()["false-friends"].limits

@@ -60,23 +60,22 @@ STUDY = Study(
     number="P(right colour) of Tri less that of Bi",
     about=(
         "The query is the word that is asked for, a key is a card, a context token is a language spoken tonight. Each "
-        "card names another thing in each language, so a card alone says nothing, and a language alone says nothing: "
-        "only the two together (outlined)."
+        "card names another thing in each language: only card and language together (outlined) tell. The numbers in "
+        "the maps are attention weights, not probabilities."
     ),
     claim=(
-        "After 1,000 steps of training Tri (scaled dot), which weighs card and language together, is {value:.0f} "
-        "points surer of the right colour than one layer of two-way attention, which weighs each alone and stays at "
-        "chance."
+        "After 1,000 steps of training Tri (scaled dot), which weighs card and language together, gives the right "
+        "colour {value:.0f} points more probability than one layer of two-way attention, which weighs each alone and "
+        "stays at chance."
     ),
     limits=(
-        "In ten times as many steps that one layer still stays there (in thirty times it has 19 %); C-Bi, whose keys "
-        "are mixed with the context first, comes to 41 to 49 %, and two layers learn it with two of three seeds: the "
-        "second can look up what the first found. And third order is not enough: in 1,000 steps bilinear scores stay "
-        "at chance at all three learning rates."
+        "With ten times the steps two layers learn it too (two of three seeds), C-Bi has 41 to 48 % of rows right, and "
+        "one layer stays at chance; with thirty times it has 19 % (chance 16.7). Nor is third order enough: with "
+        "bilinear scores it stays at chance in 1,000 steps, at three learning rates."
     ),
     refuted=(
-        "One layer of two-way attention (Bi) of this size that is right in clearly more than 16.7 % of 4,000 rows "
-        "(whose standard error is 0.6) after 1,000 steps or 10,000: it is not (“Against training” in the Laboratory)."
+        "One layer of two-way attention (Bi) of this size that is right in more than 25 % of 4,000 rows like these, in "
+        "up to thirty times the steps. The most so far is 19.3 % (“Against training” in the Laboratory)."
     ),
     change="Change “Neth” to “Brei”: the right pair moves, and Tri follows.",
     edited=TASK.solve(
