@@ -37,8 +37,7 @@ def describe(before: Answered, now: Answered, task: LaboratoryTask) -> str:
     models = [name for name in now.answers if name in before.answers]
     moves = {name: f"{name} ({before.answers[name]} → {now.answers[name]})" for name in models}
     if None in right:
-        was, is_ = (f"one right answer, {answer}" if answer else "none" for answer in right)
-        is_ = "no single one" if len(now.row.truth) > 1 and right[1] is None else is_
+        was, is_ = (_count(answered.row, task) for answered in (before, now))
         return f"Your change: there was {was}, and now there is {is_}. Answers: {listing(list(moves.values()))}."
     kinds = {name: (before.answers[name] == right[0], now.answers[name] == right[1]) for name in models}
     steady, late = ([moves[name] for name in models if kinds[name] == kind] for kind in ((True, True), (False, True)))
@@ -51,3 +50,11 @@ def describe(before: Answered, now: Answered, task: LaboratoryTask) -> str:
         verbs = ("followed", "came to it from a wrong one", "did not")
     parts = [f"{listing(names)} {verb}" for names, verb in zip((steady, late, wrong), verbs) if names]
     return f"{head} {'; '.join(parts)}."
+
+
+def _count(row: Example, task: LaboratoryTask) -> str:
+    """How many right answers a row has, in words."""
+    if row.label is not None:
+        return f"one right answer, {task.LABELS[row.label]}"
+    pairs = len(task.answer_cells(row))
+    return f"no single right answer ({pairs} pairs fit)" if pairs else "no right answer"

@@ -7,10 +7,11 @@ import time
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.laboratory import live, model_maps
+from pages.laboratory import change, live, model_maps
 from tests.app.test_pages import opened, sound, texts
 from triattn_core.checkpoint.registry import laboratory_checkpoints
 from triattn_core.inference.jobs import JOBS
+from triattn_core.tasks.laboratory import LABORATORY
 
 pytestmark = pytest.mark.skipif(
     not any(entry.name == "false-friends-tri-scaled-dot" for entry in laboratory_checkpoints()), reason="not trained"
@@ -146,7 +147,21 @@ def test_a_change_says_who_followed_the_right_answer():
     assert "Your change moved the right answer from blue to red. Tri, scaled dot (blue → red) followed; " in page_text
     assert "C-Bi (" in page_text[page_text.index("followed; ") : page_text.index("did not")]
     app.text_input(key="false-friends-context").set_value("Tami, Sora").run()
-    assert "Your change: there was one right answer, red, and now there is none. " in texts(sound(app))
+    assert "Your change: there was one right answer, red, and now there is no right answer. " in texts(sound(app))
+
+
+def test_a_change_from_two_pairs_to_one_is_not_a_change_from_none():
+    task, answers = LABORATORY["false-friends"], {"Tri": "blue"}
+    cards = ("mira (blue)", "zuni (red)", "tolu (black)")
+    two, one, none = (
+        change.Answered(task.solve("dog", cards, tonight), answers)
+        for tonight in (("Vesk", "Oran"), ("Vesk", "Sora"), ("Tami", "Sora"))
+    )
+    said = "Your change: there was {}, and now there is {}."
+    several, single = "no single right answer (2 pairs fit)", "one right answer, blue"
+    assert said.format(several, single) in change.describe(two, one, task)
+    assert said.format(single, several) in change.describe(one, two, task)
+    assert said.format("no right answer", several) in change.describe(none, two, task)
 
 
 def test_fresh_rows_are_what_the_command_measures(capsys):
