@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pandas as pd
 import streamlit as st
 
 from pages.shared import attention_worth, checkpoint_html, figures, style, url_state
+from pages.shared.record_stamp import checkpoint_stamp, record_stamp
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
 
@@ -69,7 +71,7 @@ def _table(rows: Sequence[Entry], entry: Entry, key: str) -> None:
     tints = [f"color: {style.colour(metadata.model_setting(row, 'mechanism'))}" for row in rows]
     url_state.mark(key, rows.index(entry) if entry in rows else None)
     st.dataframe(
-        attention_worth.with_measures(checkpoint_html.frame(rows), rows).style.apply(lambda _: tints, subset=[""]),
+        _frame(record_stamp(), checkpoint_stamp(rows), rows).style.apply(lambda _: tints, subset=[""]),
         key=key,
         hide_index=True,
         row_height=ROW,
@@ -81,6 +83,12 @@ def _table(rows: Sequence[Entry], entry: Entry, key: str) -> None:
         alt=sentence,
     )
     figures.note(sentence)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _frame(stamp: tuple, checkpoints: tuple, _rows: Sequence[Entry]) -> pd.DataFrame:
+    """The numbers of the table: a click changes none of them."""
+    return attention_worth.with_measures(checkpoint_html.frame(_rows), _rows)
 
 
 def _describe_scores(rows: Sequence[Entry]) -> str:

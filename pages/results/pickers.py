@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pages.shared import url_state
+import streamlit as st
+
+from pages.shared import models, url_state
+from pages.shared.record_stamp import checkpoint_stamp, record_stamp
 from triattn_core.results import paper_comparison
 from triattn_core.results.paper_comparison import Cell
 from triattn_core.results.paper_results import PaperRecord
@@ -16,17 +19,30 @@ MANY = 7  # tables beyond this are offered in a list
 
 def choose_table(papers: Sequence[PaperRecord], records: Sequence[Record]) -> tuple[PaperRecord, Table | None]:
     """Paper and table, by default those with most to compare."""
-    which, first = paper_comparison.default_table(papers, records)
+    stamp = record_stamp(), checkpoint_stamp(models.entries())
+    which, first = _default_table(*stamp, tuple(record.paper.name for record in papers), papers, records)
     paper = papers[which]
     if len(papers) > 1:
         names = {record.paper.name: record for record in papers}
         paper = names[url_state.segments("Paper", list(names), "paper", which)]
-        first = first if paper is papers[which] else paper_comparison.default_table([paper], records)[1]
+        if paper is not papers[which]:
+            first = _default_table(*stamp, (paper.paper.name,), [paper], records)[1]
     if not paper.tables:
         return paper, None
     tables = {table.label: table for table in paper.tables}
     pick = url_state.segments if len(tables) <= MANY else url_state.pick
     return paper, tables[pick("Table", list(tables), "table", first)]
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _default_table(
+    stamp: tuple,
+    checkpoints: tuple,
+    names: tuple[str, ...],
+    _papers: Sequence[PaperRecord],
+    _records: Sequence[Record],
+) -> tuple[int, int]:
+    return paper_comparison.default_table(_papers, _records)
 
 
 def choose_columns(table: Table, cells: Sequence[Sequence[Cell]]) -> tuple[list[int], int]:

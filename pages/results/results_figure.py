@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 
 import pandas as pd
@@ -55,12 +55,13 @@ def export_menu(paper: PaperRecord, table: Table, records: Sequence[Record], poi
         ]
 
     with st.popover("Export", width=112, key="export"):
-        _save(f"{table.label}, CSV", f"{name} {table.label}", rows([table]))
-        _save("All its tables, CSV", f"{name} tables", rows(paper.tables))
-        _save("Points of the figure, CSV", f"{name} figure", points)
+        _save(f"{table.label}, CSV", f"{name} {table.label}", lambda: rows([table]))
+        _save("All its tables, CSV", f"{name} tables", lambda: rows(paper.tables))
+        _save("Points of the figure, CSV", f"{name} figure", lambda: points, disabled=not points)
 
 
-def _save(label: str, name: str, rows: list[dict]) -> None:
-    data = pd.DataFrame(rows).to_csv(index=False).encode("utf-8-sig")
+def _save(label: str, name: str, rows: Callable[[], list[dict]], disabled: bool = False) -> None:
+    """rows: asked for when something is saved."""
+    data = lambda: pd.DataFrame(rows()).to_csv(index=False).encode("utf-8-sig")  # noqa: E731
     file = f"{name}.csv".lower().replace(" ", "-")
-    st.download_button(label, data, file, "text/csv", on_click="ignore", width="stretch", disabled=not rows)
+    st.download_button(label, data, file, "text/csv", on_click="ignore", width="stretch", disabled=disabled)

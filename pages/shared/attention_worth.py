@@ -11,9 +11,10 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared import checkpoint_html, models, style
+from pages.shared.record_stamp import record_stamp
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
-from triattn_core.results.run_records import all_records, record_files
+from triattn_core.results.run_records import all_records
 from triattn_core.views.lib.number_format import minus
 
 HELP = (
@@ -54,8 +55,7 @@ def worth(entry: Entry) -> Mapping[str, Mapping]:
     if entry.config.get("kind") != "tan" or not metadata.main_metric(entry):
         return {}
     recorded = measures(entry).get("worth") or {}
-    stamp = tuple((file.name, file.stat().st_mtime_ns) for file in record_files())
-    stamp += tuple((other.name, other.digest) for other in models.entries() if _is_control(other))
+    stamp = (*record_stamp(), *((other.name, other.digest) for other in models.entries() if _is_control(other)))
     return {**recorded, **(_worth(entry.name, entry.digest, stamp, entry) if _controls(stamp) else {})}
 
 

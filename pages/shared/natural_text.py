@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from math import sqrt
 from statistics import mean, stdev
 
+import streamlit as st
+
 from pages.shared import attention_worth, checkpoint_html, seeds
+from pages.shared.record_stamp import checkpoint_stamp, record_stamp
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.trace.listing import listing
@@ -18,6 +21,12 @@ TWO_WAY = ("bi", "bi_joint", "cbi")
 def sentence(entries: Sequence[Entry]) -> str:
     """How Tri stands against the best two-way attention (on dev) of each data set, and what its third order is worth;
     empty where there is no such pair.  The living form is taken where a data set has it."""
+    return _sentence(record_stamp(), checkpoint_stamp(entries), entries)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _sentence(stamp: tuple, names: tuple, _entries: Sequence[Entry]) -> str:
+    entries = _entries
     pairs = list(filter(None, map(_rivals, _by_data(entries))))
     if not pairs:
         return ""

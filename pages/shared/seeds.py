@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.shared.record_stamp import record_stamp
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
-from triattn_core.results.run_records import all_records, record_files
+from triattn_core.results.run_records import all_records
 
 
 def scores(entry: Entry, split: str) -> tuple[float, ...]:
     """The main metric on `dev` or `test` of each seed, in per cent; empty where there is none."""
     if not metadata.main_metric(entry):
         return ()
-    stamp = tuple((file.name, file.stat().st_mtime_ns) for file in record_files())
+    stamp = record_stamp()
     if entry.config.get("kind") == "tan" and entry.name in _swept(stamp):
         return _scores(entry.name, entry.digest, split, stamp, entry)
     own, score = metadata.seed_scores_of(entry), metadata.main_score(entry, split)

@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +174,13 @@ def read_records(file: Path) -> tuple[list[Record], list[str]]:
     """
     if not file.is_file():
         return [], []
+    stat = file.stat()
+    records, problems = _read_records(file, stat.st_mtime_ns, stat.st_size)
+    return list(records), list(problems)
+
+
+@lru_cache(maxsize=256)
+def _read_records(file: Path, changed: int, size: int) -> tuple[list[Record], list[str]]:
     by_digest: dict[str, dict] = {}
     problems = []
     with open(file, "rb") as stream:
