@@ -72,8 +72,8 @@ def show_over_rows(question: page_setup.Question, method: str) -> None:
     with report_errors():
         source = row_source.load_source(chosen, question.task, question.language)
         if source is None or not st.session_state.get("over asked"):
-            what = method if which == "this one" else "all methods"
-            message = f"Not run yet: {what}, {count} rows, {', '.join(entry.name for entry in rivals)}."
+            methods_text = method if which == "this one" else "all methods"
+            message = f"Not run yet: {methods_text}, {count} rows, {', '.join(entry.name for entry in rivals)}."
             st.html(f'<p class="t-note">{message}</p>')
             return
         names = [method] if which == "this one" else []
@@ -86,16 +86,16 @@ def similar_checkpoints(question: page_setup.Question) -> list:
     """The checkpoints of the asked one's similarity and data, one a mechanism, it itself among them."""
     same = {}
     for entry in [question.entry, *models.entries(question.task, TAN_MECHANISMS)]:
-        wanted = all(
-            what(entry) == what(question.entry)
-            for what in (
+        is_comparable = all(
+            property_of(entry) == property_of(question.entry)
+            for property_of in (
                 metadata.language,
                 metadata.dataset_name,
                 metadata.is_living,
                 lambda c: metadata.model_setting(c, "similarity"),
             )
         )
-        if wanted:
+        if is_comparable:
             same.setdefault(metadata.model_setting(entry, "mechanism"), entry)
     return [same[name] for name in TAN_MECHANISMS if name in same]
 
@@ -129,8 +129,8 @@ def describe_gains(gains: pd.DataFrame) -> str:
     for name, of in gains[gains["method"] != perturbation.RANDOM].groupby("checkpoint", sort=False):
         good = (of["measure"] == "comprehensiveness") & (of["gain_low"] > 0)
         good |= (of["measure"] == "sufficiency") & (of["gain_high"] < 0)
-        some = of[good]
-        gains_text = ", ".join(f"{row.method} ({row.measure} {row.gain:+.3f})" for row in some.itertuples())
+        significant = of[good]
+        gains_text = ", ".join(f"{row.method} ({row.measure} {row.gain:+.3f})" for row in significant.itertuples())
         parts.append(f"{name}: {gains_text or 'none'}")
     asked = int((gains["method"] != perturbation.RANDOM).sum())
     sentence = f"Better than random over {rows} rows, by the mean difference (of sufficiency less is better): "

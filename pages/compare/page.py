@@ -21,7 +21,7 @@ from pages.shared.errors import report_errors
 from triattn_core.tasks import TASKS
 from triattn_core.views import side_by_side as view
 
-LEAD = "Any two to four checkpoints of one task: how alike they answer, who flips where, and how they came about."
+LEAD = "Any two to four checkpoints of one task: how alike they answer, who flips where, and how they were trained."
 
 head, beside = style.opening()
 style.say(head, "Compare", LEAD)

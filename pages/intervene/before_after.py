@@ -33,7 +33,7 @@ def draw_before(parts: Intervention, theme: str) -> Sequence[DeltaGenerator]:
     """The places of the three maps, below each other where they do not fit; of a new question the first is drawn."""
     with st.container(horizontal=True, key="maps"):
         places = [st.container(width="content") for _ in range(3)]
-    if st.session_state.get(COMPLETE) != _asked(parts):  # what is drawn already stays until all is drawn anew
+    if st.session_state.get(COMPLETE) != _question_key(parts):  # what is drawn already stays until all is drawn anew
         places[0] = places[0].empty()
         before, labels = parts.before
         with places[0]:
@@ -41,7 +41,7 @@ def draw_before(parts: Intervention, theme: str) -> Sequence[DeltaGenerator]:
     return places
 
 
-def _asked(parts: Intervention) -> tuple:
+def _question_key(parts: Intervention) -> tuple:
     return parts.question.entry.digest, parts.question.example, parts.question.option
 
 
@@ -51,6 +51,6 @@ def draw_change(scene: InterveneScene, places: Sequence[DeltaGenerator], theme: 
     for number, (place, grid) in enumerate(zip(places, view.apart(before, after, labels, theme))):
         with place:
             figures.show(grid, sentence, f"map-{number}", width="content")
-    st.session_state[COMPLETE] = _asked(scene.intervention)
+    st.session_state[COMPLETE] = _question_key(scene.intervention)
     figures.note(sentence)
     figures.numbers("The maps as numbers", scene.panels["maps"].rows, "map-numbers")

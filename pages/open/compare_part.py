@@ -9,7 +9,7 @@ from pages.open import source
 from pages.shared import canvas_component, export, figures, url_state
 from pages.shared.errors import notice, report_errors
 from triattn_core.importers.prediction import prediction_of
-from triattn_core.scenes.trace_pair import Pair, Side, trace_pair
+from triattn_core.scenes.trace_pair import Pair, TraceSide, trace_pair
 from triattn_core.scenes.trace_scenes import map_sites
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.sites import two_way_sites
@@ -18,12 +18,12 @@ ITSELF, OTHER = "another head", "another file"
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def pair(_left: Side, _right: Side, key: str) -> Pair:
+def pair(_left: TraceSide, _right: TraceSide, key: str) -> Pair:
     """Both maps and their difference."""
     return trace_pair(_left, _right)
 
 
-def side(trace: AttentionTrace, prefix: str, name: str, start: int = 0) -> Side:
+def side(trace: AttentionTrace, prefix: str, name: str, start: int = 0) -> TraceSide:
     """The pickers of a site and a head, and what stands there."""
     sites = map_sites(trace)
     at = sites[0]
@@ -36,7 +36,7 @@ def side(trace: AttentionTrace, prefix: str, name: str, start: int = 0) -> Side:
     labels = prediction_of(trace)[:1] or [("", 0.0)]
     layer = f"layer {sites.index(at) + 1}, " if len(sites) > 1 else ""
     place = layer + ("" if not heads else "mean of heads" if head is None else f"head {head + 1}")
-    return Side(f"{name}, {place}".strip(", "), trace, at, head, *labels[0])
+    return TraceSide(f"{name}, {place}".strip(", "), trace, at, head, *labels[0])
 
 
 def explore(trace: AttentionTrace, key: str, name: str, settings: DeltaGenerator) -> None:

@@ -29,7 +29,7 @@ papers, (records, problems) = paper_results.load_papers(), run_records.all_recor
 for problem_line in (*(problem for paper in papers for problem in paper.problems), *problems):
     notice(problem_line)
 if not records:
-    st.info("Nothing is measured here yet, so ours are empty: train a model with the command triattn train.")
+    st.info("No measurements yet: train a model with the command triattn train.")
 if not papers:
     st.stop()
 with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -12,7 +12,7 @@ from pages.shared.errors import notice
 from pages.shared.task_picker import Words
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
-from triattn_core.scenes.panels import Side
+from triattn_core.scenes.panels import Comparison
 from triattn_core.trace import Choice
 from triattn_core.trace.axes import MECHANISMS
 from triattn_core.views import side_by_side as view
@@ -155,13 +155,13 @@ def heads_of(entry: Entry) -> int:
     return int(entry.config["model"].get("heads", 1)) if entry.config.get("kind") != "coin" else 1
 
 
-def show_predictions(side: Side, notes: bool) -> None:
+def show_predictions(comparison: Comparison, notes: bool) -> None:
     """One line: who says what, and how long they took; below it what was cut, with `notes`."""
-    lead, label, tail = verdict(side.panels)
+    lead, label, tail = verdict(comparison.panels)
     st.html(
         f'<div class="t-says"><span>{escape(lead)} <b>{escape(label)}</b>{escape(tail)}</span>'
-        f'<span class="t-muted t-num">{escape(pair_input.duration_text(side.explained))} for all</span></div>'
-        + (pair_input.notes(side.explained) if notes else "")
+        f'<span class="t-muted t-num">{escape(pair_input.duration_text(comparison.explained))} for all</span></div>'
+        + (pair_input.notes(comparison.explained) if notes else "")
         + f'<p class="t-note">{attention_worth.FORMS}</p>'
-        * (len({metadata.form(entry) for entry in side.entries} - {""}) > 1)
+        * (len({metadata.form(entry) for entry in comparison.entries} - {""}) > 1)
     )

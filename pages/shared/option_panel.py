@@ -49,7 +49,7 @@ def show_options(
         st.html(note)
 
 
-def answer_query(example: Any, trace: AttentionTrace) -> answers.Asked:
+def answer_query(example: Any, trace: AttentionTrace) -> answers.ChoiceExample:
     """The example as the block shows it."""
     room = task(example)
     *texts, (option, _) = room.texts(example).items()
@@ -59,7 +59,7 @@ def answer_query(example: Any, trace: AttentionTrace) -> answers.Asked:
     called = (words.chat, (words.texts, words.options), (words.sides[1], words.right))
     begins, ends = _read(trace, texts)
     about = (right_option(example), speakers, ends, begins)
-    return answers.Asked(texts, room.options(example), option, *called, *about)
+    return answers.ChoiceExample(texts, room.options(example), option, *called, *about)
 
 
 def _rank_text(example: Any, explained: Explained) -> str:

@@ -11,34 +11,34 @@ from pages.shared import checkpoint_picker, option_panel, token_grouping
 from pages.shared.errors import notice
 from pages.side_by_side import edited_input
 from pages.side_by_side.pickers import INPUTS, OPTIONS
-from triattn_core.scenes.panels import Side
+from triattn_core.scenes.panels import Comparison
 from triattn_core.scenes.side_by_side import Settings
 
 
-def show(side: Side, compare: str, example: Any, pairs: bool) -> None:
+def show(comparison: Comparison, compare: str, example: Any, pairs: bool) -> None:
     """The options of a task that chooses among texts, and what an edit changes.  pairs: the task is one of pairs."""
-    first = side.explained[0]
+    first = comparison.explained[0]
     if compare == OPTIONS:
-        second = side.explained[1].prediction.option
-        option_panel.show_options(example, {"": first}, side.choice, second, pins=True)
+        second = comparison.explained[1].prediction.option
+        option_panel.show_options(example, {"": first}, comparison.choice, second, pins=True)
     elif not pairs:
         alone = {"": first}
-        titles = checkpoint_picker.named([explained.entry for explained in side.explained])
-        by_title = alone if compare == INPUTS else dict(zip(titles, side.explained))
-        option_panel.show_options(example, by_title, side.choice)
+        titles = checkpoint_picker.named([explained.entry for explained in comparison.explained])
+        by_title = alone if compare == INPUTS else dict(zip(titles, comparison.explained))
+        option_panel.show_options(example, by_title, comparison.choice)
     if compare == INPUTS:
-        edited_input.show_effect(side)
+        edited_input.show_effect(comparison)
 
 
-def show_notes(side: Side, settings: Settings) -> None:
+def show_notes(comparison: Comparison, settings: Settings) -> None:
     """What the reader should know of the maps, and phrases that no text has."""
-    for note in side.notes:
+    for note in comparison.notes:
         notice(note)
-    token_grouping.missing(side.texts, settings.grouping())
+    token_grouping.missing(comparison.texts, settings.grouping())
 
 
-def show_models(side: Side, notes: bool) -> DeltaGenerator:
+def show_models(comparison: Comparison, notes: bool) -> DeltaGenerator:
     """What each model says, with its notes where they are shown; returns the place beside it for what is saved."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        checkpoint_picker.show_predictions(side, notes=notes)
+        checkpoint_picker.show_predictions(comparison, notes=notes)
         return st.container(horizontal=True, width="content", key="tail")

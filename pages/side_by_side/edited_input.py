@@ -16,7 +16,7 @@ from pages.shared import choice_input, pair_input, sentence_box, url_state
 from pages.shared.task_picker import Words
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
-from triattn_core.scenes.panels import Side
+from triattn_core.scenes.panels import Comparison
 from triattn_core.tasks import CHOICES, InputForm, form, pairs
 from triattn_core.text.cells import sentences
 from triattn_core.trace import Choice
@@ -104,9 +104,9 @@ def _text(part: str, text: str) -> str:
     return written
 
 
-def show_effect(side: Side) -> None:
+def show_effect(comparison: Comparison) -> None:
     """One line: what the edit does to the answer."""
-    before, after = (explained.prediction for explained in side.explained)
+    before, after = (explained.prediction for explained in comparison.explained)
     at = before.best
     shift = after.probabilities[at] - before.probabilities[at]
     flips = f": it flips to <b>{escape(after.labels[after.best])}</b>" if after.best != at else ""
@@ -114,6 +114,6 @@ def show_effect(side: Side) -> None:
     st.html(
         f'<div class="t-says"><span>The edit moves the probability of <b>{escape(before.labels[at])}</b> '
         f"from {numbers} ({f'{shift:+.3f}'.replace('-', '−')}){flips}</span>"
-        f'<span class="t-muted t-num">{escape(pair_input.duration_text(side.explained))} for both</span></div>'
-        + pair_input.notes(side.explained)
+        f'<span class="t-muted t-num">{escape(pair_input.duration_text(comparison.explained))} for both</span></div>'
+        + pair_input.notes(comparison.explained)
     )

@@ -45,14 +45,14 @@ settings = pickers.with_edit(settings, edits, task, example)
 above = st.container()  # a changing number of lines here must not move the figure, which would be shown twice
 with above, report_errors():
     page = PageScene.build("side_by_side", chosen, example, settings)
-side = page.scene.side
-page.key = canvas_component.key("side", *side.parts)
+comparison = page.scene.comparison
+page.key = canvas_component.key("side", *comparison.parts)
 with above:
-    answers.show_notes(side, settings)
+    answers.show_notes(comparison, settings)
 with predictions:
-    answers.show(side, settings.compare, example, pairs)
+    answers.show(comparison, settings.compare, example, pairs)
     if several:  # more settings than with options: what is saved stands above them
-        tail = answers.show_models(side, pairs)
+        tail = answers.show_models(comparison, pairs)
 with tail:
     page.save_menus("side-by-side" + token_grouping.ending(settings.grouping()))
 maps.show(page, settings)

@@ -16,7 +16,7 @@ from triattn_core.tasks import questions
 SAYS = (
     'How each function scores every <b class="t-query">passage word</b> (down) against every '
     '<b class="t-key">question word</b> (across), and the answer found with it. Each function has a reader of its own, '
-    "trained with it: what differs is the function and all weights that came of it. A reader always answers, even "
+    "trained with it: what differs is the function and the weights trained with it. A reader always answers, even "
     "where the passage does not."
 )
 

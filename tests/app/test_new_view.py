@@ -23,7 +23,7 @@ import altair as alt
 import pandas as pd
 
 from triattn_core.trace import AttentionTrace, Choice
-from triattn_core.views.lib.strongest import picked
+from triattn_core.views.lib.strongest import select_array
 
 TITLE = "Mass of each key"
 NEEDS = ("query", "key")
@@ -31,13 +31,13 @@ NEEDS = ("query", "key")
 
 def figure(trace: AttentionTrace, choice: Choice, *, hide_special: bool = False, theme: str = "light") -> alt.Chart:
     """A bar for each key."""
-    mass = picked(trace, choice, NEEDS).sum("query").values
+    mass = select_array(trace, choice, NEEDS).sum("query").values
     return alt.Chart(pd.DataFrame({"key": range(len(mass)), "mass": mass})).mark_bar().encode(x="key:O", y="mass")
 
 
 def describe(trace: AttentionTrace, choice: Choice, *, hide_special: bool = False) -> str:
     """How much they hold together."""
-    return f"All keys hold {float(picked(trace, choice, NEEDS).sum()):.3g}."
+    return f"All keys hold {float(select_array(trace, choice, NEEDS).sum()):.3g}."
 '''
 OPENS = """
 import json, sys

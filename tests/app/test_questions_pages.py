@@ -105,7 +105,7 @@ def test_units_are_clicked_removed_and_the_context_emptied() -> None:
     first, second = (re.sub(r":gray\[\d+\] ", "", option) for option in units.options[:2])
     assert units.options[1] == f":gray[2] {second}"
     sound(units.set_value(["token 1", "token 2"]).run())
-    assert f"Without “{first}” and “{second}”" in visible_text(app) and "One by one the 2 units sum to" in visible_text(
+    assert f"Without “{first}” and “{second}”" in visible_text(app) and "The 2 separate changes sum to" in visible_text(
         app
     )
     assert "As many units at random, 20 times" in visible_text(app)
@@ -120,7 +120,7 @@ def test_the_map_before_stands_while_the_rest_is_computed(monkeypatch) -> None:
     def refuse(*_):
         raise InputError("nothing is computed here")
 
-    monkeypatch.setattr(intervene, "one_by_one", refuse)
+    monkeypatch.setattr(intervene, "leave_one_out", refuse)
     app = opened("intervene", **SHORT)
     assert [error.value for error in app.error] == ["nothing is computed here"]
     assert [alt[:17] for alt in alts(app)] == ["Attention before,"]
@@ -129,7 +129,7 @@ def test_the_map_before_stands_while_the_rest_is_computed(monkeypatch) -> None:
 @pytest.mark.parametrize(
     ("how", "wanted"),
     [
-        ("mask", "With attention not seeing “"),
+        ("mask", "masked in attention (the encoder still reads it), the log-odds"),
         ("replace", "replaced by [MASK] the log-odds"),
         ("reorder", "With the context in another order"),
         ("swap", "With another example's context"),

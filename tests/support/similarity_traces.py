@@ -57,10 +57,10 @@ def make_trace(seed: int = 1, size: float = 1.0, m: int = M, checkpoint: str = "
     return AttentionTrace(arrays, {"passage": PASSAGE, "question": QUESTION}, {"checkpoint": checkpoint})
 
 
-def panels() -> list[similarity.Panel]:
+def panels() -> list[similarity.FunctionPanel]:
     """The best answer of the first is `blue boat`; that of the second stands in another part."""
     left = PASSAGE.index("blue")
     return [
-        similarity.Panel("dot-product", make_trace(1), ((left, left + 9, 0.4), (0, 3, 0.2)), True),
-        similarity.Panel("cosine", make_trace(2, 0.1, checkpoint="two"), ((0, 3, 0.3),), False, 4),
+        similarity.FunctionPanel("dot-product", make_trace(1), ((left, left + 9, 0.4), (0, 3, 0.2)), True),
+        similarity.FunctionPanel("cosine", make_trace(2, 0.1, checkpoint="two"), ((0, 3, 0.3),), False, 4),
     ]

@@ -45,7 +45,8 @@ def test_a_folded_map_is_what_slow_loops_give(head, key):
     np.testing.assert_allclose(folded_map.values, expected, rtol=1e-12)
     assert folded_map.attrs["mass_before"] == pytest.approx(1) == mean_mass(folded_map)
     named = "folded from 8 cells to 7, key is folded from 3 cells to 1" if key == "phrases" else "from 8 cells to 7: "
-    assert named in cell.folded(folded_map) and "over query averaged" in cell.folded(folded_map) or key == "tokens"
+    sentence = cell.describe_aggregation(folded_map)
+    assert named in sentence and "over query averaged" in sentence or key == "tokens"
 
 
 def test_the_softmax_of_a_folded_relevance_is_the_folded_weight():

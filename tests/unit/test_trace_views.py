@@ -10,7 +10,7 @@ import pytest
 import triattn_core
 from triattn_core.analysis.maps.head_measures import head_table, rollout
 from triattn_core.errors import TraceError
-from triattn_core.scenes.trace_pair import Side, trace_pair
+from triattn_core.scenes.trace_pair import TraceSide, trace_pair
 from triattn_core.trace.open import trace_of
 
 LAYERS, HEADS, N = 2, 3, 5
@@ -86,20 +86,20 @@ def test_more_keys_than_queries_and_masked_scores():
 
 
 def test_two_heads_side_by_side():
-    sides = [Side(f"head {head + 1}", TRACE, "layer.0/attention", head) for head in (0, 1)]
+    sides = [TraceSide(f"head {head + 1}", TRACE, "layer.0/attention", head) for head in (0, 1)]
     pair = trace_pair(*sides)
     payload = pair.figure().payload
     np.testing.assert_allclose(floats(payload["gap"]["values"], N, N), VALUES[0, 1] - VALUES[0, 0], atol=1e-6)
     assert payload["panels"][0]["share"] == "" and "says" not in pair.figure().alt
     other = trace_of(VALUES[0, 0], query=list("abcde"), key=list("abcde"))
     with pytest.raises(TraceError, match="head 1 and other are not of the same tokens, nor of the same texts"):
-        trace_pair(sides[0], Side("other", other, "attention"))
+        trace_pair(sides[0], TraceSide("other", other, "attention"))
 
 
 def test_two_tokenizers_meet_in_the_parts_that_they_share():
     pieces = trace_of(DRAW.dirichlet(np.ones(4), 4), tokens=["un", "##happy", "cat", "s"])
     words = trace_of(DRAW.dirichlet(np.ones(3), 3), tokens=["unhappy", "cat", "s"])
-    pair = trace_pair(Side("pieces", pieces, "attention"), Side("words", words, "attention"))
+    pair = trace_pair(TraceSide("pieces", pieces, "attention"), TraceSide("words", words, "attention"))
     assert pair.notes and pair.panels[0].weights.sizes == {"query": 3, "key": 3}
     left = pieces.site("attention/weight").values.astype(float)
     expected = np.concatenate([left[:, :2].sum(1, keepdims=True), left[:, 2:]], 1)
@@ -136,12 +136,12 @@ def test_your_names_of_axes_stand_where_ours_would():
     assert b"residue i" in cube.figure.svg() and payload["says"]["query"].startswith("Residue i is the query axis. ")
     assert map_view.figure.payload["roles"] == ["residue i", "residue j"]
     assert map_view.figure.payload["panels"][0]["note"] == "summed over residue k"
-    sides = [Side(f"head {head + 1}", trace, "attention", head) for head in (0, 1)]
+    sides = [TraceSide(f"head {head + 1}", trace, "attention", head) for head in (0, 1)]
     pair = trace_pair(*sides)
     assert pair.figure().payload["roles"] == {"query": "residue i", "key": "residue j"}
     assert pair.figure().payload["panels"][0]["note"] == "residue i × residue j, summed over residue k"
     assert "4 residue i by 3 residue j positions" in pair.figure().alt and "residue j_at" in pair.table()
-    other = trace_pair(sides[0], Side("plain", trace_of(CUBE), "attention", 1))
+    other = trace_pair(sides[0], TraceSide("plain", trace_of(CUBE), "attention", 1))
     assert other.roles == {"query": "query", "key": "key"}
 
 

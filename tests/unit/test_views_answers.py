@@ -14,7 +14,7 @@ from triattn_core.views import answers
 from triattn_core.views.lib.strongest import brief
 from triattn_core.views.lib.tokens import named
 
-TALK = answers.Asked(
+TALK = answers.ChoiceExample(
     {"turn.1": "it broke", "turn.2": "<b>why</b>?"},
     ("no", "so", "</script>"),
     "response",
@@ -26,7 +26,7 @@ TALK = answers.Asked(
     {"turn.1": 0, "turn.2": 11},
 )
 READ = {"passage": "It is red. It is old.", "question": "What is it?"}
-TEXT = answers.Asked(READ, ("red", "blue"), "option", False, ("Passage", "Options"), ("option", "right"), 0)
+TEXT = answers.ChoiceExample(READ, ("red", "blue"), "option", False, ("Passage", "Options"), ("option", "right"), 0)
 SAID = {"Bi": [0.2, 0.5, 0.3], "Tri": [0.1, 0.3, 0.6]}
 
 

@@ -63,13 +63,13 @@ def test_it_opens_at_the_answer_of_the_last_function():
     assert similarity.answer_words(first) == [5, 6]
     weights = first.trace.site("attention/weight").values
     assert similarity.first_cell([second, first]) == (5, int(weights[5].argmax()), 1)
-    lost = similarity.Panel("dot", make_trace(3))  # no answer here: where it is likeliest to start
+    lost = similarity.FunctionPanel("dot", make_trace(3))  # no answer here: where it is likeliest to start
     assert similarity.first_cell([lost])[0] == int(lost.trace.site("start/weight").values.argmax())
 
 
 def test_readers_of_different_words_are_not_drawn_together():
     with pytest.raises(InputError, match="cut the passage in different places"):
-        similarity.figure([panels()[0], similarity.Panel("fnn", make_trace(m=5))])
+        similarity.figure([panels()[0], similarity.FunctionPanel("fnn", make_trace(m=5))])
 
 
 def test_every_cell_is_a_row_and_every_site_is_saved(tmp_path):

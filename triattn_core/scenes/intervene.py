@@ -14,8 +14,8 @@ from triattn_core.cached import cached_property
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.literal import one_of
 from triattn_core.scenes import intervene_text, scene
-from triattn_core.scenes.intervene_panels import Panel, panels
-from triattn_core.scenes.intervene_runs import DRAWS, nulls, one_by_one, random_units, run_intervention
+from triattn_core.scenes.intervene_panels import ReportPanel, panels
+from triattn_core.scenes.intervene_runs import DRAWS, leave_one_out, nulls, random_units, run_intervention
 from triattn_core.scenes.intervene_text import InterventionSpec, Nulls
 from triattn_core.scenes.intervene_units import intervention_spec, units, ways
 from triattn_core.scenes.runner import Models, Question
@@ -79,8 +79,8 @@ class Intervention:
 
     @cached_property
     def alone(self) -> pd.DataFrame | None:
-        """What each unit does alone, see `one_by_one`."""
-        return one_by_one(self.question, self.unit, self.settings.how)
+        """What each unit does alone, see `leave_one_out`."""
+        return leave_one_out(self.question, self.unit, self.settings.how)
 
     @cached_property
     def spec(self) -> InterventionSpec:
@@ -134,7 +134,7 @@ class InterveneScene(Scene):
     """What is known so far: the intervention, its figures by name, and what was done, in a sentence."""
 
     intervention: Intervention = field(kw_only=True, repr=False)
-    panels: Mapping[str, Panel] = field(kw_only=True, repr=False)
+    panels: Mapping[str, ReportPanel] = field(kw_only=True, repr=False)
     change: str = field(kw_only=True, repr=False)
 
 

@@ -21,7 +21,7 @@ WIDE = 640  # pixels of a figure that is exported
 
 
 @dataclass(frozen=True)
-class Panel:
+class ReportPanel:
     """A figure: `draw(theme=…, width=…)` makes it, None where it would show nothing; what it shows in words; its rows,
     None where another figure has the same.  lead: what an export says before the sentence."""
 
@@ -42,7 +42,7 @@ class Panel:
 
 def panels(
     parts: Intervention, change: str, random: pd.DataFrame | None = None, nulls: Nulls | None = None
-) -> dict[str, Panel]:
+) -> dict[str, ReportPanel]:
     """By name, in the order of the page.  change: what was done, in a sentence; random, nulls: where they are known."""
     question, settings = parts.question, parts.settings
     caption, texts = f"{question.entry.name}, {parts.spec.how}", scene.input_line(question.explained)
@@ -50,7 +50,7 @@ def panels(
     place = f"{caption}, {settings.way.replace('_', ' ')}, layer {settings.layer}, {head}{texts}"
     before, after, labels, sentence = parts.maps
     by_name = {
-        "maps": Panel(
+        "maps": ReportPanel(
             "Attention before and after",
             sentence,
             place,
@@ -62,16 +62,18 @@ def panels(
         **_each_alone(parts, caption + texts),
     }
     if random is not None:
-        by_name["random"] = Panel("Units at random", change, caption, random.rename(columns={"unit": "draw"}), None)
+        by_name["random"] = ReportPanel(
+            "Units at random", change, caption, random.rename(columns={"unit": "draw"}), None
+        )
     if nulls is not None:
         draw = partial(view.draws, nulls.log_odds.tolist(), nulls.original, two=question.option is None)
         where = f"{caption}, seed {settings.seed}{texts}"
         sentence = intervene_text.describe_null(nulls)
-        by_name["draws"] = Panel("Is this map signal?", sentence, where, nulls.rows, draw)
+        by_name["draws"] = ReportPanel("Is this map signal?", sentence, where, nulls.rows, draw)
     return by_name
 
 
-def _each_alone(parts: Intervention, caption: str) -> dict[str, Panel]:
+def _each_alone(parts: Intervention, caption: str) -> dict[str, ReportPanel]:
     """What each unit does alone, to the answer and to the attention; none where that is not asked."""
     alone = parts.alone
     if alone is None:
@@ -79,7 +81,7 @@ def _each_alone(parts: Intervention, caption: str) -> dict[str, Panel]:
     words = [parts.units[name] for name in alone["unit"]]
     draw, wide = partial(view.unit_bars, alone, words, parts.spec.names), max(WIDE, 22 * len(alone))
     return {
-        "alone": Panel(
+        "alone": ReportPanel(
             "Each unit alone, change of the log-odds",
             intervene_text.describe_each(alone, parts.units),
             caption,
@@ -87,7 +89,7 @@ def _each_alone(parts: Intervention, caption: str) -> dict[str, Panel]:
             draw if intervene_text.changes_answer(alone) else None,
             wide,
         ),
-        "moved": Panel(
+        "moved": ReportPanel(
             "Each unit alone, bits that attention moved",
             intervene_text.describe_each_shift(alone, parts.units),
             caption,

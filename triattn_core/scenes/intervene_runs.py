@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DRAWS = 20  # random choices of as many units
 
 
-def one_by_one(question: Question, unit: str, how: str) -> pd.DataFrame | None:
+def leave_one_out(question: Question, unit: str, how: str) -> pd.DataFrame | None:
     """What each unit does alone; None where that is not asked: other ways, and tokens of one of several options."""
     if how not in ("remove", "mask") or (question.option is not None and unit == "tokens"):
         return None
@@ -28,7 +28,7 @@ def one_by_one(question: Question, unit: str, how: str) -> pd.DataFrame | None:
 
         return score_units(bundle, question.example, unit, question.option, read=how == "mask")
 
-    return question.answer("Taking each out alone", run, unit, how)
+    return question.answer("Leave-one-out", run, unit, how)
 
 
 def run_intervention(question: Question, wanted: InterventionSpec) -> InterventionResult:
@@ -48,7 +48,7 @@ def run_intervention(question: Question, wanted: InterventionSpec) -> Interventi
         before, after = (replace(run, trace=_flat(run.trace)) for run in (result.before, result.after))
         return replace(result, before=before, after=after)
 
-    return question.answer("Asking again", run, wanted)
+    return question.answer("Running the intervention", run, wanted)
 
 
 def _flat(trace: AttentionTrace) -> AttentionTrace:

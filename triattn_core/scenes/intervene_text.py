@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SAYS = {
     "remove": "Without {}",
-    "mask": "With attention not seeing {}, which the encoder has read,",
+    "mask": "With {} masked in attention (the encoder still reads it),",
     "replace": "With {} replaced",
     "reorder": "With the context in another order",
     "swap": "With another example's context",
@@ -63,7 +63,10 @@ class Nulls:
 
 
 def describe_change(
-    result: InterventionResult, wanted: InterventionSpec, alone: pd.DataFrame | None, lots: pd.DataFrame | None = None
+    result: InterventionResult,
+    wanted: InterventionSpec,
+    alone: pd.DataFrame | None,
+    random_draws: pd.DataFrame | None = None,
 ) -> str:
     """What was done, what became of the answer, and the scale for it."""
     best = result.before.prediction
@@ -77,13 +80,12 @@ def describe_change(
     sentence += f": the answer flips to “{after.labels[after.best]}”." if result.flipped else "; the answer stays."
     if alone is not None and len(wanted.names) > 1:
         total = alone.set_index("unit").loc[list(wanted.names), "change"].sum()
-        sentence += f" One by one the {len(wanted.names)} units sum to {total:+.3g}."
-    if lots is not None:
-        mean, spread, flips = lots["change"].mean(), lots["change"].std(), int(lots["flips"].sum())
-        numbers = (
-            f"{mean:+.3g} ± {spread:.2g} (standard deviation)" if is_resolved(lots["change"]).any() else "no change"
-        )
-        sentence += f" As many units at random, {len(lots)} times: {numbers}, {flips} flip{'s' * (flips != 1)}."
+        sentence += f" The {len(wanted.names)} separate changes sum to {total:+.3g}."
+    if random_draws is not None:
+        changes, flips = random_draws["change"], int(random_draws["flips"].sum())
+        mean, spread = changes.mean(), changes.std()
+        numbers = f"{mean:+.3g} ± {spread:.2g} (standard deviation)" if is_resolved(changes).any() else "no change"
+        sentence += f" As many units at random, {len(random_draws)} times: {numbers}, {flips} flip{'s' * (flips != 1)}."
     return minus(sentence)
 
 

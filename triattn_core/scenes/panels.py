@@ -24,7 +24,7 @@ from triattn_core.views.side_by_side.panels import Gap, Panel, hidden, without
 
 
 @dataclass(frozen=True)
-class Side:
+class Comparison:
     """The panels and the difference of two of them, and all that is shown or saved with them.
 
     choice: the site that is shown.  explained: what the models made of the example.  parts: what names the figure.
@@ -136,29 +136,29 @@ def on_context(some: Sequence[Explained], choice: Choice) -> str:
     return " ".join(dict.fromkeys(sentences))
 
 
-def with_grouping(side: Side, reading: TokenGrouping, maps: Sequence[DataArray]) -> Side:
+def with_grouping(comparison: Comparison, reading: TokenGrouping, maps: Sequence[DataArray]) -> Comparison:
     """The same without what is hidden, and with what was folded in words and settings.
 
     maps: as they are drawn, before they were brought to the same tokens.
     """
-    sentences = [cell.folded(array) for array in maps] if reading.folds else []
+    sentences = [cell.describe_aggregation(array) for array in maps] if reading.folds else []
     folded = (
         sentences[:1]
         if len(set(sentences)) < 2
-        else [f"{panel.name}: {words}" for panel, words in zip(side.panels, sentences)]
+        else [f"{panel.name}: {words}" for panel, words in zip(comparison.panels, sentences)]
     )
-    folded = [side.footnote, *folded]
-    panels, gap = without(side.panels, side.gap) if reading.hide else (side.panels, side.gap)
+    folded = [comparison.footnote, *folded]
+    panels, gap = without(comparison.panels, comparison.gap) if reading.hide else (comparison.panels, comparison.gap)
     if reading.hide:
-        folded.append(hidden(side.panels, panels, side.texts, reading.sinks, side.across))
+        folded.append(hidden(comparison.panels, panels, comparison.texts, reading.sinks, comparison.across))
     return replace(
-        side,
+        comparison,
         panels=panels,
         gap=gap,
         footnote=" ".join(filter(None, folded)),
-        caption=", ".join([side.caption, *(f"{axis} as {unit}" for axis, unit in reading.folds.items())]),
-        parts=(*side.parts, reading.name, *reading.own, str(reading.hide)),
-        chosen=side.chosen | reading.settings,
+        caption=", ".join([comparison.caption, *(f"{axis} as {unit}" for axis, unit in reading.folds.items())]),
+        parts=(*comparison.parts, reading.name, *reading.own, str(reading.hide)),
+        chosen=comparison.chosen | reading.settings,
     )
 
 

@@ -124,8 +124,8 @@ def _cube(read: Reader) -> tuple[list[Plate], list[Bar]]:
         names = [order[i] for i in left]
         word = payload["axes"][order[third]]["name"][at[third]]
         title = f"{roles[names[0]]} × {roles[names[1]]} at {roles[order[third]]} {word}"
-        some = (cube.take(at[third], axis=third) for cube in (levels, whole))
-        shown, out = some
+        level_and_mask = (cube.take(at[third], axis=third) for cube in (levels, whole))
+        shown, out = level_and_mask
         plates.append(read.plate(shown, payload["scale"], title, names, [at[i] for i in left], place, out))
     return plates, [read.bar(payload["scale"])]
 
@@ -134,7 +134,7 @@ def _side(read: Reader) -> tuple[list[Plate], list[Bar]]:
     """The maps in one row, their difference below."""
     payload, axes = read.payload, ("query", "key")
     shape = [len(payload["axes"][axis]["label"]) for axis in axes]
-    gone = [~np.isfinite(read.bytes(panel["values"], *shape, kind="f4")) for panel in payload["panels"]]
+    hidden_mask = [~np.isfinite(read.bytes(panel["values"], *shape, kind="f4")) for panel in payload["panels"]]
     plates = [
         read.plate(
             read.bytes(panel["levels"], *shape),
@@ -145,7 +145,7 @@ def _side(read: Reader) -> tuple[list[Plate], list[Bar]]:
             (0, i),
             out,
         )
-        for i, (panel, out) in enumerate(zip(payload["panels"], gone))
+        for i, (panel, out) in enumerate(zip(payload["panels"], hidden_mask))
     ]
     plates = [
         replace(

@@ -13,9 +13,8 @@ from pydantic import Field
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import ConfigError
 from triattn_core.scenes import panels, scene, sides
-from triattn_core.scenes.panels import Side
-from triattn_core.scenes.runner import Models
-from triattn_core.scenes.runner import find_entries as named
+from triattn_core.scenes.panels import Comparison
+from triattn_core.scenes.runner import Models, find_entries
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import HidingSettings, Way
 from triattn_core.tasks import TASKS
@@ -54,7 +53,7 @@ class Settings(HidingSettings):
 class SideScene(Scene):
     """side: the panels and the difference of two of them."""
 
-    side: Side = field(kw_only=True, repr=False)
+    comparison: Comparison = field(kw_only=True, repr=False)
 
 
 def build(models: Models, entries: Sequence[Entry], example: Any, settings: Settings) -> SideScene:
@@ -65,38 +64,42 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
         gap = settings.difference or (len(entries), 1)
         if not all(1 <= number <= len(entries) for number in gap) or not view.FEWEST <= len(entries) <= view.MOST:
             raise ConfigError(f"two to four checkpoints stand side by side, got {len(entries)}; difference: {gap}")
-        groups = None if settings.seeds is None else [named(group) for group in settings.seeds]
-        side = sides.mechanisms(models, example, option, entries, choice, (gap[0] - 1, gap[1] - 1), groups, reading)
+        groups = None if settings.seeds is None else [find_entries(group) for group in settings.seeds]
+        comparison = sides.mechanisms(
+            models, example, option, entries, choice, (gap[0] - 1, gap[1] - 1), groups, reading
+        )
     elif settings.compare == "options":
         unit: str = settings.context or next(unit for unit in panels.task(example).WORDS.ways if unit != "tokens")
-        side = sides.options(
+        comparison = sides.options(
             models, example, option, settings.other and settings.other - 1, entries[0], choice, unit, reading
         )
     else:
         other = TASKS[entries[0].config["task"]].Example.from_row(settings.edited or {}, "edited")
-        side = sides.inputs(models, example, other, entries[0], choice, option, reading)
-    known, first = [range(size) for size in side.panels[0].drawn.shape], first_cell(side.panels, side.gap)
+        comparison = sides.inputs(models, example, other, entries[0], choice, option, reading)
+    known = [range(size) for size in comparison.panels[0].drawn.shape]
+    first = first_cell(comparison.panels, comparison.gap)
     cell = row, column = scene.valid_cell(settings.cell, known, first)
     return SideScene(
-        settings=settings.model_copy(update={**side_settings(side), "cell": cell}),
-        draw=lambda: {"side-by-side": figure(side, (row, column))},
-        tabulate=lambda: view.table(side.panels, side.gap, side.texts, side.across),
-        trace=side.trace,
-        explained=side.explained,
-        seeds=tuple(chain(*side.seeds)),
-        screen=figure(side, first),
+        settings=settings.model_copy(update={**comparison_settings(comparison), "cell": cell}),
+        draw=lambda: {"side-by-side": figure(comparison, (row, column))},
+        tabulate=lambda: view.table(comparison.panels, comparison.gap, comparison.texts, comparison.across),
+        trace=comparison.trace,
+        explained=comparison.explained,
+        seeds=tuple(chain(*comparison.seeds)),
+        screen=figure(comparison, first),
         axes=known,
-        side=side,
+        comparison=comparison,
     )
 
 
-def side_settings(side: Side) -> dict[str, Any]:
+def comparison_settings(comparison: Comparison) -> dict[str, Any]:
     """What stands side by side, as settings."""
-    option = {"option": side.explained[0].prediction.option + 1} if "option" in side.explained[0].trace.meta else {}
-    return dict(Settings.of(side.choice, **side.chosen, **option))
+    explained = comparison.explained[0]
+    option = {"option": explained.prediction.option + 1} if "option" in explained.trace.meta else {}
+    return dict(Settings.of(comparison.choice, **comparison.chosen, **option))
 
 
-def figure(side: Side, cell: tuple[int, int]) -> Canvas:
+def figure(comparison: Comparison, cell: tuple[int, int]) -> Canvas:
     """The canvas of what stands side by side."""
-    how = (side.caption, side.across, side.lines, side.what, side.footnote)
-    return view.figure(side.panels, side.gap, side.texts, cell, *how)
+    how = (comparison.caption, comparison.across, comparison.lines, comparison.what, comparison.footnote)
+    return view.figure(comparison.panels, comparison.gap, comparison.texts, cell, *how)

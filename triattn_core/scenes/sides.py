@@ -12,7 +12,7 @@ from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry, list_checkpoints
 from triattn_core.errors import InputError
 from triattn_core.scenes import panels
-from triattn_core.scenes.panels import Side
+from triattn_core.scenes.panels import Comparison
 from triattn_core.scenes.runner import Explained, Models
 from triattn_core.tasks import TASKS
 from triattn_core.trace import AttentionTrace, Choice
@@ -39,7 +39,7 @@ def mechanisms(
     gap: tuple[int, int],
     groups: Sequence[Sequence[Entry]] | None = None,
     reading: TokenGrouping = NO_GROUPING,
-) -> Side:
+) -> Comparison:
     """One example under several checkpoints: query × key, summed over context.
 
     option: of a task that chooses among texts; by default what the last one chooses.  groups: of both that are
@@ -74,10 +74,10 @@ def mechanisms(
     more["footnote"] = panels.on_context(explained_all, choice)
     if len({panel.mechanism for panel in shown}) < len(shown):
         more["what"] = "model"
-    side = Side(
+    comparison = Comparison(
         shown, panels.difference(shown, *gap, *noise), explained_all, choice, caption, trace, parts, chosen, **more
     )
-    return panels.with_grouping(side, reading, read)
+    return panels.with_grouping(comparison, reading, read)
 
 
 def same_but_seed(entry: Entry) -> list[Entry]:
@@ -99,7 +99,7 @@ def options(
     choice: Choice,
     unit: str,
     reading: TokenGrouping = NO_GROUPING,
-) -> Side:
+) -> Comparison:
     """Two options of one example at the same site, head and scale, query × context; the same turn stands under both.
 
     option: by default the one that is chosen.  other: what it is compared with; by default the right one, else the next
@@ -120,7 +120,7 @@ def options(
     }
     caption = panels.caption([entry.name, *(panel.name for panel in shown)], choice)
     meta = {"checkpoint": entry.name, "options": ", ".join(panel.name for panel in shown)}
-    side = Side(
+    comparison = Comparison(
         shown,
         panels.difference(shown, 0, 1),
         explained_all,
@@ -133,7 +133,7 @@ def options(
         _lines(choice, unit, shown[0].drawn.sizes["key"]),
         "option",
     )
-    return panels.with_grouping(side, reading, [panel.drawn for panel in shown])
+    return panels.with_grouping(comparison, reading, [panel.drawn for panel in shown])
 
 
 def other_option(example: Any, explained: Explained, asked: int | None) -> int:
@@ -164,7 +164,7 @@ def inputs(
     choice: Choice,
     option: int | None,
     reading: TokenGrouping = NO_GROUPING,
-) -> Side:
+) -> Comparison:
     """Both inputs at the same site, head and scale; what only one has is a gap in the other.
 
     reading: tokens or words, and nothing hidden: an edited phrase is another phrase, and each input has sinks of its
@@ -191,7 +191,7 @@ def inputs(
     texts |= {token_alignment.EDITED + name: text for name, text in changed.items()}
     trace = AttentionTrace(whole, texts, {"checkpoint": entry.name, "inputs": ", ".join(NAMES).lower()})
     ends = f": {LogScale.ends}" if choice.site.endswith("/weight") else ""
-    side = Side(
+    comparison = Comparison(
         shown,
         panels.difference(shown, 1, 0),
         explained_all,
@@ -205,4 +205,4 @@ def inputs(
         notes=tuple(dict.fromkeys(chain(*notes))),
         footnote=panels.on_context(explained_all, choice),
     )
-    return panels.with_grouping(side, reading, read)
+    return panels.with_grouping(comparison, reading, read)

@@ -50,7 +50,7 @@ class Settings(GroupingSettings):
 class ReadersScene(Scene):
     """panels: what each reader shows, as its words are grouped."""
 
-    panels: Sequence[view.Panel] = field(kw_only=True, repr=False)
+    panels: Sequence[view.FunctionPanel] = field(kw_only=True, repr=False)
 
 
 def build(models: Models, entries: Sequence[Entry], example: Any, settings: Settings) -> ReadersScene:
@@ -117,18 +117,18 @@ def answer_of(explained: Explained) -> Answer:
     return explained.prediction
 
 
-def panel(title: str, explained: Explained, example: questions.Example, part: int) -> view.Panel:
+def panel(title: str, explained: Explained, example: questions.Example, part: int) -> view.FunctionPanel:
     """What one reader shows of part `part` (from 0) of the passage."""
     spans = answer_of(explained).spans
     right = questions.verdict(example, spans)[0] if example.answers else None
     elsewhere = spans[0].window + 1 if spans[0].window != part else None
-    return view.Panel(title, explained.trace, tuple(span[:3] for span in spans), right, elsewhere)
+    return view.FunctionPanel(title, explained.trace, tuple(span[:3] for span in spans), right, elsewhere)
 
 
 def facts(
     models: Models,
     explained_all: Sequence[Explained],
-    panels: Sequence[view.Panel],
+    panels: Sequence[view.FunctionPanel],
     example: questions.Example,
     settings: Settings,
 ) -> list[dict]:

@@ -21,7 +21,7 @@ OTHER_TOKENS = "The two cut the texts into different tokens: both are summed ove
 
 
 @dataclass(frozen=True)
-class Side:
+class TraceSide:
     """What stands on one side.  site: without its quantity.  head: from 0, None is the mean.  label, probability: what
     the model predicts, empty where nothing does."""
 
@@ -54,7 +54,7 @@ class Pair:
         return label_columns(view.table(self.panels, self.gap, self.texts), self.roles)
 
 
-def trace_pair(left: Side, right: Side) -> Pair:
+def trace_pair(left: TraceSide, right: TraceSide) -> Pair:
     """The weights of both, cubes summed over context; the difference is right less left.
 
     Raises TraceError where they are not of the same tokens, nor of the same texts.
@@ -90,7 +90,7 @@ def _common_labels(left: AttentionTrace, right: AttentionTrace) -> dict[str, str
     return {axis: label if label == labels[1][axis] else axis for axis, label in labels[0].items()}
 
 
-def _note(side: Side) -> str:
+def _note(side: TraceSide) -> str:
     """What stands beside the title: the axes, where they have labels of their own, and that context is summed over."""
     called = axis_labels(side.trace, ("query", "key", "context"))
     own = any(label != axis for axis, label in called.items())
@@ -99,7 +99,7 @@ def _note(side: Side) -> str:
     return ", ".join(filter(None, (axes, over)))
 
 
-def _panel(side: Side, weights) -> Panel:
+def _panel(side: TraceSide, weights) -> Panel:
     return Panel(
         side.name,
         "",

@@ -5,12 +5,12 @@ from triattn_core.views.answers.figure import (
     PASSAGE,
     SCRIPT,
     STYLE,
-    Asked,
+    ChoiceExample,
     figure,
 )
 
 __all__ = [
-    "Asked",
+    "ChoiceExample",
     "CHAT",
     "PASSAGE",
     "SCRIPT",

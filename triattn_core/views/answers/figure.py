@@ -20,7 +20,7 @@ PASSAGE = "shade: share of the attention, at most {most} a sentence"
 
 
 @dataclass(frozen=True)
-class Asked:
+class ChoiceExample:
     """An example whose answer is one of several texts.
 
     texts: what is read, in its order and by the names of a trace; the last one asks.  options: what is chosen from, and
@@ -44,7 +44,7 @@ class Asked:
 
 
 def figure(
-    asked: Asked,
+    example: ChoiceExample,
     probabilities: Mapping[str, Sequence[float]],
     chosen: int,
     pinned: int | None = None,
@@ -61,31 +61,31 @@ def figure(
     roles: of the text that asks and of the chosen option.  mechanisms: of the models, for their colours.
     ranks: the text beside the head of the options, where there is one model.
     """
-    chat, last = asked.chat, list(probabilities.values())[-1]
-    order = sorted(range(len(asked.options)), key=lambda i: -last[i]) if chat else range(len(asked.options))
+    chat, last = example.chat, list(probabilities.values())[-1]
+    order = sorted(range(len(example.options)), key=lambda i: -last[i]) if chat else range(len(example.options))
     rows = [
         {
             "at": i,
             "mark": str(i + 1) if chat else chr(65 + i),
             "rank": rank,
-            "text": asked.options[i],
+            "text": example.options[i],
             "shares": [float(shares[i]) for shares in probabilities.values()],
-            "right": i == asked.gold,
+            "right": i == example.gold,
         }
         for rank, i in enumerate(order, start=1)
     ]
     runs, who = _runs(mass), f"{list(probabilities)[-1]}: " if len(probabilities) > 1 else ""
-    most = max((run["share"] for run in runs.get(next(iter(asked.texts)), [])), default=0.0)
+    most = max((run["share"] for run in runs.get(next(iter(example.texts)), [])), default=0.0)
     shares = (CHAT if chat else PASSAGE).format(most=f"{100 * most:.2g} %")
     payload: dict[str, Any] = {
         "chat": chat,
         "words": {
-            **dict(zip(("texts", "options"), asked.heads)),
-            "right": asked.words[1],
+            **dict(zip(("texts", "options"), example.heads)),
+            "right": example.words[1],
             "shares": who + shares if runs else "",
         },
-        "rest": _rest(asked, runs) if runs else "",
-        "texts": _texts(asked, runs),
+        "rest": _rest(example, runs) if runs else "",
+        "texts": _texts(example, runs),
         "rows": rows,
         "models": [{"title": title, "mechanism": kind} for title, kind in zip(probabilities, mechanisms)],
         "chosen": chosen,
@@ -96,23 +96,23 @@ def figure(
         "themes": theme_payload(),
         "alt": _alt(rows, chosen),
     }
-    return Canvas(payload, script(SCRIPT), style(*STYLE), asked.heads[0], payload["alt"], height=320, kind="answers")
+    return Canvas(payload, script(SCRIPT), style(*STYLE), example.heads[0], payload["alt"], height=320, kind="answers")
 
 
-def _texts(asked: Asked, runs: Mapping[str, list[dict]]) -> list[dict]:
-    called, read = named(asked.texts), asked.read or {}
-    speakers = dict(zip(asked.texts, asked.speakers))
+def _texts(example: ChoiceExample, runs: Mapping[str, list[dict]]) -> list[dict]:
+    called, read = named(example.texts), example.read or {}
+    speakers = dict(zip(example.texts, example.speakers))
     return [
         {
             "name": name,
             **called[name],
             "who": speakers.get(name, ""),
             "text": text,
-            "begins": (asked.begins or {}).get(name, 0),
+            "begins": (example.begins or {}).get(name, 0),
             "read": read.get(name, len(text)),
             "runs": runs.get(name, []),
         }
-        for name, text in asked.texts.items()
+        for name, text in example.texts.items()
     ]
 
 
@@ -128,27 +128,27 @@ def _runs(mass: xr.DataArray | None) -> dict[str, list[dict]]:
     return by_text
 
 
-def _rest(asked: Asked, runs: Mapping[str, list[dict]]) -> str:
+def _rest(example: ChoiceExample, runs: Mapping[str, list[dict]]) -> str:
     """What is not beside a text: the share of the chosen option and of the special tokens, where these are context,
     and of turns their share over an even one."""
-    places = ((asked.option, f"the {asked.words[0]} itself holds"), ("", "[CLS] and [SEP]"))
+    places = ((example.option, f"the {example.words[0]} itself holds"), ("", "[CLS] and [SEP]"))
     parts = [f"{words} {100 * _share(runs[name]):.2g} %" for name, words in places if name in runs]
     text = ", ".join(parts)
     sentences = [f"{text[:1].upper()}{text[1:]}."] if text else []
-    return " ".join([*sentences, *_against_even(asked, runs)])
+    return " ".join([*sentences, *_against_even(example, runs)])
 
 
 def _share(some: Sequence[dict]) -> float:
     return sum(run["share"] for run in some)
 
 
-def _against_even(asked: Asked, runs: Mapping[str, list[dict]]) -> list[str]:
+def _against_even(example: ChoiceExample, runs: Mapping[str, list[dict]]) -> list[str]:
     """Of a dialogue a sentence: the share of each turn over what it would hold if every token held the same."""
     tokens = {name: sum(run.get("tokens", 0) for run in some) for name, some in runs.items()}
-    turns = [name for name in asked.texts if tokens.get(name)] if asked.chat else []
+    turns = [name for name in example.texts if tokens.get(name)] if example.chat else []
     if len(turns) < 2:
         return []
-    called, total = named(asked.texts), sum(tokens.values())
+    called, total = named(example.texts), sum(tokens.values())
     ratios = [f"{called[name]['short']} ×{_share(runs[name]) * total / tokens[name]:.2g}" for name in turns]
     return [f"Share over an even share by tokens: {', '.join(ratios)}."]
 

@@ -13,7 +13,7 @@ import pandas as pd
 from triattn_core.views.charts.layers import DASHES
 from triattn_core.views.lib.number_format import minus
 from triattn_core.views.lib.palette import FONTS, THEMES
-from triattn_core.views.similarity import Panel
+from triattn_core.views.similarity import FunctionPanel
 
 BINS = 40
 BOX = 5  # runs: fewer are shown as they are, without a box
@@ -23,7 +23,7 @@ NAME = 14.0  # pixels between two names at the ends of lines
 AXIS = 52  # pixels of a chart's height that its axis and padding take
 
 
-def scores(panel: Panel, quantity: str = "relevance") -> np.ndarray:
+def scores(panel: FunctionPanel, quantity: str = "relevance") -> np.ndarray:
     """All scores before the softmax, [cells]; `centred`: each minus the mean of its row, which the softmax sees."""
     return panel.drawn(quantity).values.ravel().astype(np.float64)
 
@@ -53,7 +53,7 @@ def histogram(rows: pd.DataFrame, theme: str = "light", height: int = 130, top: 
     return _dressed(base.encode(x, alt.X2("high:Q"), y, y2=alt.datum(0), tooltip=tips).properties(height=height), look)
 
 
-def numbers(panels: Sequence[Panel], quantity: str = "relevance") -> pd.DataFrame:
+def numbers(panels: Sequence[FunctionPanel], quantity: str = "relevance") -> pd.DataFrame:
     """A row a function: how its scores spread, and how even its weights are.
 
     `even`: the mean over passage words of the perplexity of their weights, `of` question words: 1 is one word alone.

@@ -165,13 +165,13 @@ def draws(
     x = alt.X("odds:Q", title="log-odds of the answer", axis=axis, scale=_around([*log_odds, original, *[0.0] * two]))
     y = alt.Y("row:N", title=None, sort=[name, "original"], axis=alt.Axis(ticks=False, domain=False))
     tips: list[Any] = ["draw:Q", alt.Tooltip("odds:Q", format="+.3f", title="log-odds")]
-    lots = alt.Chart(rows).mark_tick(thickness=1.5, height=16, opacity=0.7, color=look["bar"])
+    ticks = alt.Chart(rows).mark_tick(thickness=1.5, height=16, opacity=0.7, color=look["bar"])
     mean = alt.Chart(pd.DataFrame({"odds": [float(np.mean(log_odds))], "row": name}))
     own = alt.Chart(pd.DataFrame({"odds": [original], "row": "original"}))
     zero = alt.Chart(pd.DataFrame({"odds": [0]})).mark_rule(strokeDash=[4, 3], color=look["muted"]).encode(x)
     layers = [
         *[zero] * two,
-        lots.encode(x, y, tooltip=tips),
+        ticks.encode(x, y, tooltip=tips),
         mean.mark_tick(thickness=2.5, height=26, color=look["text"]).encode(x, y),
         own.mark_point(shape="diamond", filled=True, size=90, opacity=1, color=look["query"]).encode(x, y),
     ]

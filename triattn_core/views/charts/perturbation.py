@@ -30,9 +30,9 @@ def figure(curves: pd.DataFrame, measure: str, chosen: str, theme: str = "light"
     of = curves.drop_duplicates(["method", "draw", "tokens"], keep="last")
     of = of.assign(x=100 * curves["share"], line=curves["method"])
     drawn = of[of["method"] != RANDOM].assign(mean=of[measure])
-    lots = of[of["method"] == RANDOM].groupby("x")[measure]
-    edges = {"low": lots.quantile(0.025), "high": lots.quantile(0.975)}
-    band = pd.DataFrame({"mean": lots.mean(), **edges}).reset_index().assign(line=RANDOM)
+    random_draws = of[of["method"] == RANDOM].groupby("x")[measure]
+    edges = {"low": random_draws.quantile(0.025), "high": random_draws.quantile(0.975)}
+    band = pd.DataFrame({"mean": random_draws.mean(), **edges}).reset_index().assign(line=RANDOM)
     means = pd.concat([drawn[["line", "x", "mean"]].assign(low=drawn["mean"], high=drawn["mean"]), band])
     x = alt.X("x:Q", title=f"{SHARES[measure]}{same(curves)}", axis=alt.Axis(values=[0, 5, 10, 20, 50], grid=False))
     y = alt.Y("mean:Q", title=None, axis=alt.Axis(tickCount=5, format=".3~g"))

@@ -18,7 +18,7 @@ from triattn_core.trace.axes import AXES, QUANTITIES
 from triattn_core.trace.token_grouping import grouping_caption
 from triattn_core.views.coin.blocks import NEEDS, Answer, Block, blocks, first_cell, spread, switch
 from triattn_core.views.lib.canvas import Canvas, script, style
-from triattn_core.views.lib.cell import folded
+from triattn_core.views.lib.cell import describe_aggregation
 from triattn_core.views.lib.palette import LogScale, SignedScale, pack, scale_payload, theme_payload
 from triattn_core.views.lib.strongest import labels, numbered
 from triattn_core.views.lib.tokens import named, tokens
@@ -83,7 +83,7 @@ def figure(
         "caption": caption(trace, direction),
         "cell": list(cell or first_cell(every, texts, wide)),
         "alt": alt(shown, answers, label, texts, spreads),
-        "folded": bool(folded(first)),
+        "folded": bool(describe_aggregation(first)),
         "notes": " ".join(filter(None, [_notes(whole, spreads, direction), BEYOND * bool(beyond)])),
     }
     title = "COIN: " + shorten(" / ".join(texts.values()), 90, placeholder=" …")
@@ -146,7 +146,7 @@ def _floats(array: xr.DataArray) -> str:
 def _notes(whole: AttentionTrace, spreads: Sequence[float | None], direction: str) -> str:
     """Which blocks hardly align, what was folded, and what was not."""
     all_blocks = blocks(whole, direction)
-    sentences = [_even(spreads), folded(next(block for block in all_blocks if block is not None).weight)]
+    sentences = [_even(spreads), describe_aggregation(next(block for block in all_blocks if block is not None).weight)]
     gated = [
         i
         for i, block in enumerate(all_blocks)

@@ -30,7 +30,7 @@ from triattn_core.views.lib.strongest import (
     empty_share,
     opened,
     other_quantity,
-    picked,
+    select_array,
     strongest,
     visible,
 )
@@ -63,9 +63,9 @@ def figure(
     order: positions of an axis in the order in which they stand there.
     Raises TraceError where the choice does not leave these three axes.
     """
-    array = picked(trace, choice)
+    array = select_array(trace, choice)
     axes = axes_of(array)
-    array = picked(trace, choice, axes).transpose(*axes)
+    array = select_array(trace, choice, axes).transpose(*axes)
     shown = visible(array, hide_special) | {axis: np.array(positions) for axis, positions in (order or {}).items()}
     payload = _payload(trace, choice, array, shown, hide_special)
     payload["cell"] = list(at) if at is not None else _first_cell(trace, array, payload)
@@ -177,7 +177,7 @@ def _along(trace: AttentionTrace, choice: Choice, array: xr.DataArray, axis: str
 
 def _exact(trace: AttentionTrace, choice: Choice, shown: dict[str, np.ndarray]) -> dict[str, str]:
     """Packed float32 of the shown cells: weights, raw and centred relevances, ranks in each distribution."""
-    array = picked(trace, choice)
+    array = select_array(trace, choice)
     axes, along = axes_of(array), distribution_axes(trace, choice)
     lines = array.transpose(*[axis for axis in axes if axis not in along], *along)
     rows = lines.values.reshape(-1, int(np.prod([array.sizes[axis] for axis in along])))

@@ -14,7 +14,7 @@ from triattn_core.trace.axes import AXES, QUANTITIES
 from triattn_core.trace.listing import listing
 from triattn_core.views.heads.maps import Map
 from triattn_core.views.lib.canvas import Canvas, script, style
-from triattn_core.views.lib.cell import folded
+from triattn_core.views.lib.cell import describe_aggregation
 from triattn_core.views.lib.palette import LogScale, Scale, SignedScale, pack, scale_payload, theme_payload
 from triattn_core.views.lib.strongest import labels
 from triattn_core.views.lib.tokens import named, tokens
@@ -75,7 +75,7 @@ def figure(
         "large": large,
         "cell": list(cell or first_cell(maps, orders)),
         "alt": alt(maps, texts),
-        "notes": folded(maps[0].weights),
+        "notes": describe_aggregation(maps[0].weights),
     }
     title = f"{what}: " + shorten(" / ".join(texts.values()), 90, placeholder=" …")
     return Canvas(payload, script(SCRIPT), style(*STYLE), title, payload["alt"], kind="heads")

@@ -15,7 +15,7 @@ from triattn_core.trace.aggregation import cell_counts, mean_mass
 from triattn_core.trace.axis_labels import axis_labels
 from triattn_core.trace.information import query_information
 from triattn_core.views.lib.palette import centred
-from triattn_core.views.lib.strongest import distribution_axes, empty_share, other_quantity, picked
+from triattn_core.views.lib.strongest import distribution_axes, empty_share, other_quantity, select_array
 
 LITTLE = 0.05  # bits: below, a map's rows look alike
 
@@ -37,7 +37,7 @@ def read(trace: AttentionTrace, choice: Choice, cell: dict[str, int]) -> dict[st
     part /= (1 - empty_share(trace, choice)) or 1.0  # rows that a mask leaves nothing hold no mass
     choice = replace(choice, index=(*choice.index, *fixed.items()))
     at = {axis: position for axis, position in cell.items() if axis in axes}
-    row = picked(trace, choice)
+    row = select_array(trace, choice)
     weight, relevance = other_quantity(trace, choice, "weight"), other_quantity(trace, choice, "relevance")
     masked = relevance is not None and bool(np.isneginf(relevance.isel(at)))
     facts: dict[str, float | int] = {"rank": nan if masked else int((row.values > float(row.isel(at))).sum()) + 1}
@@ -96,10 +96,12 @@ def axis_check(trace: AttentionTrace, choice: Choice) -> str:
 
 def fold_check(trace: AttentionTrace, choice: Choice) -> str:
     """One sentence: what folding did to the array, with the mass before and after; empty where nothing is folded."""
-    return folded(trace.pick(choice), distribution_axes(trace, choice), axis_labels(trace))
+    return describe_aggregation(trace.pick(choice), distribution_axes(trace, choice), axis_labels(trace))
 
 
-def folded(array: xr.DataArray, over: Sequence[str] = ("key",), roles: Mapping[str, str] = MappingProxyType({})) -> str:
+def describe_aggregation(
+    array: xr.DataArray, over: Sequence[str] = ("key",), roles: Mapping[str, str] = MappingProxyType({})
+) -> str:
     """The same of an array whose distributions run over some axes."""
     axes = [axis for axis in array.attrs.get("folded", "").split(",") if axis in array.dims]
     if not axes:

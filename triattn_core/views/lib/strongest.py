@@ -61,7 +61,7 @@ def other_quantity(trace: AttentionTrace, choice: Choice, quantity: str) -> xr.D
     return trace.pick(replace(choice, site=site)) if site in trace.sites else None
 
 
-def picked(trace: AttentionTrace, choice: Choice, needs: tuple[str, ...] = ()) -> xr.DataArray:
+def select_array(trace: AttentionTrace, choice: Choice, needs: tuple[str, ...] = ()) -> xr.DataArray:
     """The array of a choice as it is shown: relevance is centred per query.
 
     Raises TraceError where the choice does not leave the axes that are needed.
@@ -134,7 +134,7 @@ def strongest(trace: AttentionTrace, choice: Choice, n: int | None = None, hide_
     for, where that is not always one; the quantity; `share`, the part of the whole mass that the cell holds (each
     distribution holds the same, but for those that a mask leaves nothing), missing where the trace has no weights.
     """
-    array = picked(trace, choice)
+    array = select_array(trace, choice)
     shown = visible(array, hide_special)
     whole = all(len(shown[str(axis)]) == size for axis, size in array.sizes.items())
     values = (array if whole else array.isel(shown)).values

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.axis_labels import axis_labels
 from triattn_core.views.lib.palette import DIVERGING, FONTS, SEQUENTIAL, THEMES, LogScale, SignedScale, ramp
-from triattn_core.views.lib.strongest import labels, picked, strongest, visible
+from triattn_core.views.lib.strongest import labels, select_array, strongest, visible
 
 TITLE = "The strongest cells in 3-D"
 NEEDS = ("query", "key", "context")
@@ -25,7 +25,7 @@ def figure(
 
     Tokens are axis labels; positions are what is drawn, since sentences repeat words.
     """
-    array = picked(trace, choice, NEEDS)
+    array = select_array(trace, choice, NEEDS)
     rows, colours = strongest(trace, choice, n, hide_special), THEMES[theme]
     quantity = array.attrs["quantity"]
     values = rows[quantity].to_numpy(float)
@@ -50,7 +50,7 @@ def figure(
 
 def describe(trace: AttentionTrace, choice: Choice, *, hide_special: bool = False, n: int = 400) -> str:
     """A sentence: what is drawn of the cells, and the strongest of them."""
-    array, rows = picked(trace, choice, NEEDS), strongest(trace, choice, n, hide_special)
+    array, rows = select_array(trace, choice, NEEDS), strongest(trace, choice, n, hide_special)
     size, first = array.isel(visible(array, hide_special)).size, rows.iloc[0]
     words = " × ".join(f"“{first[axis]}”" for axis in NEEDS)
     return f"{title(rows, size, hide_special)} The first is {words}, {array.attrs['quantity']} " + (

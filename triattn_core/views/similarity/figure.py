@@ -21,7 +21,7 @@ from triattn_core.errors import InputError
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.axes import AXES, FUNCTION_LABELS, MECHANISM_LABELS, QUANTITIES
 from triattn_core.views.lib.canvas import Canvas, script, style
-from triattn_core.views.lib.cell import folded
+from triattn_core.views.lib.cell import describe_aggregation
 from triattn_core.views.lib.palette import LogScale, Scale, SignedScale, centred, pack, scale_payload, theme_payload
 from triattn_core.views.lib.strongest import words
 from triattn_core.views.lib.tokens import named, tokens
@@ -39,7 +39,7 @@ SCALES = {
 
 
 @dataclass(frozen=True)
-class Panel:
+class FunctionPanel:
     """One function: its sites in a trace of a window of the passage, and what its reader answers.
 
     spans: (first character, the one after the last, probability), the best first.  right: exact match with a known
@@ -83,7 +83,7 @@ def titles(settings: Mapping[str, Mapping]) -> dict[str, str]:
     return {name: text if counts[text] == 1 else f"{text} ({name})" for name, text in texts.items()}
 
 
-def scales(panels: Sequence[Panel], quantity: str, shared: bool) -> list[Scale]:
+def scales(panels: Sequence[FunctionPanel], quantity: str, shared: bool) -> list[Scale]:
     """The scale of each panel: one for all, or each its own."""
     arrays = [panel.drawn(quantity).values for panel in panels]
 
@@ -98,7 +98,7 @@ def scales(panels: Sequence[Panel], quantity: str, shared: bool) -> list[Scale]:
 
 
 def figure(
-    panels: Sequence[Panel],
+    panels: Sequence[FunctionPanel],
     quantity: str = "relevance",
     shared: bool = False,
     cell: Sequence[int] | None = None,
@@ -145,17 +145,17 @@ def counted(trace: AttentionTrace, part: int = 0, parts: int = 1) -> str:
     return f"part {part + 1} of {parts} drawn: {over}"
 
 
-def _notes(panels: Sequence[Panel], quantity: str) -> str:
+def _notes(panels: Sequence[FunctionPanel], quantity: str) -> str:
     """What was folded; of all panels that say it otherwise."""
     what = "weight" if quantity == "weight" else "relevance"
-    sentences = dict.fromkeys(folded(panel.site(f"attention/{what}")) for panel in panels)
+    sentences = dict.fromkeys(describe_aggregation(panel.site(f"attention/{what}")) for panel in panels)
     return " ".join(filter(None, [*sentences, ENDS * any(sentences)]))
 
 
 ENDS = "The answer's start and end are added up over the passage; the answer itself is the reader's, word by word."
 
 
-def _panel(panel: Panel, scale: Scale, quantity: str, exact: bool) -> dict:
+def _panel(panel: FunctionPanel, scale: Scale, quantity: str, exact: bool) -> dict:
     payload: dict[str, Any] = {
         "title": panel.title,
         "spans": [list(span) for span in panel.spans],
@@ -170,7 +170,7 @@ def _panel(panel: Panel, scale: Scale, quantity: str, exact: bool) -> dict:
     return payload
 
 
-def answer_words(panel: Panel) -> list[int]:
+def answer_words(panel: FunctionPanel) -> list[int]:
     """The passage words of the best answer; none where it is in another window."""
     start, end = panel.spans[0][:2] if panel.spans else (0, 0)
     array = panel.site("start/weight")
@@ -178,14 +178,14 @@ def answer_words(panel: Panel) -> list[int]:
     return [i for i, (a, b) in enumerate(spans) if a < end and b > start]
 
 
-def first_cell(panels: Sequence[Panel]) -> tuple[int, int, int]:
+def first_cell(panels: Sequence[FunctionPanel]) -> tuple[int, int, int]:
     """Where to look first: of the last panel, at the first word of its answer, the question word it weighs most."""
     last = len(panels) - 1
     row = (answer_words(panels[last]) or [int(panels[last].site("start/weight").values.argmax())])[0]
     return row, int(panels[last].site("attention/weight").values[row].argmax()), last
 
 
-def alt(panels: Sequence[Panel]) -> str:
+def alt(panels: Sequence[FunctionPanel]) -> str:
     """What the figure shows in words: sizes, and the answer that comes of each function."""
     weights, passage = panels[0].site("attention/weight"), panels[0].trace.texts["passage"]
     answers = "; ".join(f"{panel.title} answers {_answer(panel, passage)}" for panel in panels)
@@ -203,7 +203,7 @@ def _size(weights: xr.DataArray, axis: str, part: str) -> str:
     return f"{size} {part} word{'s' * (size != 1)}"
 
 
-def _alike(panel: Panel) -> str:
+def _alike(panel: FunctionPanel) -> str:
     """Whether the passage word matters for what is attended to, where it does not."""
     weights = panel.site("attention/weight").values
     if min(weights.shape) > 1 and np.ptp(weights, axis=0).max() < SAME:
@@ -211,7 +211,7 @@ def _alike(panel: Panel) -> str:
     return ""
 
 
-def _answer(panel: Panel, passage: str) -> str:
+def _answer(panel: FunctionPanel, passage: str) -> str:
     if not panel.spans:
         return "nothing"
     start, end, probability = panel.spans[0]
@@ -225,7 +225,7 @@ def chance(probability: float) -> str:
     return "> 0.999" if 0.9995 <= probability < 1 else f"{probability:.3f}"
 
 
-def table(panels: Sequence[Panel]) -> pd.DataFrame:
+def table(panels: Sequence[FunctionPanel]) -> pd.DataFrame:
     """Every cell of every function as a row, for CSV: words and positions, relevance and weight, start and end."""
     parts = []
     for panel in panels:
@@ -242,7 +242,7 @@ def table(panels: Sequence[Panel]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def joined(panels: Sequence[Panel]) -> AttentionTrace:
+def joined(panels: Sequence[FunctionPanel]) -> AttentionTrace:
     """The traces of all panels as one: sites begin with the function's name."""
     sites = {f"{panel.title}/{name}": array for panel in panels for name, array in panel.trace.sites.items()}
     names = ", ".join(str(panel.trace.meta.get("checkpoint", "")) for panel in panels)
