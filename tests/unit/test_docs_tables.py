@@ -8,6 +8,7 @@ import pytest
 
 from docs.tables import laboratory
 from triattn_core.results.laboratory import laboratory_records
+from triattn_core.studies import false_friends
 from triattn_core.tasks.laboratory.statements import PAIRWISE
 
 RESULTS = Path(laboratory.__file__).parents[1] / "results.md"
@@ -35,6 +36,9 @@ def test_what_pairwise_scores_reach_is_that_of_the_records():
         if record.changed == laboratory.PAIRWISE:
             scores = [seed["test"]["accuracy"] for seed in record.entry.metrics["each_seed"]]
             ranges[record.entry.config["task"]] = f"{min(scores):.0f} to {max(scores):.0f} %"
+    assert (
+        f"pairwise scores, no score reading three tokens, has {ranges['false-friends']}" in false_friends.STUDY.limits
+    )
     names = {"false-friends": "false friends", "planted-sum": "the planted sum", "planted-xor": "the planted XOR"}
     for task, text in names.items():
         assert f"{ranges[task]} of {text}" in PAIRWISE
