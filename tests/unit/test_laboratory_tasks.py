@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 from itertools import islice, product
@@ -11,6 +12,8 @@ import pytest
 import torch
 
 from tests.oracles.laboratory import SOLVED
+from triattn_core.__main__ import main
+from triattn_core.checkpoint.registry import laboratory_checkpoints
 from triattn_core.errors import ConfigError, DataError, InputError
 from triattn_core.tasks.laboratory import LABORATORY, Example
 from triattn_core.text.roles import Limits
@@ -87,6 +90,36 @@ def test_unknown_tokens_and_wrong_truth_are_refused_in_one_line():
         Example.from_row({"query": "dog", "keys": ["a"], "context": ["b"], "truth": [[0, 1]]})
     with pytest.raises(InputError, match="empty"):
         Example("dog", (), ("Vesk",)).check()
+
+
+@pytest.mark.parametrize(
+    ("cards", "tonight", "problem"),
+    [
+        (("pirt (red)", "pirt (red)", "ombe (white)"), ("Vesk",), "card 'pirt (red)' is listed twice"),
+        (("pirt (red)", "ombe (white)"), ("Vesk", "Oran", "Vesk"), "language 'Vesk' is listed twice"),
+    ],
+)
+def test_a_token_listed_twice_is_refused_wherever_a_row_comes_from(cards, tonight, problem, tmp_path, capsys):
+    name = "false-friends-tri-scaled-dot"
+    task, path = LABORATORY["false-friends"], tmp_path / "row.json"
+    row = {"query": "dog", "keys": cards, "context": tonight, "label": 0}
+    path.write_text(json.dumps(row) + "\n", "utf-8")
+    with pytest.raises(InputError, match=re.escape(problem)):
+        task.solve("dog", cards, tonight)
+    with pytest.raises(DataError, match=re.escape(f"row.json:1: {problem}")):
+        list(task.read(path))
+    if name in {entry.name for entry in laboratory_checkpoints()}:
+        for command in (["explain", name, str(path)], ["evaluate", name, str(path)]):
+            assert main(command) == 1
+            assert problem in capsys.readouterr().err
+
+
+@each_task
+def test_generated_rows_repeat_tokens_only_where_that_is_allowed(task):
+    rows = list(task.generate(1, 300))
+    assert any(len({*row.keys}) < len(row.keys) or len({*row.context}) < len(row.context) for row in rows) == (
+        task.REPEATS
+    )
 
 
 def test_two_true_triples_or_none_have_no_answer():

@@ -43,7 +43,7 @@ class Match(LaboratoryTask):
     LABELS = ("no", "yes")
     FIELDS = ("Number", "The others")
     TOKENS = ("number", "number", "number")
-
+    REPEATS = True
     SIZE = "numbers"
 
     def __init__(self, order: int, modulus: int, opening_row: int, size: int = NUMBERS):

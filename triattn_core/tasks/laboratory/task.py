@@ -13,7 +13,7 @@ from random import Random
 import pandas as pd
 
 from triattn_core.cached import cached_property
-from triattn_core.errors import ConfigError
+from triattn_core.errors import ConfigError, DataError, InputError
 from triattn_core.tasks.laboratory.example import (
     NAMES,
     ROLES,
@@ -40,6 +40,7 @@ class LaboratoryTask(ABC):
     Example = LaboratoryExample
     ORDERED = False  # whether the order of keys and context tokens matters
     DISTINCT = False  # whether keys and context are the same tokens, and a pair of one with itself is no pair
+    REPEATS = False  # whether a token may stand twice among the keys, or in the context, of a row
     MODULUS = 0  # of tasks on residues, whose tokens are numbers: for Fourier inputs
     SIZES: tuple[int, int] | None = None  # the smallest and the largest size, of tasks that have one
     # Of the examples, the one that the page opens on: Tri-Attention has it right and, but for the control, one layer
@@ -115,10 +116,18 @@ class LaboratoryTask(ABC):
         """How many answers there are."""
         return len(self.LABELS)
 
+    def check_repeats(self, keys: Sequence[str], context: Sequence[str]) -> None:
+        """Raises InputError naming a token that is listed twice, where no generated row has one."""
+        for name, texts in zip(self.TOKENS[1:], () if self.REPEATS else (keys, context)):
+            for i, text in enumerate(texts):
+                if text in texts[:i]:
+                    raise InputError(f"{name} {text!r} is listed twice: list each {name} once")
+
     def solve(self, query: str, keys: Sequence[str], context: Sequence[str], id: str = "") -> LaboratoryExample:
-        """A row of given tokens with its truth and label.  Raises InputError for an unknown token."""
+        """A row of given tokens with its truth and label.  Raises InputError for an unknown or repeated token."""
         for role, texts in zip(ROLES, ((query,), keys, context)):
             self.vocabulary.look_up(role, texts)
+        self.check_repeats(keys, context)
         truth, label = self.truth(query, keys, context), self.answer(query, keys, context)
         return LaboratoryExample(query, tuple(keys), tuple(context), label, truth, id)
 
@@ -131,17 +140,23 @@ class LaboratoryTask(ABC):
 
     def read(self, path: Path, training: bool = False) -> Iterator[LaboratoryExample]:
         """The rows of a JSON Lines file. Raises DataError with file and line."""
-        return (LaboratoryExample.from_row(row, where) for where, row in read_json_lines(path))
+        return (self.from_file(row, where) for where, row in read_json_lines(path))
 
     def from_file(self, row: dict, where: str) -> LaboratoryExample:
         """The example of a row of its file format.  Raises DataError."""
-        return LaboratoryExample.from_row(row, where)
+        example = LaboratoryExample.from_row(row, where)
+        try:
+            self.check_repeats(example.keys, example.context)
+        except InputError as error:
+            raise DataError(f"{where}: {error}") from None
+        return example
 
     def roles(self, batch: Sequence[LaboratoryExample], vocabulary: Vocabulary, limits: Limits) -> list[tuple[Roles]]:
-        """Query, keys and context as they stand.  Raises InputError for an unknown token."""
+        """Query, keys and context as they stand.  Raises InputError for an unknown or repeated token."""
         roles: list[tuple[Roles]] = []
         for example in batch:
             example.check()
+            self.check_repeats(example.keys, example.context)
             parts = zip(ROLES, ((example.query,), example.keys, example.context))
             query, key, context = (role_of(i, name, texts, vocabulary) for i, (name, texts) in enumerate(parts))
             roles.append((LaboratoryRoles(query, key, context),))

@@ -21,6 +21,7 @@ class TwoFacts(LaboratoryTask):
     """The query is a thing; key and context are the sentences; the answer is a place."""
 
     NAME, LABEL, LABELS, ORDERED = "two-facts", "Two supporting facts", PLACES, True
+    REPEATS = True  # somebody may go to the same place twice
     OPENING_ROW = 2
     FIELDS = ("Where is the", "Story")
     TOKENS = ("thing", "sentence", "sentence")
