@@ -119,8 +119,8 @@ def test_an_empty_cell_has_its_reason():
     nothing = make_cell(TABLE, ROW, COLUMN, [])
     assert nothing.reason == "not trained: no record of lcqmc, tri, dot"
     assert make_cell(TABLE, TABLE.rows[0], COLUMN, [record()]).reason == ""  # a system of others
-    row = ROW.model_copy(update={"reason": "not to be had: its data"})
-    assert make_cell(TABLE, row, COLUMN, [record()]).reason == "not to be had: its data"
+    row = ROW.model_copy(update={"reason": "not available: its data"})
+    assert make_cell(TABLE, row, COLUMN, [record()]).reason == "not available: its data"
     lacks = make_cell(TABLE, ROW, F1, [record(test={"accuracy": 80.0, "n": 4})])
     assert lacks.reason == "no f1 among its numbers on test: one"
 

@@ -65,8 +65,8 @@ def test_what_is_left_out_is_said_with_its_reason():
     (paper,) = [one for one in paper_results.load_papers() if one.paper.name == "MTSA"]
     left = {omission.what: omission.why for omission in paper.paper.left_out}
     assert [table.number for table in paper.tables] == list(SIZES) and not paper.problems
-    assert "not to be had" in left["Semantic role labelling (Table 4)"]
-    assert "not to be had" in left["Machine translation (Table 6)"]
+    assert "not available" in left["Semantic role labelling (Table 4)"]
+    assert "not available" in left["Machine translation (Table 6)"]
     assert all("44,075 of the paper's 549,367" in column.said for column in TABLES[1].columns if column.group == "SNLI")
 
 
