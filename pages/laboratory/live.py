@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -40,10 +40,11 @@ def train_here(entries: Sequence[Entry], task: LaboratoryTask, example: Example)
         steps = url_state.segments("Steps", list(STEPS), f"{task.NAME}-steps", 1)
         training: Training | None = st.session_state.get(KEY)
         again = training is not None and training.repeats(entry, steps)
-        action = "Train it again" if again else "Train it here"
-        st.button(action, key="live-start", width=130, on_click=_begin, args=(entry, steps))
+        runs = again and training.under_way()
+        action = "Training" if runs else "Train it again" if again else "Train it here"
+        st.button(action, key="live-start", width=130, on_click=_begin, args=(entry, steps), disabled=runs)
     if training is None or training.run.task.NAME != task.NAME:
-        figures.note("1,000 steps take up to a minute: watch the loss fall, and the map find the truth or not.")
+        figures.note("Watch the loss fall, and the map find the truth or not.")
         return
     if not again:
         name, last = model_maps.label(entry), f"{training.name}, {training.run.steps:,} steps"
@@ -72,9 +73,13 @@ class Training:
         key, title = (KEY, id(self.run)), f"training {self.name}"
         self.job, _ = JOBS.submit(self.run.device, key, title, self.run.train, KEY)
 
+    def under_way(self) -> bool:
+        """Whether its job still works; what went wrong in it is for `ended`."""
+        return not self.job.wait(0.0)
+
     def ended(self) -> bool:
         """Whether its job does no more.  Raises what went wrong in it."""
-        ended = self.job.wait(0.0)
+        ended = not self.under_way()
         if ended:
             self.job.answer()
         return ended
@@ -151,8 +156,14 @@ def _loss(training: Training) -> None:
 
 
 def _describe(training: Training) -> str:
-    losses, status = training.run.losses, model_jobs.describe(training.name, training.job.status())
-    return plain(f"{status}, loss {losses[-1][1]:.3f}" if losses else status)
+    """How far it is, the pace measured so far with the time left at it, and the last loss."""
+    run, status = training.run, replace(training.job.status(), left=None)  # of this run's own steps
+    parts = [model_jobs.describe(training.name, status)]
+    if pace := run.pace():
+        parts.append("{:.3g} steps a second so far, about {:.0f} s left".format(*pace))
+    if run.losses:
+        parts.append(f"loss {run.losses[-1][1]:.3f}")
+    return plain(", ".join(parts))
 
 
 def _cancel(run: LiveRun) -> None:

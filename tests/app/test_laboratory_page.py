@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+from types import SimpleNamespace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -53,6 +55,11 @@ def test_no_true_pair_two_of_them_and_unknown_words_are_said_plainly():
     assert "Train it here" in [button.label for button in app.button]
 
 
+def training_of(app: AppTest) -> live.Training:
+    """The run of the session."""
+    return app.session_state[live.KEY]
+
+
 def trained_here(app: AppTest, until, seconds: float = 60):
     """The page asked again and again, as a browser does, until its run is as it is waited for."""
     end = time.monotonic() + seconds
@@ -65,8 +72,13 @@ def trained_here(app: AppTest, until, seconds: float = 60):
 
 def test_a_model_is_trained_on_the_page_and_cancel_stops_it_where_it_is():
     app = sound(opened("laboratory"))
+    assert "minute" not in texts(app)[texts(app).index("Train it here") :]  # nothing that was not measured
     app.button(key="live-start").click().run()
     trained_here(app, lambda one: len(one.run.losses) >= 1)
+    start = app.button(key="live-start")
+    assert start.label == "Training" and start.disabled
+    progress = live._describe(training_of(app)).replace("\\", "")  # Markdown's
+    assert re.search(r"1,000, [\d.]+ steps a second so far, about \d+ s left, loss \d", progress)
     app.button(key="live-cancel").click().run()
     training = trained_here(app, lambda one: one.ended(), 20)
     done = training.run.done
@@ -76,6 +88,7 @@ def test_a_model_is_trained_on_the_page_and_cancel_stops_it_where_it_is():
         f"Cancelled after {done:,} of 1,000 steps." in page_text and "of held-out rows right, chance 16.7" in page_text
     )
     time.sleep(0.5)
+    assert app.button(key="live-start").label == "Train it again"
     assert training.run.done == done and not JOBS.turns("cpu").tasks
     app.button(key="live-go-on").click().run()
     trained_here(app, lambda one: one.run.done > done)
@@ -91,7 +104,9 @@ def test_trained_again_a_model_has_another_seed():
     app = sound(opened("laboratory", **{"false-friends-steps": "300"}))
     app.button(key="live-start").click().run()
     first = app.session_state[live.KEY].run
-    app.button(key="live-start").click().run()
+    app.button(key="live-cancel").click().run()
+    trained_here(app, lambda one: one.ended())
+    app.run().button(key="live-start").click().run()
     again = app.session_state[live.KEY].run
     assert first.stopped and (first.seed, again.seed) == (1, 2)
     again.stopped = True
@@ -105,6 +120,20 @@ def test_a_run_that_nobody_watches_ends(monkeypatch):
     run = training.LiveRun(entry.config, 40)
     run.train()
     assert run.done == 0 and sorted(run.snapshots) == [0]
+
+
+def test_the_pace_is_that_of_the_steps_since_the_run_went_on(monkeypatch):
+    from triattn_core.training.laboratory import live as training
+
+    (entry,) = (entry for entry in laboratory_checkpoints() if entry.name == "false-friends-tri-scaled-dot")
+    run, now = training.LiveRun(entry.config, 40), 100.0
+    assert run.pace() is None
+    monkeypatch.setattr(training, "time", SimpleNamespace(monotonic=lambda: now))
+    run.stopped, run.done = True, 20
+    run.train()
+    assert run.pace() is None  # no step since it went on
+    run.done, now = 30, 105.0
+    assert run.pace() == (2.0, 5.0)
 
 
 def test_the_measures_and_the_instruments_are_shown():
@@ -166,7 +195,6 @@ def test_a_change_from_two_pairs_to_one_is_not_a_change_from_none():
 
 def test_fresh_rows_are_what_the_command_measures(capsys):
     import json
-    import re
 
     from triattn_core.__main__ import main
 

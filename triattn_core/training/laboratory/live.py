@@ -19,7 +19,7 @@ from triattn_core.tasks.laboratory import Example
 from triattn_core.training.laboratory.trainer import rate_at
 from triattn_core.training.loop import optimizer_for
 
-MOST = 1000  # steps: what a model that learns its task here needs, in about a minute
+MOST = 1000  # steps: what a model that learns its task here needs
 TENTHS = 10  # snapshots beside the untrained weights
 ALONE = 15.0  # seconds that a run goes on unwatched
 HELD_OUT = 500  # rows that accuracy is measured on
@@ -40,6 +40,7 @@ class LiveRun:
         self.seed = config.training.seed if seed is None else seed
         self.steps, self.done, self.seconds = steps, 0, 0.0
         self.stopped, self.watched = False, time.monotonic()
+        self._began = time.monotonic(), 0  # when `train` was called, and after how many steps
         self._rows = self.task.generate(f"live-{self.seed}")
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
@@ -51,9 +52,19 @@ class LiveRun:
 
     def train(self) -> None:
         """Steps to the end, or until it is `stopped`, or nobody has set `watched` for a while."""
+        self._began = time.monotonic(), self.done
         while not self.stopped and time.monotonic() - self.watched < ALONE and self.step():
             progress(self.done, self.steps)
         self._keep()
+
+    def pace(self) -> tuple[float, float] | None:
+        """Steps a second since `train` was called, pauses included, and the seconds left at that pace; None before the
+        first step."""
+        since, first = self._began
+        if (steps := self.done - first) <= 0:
+            return None
+        rate = steps / (time.monotonic() - since)
+        return rate, (self.steps - self.done) / rate
 
     def step(self) -> bool:
         """Trains by one batch; whether there is more to do."""
