@@ -18,6 +18,7 @@ from triattn_core.tasks.laboratory import LABORATORY
 pytestmark = pytest.mark.skipif(
     not any(entry.name == "false-friends-tri-scaled-dot" for entry in laboratory_checkpoints()), reason="not trained"
 )
+INSTRUMENTS = {"model", "as trained", "even", "shuffled", "product of marginals", "untrained"}
 CARDS = {"false-friends-query": "dog", "false-friends-keys": "mira (blue), zuni (red), tolu (black)"}
 
 
@@ -143,9 +144,7 @@ def test_the_measures_and_the_instruments_are_shown():
     assert "Right without looking" in page_text and "is right once in 12 rows (8.3 %)" in page_text
     tables = [set(table.value.columns) for table in app.dataframe]
     wanted = {"Over its even share", "Strongest cell true, %", "Area under precision–recall, %"}
-    assert (
-        any(wanted <= names for names in tables) and {"model", "as trained", "even", "shuffled", "untrained"} in tables
-    )
+    assert any(wanted <= names for names in tables) and INSTRUMENTS in tables
 
 
 @pytest.mark.parametrize("task", ["Match3", "Two supporting facts", "planted-xor"])
