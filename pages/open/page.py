@@ -12,6 +12,7 @@ from pages.shared import deep_links, save_case, style, url_state
 from pages.shared.errors import notice, report_errors
 from triattn_core.analysis.maps.trace_context import cube_sites
 from triattn_core.importers.prediction import prediction_of
+from triattn_core.importers.token_coords import UNKNOWN
 from triattn_core.trace.open import notes_of
 from triattn_core.trace.sites import two_way_sites
 
@@ -20,7 +21,7 @@ SAYS = (
     "nothing is normalised; until you open one, a cube made by a formula stands here."
 )
 CUBE, MAPS, PAIR = "cube", "maps", "side by side"
-FAILED = "do not sum to one"
+ALERTS = ("do not sum to one", UNKNOWN)  # in notes that stand out
 
 head, beside = style.opening()
 style.say(head, "Open", SAYS)
@@ -29,12 +30,15 @@ name, key = str(trace.meta.get("checkpoint", "trace")), f"{trace.meta.get('diges
 with report_errors():
     two_way_sites(trace)
 views = [CUBE, MAPS, PAIR] if cube_sites(trace) else [MAPS, PAIR]
-for note in notes_of(trace):
-    if FAILED in note:
-        notice(note)
+alerts = [note for note in notes_of(trace) if any(words in note for words in ALERTS)]
+for note in alerts:
+    notice(note)
 sizes = " × ".join(f"{size} {axis}" for axis, size in trace.site(two_way_sites(trace)[0]).sizes.items())
 layers = len(two_way_sites(trace))
-sentences = [f"{layers} layers of {sizes}" if layers > 1 else sizes, *(n for n in notes_of(trace) if FAILED not in n)]
+sentences = [
+    f"{layers} layers of {sizes}" if layers > 1 else sizes,
+    *(note for note in notes_of(trace) if note not in alerts),
+]
 sentences += [
     f"{axis} is {trace.meta[f'{axis}_name']}" for axis in ("query", "key", "context") if f"{axis}_name" in trace.meta
 ]

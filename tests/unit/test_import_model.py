@@ -133,6 +133,31 @@ def test_an_encoder_and_a_decoder(tmp_path):
     assert len(trace_transformer(load_transformer(str(tmp_path)), A).sites) == 2
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_folder_without_its_tokenizer_is_refused(family, tmp_path):
+    folder = make(family, tmp_path / family)
+    for file in [file for file in folder.iterdir() if file.name not in ("config.json", "model.safetensors")]:
+        file.unlink()
+    with pytest.raises(CheckpointError, match=r"no tokenizer files there \(.*tokenizer.json") as error:
+        load_transformer(str(folder))
+    assert "\n" not in str(error.value) and str(folder) in str(error.value)
+
+
+def test_a_tokenizer_without_words_is_refused(tmp_path):
+    folder = make("bert", tmp_path / "bert")
+    content = json.loads((folder / "tokenizer.json").read_text("utf-8"))
+    content["model"]["vocab"] = {word: i for word, i in content["model"]["vocab"].items() if word.startswith("[")}
+    (folder / "tokenizer.json").write_text(json.dumps(content), "utf-8")
+    with pytest.raises(CheckpointError, match="its tokenizer knows no words"):
+        load_transformer(str(folder))
+
+
+def test_mostly_unknown_tokens_are_noted(folders):
+    model = load_transformer(str(folders["bert"]))
+    assert notes_of(trace_transformer(model, "猫 狗 can browser")) == []
+    assert "4 of 5 tokens are unknown to this tokenizer." in notes_of(trace_transformer(model, "猫 狗 鱼 鸟 can"))
+
+
 def test_bad_models_give_one_clear_line(tmp_path, folders, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     empty, garbled, cut, other = (tmp_path / name for name in ("empty", "garbled", "cut", "other"))

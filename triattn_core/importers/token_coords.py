@@ -7,6 +7,8 @@ from typing import Any
 
 from triattn_core.errors import InputError
 
+UNKNOWN = "unknown to this tokenizer"  # in a note
+
 
 @dataclass(frozen=True)
 class Tokens:
@@ -40,11 +42,21 @@ def encode(tokenizer: Any, text: str, pair: str | None, longest: int) -> tuple[A
         raise InputError("this tokenizer makes no tokens of the text: write another")
     inputs.pop("offset_mapping")
     inputs.pop("special_tokens_mask")
-    notes = (f"Cut to {len(encoding.ids)} of {num_tokens:,} tokens.",) if num_tokens > len(encoding.ids) else ()
+    notes: tuple[str, ...] = (
+        (f"Cut to {len(encoding.ids)} of {num_tokens:,} tokens.",) if num_tokens > len(encoding.ids) else ()
+    )
+    notes += _unknown_note(tokenizer.unk_token_id, encoding)
     tokens = Tokens([], [], [], [], notes)
     for i in range(len(encoding.ids)):
         _add(tokens, encoding, texts, i)
     return inputs, tokens
+
+
+def _unknown_note(unknown: int | None, encoding: Any) -> tuple[str, ...]:
+    """How many tokens of the text have the id `unknown`, if more than half of them do."""
+    words = [token for token, special in zip(encoding.ids, encoding.special_tokens_mask) if not special]
+    count = words.count(unknown)
+    return (f"{count} of {len(words)} tokens are {UNKNOWN}.",) if 2 * count > len(words) else ()
 
 
 def _add(tokens: Tokens, encoding: Any, texts: list[tuple[str, str]], i: int) -> None:

@@ -94,6 +94,7 @@ def _load(name: str, where: str, device: str, local: bool) -> Transformer:
     options = {"local_files_only": local, "trust_remote_code": False}
     config = AutoConfig.from_pretrained(where, **options)
     tokenizer = AutoTokenizer.from_pretrained(where, **options)
+    _require_vocabulary(name, where, tokenizer)
     kind, head = _auto_class(config)
     model, info = kind.from_pretrained(where, attn_implementation="eager", output_loading_info=True, **options)
     missing = sorted(info["missing_keys"])
@@ -105,6 +106,15 @@ def _load(name: str, where: str, device: str, local: bool) -> Transformer:
     with memory_guard(f"{name} on {device}"):
         model = model.to(device).eval()
     return Transformer(name.rstrip("/").rsplit("/", 1)[-1] or name, model, tokenizer, head, notes)
+
+
+def _require_vocabulary(name: str, where: str, tokenizer: Any) -> None:
+    """Raises CheckpointError for the empty tokenizer that the library makes where it finds no tokenizer files."""
+    files = sorted({"tokenizer.json", *getattr(tokenizer, "vocab_files_names", {}).values()})
+    saved = not Path(where).is_dir() or any((Path(where) / file).is_file() for file in files)
+    if not saved or set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):
+        problem = "its tokenizer knows no words" if saved else f"no tokenizer files there ({' or '.join(files)})"
+        raise CheckpointError(f"{name}: {problem}: save it beside the model with tokenizer.save_pretrained(folder)")
 
 
 def _auto_class(config: Any) -> tuple[Any, str]:
