@@ -103,6 +103,10 @@ def test_what_one_tokenizer_drops_belongs_to_its_neighbour():
     assert token_alignment.common_parts([[(0, 1), (4, 5)], [(0, 1), (2, 3), (4, 5)]]) == [[0, 1], [0, 1, 1]]
 
 
+def test_a_space_at_the_end_belongs_to_the_last_word():
+    assert token_alignment.common_parts([[(0, 3), (4, 6)], [(0, 3), (4, 6), (7, 7)]]) == [[0, 1], [0, 1, 1]]
+
+
 @pytest.mark.parametrize("spans", [[[(0, 3)], [(0, 3), (4, 7)]], [[], [(0, 3)]]])
 def test_texts_that_are_cut_short_elsewhere_are_refused(spans):
     with pytest.raises(TraceError, match=r"different ends, characters \d+ and \d+: shorten it"):

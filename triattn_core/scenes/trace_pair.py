@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from triattn_core.analysis.maps import compare, token_alignment
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 OTHER_TOKENS = "The two cut the texts into different tokens: both are summed over the parts that they share."
+GAPS = "Special tokens that only one of the two has are gaps in the other."
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,7 @@ def trace_pair(left: TraceSide, right: TraceSide) -> Pair:
                 f"{names} are not of the same tokens, nor of the same texts: maps are compared token by token"
             ) from None
         maps, notes = token_alignment.to_common_parts(maps, texts), (OTHER_TOKENS,)
+        notes += (GAPS,) if any(np.isnan(array.values).any() for array in maps) else ()
     panels = [_panel(side, array) for side, array in zip((left, right), maps)]
     first, second = (panel.weights for panel in panels)
     gap = Gap(

@@ -18,6 +18,7 @@ import numpy as np
 import xarray as xr
 
 from triattn_core.analysis.maps.compare import AXES, require_same_tokens
+from triattn_core.analysis.maps.special_parts import Part, pad_absent, special_labels, special_parts, text_order
 from triattn_core.errors import TraceError
 from triattn_core.trace.aggregation import fold
 
@@ -82,12 +83,15 @@ def _coords(left: xr.DataArray, right: xr.DataArray, axis: str, pairs: Pairs) ->
 def common_parts(spans: Sequence[Sequence[tuple[int, int]]]) -> list[list[int]]:
     """The part index of each token of each tokenizer: [tokenizers][tokens], from 0.
 
-    A text is cut exactly where all tokenizers have a token boundary.  spans: offsets in one text, in order.
+    A text is cut exactly where all tokenizers have a token boundary.  spans: offsets in one text, in order; a token
+    without characters at its end, such as that of a space, belongs to the last part.
     Raises TraceError if one of them has read less of the text, or nothing.
     """
     positions, parts, number = [0] * len(spans), [[0] * len(row) for row in spans], 0
     while any(i < len(row) for i, row in zip(positions, spans)):
         if not all(i < len(row) for i, row in zip(positions, spans)):
+            if number and not any(start < end for i, row in zip(positions, spans) for start, end in row[i:]):
+                return [part[:i] + [number - 1] * len(part[i:]) for i, part in zip(positions, parts)]
             lengths = " and ".join(str(max((end for _, end in row), default=0)) for row in spans)
             raise TraceError(
                 f"the checkpoints read a text to different ends, characters {lengths}: shorten it, and compare again"
@@ -121,21 +125,27 @@ def to_common_parts(maps: Sequence[xr.DataArray], texts: dict[str, str]) -> list
 
 
 def _fold_to_parts(maps: Sequence[xr.DataArray], axis: str, texts: dict[str, str]) -> list[xr.DataArray]:
-    names: list[list[str]] = [[""] * array.sizes[axis] for array in maps]
-    for text in dict.fromkeys(str(name) for array in maps for name in array[f"{axis}_text"].values):
-        positions = [np.flatnonzero(array[f"{axis}_text"].values == text).tolist() for array in maps]
+    owners = [[str(name) for name in array[f"{axis}_text"].values] for array in maps]
+    parts: list[dict[int, Part]] = special_parts(owners)
+    for place, text in enumerate(text_order(owners)):
+        positions = [[i for i, name in enumerate(row) if name == text] for row in owners]
         ends = [(array[f"{axis}_start"].values, array[f"{axis}_end"].values) for array in maps]
         spans = [[(int(a[i]), int(b[i])) for i in rows] for (a, b), rows in zip(ends, positions)]
-        for name, rows, groups in zip(names, positions, common_parts(spans)):
-            for i, group in zip(rows, groups):
-                name[i] = f"{text} {group}"
-    joined = [fold(array, axis, name) for array, name in zip(maps, names)]
+        for part, rows, groups in zip(parts, positions, common_parts(spans)):
+            part |= {i: (2 * place + 1, group) for i, group in zip(rows, groups)}
+    names = [[part[i] for i in range(array.sizes[axis])] for array, part in zip(maps, parts)]
+    joined = [fold(array, axis, [str(part) for part in row]) for array, row in zip(maps, names)]
+    joined = pad_absent(joined, axis, [list(dict.fromkeys(row)) for row in names])
+    specials = special_labels(maps, axis, names)
     starts, ends = (
         reduce([array[f"{axis}_{field}"].values for array in joined], axis=0)
         for field, reduce in (("start", np.min), ("end", np.max))
     )
     text_names = [str(name) for name in joined[0][f"{axis}_text"].values]
-    words = [texts.get(name, "")[start:end].strip() for name, start, end in zip(text_names, starts, ends)]
+    words = [
+        specials.get(part) or texts.get(name, "")[start:end].strip() or "␣"
+        for part, name, start, end in zip(sorted({part for row in names for part in row}), text_names, starts, ends)
+    ]
     columns = {"start": starts, "end": ends, "token": words}
     coords = {f"{axis}_{field}": (axis, array) for field, array in columns.items()}
     dropped = [f"{axis}_{field}" for field in ("label", "tokens", "cells")]
