@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,12 +12,15 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.shared import other_models, url_state
 from pages.shared.errors import notice, report_errors
 from triattn_core.errors import TraceError, TriattnError
+from triattn_core.importers.array_files import SeveralArraysError
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.array_axes import AxesError
 from triattn_core.trace.axes import QUANTITIES
+from triattn_core.trace.quantity_check import QuantityError
 
 FILE, MODEL = "file", "model"
 ENDINGS = ["npy", "npz", "nc", "safetensors", "pt", "pth"]
+MOST_BUTTONS = 6  # a longer choice is a list
 MOST_MB = 300  # of a file that is handed over
 FOUND = "found out"
 TOKENS_HELP = 'A token a line, words with spaces between them, or JSON: {"query": […], "key": […], "context": […]}.'
@@ -78,20 +82,44 @@ def _file(key: str) -> AttentionTrace | None:
     if given is None and not path:
         return None
     if given is not None:
-        return _ask_axes(key, (given.file_id, given.name), options, given.getvalue())
+        return ask_or_open(key, (given.file_id, given.name), options, given.getvalue())
     file = Path(path).expanduser()
     state = (file.stat().st_mtime, file.stat().st_size) if file.is_file() else ()
-    return _ask_axes(key, (str(file), *state), options, None)
+    return ask_or_open(key, (str(file), *state), options, None)
 
 
-def _ask_axes(key: str, source: tuple, options: tuple, content: bytes | None) -> AttentionTrace | None:
-    """The trace of a file; where its axes can be read in several ways, which one is asked."""
-    try:
-        return _open_file(source, options, content)
-    except AxesError as error:
-        notice(str(error))
-        reading = st.segmented_control("Its axes are", error.readings, key=f"{key}axes-are")
-    return _open_file(source, (*options, ("axes", reading)), content) if reading else None
+def ask_or_open(key: str, source: tuple, options: tuple, content: bytes | None) -> AttentionTrace | None:
+    """The trace of a file; which array, which axes and which quantity it has is asked where the file does not say."""
+    answers: tuple[tuple[str, str], ...] = ()
+    while True:
+        try:
+            return _open_file(source, (*options, *answers), content)
+        except (SeveralArraysError, AxesError, QuantityError) as error:
+            option, answer = _ask(f"{key}{source[0]}", Path(source[0] if content is None else source[1]).name, error)
+        if not answer:
+            return None
+        answers += ((option, answer),)
+
+
+def _ask(key: str, name: str, error: SeveralArraysError | AxesError | QuantityError) -> tuple[str, str | None]:
+    """The option that an error asks for, and its value once it is chosen; until then what the question is."""
+    show: Callable[[str], str] = str
+    text = str(error)
+    if isinstance(error, SeveralArraysError):
+        option, label, options = "name", "The array is", tuple(error.shapes)
+        show = lambda array: f"{array} ({' × '.join(map(str, error.shapes[array]))})"  # noqa: E731
+        text = f"{name} has several arrays: choose one."
+    elif isinstance(error, AxesError):
+        option, label, options = "axes", "Its axes are", error.readings
+    else:
+        option, label, options = "quantity", "The numbers are", error.options
+    if len(options) > MOST_BUTTONS:
+        answer = st.selectbox(label, options, None, show, key=f"{key}-{option}-is", width=470)
+    else:
+        answer = st.segmented_control(label, options, format_func=show, key=f"{key}-{option}-is")
+    if not answer:
+        notice(text)
+    return option, answer
 
 
 def _options(key: str) -> tuple[tuple[str, str], ...]:
@@ -132,8 +160,8 @@ def _open_file(source: tuple, options: tuple[tuple[str, str], ...], _content: by
         path.write_bytes(_content)
         try:
             return open_file(path, typed.get("name"), **more)
-        except AxesError:
-            raise
+        except (AxesError, QuantityError, SeveralArraysError):
+            raise  # they name the file alone
         except TriattnError as error:
             raise type(error)(str(error).replace(f"{folder}/", "")) from None
 

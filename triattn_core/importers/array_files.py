@@ -19,6 +19,14 @@ MOST_BYTES = 2 << 30
 LISTED = 8  # names of arrays in an error
 
 
+class SeveralArraysError(DataError):
+    """A file of several arrays, of which none is named.  shapes: of each that may be attention, by name."""
+
+    def __init__(self, text: str, shapes: Mapping[str, tuple[int, ...]]):
+        super().__init__(text)
+        self.shapes = dict(shapes)
+
+
 @dataclass(frozen=True)
 class StoredArray:
     """One array of a file: its shape, and a function that reads it."""
@@ -35,8 +43,8 @@ class StoredArray:
 def read_array(path: Path, name: str | None = None) -> Any:
     """The array of a file, or the one with this name: a NumPy array, torch tensor or xarray DataArray.
 
-    Raises DataError, in one line: no such file, unknown extension, broken file, a pickle, too large, or several arrays
-    and no name.
+    Raises DataError, in one line: no such file, unknown extension, broken file, a pickle, too large;
+    SeveralArraysError: several arrays and no name.
     """
     if not path.is_file():
         raise DataError(f"{path}: no such file")
@@ -61,8 +69,11 @@ def _choose(path: Path, entries: Mapping[str, StoredArray], name: str | None) ->
     if name is None and len(fitting) != 1:
         listed = [f"{key} ({' × '.join(map(str, entries[key].shape))})" for key in (fitting or entries)]
         rest = f" and {len(listed) - LISTED} more" if len(listed) > LISTED else ""
-        problem = "several arrays: name one with --name" if fitting else "no array of two to six axes"
-        raise DataError(f"{path}: {problem}; there are {', '.join(listed[:LISTED]) or 'none'}{rest}")
+        there = f"there are {', '.join(listed[:LISTED]) or 'none'}{rest}"
+        if not fitting:
+            raise DataError(f"{path}: no array of two to six axes; {there}")
+        shapes = {key: entries[key].shape for key in fitting}
+        raise SeveralArraysError(f"{path}: several arrays: name one with --name; {there}", shapes)
     return entries[fitting[0] if name is None else name]
 
 

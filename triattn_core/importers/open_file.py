@@ -11,6 +11,7 @@ from triattn_core.importers.array_files import read_array
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.array_axes import AxesError
 from triattn_core.trace.open import trace_of
+from triattn_core.trace.quantity_check import QuantityError
 
 
 def open_file(
@@ -41,5 +42,7 @@ def open_file(
         return trace_of(array, **options, names=names, crop=crop, source=path.name)
     except AxesError as error:
         raise AxesError(f"{path.name}: {error}", error.readings) from None
+    except QuantityError as error:
+        raise QuantityError(f"{path.name}: {error}", error.options) from None
     except TraceError as error:
         raise TraceError(f"{path.name}: {error}") from None

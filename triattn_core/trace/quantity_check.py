@@ -14,12 +14,20 @@ from triattn_core.trace.axes import QUANTITIES
 BELOW = 1e-6  # how far below zero rounding may put a weight
 
 
+class QuantityError(TraceError):
+    """Values whose quantity must be named.  options: those it may be."""
+
+    def __init__(self, text: str, options: Sequence[str] = tuple(QUANTITIES)):
+        super().__init__(text)
+        self.options = tuple(options)
+
+
 def check_quantity(
     values: np.ndarray, dims: Sequence[str], quantity: str | None, sums_over: Sequence[str] | None
 ) -> tuple[str, tuple[str, ...], list[str]]:
     """The quantity, the axes that a distribution runs over, and notes on the rows.
 
-    Raises TraceError if the values do not allow that quantity, or if none is named and they are not weights.
+    Raises TraceError if the values do not allow that quantity, QuantityError if none is named and they are no weights.
     """
     over = tuple(sums_over or (axis for axis in ("key", "context") if axis in dims))
     for axis in over:
@@ -34,7 +42,7 @@ def check_quantity(
     axes = tuple(dims.index(axis) for axis in over)
     if quantity is None:
         if low < -BELOW or not sums_to_one(values, axes):
-            raise TraceError(
+            raise QuantityError(
                 f"what are these numbers, from {low:.3g} to {high:.3g}? {_apart(values, dims, over)}: "
                 f"name the quantity, one of {', '.join(QUANTITIES)}"
             )
