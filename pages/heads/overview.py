@@ -47,6 +47,7 @@ def show_table(rows: Rows, atlas: Atlas, lost: pd.DataFrame | None) -> None:
     data = atlas.table.drop(
         columns=[name for name in atlas.table if atlas.table[name].dtype == object and name not in ("site", "id")]
     )
+    data = data.assign(**{name: data[name] + 1 for name in ("layer", "head") if name in data})  # from 1, as shown
     st.download_button(
         "All rows, CSV",
         lambda: data.to_csv(index=False).encode("utf-8-sig"),

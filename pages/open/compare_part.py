@@ -23,20 +23,33 @@ def pair(_left: TraceSide, _right: TraceSide, key: str) -> Pair:
     return trace_pair(_left, _right)
 
 
-def side(trace: AttentionTrace, prefix: str, name: str, start: int = 0) -> TraceSide:
-    """The pickers of a site and a head, and what stands there."""
+def side(trace: AttentionTrace, prefix: str, name: str, start: int, like: TraceSide | None = None) -> TraceSide:
+    """The pickers of a site and a head, and what stands there.
+
+    start: the head that it opens on, from 1, 0 is the mean.  like: opens on the layer and head of this side instead.
+    """
     sites = map_sites(trace)
-    at = sites[0]
+    at, layer = sites[0], 0
+    if like is not None:
+        places = map_sites(like.trace)
+        layer, start = min(places.index(like.site), len(sites) - 1), opening_head(like)
     if len(sites) > 1:
-        at = sites[url_state.pick("Layer", list(range(1, len(sites) + 1)), f"{prefix}-layer", width=84) - 1]
+        at = sites[url_state.pick("Layer", list(range(1, len(sites) + 1)), f"{prefix}-layer", layer, width=84) - 1]
     heads, head = trace.site(f"{at}/weight").sizes.get("head", 0), None
     if heads > 1:
         asked = url_state.pick("Head", ["mean", *range(1, heads + 1)], f"{prefix}-head", min(start, heads), width=84)
         head = None if asked == "mean" else asked - 1
     labels = prediction_of(trace)[:1] or [("", 0.0)]
-    layer = f"layer {sites.index(at) + 1}, " if len(sites) > 1 else ""
-    place = layer + ("" if not heads else "mean of heads" if head is None else f"head {head + 1}")
+    layer_name = f"layer {sites.index(at) + 1}, " if len(sites) > 1 else ""
+    place = layer_name + ("" if heads < 2 else "mean of heads" if head is None else f"head {head + 1}")
     return TraceSide(f"{name}, {place}".strip(", "), trace, at, head, *labels[0])
+
+
+def opening_head(like: TraceSide) -> int:
+    """The head, from 1, that a second trace opens on beside this side: the same; 0 beside a mean of heads."""
+    if like.head is None and like.trace.site(f"{like.site}/weight").sizes.get("head", 1) > 1:
+        return 0
+    return (like.head or 0) + 1
 
 
 def explore(trace: AttentionTrace, key: str, name: str, settings: DeltaGenerator) -> None:
@@ -52,7 +65,8 @@ def explore(trace: AttentionTrace, key: str, name: str, settings: DeltaGenerator
     second = "" if source_name == ITSELF else str(other.meta.get("checkpoint", "second"))
     with settings:
         left = side(trace, "left", name if second else "", 1)
-        right = side(other, "right", second, 2)
+        # of another file what the first shows; of the same file another head
+        right = side(other, "second", second, 1, left) if second else side(other, "right", "", 2)
         st.space("stretch")
         tail = st.container(horizontal=True, width="content", key="tail")
     with report_errors():

@@ -13,6 +13,7 @@ from pages.shared.errors import notice, report_errors
 from triattn_core.analysis.maps.trace_context import cube_sites
 from triattn_core.importers.prediction import prediction_of
 from triattn_core.importers.token_coords import UNKNOWN
+from triattn_core.trace.axis_labels import count
 from triattn_core.trace.open import notes_of
 from triattn_core.trace.sites import two_way_sites
 
@@ -33,7 +34,7 @@ views = [CUBE, MAPS, PAIR] if cube_sites(trace) else [MAPS, PAIR]
 alerts = [note for note in notes_of(trace) if any(words in note for words in ALERTS)]
 for note in alerts:
     notice(note)
-sizes = " × ".join(f"{size} {axis}" for axis, size in trace.site(two_way_sites(trace)[0]).sizes.items())
+sizes = " × ".join(count(size, str(axis)) for axis, size in trace.site(two_way_sites(trace)[0]).sizes.items())
 layers = len(two_way_sites(trace))
 sentences = [
     f"{layers} layers of {sizes}" if layers > 1 else sizes,

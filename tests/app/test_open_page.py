@@ -41,7 +41,7 @@ def test_a_file_by_its_path_and_the_link_to_it(tmp_path):
     sound(app)
     assert (
         "mine.npy" in visible_text(app)
-        and "5 query × 3 key × 4 context" in visible_text(app)
+        and "5 queries × 3 keys × 4 contexts" in visible_text(app)
         and "context is ligand" in visible_text(app)
     )
     name = app.query_params["trace"]
@@ -87,6 +87,29 @@ def test_what_cannot_be_opened_is_said_in_one_line(tmp_path):
     ) and "worked example" in visible_text(missing_page)
 
 
+def choice(app, label: str):
+    """The buttons of this label."""
+    return next(group for group in app.button_group if group.label == label)
+
+
+def test_what_a_file_does_not_say_is_asked_with_buttons(tmp_path):
+    scores, other = DRAW.normal(size=(2, 3, 4)), DRAW.dirichlet(np.ones(4), 3)
+    np.savez(tmp_path / "both.npz", scores=scores, other=other)
+    app = opened("open")
+    app.text_input(key="path").set_value(str(tmp_path / "both.npz")).run()
+    for question, label, answer in (
+        ("both.npz has several arrays: choose one.", "The array is", "scores"),
+        ("can be read in more than one way", "Its axes are", "head query key"),
+        ("name the quantity", "The numbers are", "relevance"),
+    ):
+        said = "".join(info.value for info in sound(app).info).replace("\\", "")
+        assert question in said and "--name" not in said and len(app.info) == 1, said
+        choice(app, label).set_value(answer).run()
+    assert not sound(app).info  # every question is answered
+    assert "2 heads × 3 queries × 4 keys" in visible_text(app)
+    assert choice(app, "The array is").options[0] == "scores (2 × 3 × 4)"
+
+
 def test_rows_that_do_not_sum_to_one_are_said(tmp_path):
     np.save(tmp_path / "half.npy", DRAW.dirichlet(np.ones(4), 3) / 2)
     app = opened("open")
@@ -112,3 +135,21 @@ def test_a_model_on_a_pair(tmp_path):
     )
     missing = opened("open", **{"from": "From a model"}, model=str(tmp_path / "none"), text=text)
     assert "no such folder" in missing.error[0].value.replace("\\", "")
+
+
+def test_two_files_open_on_the_same_layer_and_head(tmp_path):
+    layers = DRAW.dirichlet(np.ones(4), (2, 3, 4)).astype(np.float32)
+    np.save(tmp_path / "all.npy", layers)
+    np.save(tmp_path / "one.npy", layers[0, 2])
+    app = opened("open", view="side by side", **{"with": "another file"})
+    for key, name in (("", "all.npy"), ("second-", "one.npy")):
+        app.text_input(key=f"{key}file-axes").set_value("layer head query key" if not key else "query key")
+        app.text_input(key=f"{key}path").set_value(str(tmp_path / name)).run()
+    app.selectbox(key="left-head").set_value(3).run()
+    (pair,) = [payload for payload in payloads(sound(app)) if "gap" in payload]
+    assert [panel["title"] for panel in pair["panels"]] == ["all, layer 1, head 3", "one.npy"]
+    assert max(pair["gap"]["divergence"]) < 1e-6
+    app.text_input(key="second-file-axes").set_value("layer head query key")
+    app.text_input(key="second-path").set_value(str(tmp_path / "all.npy")).run()
+    (pair,) = [payload for payload in payloads(sound(app)) if "gap" in payload]
+    assert pair["panels"][1]["title"] == "all.npy, layer 1, head 3" and max(pair["gap"]["divergence"]) < 1e-6

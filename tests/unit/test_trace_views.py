@@ -38,6 +38,8 @@ def test_all_heads_at_once():
         np.testing.assert_allclose(payload["measures"][name]["values"][1], table[table["layer"] == 1][name], rtol=1e-12)
     assert "context_information" not in payload["measures"]
     best = table.loc[table["query_information"].idxmax()]
+    for name in ("layer", "head"):  # counted from 1, as the figure and --set do
+        assert view.table[name].tolist() == (table[name] + 1).tolist()
     assert f"most in layer {best['layer'] + 1}, head {best['head'] + 1}, " in view.figure.alt
     with pytest.raises(triattn_core.errors.InputError, match="no cell 1.3"):
         triattn_core.draw("heads", TRACE, cell=(1, 3))
@@ -149,3 +151,9 @@ def test_a_name_that_is_taken_renames_no_column():
     for names in ({"query": "token", "key": "token"}, {"query": "weight"}, {"key": "query"}):
         table = triattn_core.draw("cube", trace_of(CUBE, names=names)).table
         assert list(table)[:3] == ["query", "key", "context"], names
+
+
+def test_a_model_says_a_label_and_a_head_says_none():
+    sides = [TraceSide(f"layer 1, head {h + 1}", TRACE, "layer.0/attention", h, "duplicate", 0.924) for h in (0, 1)]
+    alt = trace_pair(*sides).figure().alt
+    assert alt.count("says duplicate") == 1 and " mine.npy says duplicate with probability 0.924." in alt

@@ -116,4 +116,5 @@ def _panel(side: TraceSide, weights) -> Panel:
         side.probability,
         None,
         note=_note(side),
+        model=str(side.trace.meta.get("checkpoint", "")) or "the model",
     )

@@ -110,7 +110,7 @@ def draw_grid(trace: AttentionTrace, settings: GridSettings) -> dict:
     return {
         "settings": settings.model_copy(update={"cell": cell}),
         "figure": Printed.of(head_grid.figure(trace, table, settings.measure, cell)),
-        "table": table,
+        "table": table.assign(layer=table["layer"] + 1, head=table["head"] + 1),  # counted from 1, as they are shown
     }
 
 

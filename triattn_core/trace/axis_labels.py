@@ -19,6 +19,13 @@ def axis_labels(trace: AttentionTrace, axes: Iterable[str] = AXES) -> dict[str, 
     return {axis: str(trace.meta.get(f"{axis}_name") or axis) for axis in axes}
 
 
+def count(size: int, axis: str) -> str:
+    """How many positions an axis has: "1 head", "12 queries"."""
+    if size == 1:
+        return f"1 {axis}"
+    return f"{size:,} {axis[:-1]}ies" if axis.endswith("y") and axis != "key" else f"{size:,} {axis}s"
+
+
 def describe_axis(axis: str, label: str) -> str:
     """What an axis is, in a sentence: the glossary's, with the axis by its own name where it has another label."""
     return AXES[axis] if label == axis else f"{label[0].upper()}{label[1:]} is the {axis} axis. {AXES[axis]}"

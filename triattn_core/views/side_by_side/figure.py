@@ -192,7 +192,9 @@ def _lines(panels: Sequence[Panel], quantity: str) -> list[str]:
 def alt(panels: Sequence[Panel], gap: Gap | None, texts: dict[str, str], roles: Mapping[str, str] = ROLES) -> str:
     """What the figure shows in words: sizes, what each says, and where two differ most."""
     names, words = called(panels), labels(panels[0].drawn, texts, "query")
-    each = [f"{n} says {p.label} with probability {p.probability:.3f}" for n, p in zip(names, panels) if p.label]
+    each = dict.fromkeys(  # two heads of one model say one thing
+        f"{p.model or n} says {p.label} with probability {p.probability:.3f}" for n, p in zip(names, panels) if p.label
+    )
     sizes = panels[0].drawn.sizes
     size = f"{sizes['query']} {roles['query']} by {sizes['key']} {roles['key']} positions"
     more = ""

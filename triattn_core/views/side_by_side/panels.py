@@ -22,7 +22,8 @@ class Panel:
 
     drawn: weights or centred relevances, what the map shows.  weights: always weights, for the numbers in the table.
     entropy [query] in bits; rank [query, key]; right: None without a gold label; score: "Quora test accuracy 85.1 %";
-    note: what the map is, by default that of the mechanism.  form: of a TAN, see `metadata.form`.
+    note: what the map is, by default that of the mechanism.  form: of a TAN, see `metadata.form`.  model: who says the
+    label, by default the panel's title.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Panel:
     score: str = ""
     note: str | None = None
     form: str = ""
+    model: str = ""
 
 
 @dataclass(frozen=True)
