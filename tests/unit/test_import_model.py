@@ -224,5 +224,10 @@ def test_heads_over_a_file_of_texts(family, folders, tmp_path, capsys):
     pd.testing.assert_frame_equal(of_first[list(expected)], expected, check_dtype=False, atol=1e-6)
     assert {word["rows"] for word in summary["words"]} == {2}
     assert table.attrs["triattn"]["checkpoints"] == {model.name: model.digest} and len(model.digest) == 64
+    assert main(["heads", str(folders[family]), str(rows), "--out", str(out), "--words", "unhappy"]) == 0
+    printed = capsys.readouterr().out
+    for column in ("entropy, bits", "distance, tokens", "query information, bits", "mean KL of query, bits"):
+        assert column in printed
+    assert printed.count("mean weight as key") == 1
     assert main(["heads", str(folders[family]), str(rows), "--out", str(out), "--ablate"]) == 1
     assert {"bert": "no row has a label", "gpt2": "predicts no labels"}[family] in capsys.readouterr().err

@@ -12,6 +12,14 @@ from triattn_core.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
+UNITS = dict.fromkeys(("entropy", "query_information", "context_information"), ", bits") | {"distance": ", tokens"}
+WORD_MEANS = {  # what the mean, and low and high of its band, are of, by `head_profiles.WAYS`
+    "to_key": "mean weight as key",
+    "to_context": "mean weight as context",
+    "from_query": "mean KL of query, bits",
+    "by_feature": "mean weight as key",
+}
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `triattn heads`."""
@@ -52,7 +60,9 @@ def run(options: argparse.Namespace) -> int:
         weights = word_weights.weigh_words(table, words)
         fields["words"] = weights.to_dict("records")
         for axis, rows in weights[weights["feature"] < 0].groupby("way", sort=False):
-            lines += _head_lines(f"{', '.join(words)}: {axis.replace('_', ' ')}", rows, ["mean", "low", "high", "p"])
+            shown = rows.rename(columns={"mean": WORD_MEANS[str(axis)]})
+            title = f"{', '.join(words)}: {str(axis).replace('_', ' ')}"
+            lines += _head_lines(title, shown, [WORD_MEANS[str(axis)], "low", "high", "p"])
     return row_table.report(options, table, errors, stopped, fields, lines)
 
 
@@ -77,11 +87,14 @@ def _of_transformer(options: argparse.Namespace, words: bool) -> tuple[pd.DataFr
 
 
 def _head_lines(title: str, rows: pd.DataFrame, names: list[str]) -> list[str]:
-    """A table with a line a head; heads count from 1."""
+    """A table with a line a head; heads count from 1, a column says its unit."""
     wide = max(len(title), *map(len, rows["site"])) + 9
-    lines = [f"{title:{wide}}head, from 1" + "".join(f"{name.replace('_', ' '):>21}" for name in names)]
-    for head in rows.itertuples():
-        values = (getattr(head, name) for name in names)
-        numbers = (f"{value:21.4f}" if isinstance(value, float) else f"{value:21,}" for value in values)
-        lines.append(f"{head.site:{wide}}{head.head + 1:12}{''.join(numbers)}")
+    titles = [f"{name.replace('_', ' ')}{UNITS.get(name, '')}" for name in names]
+    widths = [max(21, len(column) + 2) for column in titles]
+    lines = [f"{title:{wide}}head, from 1" + "".join(f"{name:>{width}}" for name, width in zip(titles, widths))]
+    for head in rows.to_dict("records"):
+        values = [head[name] for name in names]
+        cells = [f"{value:.4f}" if isinstance(value, float) else f"{value:,}" for value in values]
+        numbers = "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths))
+        lines.append(f"{head['site']:{wide}}{head['head'] + 1:12}{numbers}")
     return lines
