@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, overload
 
 if TYPE_CHECKING:
     from triattn_core.case_card.rendered import RenderedView
+    from triattn_core.case_card.trace_card import SavedTrace
     from triattn_core.checkpoint.bundle import load
     from triattn_core.cube_widget import widget
     from triattn_core.importers.open_file import open_file
     from triattn_core.inference.evaluate import evaluate
     from triattn_core.inference.explain import explain
-    from triattn_core.scenes.trace_scenes import RenderedTrace
     from triattn_core.trace import AttentionTrace, Choice
     from triattn_core.trace.open import notes_of, trace_of
 
@@ -57,12 +57,12 @@ def __dir__() -> list[str]:
 
 
 @overload
-def draw(view: str, what: "AttentionTrace", **settings: Any) -> "RenderedTrace": ...
+def draw(view: str, what: "AttentionTrace", **settings: Any) -> "SavedTrace": ...
 @overload
 def draw(view: str, what: "str | Sequence[str]", *more: Any, **settings: Any) -> "RenderedView": ...
 def draw(view: str, what: Any, *more: Any, **settings: Any) -> Any:
-    """A view as a notebook shows it: `draw("cube", trace)` of a trace (see `scenes.trace_scenes.draw_trace`), or
+    """A view as a notebook shows it: `draw("cube", trace)` of a trace (see `case_card.trace_card.draw_trace`), or
     `draw("cube", "quora-tri-published", example)` of an example under checkpoints (see `case_card.draw`)."""
     if isinstance(what, __getattr__("AttentionTrace")):
-        return import_module("triattn_core.scenes.trace_scenes").draw_trace(view, what, *more, **settings)
+        return import_module("triattn_core.case_card.trace_card").draw_trace(view, what, *more, **settings)
     return import_module("triattn_core.case_card").draw(view, what, *more, **settings)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import json
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -157,3 +159,15 @@ def test_a_model_says_a_label_and_a_head_says_none():
     sides = [TraceSide(f"layer 1, head {h + 1}", TRACE, "layer.0/attention", h, "duplicate", 0.924) for h in (0, 1)]
     alt = trace_pair(*sides).figure().alt
     assert alt.count("says duplicate") == 1 and " mine.npy says duplicate with probability 0.924." in alt
+
+
+@pytest.mark.parametrize("view", ["cube", "map"])
+def test_a_view_of_a_trace_is_saved_as_its_case_card(view, tmp_path):
+    drawn = triattn_core.draw(view, trace_of(CUBE, source="mine.npy"), head=2)
+    drawn.save(tmp_path / "card.zip")
+    with ZipFile(tmp_path / "card.zip") as card:
+        names, about = set(card.namelist()), json.loads(card.read("manifest.json"))
+    assert {f"{view}.html", f"{view}.svg", f"{view}.png", "data.csv", "trace.nc"} <= names
+    assert about["trace"] == "mine.npy" and about["settings"]["head"] == 2
+    with pytest.raises(triattn_core.errors.DataError):
+        drawn.save(tmp_path / "none" / "card.zip")

@@ -95,6 +95,16 @@ def test_where_there_is_nothing_to_take_apart_zeros_are_drawn_and_one_sentence_s
     assert none.startswith("With “milk” as context nothing is left")
 
 
+def test_a_layer_or_head_that_is_alone_is_not_named():
+    table = shares()
+    first_layer = table[table["site"].str.startswith("layer.0")].reset_index(drop=True)
+    words = anova_text.parts(first_layer, first_layer.iloc[0], 0, 0)
+    assert words.startswith("In head 1, context redirects ") and "layer" not in words
+    assert anova_text.parts(table, table.iloc[0], 0, 0).startswith("In layer 1, head 1, context redirects ")
+    alone = anova_text.parts(first_layer[:1], first_layer.iloc[0], 0, 0)
+    assert alone.startswith("Context redirects ") and "median" not in alone and "head" not in alone
+
+
 def test_quantiles_over_rows_are_by_layer():
     table = shares(11)
     quantiles = anova.quantiles(table).set_index(["measure", "layer"])

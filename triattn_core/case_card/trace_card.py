@@ -5,15 +5,42 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
 
 from triattn_core.case_card.archive import trace_file, zipped
 from triattn_core.case_card.cli_settings import card_command
 from triattn_core.case_card.manifest import FORMAT, versions
 from triattn_core.case_card.paper import PaperFigure
 from triattn_core.importers import trace_store
+from triattn_core.scenes import trace_scenes
 from triattn_core.scenes.trace_scenes import RenderedTrace
+from triattn_core.text.atomic_write import write_whole
+from triattn_core.trace import AttentionTrace
 
 FILE = "trace.nc"
+
+
+@dataclass(frozen=True, repr=False)
+class SavedTrace(RenderedTrace):
+    """A view of a trace that can be saved as a case card."""
+
+    def case_card(self) -> bytes:
+        """The case card: a zip, as Export of the page Open makes it."""
+        return packed(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the case card.  Raises DataError if the file cannot be written."""
+        write_whole(Path(path), packed(self))
+
+
+def draw_trace(view: str, trace: AttentionTrace, **settings: Any) -> SavedTrace:
+    """`trace_scenes.draw_trace`, as a view that can be saved."""
+    rendered = trace_scenes.draw_trace(view, trace, **settings)
+    return SavedTrace(**{field.name: getattr(rendered, field.name) for field in fields(RenderedTrace)})
+
+
 TOLD = """A case card of triattn.
 
 {view}.html, .svg, .png            {title}

@@ -22,10 +22,16 @@ def parts(table: pd.DataFrame, row: pd.Series, layer: int, head: int) -> str:
     place, other = first(table)
     if not every.any():
         return "In no head does context redirect any relevance that softmax sees: there is nothing to take apart."
+    share, rest = percent(row["redirected"]), "A two-way map cannot hold that part."
+    if len(every) == 1:
+        return f"Context redirects {share} of the relevance that softmax sees. {rest}"
+    layers = table["site"].str.extract(r"layer\.(\d+)", expand=False).nunique() > 1
+    here, most = (
+        f"layer {i + 1}, head {j + 1}" if layers else f"head {j + 1}" for i, j in ((layer, head), (place, other))
+    )
     return (
-        f"In layer {layer + 1}, head {head + 1}, context redirects {percent(row['redirected'])} of the relevance that "
-        f"softmax sees; the median of {len(every)} heads is {percent(every.median())}, the most "
-        f"{percent(every.max())} (layer {place + 1}, head {other + 1}). A two-way map cannot hold that part."
+        f"In {here}, context redirects {share} of the relevance that softmax sees; the median of {len(every)} heads is "
+        f"{percent(every.median())}, the most {percent(every.max())} ({most}). {rest}"
     )
 
 
