@@ -59,3 +59,10 @@ def choices(name: str, known: Iterable[str]) -> str:
         return f"did you mean {near[0]!r}?"
     more = f" and {len(names) - MANY // 2} more" if len(names) > MANY else ""
     return f"known: {', '.join(names[: MANY // 2] if more else names) or 'none'}{more}"
+
+
+def cause(error: Exception) -> str:
+    """The first line of a library's error if it may help a user: a sentence, not a number, a key or an attribute."""
+    line = (str(error).strip().splitlines() or [""])[0]
+    programs = isinstance(error, (AttributeError, KeyError, IndexError, TypeError))
+    return "" if programs or len([word for word in line.split() if word.isalpha()]) < 2 else line

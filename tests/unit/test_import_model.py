@@ -170,6 +170,9 @@ def test_bad_models_give_one_clear_line(tmp_path, folders, monkeypatch):
     (other / "config.json").write_text('{"model_type": "nothing-known"}')
     make("bert", tmp_path / "bare")
     (tmp_path / "bare" / "model.safetensors").unlink()
+    junk = make("bert", tmp_path / "junk")
+    (junk / "model.safetensors").unlink()
+    (junk / "pytorch_model.bin").write_text("junk that is no pickle")
     for name, reason in (
         (tmp_path / "missing", "no such folder"),
         (empty, "no config.json there"),
@@ -177,6 +180,7 @@ def test_bad_models_give_one_clear_line(tmp_path, folders, monkeypatch):
         (cut, "invalid JSON in header"),
         (other, "model type `nothing-known`"),
         (tmp_path / "bare", "no file named model.safetensors"),
+        (junk, "its files cannot be read"),
         ("a-name-that-nobody-has/on-the-hub", "no such folder, and"),
         ("nobody", "no such folder, and"),
     ):

@@ -40,6 +40,11 @@ def run(options: argparse.Namespace) -> None:
     listing.add_folders(options)
     if len(options.what) == 2 and options.what[1].endswith(".nc"):
         _of_trace(options, *options.what)
+    elif len(options.what) > 2 and options.what[-1].endswith(".nc"):
+        raise ConfigError(
+            f"a card of traces is of one, got {len(options.what) - 1}: cube, heads or map of a trace (.nc); two stand "
+            "side by side on the page Open"
+        )
     elif len(options.what) == 1 and options.what[0] not in SCENES:
         _remake(options, Path(options.what[0]))
     else:

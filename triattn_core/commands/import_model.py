@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from triattn_core.errors import InputError
-from triattn_core.text.atomic_write import require_room
+from triattn_core.text.atomic_write import require_room, require_trace_name
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +23,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Print the model's prediction, layers and heads; save the trace if requested."""
     if options.out:
+        require_trace_name(options.out)
         require_room(options.out, "save the trace")
     texts = input_texts(options.input)
     from triattn_core.importers.prediction import prediction_of

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triattn_core.errors import DataError
-from triattn_core.text.atomic_write import require_room
+from triattn_core.text.atomic_write import require_room, require_trace_name
 from triattn_core.trace.array_axes import AXIS_NAMES
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def run(options: argparse.Namespace) -> None:
     from triattn_core.trace.open import notes_of
 
     if options.out:
+        require_trace_name(options.out)
         require_room(options.out, "save the trace")
     axes, names = named_axes(options.axes)
     tokens = read_tokens(options.tokens) if options.tokens else None

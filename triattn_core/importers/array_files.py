@@ -13,9 +13,10 @@ from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
-from triattn_core.errors import DataError, choices
+from triattn_core.errors import DataError, cause, choices
 
 MOST_BYTES = 2 << 30
+PICKLE = b"\x80"  # how a pickle begins, from its second protocol on
 LISTED = 8  # names of arrays in an error
 
 
@@ -46,6 +47,8 @@ def read_array(path: Path, name: str | None = None) -> Any:
     Raises DataError, in one line: no such file, unknown extension, broken file, a pickle, too large;
     SeveralArraysError: several arrays and no name.
     """
+    if path.is_dir():
+        raise DataError(f"{path}: a folder, expected a file")
     if not path.is_file():
         raise DataError(f"{path}: no such file")
     if path.suffix not in READERS:
@@ -58,8 +61,8 @@ def read_array(path: Path, name: str | None = None) -> Any:
     except MemoryError:
         raise DataError(f"{path}: too large for this machine's memory") from None
     except Exception as error:  # each of half a dozen libraries has its own exceptions for broken files
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise DataError(f"{path}: not a {path.suffix} file that can be read ({reason[:160]})") from None
+        reason = f" ({cause(error)[:160]})" if cause(error) else ""
+        raise DataError(f"{path}: not a {path.suffix} file that can be read{reason}") from None
 
 
 def _choose(path: Path, entries: Mapping[str, StoredArray], name: str | None) -> StoredArray:
@@ -86,6 +89,12 @@ def _limit(path: Path, size: int) -> None:
 
 
 def _npy(path: Path) -> dict[str, StoredArray]:
+    with path.open("rb") as file:
+        start = file.read(6)
+    if start.startswith(b"PK\x03\x04"):
+        raise DataError(f"{path}: a zip, maybe a NumPy archive: if so, rename it to .npz")
+    if start != b"\x93NUMPY" and not start.startswith(PICKLE):
+        raise DataError(f"{path}: not a NumPy file: save it with numpy.save")
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except ValueError as error:

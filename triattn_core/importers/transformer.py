@@ -21,13 +21,14 @@ import xarray as xr
 
 from triattn_core.cached import cached_property
 from triattn_core.checkpoint.hub import OFFERED, hub_allowed
-from triattn_core.errors import CheckpointError, InputError
+from triattn_core.errors import CheckpointError, InputError, cause
 from triattn_core.importers.token_coords import encode, texts_of, token_coords
 from triattn_core.inference.device import choose_device, memory_guard
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.open import LONGEST
 from triattn_core.trace.quantity_check import row_notes
 
+DAMAGED = "its files cannot be read: one of them is damaged, or is not what its name says"
 NEXT = 5  # next tokens to list for a language model
 DIMS = ("head", "query", "key")
 
@@ -226,8 +227,7 @@ def _one_line(name: str, folder: bool, local: bool) -> Iterator[None]:
     except CheckpointError:
         raise
     except Exception as error:  # each of several libraries has its own
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        reason = lines[0].split(". ")[0][:200] if lines else type(error).__name__
+        reason = cause(error).split(". ")[0][:200] or DAMAGED
         if "gated" in str(error).lower():
             reason = "a gated model: its owner must let you in, and `hf auth login` say who you are"
         elif not folder and ("offline" in str(error).lower() or "connect" in str(error).lower() or local):

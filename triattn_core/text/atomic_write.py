@@ -48,6 +48,12 @@ def write_whole(path: Path, content: str | bytes | memoryview) -> None:
         part.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
+def require_trace_name(path: Path) -> None:
+    """Raises DataError if the name of a trace to save does not end in .nc."""
+    if path.suffix != ".nc":
+        raise DataError(f"{path}: a trace is saved as NetCDF: name a file that ends in .nc")
+
+
 def require_room(path: Path, purpose: str, disk_usage: Callable = shutil.disk_usage) -> None:
     """Raises DataError, before any work, if `path` cannot become a file: no such folder, a folder itself, not writable,
     no room on the disk.  purpose: such as "save the trace"."""
