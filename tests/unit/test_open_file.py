@@ -15,7 +15,6 @@ from safetensors.torch import save_file
 
 from triattn_core.__main__ import main
 from triattn_core.commands.open_file import split_axes
-from triattn_core.errors import cause
 from triattn_core.importers import trace_store
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.open import trace_of
@@ -119,30 +118,6 @@ def test_broken_files_give_one_clear_line(ending, tmp_path, capsys):
     for name, path in paths.items():
         line = refused(capsys, path)
         assert path.name in line, (name, line)
-
-
-def test_the_reason_is_one_that_helps(tmp_path, capsys):
-    (tmp_path / "words.npy").write_text("the cat sat on the mat\n")
-    (tmp_path / "words.pt").write_text("(101) the cat\n")
-    np.savez(tmp_path / "archive.npz", a=VALUES)
-    (tmp_path / "archive.npy").write_bytes((tmp_path / "archive.npz").read_bytes())
-    (tmp_path / "folder.npy").mkdir()
-    for name, reason in (
-        ("words.npy", "not a NumPy file: save it with numpy.save"),
-        ("words.pt", "not a"),
-        ("archive.npy", "a NumPy archive: if so, rename it to .npz"),
-        ("folder.npy", "a folder, expected a file"),
-    ):
-        line = refused(capsys, tmp_path / name)
-        assert reason in line and "(101)" not in line and "attribute" not in line, line
-    assert cause(KeyError("(101)")) == cause(ValueError("174812789")) == cause(AttributeError("x has no y")) == ""
-    assert cause(ValueError("file is too short\nmore")) == "file is too short"
-
-
-def test_a_trace_is_saved_under_a_name_of_its_kind(tmp_path, capsys):
-    path = write(tmp_path / "a.npy", a=VALUES)
-    assert "name a file that ends in .nc" in refused(capsys, path, "--out", tmp_path / "x.txt")
-    assert not (tmp_path / "x.txt").exists()
 
 
 def test_nothing_is_unpickled(tmp_path, capsys):
@@ -251,9 +226,3 @@ def test_a_kept_trace_with_other_names_of_axes_is_another(tmp_path, monkeypatch)
     plain, named = trace_of(values), trace_of(values, names={"query": "residue i"})
     names = [trace_store.keep(trace) for trace in (plain, named)]
     assert names[0] != names[1] and trace_store.load(names[1]).meta["query_name"] == "residue i"
-
-
-def test_a_card_of_two_traces_says_where_they_stand_side_by_side(tmp_path, capsys):
-    assert main(["card", "side_by_side", "a.nc", "b.nc", "--out", str(tmp_path / "card.zip")]) == 1
-    line = capsys.readouterr().err
-    assert "a card of traces is of one, got 2" in line and line.count("\n") == 1
