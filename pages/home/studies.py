@@ -89,7 +89,7 @@ def _finding(name: str, study: Study, column: DeltaGenerator) -> None:
     if study.control:
         column.page_link(
             "pages/intervene/page.py",
-            label="Take key and context apart: “Is this map signal?”",
+            label="Take key and context apart",
             icon=":material/chevron_right:",
             icon_position="right",
             query_params={**study.control, "null": "product of marginals"},
