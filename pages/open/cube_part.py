@@ -78,9 +78,9 @@ def explore(trace: AttentionTrace, source: str, name: str, settings: DeltaGenera
     key = canvas_component.key("open-cube", source, site, as_read.name, *as_read.own)
     chosen: dict[str, Sequence[int]] = {}
     with tail:
-        picked = {"site": choice.site, "head": head if heads > 1 else None, "hide": as_read.hide}
-        drawn = lambda: trace_scenes.draw_trace("cube", read, **picked, **chosen)  # noqa: E731
-        export.trace_menu(f"{name}-{site.replace('/', '-')}", key, drawn)
+        settings_now = {"site": choice.site, "head": head if heads > 1 else None, "hide": as_read.hide}
+        render = lambda: trace_scenes.draw_trace("cube", read, **settings_now, **chosen)  # noqa: E731
+        export.trace_menu(f"{name}-{site.replace('/', '-')}", key, render)
     heads_of_site = head_strip.of_layers(trace, "/weight")
     row = head_strip.row_of(heads_of_site, site)
     head_strip.show(heads_of_site, source, (row, None if head == MEAN else int(head) - 1))
@@ -102,8 +102,8 @@ def context(trace: AttentionTrace, source: str) -> None:
             layer, head = anova_text.first(table)
             row = table[(table["head"] == head) & table["site"].str.startswith(f"layer.{layer}/")].iloc[0]
             sentence = anova_text.parts(table, row, layer, head)
-            drawn = chart.parts(table, layer, head, "dark" if style.dark() else "light", axes=axis_labels(trace))
-            figures.show(drawn, sentence, "context-parts")
+            bars = chart.parts(table, layer, head, "dark" if style.dark() else "light", axes=axis_labels(trace))
+            figures.show(bars, sentence, "context-parts")
             figures.note(sentence)
             if not any(name.endswith("/relevance") for name in trace.sites):
                 figures.note("Of weights the logarithm is decomposed: it is the relevance up to a constant per query.")

@@ -25,7 +25,7 @@ AXIS = 52  # pixels of a chart's height that its axis and padding take
 
 def scores(panel: FunctionPanel, quantity: str = "relevance") -> np.ndarray:
     """All scores before the softmax, [cells]; `centred`: each minus the mean of its row, which the softmax sees."""
-    return panel.drawn(quantity).values.ravel().astype(np.float64)
+    return panel.values_of(quantity).values.ravel().astype(np.float64)
 
 
 def edges(values: Sequence[np.ndarray], bins: int = BINS) -> np.ndarray:

@@ -57,7 +57,7 @@ class FunctionPanel:
         array = self.trace.site(name)
         return array.transpose("query", "key") if "key" in array.dims else array
 
-    def drawn(self, quantity: str) -> xr.DataArray:
+    def values_of(self, quantity: str) -> xr.DataArray:
         """[query, key] of a quantity of `SCALES`."""
         if quantity == "weight":
             return self.site("attention/weight")
@@ -85,7 +85,7 @@ def titles(settings: Mapping[str, Mapping]) -> dict[str, str]:
 
 def scales(panels: Sequence[FunctionPanel], quantity: str, shared: bool) -> list[Scale]:
     """The scale of each panel: one for all, or each its own."""
-    arrays = [panel.drawn(quantity).values for panel in panels]
+    arrays = [panel.values_of(quantity).values for panel in panels]
 
     def fit(values: np.ndarray) -> Scale:
         if quantity == "weight":
@@ -112,8 +112,8 @@ def figure(
     facts: of each panel what `span_decoding.cell_facts` says of that cell.  exact: send all numbers, for a file that
     stands alone.  Raises InputError where the panels are not of the same words.
     """
-    first = panels[0].drawn(quantity)
-    if any(panel.drawn(quantity).shape != first.shape for panel in panels):
+    first = panels[0].values_of(quantity)
+    if any(panel.values_of(quantity).shape != first.shape for panel in panels):
         raise InputError("These readers cut the passage in different places: choose those with the same max_tokens.")
     texts = dict(panels[0].trace.texts)
     payload: dict[str, Any] = {
@@ -161,12 +161,12 @@ def _panel(panel: FunctionPanel, scale: Scale, quantity: str, exact: bool) -> di
         "spans": [list(span) for span in panel.spans],
         "right": panel.right,
     }
-    payload |= {"elsewhere": panel.elsewhere, "levels": pack(scale.levels(panel.drawn(quantity).values))}
+    payload |= {"elsewhere": panel.elsewhere, "levels": pack(scale.levels(panel.values_of(quantity).values))}
     payload["scale"] = {**scale_payload(scale), "title": ""}
     for end in ("start", "end"):
         payload[end] = pack(panel.site(f"{end}/weight").values.astype(np.float32))
     if exact:
-        payload |= {name: pack(panel.drawn(name).values.astype(np.float32)) for name in ("relevance", "weight")}
+        payload |= {name: pack(panel.values_of(name).values.astype(np.float32)) for name in ("relevance", "weight")}
     return payload
 
 
@@ -190,7 +190,7 @@ def alt(panels: Sequence[FunctionPanel]) -> str:
     weights, passage = panels[0].site("attention/weight"), panels[0].trace.texts["passage"]
     answers = "; ".join(f"{panel.title} answers {_answer(panel, passage)}" for panel in panels)
     sizes = [_size(weights, axis, name) for axis, name in PARTS.items()]
-    return " ".join([f"Maps of {' by '.join(sizes)}: {answers}.", *filter(None, map(_alike, panels))])
+    return " ".join([f"Maps of {' by '.join(sizes)}: {answers}.", *filter(None, map(_describe_constant_rows, panels))])
 
 
 PARTS = {"query": "passage", "key": "question"}
@@ -203,7 +203,7 @@ def _size(weights: xr.DataArray, axis: str, part: str) -> str:
     return f"{size} {part} word{'s' * (size != 1)}"
 
 
-def _alike(panel: FunctionPanel) -> str:
+def _describe_constant_rows(panel: FunctionPanel) -> str:
     """Whether the passage word matters for what is attended to, where it does not."""
     weights = panel.site("attention/weight").values
     if min(weights.shape) > 1 and np.ptp(weights, axis=0).max() < SAME:
