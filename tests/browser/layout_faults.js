@@ -1,6 +1,6 @@
 // Finds text that is cut off, lies outside of the window or of its card, or overlaps other text; cells and figures
 // outside of the window; numbers on their side; and a page that is wider than its window.
-// Runs in a page before its own scripts: what they draw on a canvas is text too, and no element says where.
+// Runs in a page before its own scripts, after canvas_texts.js, which notes the text on canvases.
 
 (() => {
   const SLACK = 3; // pixels that edges may be off
@@ -8,53 +8,7 @@
   const LEAST_CONTRAST = 3; // of text and ground
   const FIGURES = "canvas, svg, img, iframe, td, th";
   const NUMBER = /^[+−-]?\d[\d.,]*%?$/;
-  const drawn = new WeakMap(); // by canvas, the boxes of its text in its own pixels
-  const context = CanvasRenderingContext2D.prototype;
-
-  const corners = (matrix, x, y, width, height) =>
-    [[x, y], [x + width, y], [x + width, y + height], [x, y + height]].map(([across, down]) => {
-      const point = matrix.transformPoint({ x: across, y: down });
-      return [point.x, point.y];
-    });
-
-  const wrap = (name, before) => {
-    const own = context[name];
-    context[name] = function (...given) {
-      before(this, ...given);
-      return own.apply(this, given);
-    };
-  };
-  wrap("fillText", (ctx, text, x, y) => {
-    const words = String(text);
-    if (!words.trim() || !ctx.canvas.isConnected) return;
-    const { actualBoundingBoxLeft: left, actualBoundingBoxRight: right, actualBoundingBoxAscent: up,
-      actualBoundingBoxDescent: down } = ctx.measureText(words);
-    const quad = corners(ctx.getTransform(), x - left, y - up, left + right, up + down);
-    const boxes = drawn.get(ctx.canvas) ?? [];
-    const again = boxes.findIndex((box) => box.words === words && Math.hypot(box.quad[0][0] - quad[0][0], box.quad[0][1] - quad[0][1]) < 2);
-    if (again >= 0) boxes.splice(again, 1);
-    boxes.push({ words, quad });
-    drawn.set(ctx.canvas, boxes);
-  });
-  const erase = (ctx, x, y, width, height) => {
-    const boxes = drawn.get(ctx.canvas);
-    if (!boxes) return;
-    const [[left, top], , [right, bottom]] = corners(ctx.getTransform(), x, y, width, height);
-    const kept = boxes.filter(({ quad: [[a, b]] }) => a < left - 1 || a > right + 1 || b < top - 1 || b > bottom + 1);
-    drawn.set(ctx.canvas, kept);
-  };
-  wrap("clearRect", erase);
-  wrap("fillRect", erase);
-  for (const side of ["width", "height"]) {
-    const { get, set } = Object.getOwnPropertyDescriptor(HTMLCanvasElement.prototype, side);
-    Object.defineProperty(HTMLCanvasElement.prototype, side, {
-      get,
-      set(value) {
-        drawn.delete(this); // a canvas of another size is empty
-        set.call(this, value);
-      },
-    });
-  }
+  const { boxesOf, corners } = window.canvasTexts;
 
   const visit = function* (under) {
     for (const node of under.childNodes) {
@@ -180,7 +134,7 @@
       if (element.localName === "canvas") {
         const { left, top, width, height } = element.getBoundingClientRect();
         const place = new DOMMatrix([width / element.width, 0, 0, height / element.height, left, top]);
-        for (const { words, quad } of drawn.get(element) ?? [])
+        for (const { words, quad } of boxesOf(element))
           found.push({ words, element, node, quad: quad.map(([x, y]) => { const p = place.transformPoint({ x, y }); return [p.x, p.y]; }) });
       } else if (node === element) {
         found.push({ words: element.value, element, node, field: true, quad: rectangle(element.getBoundingClientRect()) });

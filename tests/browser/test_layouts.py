@@ -12,7 +12,7 @@ from tests.browser.test_keyboard import opened
 from tests.support.pages import APP
 from triattn_core.tasks import CHOICES, TASKS
 
-SCRIPT = Path(__file__).with_name("layout_faults.js").read_text("utf-8")
+SCRIPTS = [Path(__file__).with_name(name).read_text("utf-8") for name in ("canvas_texts.js", "layout_faults.js")]
 WIDTHS = (1440, 1024, 800)
 PAGES = sorted(path.parent.name for path in (APP.parent / "pages").glob("*/page.py"))
 EXCEPTIONS = {
@@ -49,7 +49,8 @@ PAIRS = {
 def sheet(browser):
     """A page whose layout can be checked."""
     context = browser.new_context(reduced_motion="reduce")
-    context.add_init_script(SCRIPT)
+    for script in SCRIPTS:
+        context.add_init_script(script)
     page = context.new_page()
     yield page
     context.close()
