@@ -23,7 +23,7 @@ def table(entries: Sequence[Entry]) -> str:
         best = f"{checkpoint_html.percent(metadata.main_score(group[0]))} {metadata.metric_name(group[0])}"
         cells = (escape(task), squares, str(similarities), escape(data), escape(language), escape(best))
         lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-    names = ("task", "mechanisms", "similarities", "data", "language", "test, of the best on dev")
+    names = ("task", "mechanisms", "similarities", "data", "language", "test score of the best on dev")
     head = "".join(f"<th>{name}</th>" for name in names)
     aside = (
         f"{len(entries)} checkpoints, {checkpoint_html.megabytes(size)}"

@@ -15,7 +15,7 @@ from triattn_core.tasks import TASKS, InputForm, Task
 FEW = 6  # examples of long texts that are listed
 ASK = {
     "Ask about one example": {
-        "context": "How much of the attention can only context say?",
+        "context": "How much of the attention depends on the context?",
         "intervene": "What changes when context words are removed? Is a map more than noise?",
         "side_by_side": "What does an edit of a sentence do to the maps?",
         "attribute": "Which words drive the answer, and is that faithful?",
@@ -31,7 +31,7 @@ ASK = {
         "similarity": "Which function finds the answer in a passage?",
         "distributions": "How far do the scores of a function spread?",
         "efficiency": "What does a block cost as texts grow?",
-        "heads": "What is each head worth over many sentences? Of your own model, too.",
+        "heads": "What is each head worth over many sentences? Works on your own model, too.",
         "case_book": "Which cases were kept, with which notes?",
     },
 }

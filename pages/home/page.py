@@ -14,7 +14,7 @@ from triattn_core.views import word_map
 
 style.heading(
     "triattn",
-    "Attention weighs how much one word looks at another; Tri-Attention conditions that on a third word, so that its "
+    "Attention scores how much one word attends to another; Tri-Attention also conditions on a third, so that its "
     "weights are a cube: query × key × context. These pages run trained models on your own text and show what each of "
     "them looked at, beside the two-way attention it was made to improve. Each study below is a claim with a number: "
     "open it, change a word, and see whether it still holds.",
@@ -23,11 +23,12 @@ style.heading(
 
 
 WORDS = (
-    "<b>Bi</b> scores query and key; <b>C-Bi</b> mixes the context into both first; <b>Bi-joint</b> reads all as one "
-    "sequence; <b>Tri</b> scores query, key and context at once. <b>As published</b> the answer also arrives past "
-    "the attention, in the <b>living form</b> through it alone. <b>Third order</b>: one score reads "
-    "three tokens; <b>pairwise scores</b> read two at a time. The <b>product of marginals</b> of a cube: what a key "
-    "gets over all contexts times what a context token gets over all keys, so that which goes with which is lost."
+    "<b>Bi</b> scores query and key; <b>C-Bi</b> first mixes the context into query and key; <b>Bi, joint</b> treats "
+    "context tokens as more keys; <b>Tri</b> (Yu et al., 2022) scores query, key and context at once. <b>As "
+    "published</b>, part of the answer bypasses the attention; in the <b>living form</b> all of it goes through the "
+    "attention. <b>Third order</b>: one score reads three tokens; <b>pairwise scores</b> read two at a time. The "
+    "<b>product of marginals</b> of a cube is what each key gets over all contexts times what each context token gets "
+    "over all keys: it loses which key goes with which context token, unless nearly all weight is on one pair."
 )
 
 about = word_map.legend("dark" if style.dark() else "light")

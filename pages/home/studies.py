@@ -51,7 +51,12 @@ def section() -> list[Callable[[], None]]:
 def _compare_on_natural_text(slot: DeltaGenerator) -> None:
     """What the records say of text, where the right answer is not known; the first study's task is made for Tri."""
     if sentence := natural_text.sentence(models.entries()):
-        slot.html(f'<hr class="t-rule"><p class="t-finding"><b>That task was made for it.</b> {escape(sentence)}</p>')
+        lead = "<b>That task was built to need the third order.</b>"
+        slot.html(
+            f'<hr class="t-rule"><p class="t-finding">{lead} {escape(sentence)}</p>'
+            f'<p class="t-note"><b>Would refute it:</b> {escape(natural_text.REFUTED)} '
+            "<b>Repeat it:</b> <code>triattn seeds</code></p>"
+        )
 
 
 def _wide(name: str, study: Study, here: Mapping[str, Entry], rows: int) -> Callable[[], None]:

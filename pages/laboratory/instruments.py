@@ -13,10 +13,10 @@ from triattn_core.checkpoint.registry import Entry
 from triattn_core.views.charts import truth_methods
 
 FOUND = (
-    "A method has found a row where both its highest score of a key and its highest of a context token are those of a "
-    "true pair; the scores are for the right answer. Where a key names that answer, as a card does by its colour, a "
-    "model at chance leads to it too, and to the pair as often as luck has the context token. Attention of C-Bi scores "
-    "no context."
+    "A method has found the truth in a row where its highest-scored key and its highest-scored context token form a "
+    "true pair; scores are for the right answer. Where a key names that answer, as a card does by its colour, even a "
+    "model at chance points to that key, and to the pair as often as it has the context token right by chance. C-Bi's "
+    "attention does not score the context."
 )
 REPLACED = (
     "Accuracy in % with other weights in place of the model's own. The product of a cube's marginals takes nothing "
@@ -35,7 +35,7 @@ def methods(entries: Sequence[Entry]) -> None:
     if not measured:
         return
     count = max(report["n"] for _, report in measured.values())
-    about = f"every attribution method and replacement of this app, tried on {count} held-out rows"
+    about = f"every attribution method and replacement in this app, on {count} held-out rows"
     st.html(checkpoint_html.section("Which methods find the truth?", about))
     rows, theme = truth_methods.table(measured), "dark" if style.dark() else "light"
     sentence = truth_methods.describe(rows)

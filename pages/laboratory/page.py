@@ -13,8 +13,9 @@ from triattn_core.results.laboratory import laboratory_records
 from triattn_core.views.charts import truth_map
 
 CELLS = (
-    "Tri-Attention has a cell for each pair of key and context; two-way attention "
-    "has none, only one for each token alone and, joint, one for the query itself (where the margins meet)."
+    "Tri-Attention has a weight for each pair of key and context. Two-way attention has one for each token alone, "
+    "drawn in the row or column “alone”; joint two-way attention also weighs the query itself, where that row and "
+    "column meet."
 )
 
 style.heading(

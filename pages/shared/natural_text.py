@@ -16,6 +16,10 @@ from triattn_core.trace.listing import listing
 from triattn_core.views.lib.number_format import minus
 
 TWO_WAY = ("bi", "bi_joint", "cbi")
+REFUTED = (
+    "A data set of natural text on which Tri beats the same form, trained with pairwise scores, by more than its seeds "
+    "differ."
+)
 
 
 def sentence(entries: Sequence[Entry]) -> str:
@@ -30,20 +34,28 @@ def _sentence(stamp: tuple, names: tuple, _entries: Sequence[Entry]) -> str:
     pairs = list(filter(None, map(_rivals, _by_data(entries))))
     if not pairs:
         return ""
-    scores = [f"{_name(tri)} {_score(two)} ({checkpoint_html.label(two)}) and {_score(tri)}" for two, tri in pairs]
+    scores = [f"{_name(tri)} {_score(two)} ({_two_way(two, tri)}) and {_score(tri)}" for two, tri in pairs]
     ahead = [metadata.dataset_name(tri) for two, tri in pairs if _is_ahead(tri, two)]
     behind = [metadata.dataset_name(tri) for two, tri in pairs if _is_ahead(two, tri)]
     lead = f"is clearly ahead of two-way attention on {listing(ahead)} alone" if ahead else ""
     lead = lead or "is nowhere clearly ahead of the best two-way attention"
     lead += f" and clearly behind on {listing(behind)}" if behind else ""
-    lead += " (by two standard errors, of rows and seeds)"
+    lead += " (by more than two standard errors, over test rows and seeds)"
     third = _third_order([tri for _, tri in pairs])
-    means = f"{', '.join(scores)} % on test, mean ± standard deviation over seeds"
+    means = f"{', '.join(scores)}; % on test, mean ± standard deviation over seeds, two-way attention chosen on dev"
     return minus(f"On natural text, in the living form, Tri {lead}: {means}. {third}")
 
 
 def _name(entry: Entry) -> str:
-    return metadata.dataset_name(entry) + ("" if metadata.is_living(entry) else " as published")
+    metric = metadata.metric_name(entry)
+    notes = ["as published"] * (not metadata.is_living(entry)) + [metric] * (metadata.main_metric(entry) != "accuracy")
+    return metadata.dataset_name(entry) + (f" ({', '.join(notes)})" if notes else "")
+
+
+def _two_way(two: Entry, tri: Entry) -> str:
+    """What the two-way attention is called, and that its seeds are too uneven where Tri's lead is none for that."""
+    uneven = _mean(tri, "test") > _mean(two, "test") and not _is_ahead(tri, two)
+    return checkpoint_html.label(two) + ", its seeds too uneven to tell" * uneven
 
 
 def _by_data(entries: Sequence[Entry]) -> list[list[Entry]]:
@@ -91,10 +103,22 @@ def _is_ahead(tri: Entry, two: Entry) -> bool:
 
 def _third_order(entries: Sequence[Entry]) -> str:
     """What Tri has over the same form with pairwise scores, trained so."""
-    worth = {metadata.dataset_name(entry): attention_worth.points(entry, "pairwise") for entry in entries}
-    known = [f"{points:+.1f} on {name}" for name, points in worth.items() if points is not None]
-    rest = "" if len(known) == len(worth) else "; no other of them has a control trained so"
+    worth = {metadata.dataset_name(entry): _points(entry) for entry in entries}
+    known = [f"{points} on {name}" for name, points in worth.items() if points]
+    other = [name for name, points in worth.items() if not points]
+    rest = f"; for {listing(other)} no such control was trained" if other else ""
     if not known:
         return "What its third order is worth there is not measured."
-    worth_of = f"Its third order is worth {listing(known)}"
-    return f"{worth_of}, points of dev over the same form trained with pairwise scores{rest}."
+    return (
+        "In points of dev, over the same form trained with pairwise scores, its third order is worth "
+        f"{listing(known)}{rest}."
+    )
+
+
+def _points(entry: Entry) -> str:
+    """Points over pairwise scores, ± the spread of seeds, and how many; empty where no such control was trained."""
+    gain = attention_worth.worth(entry).get("pairwise")
+    if gain is None:
+        return ""
+    spread = "" if gain["spread"] is None else f" ± {gain['spread']:.1f}"
+    return f"{gain['points']:+.1f}{spread} ({gain['seeds']} seed{'s' * (gain['seeds'] != 1)})"

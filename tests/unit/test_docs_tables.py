@@ -36,9 +36,8 @@ def test_what_pairwise_scores_reach_is_that_of_the_records():
         if record.changed == laboratory.PAIRWISE:
             scores = [seed["test"]["accuracy"] for seed in record.entry.metrics["each_seed"]]
             ranges[record.entry.config["task"]] = f"{min(scores):.0f} to {max(scores):.0f} %"
-    assert (
-        f"pairwise scores, no score reading three tokens, has {ranges['false-friends']}" in false_friends.STUDY.limits
-    )
+    sentence = f"pairwise scores, none of which reads three tokens, gets {ranges['false-friends']}"
+    assert sentence in false_friends.STUDY.limits
     names = {"false-friends": "false friends", "planted-sum": "the planted sum", "planted-xor": "the planted XOR"}
     for task, text in names.items():
         assert f"{ranges[task]} of {text}" in PAIRWISE

@@ -82,7 +82,7 @@ def test_of_how_many_bits_the_context_word_tells_and_where_the_question_mark_loo
     looks = [
         str(array["key_token"].values[array.transpose("query", "key").values[-1].argmax()]) for array in maps.values()
     ]
-    assert looks == ["?", "Which"] and "“?” looks at “?” or at “Which”" in study.finding
+    assert looks == ["?", "Which"] and "“?” attends to “?” or to “Which”" in study.finding
     for array in maps.values():
         np.testing.assert_allclose(array.sum("key").values, 1, atol=1e-6)
 
@@ -98,7 +98,7 @@ def test_what_a_laptop_costs_and_with_which_printer_the_wireless_card_is_still_t
     laptop, printer = (
         prediction(f"my {thing} does not connect any more since the upgrade") for thing in ("laptop", "printer")
     )
-    assert f"costs {100 * (kept - laptop.probabilities[right]):.1f} points" in study.limits
+    assert f"costs only {100 * (kept - laptop.probabilities[right]):.1f} points" in study.limits
     assert printer.best == right and 100 * (kept - printer.probabilities[right]) > 20
 
 
@@ -133,7 +133,7 @@ def test_which_words_lead_no_further_than_untrained_and_that_praise_does():
     assert f"falls to {leads('film', 'bad')[0]:.0f} points" in study.change
     above = [lead > np.mean(others) for lead, others in (leads(noun, word) for noun in SUBJECTS for word in PRAISE)]
     assert len(above) == 40 and all(above)
-    assert f"of {len(above)} sentences (ten words of praise, four subjects) all are" in study.limits
+    assert f"all of {len(above)} sentences (ten words of praise, four subjects) are above" in study.limits
 
 
 def accuracy_by_steps(name: str) -> pd.DataFrame:
@@ -148,11 +148,11 @@ def test_one_threshold_covers_all_runs_of_one_layer_of_two_way_attention():
     assert runs.x.max() == 30 * 1000 and "up to thirty times the steps" in study.refuted
     threshold = float(re.search(r"more than (\d+) % of 4,000 rows", study.refuted)[1])
     assert runs.value.max() < threshold and f"The most so far is {runs.value.max():.1f} %" in study.refuted
-    assert f"with thirty times it has {runs.value.max():.0f} %" in study.limits
+    assert f"with thirty times one layer gets {runs.value.max():.0f} %" in study.limits
 
 
 def test_how_much_c_bi_finds_in_ten_times_the_steps():
     runs = accuracy_by_steps("false-friends-cbi")
     scores = runs[runs.x == 10 * 1000].value
     assert len(scores) == 3
-    assert f"C-Bi has {scores.min():.0f} to {scores.max():.0f} % of rows right" in studies()["false-friends"].limits
+    assert f"C-Bi gets {scores.min():.0f} to {scores.max():.0f} % of rows right" in studies()["false-friends"].limits

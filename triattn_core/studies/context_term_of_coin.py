@@ -50,7 +50,7 @@ STUDY = Study(
     shown=14.7,
     above=4.0,
     margin=4.0,
-    number="P(paraphrase) less that without the context term",
+    number="P(paraphrase) minus that without the context term",
     about="COIN adds to each word what its own sentence told it before it looks across.",
     claim=(
         "With that context term ablated the paraphrase loses {value:.1f} points of probability, and here the answer "
@@ -60,8 +60,11 @@ STUDY = Study(
         "It does not tell a paraphrase from its opposite: in “She did not remember to lock the door.” it adds 13.5 "
         "points to the paraphrase as well."
     ),
-    refuted="A pair of this form whose probability does not fall when the context term is ablated.",
-    change="Change “forget” to “remember”: the pair is a paraphrase no longer, and the term still speaks for one.",
+    refuted=(
+        "A pair of the form “did not forget to … / remembered to …” whose probability does not fall when the context "
+        "term is ablated."
+    ),
+    change="Change “forget” to “remember”: the pair is no longer a paraphrase, and the term still favours one.",
     edited=Example("She did not remember to lock the door.", "She remembered to lock the door."),
     page="coin",
     opens={

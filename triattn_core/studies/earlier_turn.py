@@ -90,21 +90,25 @@ STUDY = Study(
     shown=82.5,
     above=30.0,
     margin=30.0,
-    number="P(right response) less its mean with another fault in turn 1",
+    number="P(right response) minus its mean with another fault in turn 1",
     about=(
         "The last turn only says “it”. Each word of a response weighs the last turn together with the history: in "
         "head 1 they look at “it” read with the first turn (the maps), “card” like all others."
     ),
     claim=(
         "With another fault named in the first turn (the sound card, the printer) the response loses {value:.1f} "
-        "points of probability in the mean."
+        "points of probability on average."
     ),
     limits=(
-        "So the attention counts (with even weights it is 49 points), but not which word goes with which turn: with "
-        "the product of the marginals it is 82 as well. And most hangs on the verb: “my laptop does not connect” "
-        "costs 11.4 points only, and with “my printer does not connect” the wireless card is still the answer."
+        "So the attention counts (with even weights the loss is 49 points), but not which word goes with which turn: "
+        "with the product of the marginals the loss is 82 as well. And the verb matters most: “my laptop does not "
+        "connect” costs only 11.4 points, and with “my printer does not connect” the wireless card is still the "
+        "answer."
     ),
-    refuted="A first turn about another fault with which the response keeps its probability.",
+    refuted=(
+        "A first turn about another fault, with another verb than “connect”, with which the response keeps its "
+        "probability."
+    ),
     change=(
         "Choose Edit and change “wireless” to “screen”: the response loses most of its probability. To “wired”: it "
         "keeps it."

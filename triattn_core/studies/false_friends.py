@@ -23,7 +23,7 @@ def measure_lead(bundles: Sequence[Bundle], example: Example) -> float:
     from triattn_core.inference.explain import explain
 
     if example.label is None:
-        raise InputError("In this row no one colour is right: the study has no number for it.")
+        raise InputError("This row has no single right colour: the study has no number for it.")
     tri, bi = (explain(bundle, example, lambda site: False)[0].probabilities[example.label] for bundle in bundles)
     return 100 * (tri - bi)
 
@@ -57,28 +57,28 @@ STUDY = Study(
     shown=86.3,
     above=50.0,
     margin=40.0,
-    number="P(right colour) of Tri less that of Bi",
+    number="P(right colour): Tri minus Bi, joint",
     about=(
         "The query is the word that is asked for, a key is a card, a context token is a language spoken tonight. Each "
-        "card names another thing in each language: only card and language together (outlined) tell. The numbers in "
-        "the maps are attention weights, not probabilities."
+        "card's word means something different in each language: only the card and the language together (outlined) "
+        "give the answer. The numbers in the maps are attention weights, not probabilities."
     ),
     claim=(
         "After 1,000 steps of training Tri (scaled dot), which weighs card and language together, gives the right "
-        "colour {value:.0f} points more probability than one layer of two-way attention, which weighs each alone and "
-        "stays at chance."
+        "colour {value:.0f} points more probability in this row than one layer of two-way attention, which weighs "
+        "each alone and stays at chance."
     ),
     limits=(
-        "The same model with pairwise scores, no score reading three tokens, has 17 to 18 % of rows right. With ten "
-        "times the steps two layers learn it too (two of three seeds), C-Bi has 41 to 48 % of rows right, and "
-        "one layer stays at chance; with thirty times it has 19 % (chance 16.7). Nor is third order enough: with "
-        "bilinear scores it stays at chance in 1,000 steps, at three learning rates."
+        "The same model with pairwise scores, none of which reads three tokens, gets 17 to 18 % of 4,000 rows right. "
+        "With ten times the steps two layers learn the task too (two of three seeds), C-Bi gets 41 to 48 % of rows "
+        "right, and one layer stays at chance; with thirty times one layer gets 19 % (chance 16.7). Third order alone "
+        "is not enough either: with bilinear scores Tri stays at chance after 1,000 steps, at three learning rates."
     ),
     refuted=(
         "One layer of two-way attention (Bi) of this size that is right in more than 25 % of 4,000 rows like these, in "
         "up to thirty times the steps. The most so far is 19.3 % (“Against training” in the Laboratory)."
     ),
-    change="Change “Neth” to “Brei”: the right pair moves, and Tri follows.",
+    change="Under “Spoken tonight” change “Neth” to “Brei”: the right pair moves, and Tri follows.",
     edited=TASK.solve(
         OPENING.query, OPENING.keys, tuple("Brei" if token == "Neth" else token for token in OPENING.context)
     ),

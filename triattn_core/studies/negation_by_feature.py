@@ -60,18 +60,18 @@ STUDY = Study(
     shown=28.8,
     above=20.0,
     margin=3.0,
-    number="strongest feature less its head, weight of “is” → “not”",
+    number="strongest feature minus its head, weight of “is” → “not”",
     about=(
         "Head 5 looks ahead, from “is” to “not”. A map of the head alone hides what MTSA adds: each of its 75 features "
         "has weights of its own."
     ),
     claim="One of them gives “not” {value:.0f} points more of the weight of “is” than the head as a whole.",
     limits=(
-        "The largest of 75 is always above their mean: here by 17 to 24 points in five untrained models. The claim is "
-        "of denied praise: of 40 sentences (ten words of praise, four subjects) all are above the untrained mean. "
-        "With words such as “bad” (13 points, untrained 18) or “boring” (15, untrained 20) the strongest feature is no "
-        "further above its head than an untrained model's. And it is the weight of “not” that is claimed, not what "
-        "the model makes of it."
+        "The largest of 75 is always above their mean: here by 17 to 24 points in five untrained models. The claim "
+        "concerns negated praise: all of 40 sentences (ten words of praise, four subjects) are above the untrained "
+        "mean. With words such as “bad” (13 points, untrained 18) or “boring” (15, untrained 20) the strongest feature "
+        "is no further above its head than an untrained model's. And it is the weight of “not” that is claimed, not "
+        "what the model makes of it."
     ),
     refuted=(
         "Ten other words of praise, of which five or more leave the strongest feature no further above its head than "

@@ -96,15 +96,15 @@ STUDY = Study(
     shown=2.96,
     above=1.0,
     margin=0.9,
-    number="log-odds moved by a sentence, less those moved by even weights",
+    number="log-odds moved by a sentence, minus those moved by even weights",
     about=(
-        "The answer follows the passage: without “In the end she took a plane …” it is another. But the encoder read "
-        "passage, question and option together before this attention began. The maps: what the question gives to the "
-        "words of “By plane”, and the probability of that option."
+        "The answer follows the passage: without “In the end she took a plane …” the answer changes. But the encoder "
+        "read passage, question and option together before this attention began. The maps: what the question gives to "
+        "the words of “By plane”, and the probability of that option."
     ),
     claim=(
-        "With even weights in place of all attention the answer stays; one sentence of the passage moves its log-odds "
-        "by {value:.1f} more than that."
+        "With even weights in place of all attention the answer stays; taking out one sentence of the passage moves "
+        "its log-odds by {value:.1f} more than the even weights do."
     ),
     limits=(
         "So next to nothing of the answer goes through the map, in this passage and in three others that were tried. "

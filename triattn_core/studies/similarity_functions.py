@@ -58,15 +58,15 @@ STUDY = Study(
     shown=72.5,
     above=20.0,
     margin=20.0,
-    number="P(“third”) of T-trilinear less that of the dot product",
+    number="P(“third”): T-trilinear minus dot product",
     about=(
-        "Two readers trained alike but for one formula, the score of a passage word and a question word; so all their "
-        "weights differ."
+        "Two readers trained identically except for one formula, the score of a passage word and a question word, so "
+        "that all their weights differ."
     ),
     claim="T-trilinear is {value:.0f} points surer of “third” than the dot product.",
     limits=(
-        "One passage says nothing of which is better: over the 10,570 test questions the dot product is ahead by half "
-        "a point (exact match 56.2 against 55.8, one seed each)."
+        "One passage says nothing about which is better: over the 10,570 test questions the dot product is ahead by "
+        "half a point (exact match 56.2 against 55.8, one seed each)."
     ),
     refuted="A paraphrase of the question for which the dot product is as sure of “third” as T-trilinear.",
     change="Change “titles” to “points”: T-trilinear still answers “third”, although it was 24–10.",

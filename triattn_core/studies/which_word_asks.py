@@ -62,13 +62,16 @@ STUDY = Study(
     above=0.5,
     margin=0.3,
     number="query information, living form less published",
-    about=("As published, Tri-Attention's answer also arrives by other ways, and every word of A attends alike."),
+    about="As published, part of Tri-Attention's answer bypasses the attention, and every word of A attends alike.",
     claim=(
-        "In the living form, trained so that the answer must go through the attention, which word asks tells "
-        "{value:.2g} bits more of where it looks than as published."
+        "In the living form, trained so that the answer must go through the attention, knowing the query word gives "
+        "{value:.2g} bits more information about where attention goes than in the published form."
     ),
-    limits="A map that says more is no better answer: of this pair the published form is right, the living one wrong.",
-    refuted="A pair whose words attend alike in the living form too.",
+    limits=(
+        "A more informative map does not mean a better answer: on this pair the published form is right, the living "
+        "one wrong."
+    ),
+    refuted="A pair whose words attend alike in the living form, too.",
     change="Change “onions” to “fish”: both probabilities move, the number hardly does.",
     edited=Example("Can cats eat raw fish?", "Can cats eat raw fish?"),
     page="side_by_side",

@@ -67,19 +67,22 @@ STUDY = Study(
     margin=0.1,
     number="context information, best head",
     about=(
-        "Two-way attention has one map. Here the same head, in the same pair, has another map for every context word "
-        "(each row is divided by its sum): “?” looks at “?” or at “Which”."
+        "Two-way attention has one map. Here the same head, on the same pair, has a different map for every context "
+        "word (each row is divided by its sum): “?” attends to “?” or to “Which”."
     ),
-    claim="Which context word is read along tells {value:.2g} of the 1.1 bits of where each word looks.",
+    claim="The context word accounts for {value:.2g} of the 1.1 bits of information about where each word attends.",
     limits=(
-        "The answer does not hang on it: with the product of the cube's two marginals in its place no fewer of 1,000 "
-        "pairs are right (+0.2 points), and this pair is wrongly taken for a paraphrase."
+        "The answer does not depend on it: with the product of the cube's two marginals in its place the model gets no "
+        "fewer of 1,000 pairs right (+0.2 points), and it wrongly takes this pair for a paraphrase."
     ),
     refuted=(
-        "A pair of whole sentences in which it tells less than 0.1 bits, or a head of an untrained model that tells as "
-        "much."
+        "A pair of whole sentences in which the context word accounts for less than 0.1 bits, or an untrained model "
+        "with a head for which it accounts for as much."
     ),
-    change="Change “browser” in B to “shop”: the answer flips (barely), and the context still tells where words look.",
+    change=(
+        "Change “browser” in B to “shop”: the answer flips (barely), and the context word still decides where words "
+        "attend."
+    ),
     edited=Example("Which browser can play movies?", "Which shop can download movies?"),
     page="cube",
     opens={

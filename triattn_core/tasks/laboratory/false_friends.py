@@ -33,7 +33,7 @@ class FalseFriends(LaboratoryTask):
     TOKENS = ("word", "card", "language")
     CHANCE = (
         f"Chance is one over the {CARDS} cards; a model that has learnt nothing names any of {len(COLOURS)} colours, "
-        f"those of no card too, and is right once in {len(COLOURS)} rows ({100 / len(COLOURS):.1f} %)."
+        f"including colours on no card, and is right once in {len(COLOURS)} rows ({100 / len(COLOURS):.1f} %)."
     )
     SIZE = "words (as many languages)"
     PROVED = COUNTING
