@@ -33,7 +33,7 @@ def show_case(book: CaseBook, case: Case) -> None:
             st.html("This deletes the case for all users.")
             st.button("Take it out", key="drop", on_click=_drop, args=(book, case.id))
     if message := st.session_state.pop("book said", None):
-        st.caption(errors.plain(message))
+        st.caption(errors.escape_markdown(message))
 
 
 def _row(case: Case) -> None:
@@ -85,8 +85,8 @@ def _conflict(now: Case) -> None:
     """What another has written meanwhile, and the choice between it and what stands in the fields."""
     note = now.note or "no note"
     st.warning(
-        f"Changed meanwhile, {now.changed[:16].replace('T', ' ')} UTC. Current version: {errors.plain(note)} "
-        f"Tags: {errors.plain(', '.join(now.tags) or 'none')}."
+        f"Changed meanwhile, {now.changed[:16].replace('T', ' ')} UTC. Current version: {errors.escape_markdown(note)} "
+        f"Tags: {errors.escape_markdown(', '.join(now.tags) or 'none')}."
     )
     with st.container(horizontal=True):
         st.button("Take theirs", key="theirs", on_click=_settle, args=(now, True))

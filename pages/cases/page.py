@@ -53,7 +53,7 @@ with report_errors():
     examples = case_summary.show_summary(mined, tail)
 left, right = st.container(key="main").columns([2.7, 1], gap="medium")
 with left:
-    if mined.num_judged:
+    if mined.num_labelled:
         case_summary.show_agreement(mined, examples)
-    rows = case_list.filtered(mined, examples)
+    rows = case_list.filter_cases(mined, examples)
 case_detail.show_rows(mined, rows, examples, left, right)

@@ -17,12 +17,12 @@ from pages.shared import (
     natural_text,
     style,
 )
-from pages.shared.errors import plain
+from pages.shared.errors import escape_markdown
 from triattn_core.checkpoint import metadata
 
 style.heading("Checkpoints", "Trained checkpoints, their scores, and what their pre-training data contained.")
-for broken in models.broken():
-    st.error(plain(broken.problem or ""))
+for broken in models.broken_checkpoints():
+    st.error(escape_markdown(broken.problem or ""))
 sound = [entry for group in metadata.comparable_groups(models.entries()).values() for entry in group]
 if not sound:
     st.info("There is no checkpoint to show yet: train one with the command triattn train.")

@@ -39,7 +39,7 @@ row = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
 with row:
     entry = url_state.pick("Checkpoint", entries, "checkpoint", show=lambda entry: entry.name, width=150)
 with report_errors():
-    explained = ablation.explained(entry, example)
+    explained = ablation.explain_ablations(entry, example)
 with row:
     settings = pickers.pick(explained)
     st.space("stretch")

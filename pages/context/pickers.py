@@ -29,7 +29,7 @@ def pick_token(words: Sequence[str], first: int) -> int:
     """Position of the context token of the residual, from 0, as Intervene names it and a command takes it."""
     places, labels = list(range(len(words))), [f"{place}  {word}" for place, word in enumerate(words)]
     asked = st.query_params.get("at", "")
-    if url_state.arrived() and asked.isdecimal() and int(asked) in places:  # a position alone
+    if url_state.is_first_run() and asked.isdecimal() and int(asked) in places:  # a position alone
         url_state.forget("at")
         st.session_state["at"] = int(asked)
     kept_cell.keep_token("at", {place: word.rstrip(SMALL) for place, word in enumerate(words)}, first)

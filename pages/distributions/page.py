@@ -35,7 +35,7 @@ if entries:
     with report_errors(stop=False):
         explained = qa_models.explain_readers(chosen, example, settings, most=MOST)
     if explained:
-        histograms.show(explained, qa_models.named(entries), example, quantity, shared, settings)
+        histograms.show(explained, qa_models.titles_by_checkpoint(entries), example, quantity, shared, settings)
 else:
     st.info("No reader is here yet: train one with triattn train; Checkpoints lists what there is.")
 records, problems = run_records.all_records()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.shared import model_jobs, url_state
-from pages.shared.errors import plain
+from pages.shared.errors import escape_markdown
 from triattn_core.inference.device import choose_device
 from triattn_core.results.efficiency import Measurement, printed_costs
 
@@ -47,16 +47,16 @@ def under_way() -> Measurement | None:
         more = True
         while more:
             bar.progress(run.done / len(run.steps), _progress_text(run))
-            with model_jobs.turn(run.device, f"the benchmark ({_progress_text(run)})", whole=True):
+            with model_jobs.device_turn(run.device, f"the benchmark ({_progress_text(run)})", whole=True):
                 more = run.step()
         slot.empty()
-    return run.measured() if run.points else None
+    return run.measurement() if run.points else None
 
 
 def _progress_text(run: Run) -> str:
     tokens, block = run.steps[min(run.done, len(run.steps) - 1)]
     name = printed_costs()[block].name if block in printed_costs() else block
-    return plain(f"{name} on {tokens} tokens: {run.done} of {len(run.steps)} done")
+    return escape_markdown(f"{name} on {tokens} tokens: {run.done} of {len(run.steps)} done")
 
 
 def _begin(lengths: tuple[int, ...], batch: int) -> None:

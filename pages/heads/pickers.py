@@ -71,7 +71,7 @@ def pick_rows(beside: DeltaGenerator) -> Rows:
         carried_input.choose_one(entries, "checkpoint")
         at = next((i for i, entry in enumerate(entries) if metadata.model_setting(entry, "mechanism") == "tri"), 0)
         entry = url_state.pick("Checkpoint", entries, "checkpoint", at, show=lambda entry: entry.name, width=230)
-        carried_input.keep(one=entry.name, **({} if task == LABORATORY else {"task": task}))
+        carried_input.carry_input(one=entry.name, **({} if task == LABORATORY else {"task": task}))
         own = GENERATED if task == LABORATORY else row_source.OWN
         chosen = url_state.pick("Rows", [own, row_source.FILE], "rows", width=170)
         count = _row_count(48)
@@ -112,7 +112,7 @@ def label(task: str) -> str:
 
 def _take_linked(by_task: dict[str, list[Entry]]) -> None:
     """Before the picker of the task: that of the checkpoint that a link names, or of the page before."""
-    if task_picker.KEY in st.query_params or not url_state.arrived():
+    if task_picker.KEY in st.query_params or not url_state.is_first_run():
         return
     asked = [*languages.requested_checkpoints("checkpoint"), carried_input.checkpoint()]
     tasks = [

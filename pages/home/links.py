@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.home import gallery
 from pages.shared import checkpoint_html, languages, models, task_picker
-from pages.shared.errors import plain
+from pages.shared.errors import escape_markdown
 from pages.shared.navigation import TITLES
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
@@ -75,10 +75,10 @@ def _links(task: Task, language: str, tri: Entry) -> None:
     with st.container(key=f"links-{task.NAME}-{language}", gap=None):
         for kind, example in shown.items():
             if pair:
-                texts = f"{plain(example.text_a)} :gray[/] {plain(example.text_b)}"
+                texts = f"{escape_markdown(example.text_a)} :gray[/] {escape_markdown(example.text_b)}"
                 opens = {"a": example.text_a, "b": example.text_b}
             else:
-                texts = "{} :gray[{}]".format(*map(plain, task.title(example)))
+                texts = "{} :gray[{}]".format(*map(escape_markdown, task.title(example)))
                 opens = {"task": task_picker.TASKS[task.NAME].label, "example": example.id}
             label = f":gray[{kind}] {texts}"
             st.page_link(gallery.CUBE, label=label, query_params={**opens, "checkpoint": tri.name})

@@ -9,7 +9,7 @@ from typing import Any, get_args
 import streamlit as st
 
 from pages.shared import kept_cell, page_setup, url_state
-from pages.shared.errors import notice, plain
+from pages.shared.errors import escape_markdown, notice
 from triattn_core.scenes import intervene_units as parts
 from triattn_core.scenes.intervene import Intervention, Settings
 from triattn_core.tasks import TASKS
@@ -69,12 +69,12 @@ def pick_units(asked: Intervention) -> Settings:
 def _chip(known: dict[str, str], name: str) -> str:
     """What stands on a unit to click: a token has its number, by which a link and a command call it."""
     number = name.removeprefix("token ")
-    return plain(known[name]) if number == name else f":gray[{number}] {plain(known[name])}"
+    return escape_markdown(known[name]) if number == name else f":gray[{number}] {escape_markdown(known[name])}"
 
 
 def _short(task: str, example: Any) -> str:
     texts = list(TASKS[task].texts(example, 0).values())
-    return plain(" / ".join(texts)[:70])
+    return escape_markdown(" / ".join(texts)[:70])
 
 
 def _moved_tokens(known: dict[str, str]) -> list[str]:

@@ -12,7 +12,7 @@ from triattn_core.scenes.intervene import InterveneScene, Settings
 
 def asked_by_link() -> bool:
     """Whether a link that led here asks this question: then the section stands first, until the page is left."""
-    if url_state.arrived():
+    if url_state.is_first_run():
         st.session_state["null_first"] = "null" in st.query_params
     return st.session_state.get("null_first", False)
 

@@ -21,7 +21,7 @@ class Answered:
     answers: Mapping[str, str]
 
 
-def before(task: LaboratoryTask, now: Answered) -> Answered | None:
+def previous_answer(task: LaboratoryTask, now: Answered) -> Answered | None:
     """What this session had on the page before its row was changed; None if it is the first of its task."""
     key = f"{KEY} of {task.NAME}"
     last, shown = st.session_state.get(key, (None, None))

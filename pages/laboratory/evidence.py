@@ -48,7 +48,7 @@ def scores(
     with st.container(key="main-measures"):
         _measures(truth_quadrants.means(measures))
     figures.numbers("All seeds as numbers", measures, "numbers")
-    figures.numbers("How each was trained", laboratory.recipes(_named(entries)), "recipes")
+    figures.numbers("How each was trained", laboratory.recipes(_by_label(entries)), "recipes")
 
 
 def _measures(rows: pd.DataFrame) -> None:
@@ -69,16 +69,16 @@ def _seeds(counts: Sequence[int]) -> str:
 def steps(entries: Sequence[Entry], task: LaboratoryTask, records: Sequence[Record]) -> None:
     """The models that were trained for several numbers of steps, where there are such."""
     about = "does longer training help? each run has its own rows and sees none more often than the shortest run"
-    _curves("Against training", about, laboratory.step_rows(_named(entries), records), "steps", log=True)
+    _curves("Against training", about, laboratory.step_rows(_by_label(entries), records), "steps", log=True)
 
 
 def sizes(entries: Sequence[Entry], task: LaboratoryTask, records: Sequence[Record]) -> None:
     """The models that were trained at several sizes of the task, where there are such."""
     about = f"the same training at other numbers of {task.SIZE}"
-    _curves("Against size", about, laboratory.size_rows(_named(entries), task.size, records), task.SIZE)
+    _curves("Against size", about, laboratory.size_rows(_by_label(entries), task.size, records), task.SIZE)
 
 
-def _named(entries: Sequence[Entry]) -> dict[str, tuple[str, Entry]]:
+def _by_label(entries: Sequence[Entry]) -> dict[str, tuple[str, Entry]]:
     """Checkpoints with the mechanism that their colour is of, by label."""
     return {model_maps.label(entry): (model_maps.colour(entry), entry) for entry in entries}
 

@@ -45,11 +45,11 @@ def methods(entries: Sequence[Entry]) -> None:
         with st.container(width=540):
             figures.note(f"{sentence} {FOUND}")
             st.html(f'<p class="t-note">{REPLACED}</p>')
-            _replaced({name: report["accuracy"] for name, (_, report) in measured.items()})
+            _show_replacements({name: report["accuracy"] for name, (_, report) in measured.items()})
     figures.numbers("All methods as numbers", rows, "method-numbers")
 
 
-def _replaced(accuracy: Mapping[str, Mapping[str, float]]) -> None:
+def _show_replacements(accuracy: Mapping[str, Mapping[str, float]]) -> None:
     """By model what is left of its accuracy when its weights are replaced."""
     rows = pd.DataFrame([{"model": name, **scores} for name, scores in accuracy.items()])
     formats = {name: st.column_config.NumberColumn(format="%.1f") for name in rows.columns[1:]}

@@ -16,7 +16,7 @@ import streamlit as st
 
 from pages.laboratory import model_maps
 from pages.shared import checkpoint_html, figures, model_jobs, style, url_state
-from pages.shared.errors import plain
+from pages.shared.errors import escape_markdown
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.inference.jobs import JOBS, Job
 from triattn_core.tasks.laboratory import Example, LaboratoryTask
@@ -49,8 +49,8 @@ def train_here(entries: Sequence[Entry], task: LaboratoryTask, example: Example)
     if not again:
         name, last = model_maps.label(entry), f"{training.name}, {training.run.steps:,} steps"
         figures.note(f"Below: {last}. “{action}” replaces it with {name}, {steps:,} steps.")
-    polls = not training.ended()
-    st.fragment(_watch, run_every=POLL if polls else None)(training, example, polls)
+    polls = not training.is_done()
+    st.fragment(_show_progress, run_every=POLL if polls else None)(training, example, polls)
 
 
 @dataclass
@@ -67,7 +67,7 @@ class Training:
         mine = self.run.task.NAME, self.name, self.run.steps
         return mine == (entry.config["task"], model_maps.label(entry), steps)
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Begins, or goes on, in a job of its own; that ends soon after the page has gone."""
         self.run.stopped, self.run.watched = False, time.monotonic()
         key, title = (KEY, id(self.run)), f"training {self.name}"
@@ -77,7 +77,7 @@ class Training:
         """Whether its job still works; what went wrong in it is for `ended`."""
         return not self.job.wait(0.0)
 
-    def ended(self) -> bool:
+    def is_done(self) -> bool:
         """Whether its job does no more.  Raises what went wrong in it."""
         ended = not self.under_way()
         if ended:
@@ -93,13 +93,13 @@ def _begin(entry: Entry, steps: int) -> None:
         old.run.stopped = True
         seed = old.run.seed + 1 if old.repeats(entry, steps) else seed
     training = Training(model_maps.label(entry), model_maps.colour(entry), LiveRun(entry.config, steps, seed))
-    training.go_on()
+    training.resume()
     st.session_state[KEY] = training
 
 
-def _watch(training: Training, example: Example, polls: bool) -> None:
+def _show_progress(training: Training, example: Example, polls: bool) -> None:
     """How far it is, drawn at each call; what was reached, once it has ended.  polls: whether it is called anew."""
-    ended, run = training.ended(), training.run
+    ended, run = training.is_done(), training.run
     if not ended and not polls:
         st.rerun()  # it goes on: the page asks again
     run.watched = time.monotonic()
@@ -110,7 +110,7 @@ def _watch(training: Training, example: Example, polls: bool) -> None:
     elif run.done < run.steps:
         with st.container(horizontal=True, vertical_alignment="center", key="live-cancelled"):
             st.html(f"Cancelled after {run.done:,} of {run.steps:,} steps.")
-            st.button("Go on", key="live-go-on", width=84, on_click=training.go_on)
+            st.button("Go on", key="live-go-on", width=84, on_click=training.resume)
     frames = sorted(run.snapshots)
     step = frames[-1]
     if ended and len(frames) > 1:
@@ -163,7 +163,7 @@ def _describe(training: Training) -> str:
         parts.append("{:.3g} steps a second so far, about {:.0f} s left".format(*pace))
     if run.losses:
         parts.append(f"loss {run.losses[-1][1]:.3f}")
-    return plain(", ".join(parts))
+    return escape_markdown(", ".join(parts))
 
 
 def _cancel(run: LiveRun) -> None:

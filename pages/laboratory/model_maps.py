@@ -53,7 +53,7 @@ def colour(entry: Entry) -> str:
     return _facts(entry)[0].removesuffix("_joint")
 
 
-def chosen(all_: Sequence[Entry], task: LaboratoryTask) -> list[Entry]:
+def chosen_models(all_: Sequence[Entry], task: LaboratoryTask) -> list[Entry]:
     """The models to show, in the URL; by default the two-way ones, and the Tri-Attention best on dev."""
     named = {label(entry): entry for entry in all_}
     tri = [name for name, entry in named.items() if _facts(entry)[0] == "tri"]

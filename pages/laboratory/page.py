@@ -26,7 +26,7 @@ style.heading(
 with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
     task = row_input.picker()
     entries = model_maps.entries(task)
-    chosen = model_maps.chosen(entries, task) if entries else []
+    chosen = model_maps.chosen_models(entries, task) if entries else []
     st.space("stretch")
     row_input.menu(task)
 row = None
@@ -41,7 +41,7 @@ if row is not None:
     with report_errors(stop=False):
         slot = st.container()  # above the maps, once they are there
         now = change.Answered(row, model_maps.maps(chosen, task, row))
-        if (before := change.before(task, now)) is not None:
+        if (before := change.previous_answer(task, now)) is not None:
             slot.html(f"<p>{escape(change.describe(before, now, task))}</p>")
         legend = truth_map.legend("dark" if style.dark() else "light")
         st.html(f'<p class="t-note">{legend}</p><p class="t-note">{CELLS}</p>')

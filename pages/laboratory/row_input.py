@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import url_state
-from pages.shared.errors import plain
+from pages.shared.errors import escape_markdown
 from triattn_core.errors import InputError
 from triattn_core.tasks.laboratory import LABORATORY, Example, LaboratoryTask
 from triattn_core.tasks.laboratory.example import MOST, SEPARATOR
@@ -26,7 +26,7 @@ def picker() -> LaboratoryTask:
 
 def menu(task: LaboratoryTask) -> None:
     """The rows that can be taken as they were generated."""
-    look = {"format_func": lambda row: plain(task.say(row)), "width": 96}
+    look = {"format_func": lambda row: escape_markdown(task.say(row)), "width": 96}
     rows = task.examples()
     st.menu_button("Rows", rows, key=f"{task.NAME}-row", on_click=_take, args=(task,), **look)
     if (words := task.dictionary()) is not None:
@@ -37,7 +37,7 @@ def menu(task: LaboratoryTask) -> None:
 
 def row(task: LaboratoryTask) -> Example:
     """The row as it is written, with its truth found anew.  Raises InputError for a token the task does not know."""
-    opens = written(task, task.examples()[task.OPENING_ROW])
+    opens = field_texts(task, task.examples()[task.OPENING_ROW])
     with st.container(horizontal=True, vertical_alignment="bottom", key="pair"):
         texts = [
             st.text_input(label, opens[i], key=_key(task, i), bind="query-params", max_chars=LIMIT, width=width)
@@ -52,7 +52,7 @@ def row(task: LaboratoryTask) -> Example:
     return example
 
 
-def written(task: LaboratoryTask, example: Example) -> list[str]:
+def field_texts(task: LaboratoryTask, example: Example) -> list[str]:
     """The texts of the fields that hold a row."""
     return [example.query, SEPARATOR.join(example.keys), SEPARATOR.join(example.context)][: len(task.FIELDS)]
 
@@ -62,7 +62,7 @@ def _key(task: LaboratoryTask, field: int) -> str:
 
 
 def _take(task: LaboratoryTask) -> None:
-    for i, text in enumerate(written(task, st.session_state[f"{task.NAME}-row"])):
+    for i, text in enumerate(field_texts(task, st.session_state[f"{task.NAME}-row"])):
         st.session_state[_key(task, i)] = text
 
 

@@ -58,7 +58,7 @@ def explore(trace: AttentionTrace, key: str, name: str, settings: DeltaGenerator
     ways = [OTHER] if alone and len(two_way_sites(trace)) == 1 else [ITSELF, OTHER]
     with settings:
         source_name = url_state.segments("Compare with", ways, "with")
-    other = trace if source_name == ITSELF else source.second()
+    other = trace if source_name == ITSELF else source.second_trace()
     if other is None:
         st.html('<p class="t-note">Open a second file, of the same tokens or of the same texts.</p>')
         return

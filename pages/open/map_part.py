@@ -33,7 +33,7 @@ def grid(_trace: AttentionTrace, source: str, measure: str, cell: tuple[int, int
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def large(_trace: AttentionTrace, source: str, site: str, head: int | None, quantity: str):
+def head_map(_trace: AttentionTrace, source: str, site: str, head: int | None, quantity: str):
     """The canvas of one map."""
     return trace_scenes.map_figure(_trace, site, head, quantity)
 
@@ -99,7 +99,7 @@ def explore(trace: AttentionTrace, source: str, name: str, settings: DeltaGenera
     with right, report_errors():
         read = as_read.trace(trace)
         key = canvas_component.key("map", source, as_read.name)
-        canvas = large(read, f"{source} {as_read}", site, at, "weight" if show == ROLLOUT else quantity)
+        canvas = head_map(read, f"{source} {as_read}", site, at, "weight" if show == ROLLOUT else quantity)
         canvas_component.show(canvas, key)
     with tail:
         chosen = {"site": site, "head": at + 1 if at is not None else MEAN_HEAD if show == MEAN else None}

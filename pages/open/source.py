@@ -40,22 +40,22 @@ def pick(beside: DeltaGenerator) -> AttentionTrace:
         source = url_state.segments("From", [FILE, MODEL], "from", show=names.get, label_visibility="collapsed")
     with report_errors():
         opened = _file("") if source == FILE else _model()
-    return _settle(opened, "trace") or _example()
+    return _opened_trace(opened, "trace") or _example()
 
 
-def second() -> AttentionTrace | None:
+def second_trace() -> AttentionTrace | None:
     """What the first is compared with, where there is one."""
     with report_errors(stop=False):
-        return _settle(_file("second-"), "second")
+        return _opened_trace(_file("second-"), "second")
     return None
 
 
-def _settle(opened: AttentionTrace | None, key: str) -> AttentionTrace | None:
+def _opened_trace(opened: AttentionTrace | None, key: str) -> AttentionTrace | None:
     """What was opened just now, kept, with its name in the URL; else what the URL names."""
     if opened is not None:
         st.query_params[key] = st.session_state[key] = _keep_trace(opened)
         return opened
-    name = st.query_params.get(key) or (st.session_state.get(key, "") if url_state.arrived() else "")
+    name = st.query_params.get(key) or (st.session_state.get(key, "") if url_state.is_first_run() else "")
     if not name:
         return None
     try:
@@ -95,13 +95,15 @@ def ask_or_open(key: str, source: tuple, options: tuple, content: bytes | None) 
         try:
             return _open_file(source, (*options, *answers), content)
         except (SeveralArraysError, AxesError, QuantityError) as error:
-            option, answer = _ask(f"{key}{source[0]}", Path(source[0] if content is None else source[1]).name, error)
+            option, answer = _ask_option(
+                f"{key}{source[0]}", Path(source[0] if content is None else source[1]).name, error
+            )
         if not answer:
             return None
         answers += ((option, answer),)
 
 
-def _ask(key: str, name: str, error: SeveralArraysError | AxesError | QuantityError) -> tuple[str, str | None]:
+def _ask_option(key: str, name: str, error: SeveralArraysError | AxesError | QuantityError) -> tuple[str, str | None]:
     """The option that an error asks for, and its value once it is chosen; until then what the question is."""
     show: Callable[[str], str] = str
     text = str(error)
@@ -139,12 +141,12 @@ def _options(key: str) -> tuple[tuple[str, str], ...]:
 @st.cache_resource(max_entries=4, show_spinner="Opening the file")
 def _open_file(source: tuple, options: tuple[tuple[str, str], ...], _content: bytes | None) -> AttentionTrace:
     """source: what tells this file from others; _content: None where it is on disk.  Raises TriattnError."""
-    from triattn_core.commands.open_file import crops, named_axes, split_axes
+    from triattn_core.commands.open_file import crops, parse_axes, split_axes
     from triattn_core.importers.open_file import open_file
     from triattn_core.importers.token_files import parse_tokens
 
     typed = dict(options)
-    axes, names = named_axes(split_axes(typed["axes"]) if "axes" in typed else None)
+    axes, names = parse_axes(split_axes(typed["axes"]) if "axes" in typed else None)
     more = {
         "tokens": parse_tokens(typed["tokens"]) if "tokens" in typed else None,
         "quantity": typed.get("quantity"),
@@ -191,7 +193,7 @@ def _keep_trace(trace: AttentionTrace) -> str:
     if id(trace) not in names:
         from triattn_core.importers import trace_store
 
-        names[id(trace)] = (trace_store.keep(trace), trace)
+        names[id(trace)] = (trace_store.store(trace), trace)
     return names[id(trace)][0]
 
 

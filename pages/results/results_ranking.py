@@ -56,24 +56,32 @@ def _significance_lines(agreement: Agreement) -> list[tuple[str, str]]:
     """Whether the paper's first is ours, and which of our differences exceed the noise."""
     if agreement.rho is None:
         return []
-    facts = [(f"{agreement.column.name}, first", _first(agreement))]
+    facts = [(f"{agreement.column.name}, first", _claim_sentence(agreement))]
     if agreement.apart is not None:
-        beyond = [f"{_listed(better)} over {_listed(worse)}" for better, worse in agreement.beyond().items()]
+        beyond = [
+            f"{_join_names(better)} over {_join_names(worse)}" for better, worse in agreement.by_worse_rows().items()
+        ]
         ending = f": {'; '.join(beyond)}" if beyond else ""
         facts.append(
-            (f"{agreement.column.name}, beyond noise", f"{_noise(agreement)}{ending}. {_turned(agreement)}{TAKES}")
+            (
+                f"{agreement.column.name}, beyond noise",
+                f"{_noise(agreement)}{ending}. {_reversed_rows(agreement)}{TAKES}",
+            )
         )
     return facts
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def _first(agreement: Agreement) -> str:
+def _claim_sentence(agreement: Agreement) -> str:
     """A sentence on the paper's claim, from our records."""
     ours = {name: value for name, _, value in agreement.rows}
-    lead, there = f"The paper has {_listed(agreement.first)} first", [name for name in ours if name in agreement.first]
+    lead, there = (
+        f"The paper has {_join_names(agreement.first)} first",
+        [name for name in ours if name in agreement.first],
+    )
     if not there:
         return f"{lead}; here it is not measured."
     name, best = there[0], agreement.rows[0][0]
@@ -96,7 +104,7 @@ def _noise(agreement: Agreement) -> str:
     )
 
 
-def _turned(agreement: Agreement) -> str:
+def _reversed_rows(agreement: Agreement) -> str:
     """Those of them that the paper has the other way."""
     turned = ", ".join(f"{a} over {b}" for a, b in agreement.turned[:FEW])
     more = f" and {len(agreement.turned) - FEW} more" if len(agreement.turned) > FEW else ""

@@ -42,13 +42,13 @@ def table(table: Table, cells: Sequence[Sequence[Cell]], drawn: int) -> str:
             empty = f'<td class="t-strip">{dot_plot.dots(None, scale)}</td>'
             body.append(f'<tr class="t-group"><td colspan="{wide}">{escape(row.group)}</td>{empty}</tr>')
             before = row.group
-        texts = [_printed(line[i], number in marked[False][i], i == printed[0], columns[i]) for i in printed]
-        texts += _ours(line, [number in some for some in marked[True]])
+        texts = [_printed_cell(line[i], number in marked[False][i], i == printed[0], columns[i]) for i in printed]
+        texts += _our_cells(line, [number in some for some in marked[True]])
         seeds = max((len(cell.values) for cell in line if cell.column.split != "run"), default=0)
         texts.append(f'<td class="r t-muted">{seeds or ""}</td>')
         texts += [f'<td class="r">{format_difference(line[drawn].difference, shown.digits)}</td>'] * shown.printed
         texts.append(f'<td class="t-strip">{dot_plot.dots(line[drawn], scale, _colour(row))}</td>')
-        body.append(f"<tr><td>{_named(row)}</td>{''.join(texts)}</tr>")
+        body.append(f"<tr><td>{_row_name(row)}</td>{''.join(texts)}</tr>")
     each = "fold" if any(cell.record and cell.record.folds for line in cells for cell in line) else "seed"
     head = _head([column[0].column for column in columns], printed, drawn, scale, each)
     label = escape(describe_column(table, columns[drawn]), quote=True)
@@ -90,7 +90,7 @@ def _head(columns, printed: Sequence[int], drawn: int, scale: dot_plot.Scale, ea
     )
 
 
-def _named(row: Row) -> str:
+def _row_name(row: Row) -> str:
     square = f'<span class="t-swatch" style="background:{_colour(row)}"></span>' if row.ours else ""
     return square + name(row.name)
 
@@ -104,7 +104,7 @@ def _decimals(text: str) -> int:
     return len(text.partition(".")[2])
 
 
-def _printed(cell: Cell, bold: bool, first: bool, column: Sequence[Cell]) -> str:
+def _printed_cell(cell: Cell, bold: bool, first: bool, column: Sequence[Cell]) -> str:
     look = "n first" if first else "n"
     if cell.printed is None:
         return f'<td class="{look} t-muted" title="The paper has no number here.">–</td><td></td>'
@@ -115,16 +115,16 @@ def _printed(cell: Cell, bold: bool, first: bool, column: Sequence[Cell]) -> str
     return f'<td class="{look}">{text}</td><td class="s">{f"±{spread}" if spread else ""}</td>'
 
 
-def _ours(line: Sequence[Cell], bold: Sequence[bool]) -> list[str]:
+def _our_cells(line: Sequence[Cell], bold: Sequence[bool]) -> list[str]:
     """The cells of ours; one reason for all of them where they share it."""
     if len({cell.reason for cell in line}) == 1 and not any(cell.values for cell in line):
-        return [_why(line[0].reason, 2 * len(line))]
-    return [_own(cell, strong, first) for cell, strong, first in zip(line, bold, [True] + [False] * len(line))]
+        return [_reason_cell(line[0].reason, 2 * len(line))]
+    return [_our_cell(cell, strong, first) for cell, strong, first in zip(line, bold, [True] + [False] * len(line))]
 
 
-def _own(cell: Cell, bold: bool, first: bool) -> str:
+def _our_cell(cell: Cell, bold: bool, first: bool) -> str:
     if not cell.values or cell.record is None:
-        return _why(cell.reason, 2)
+        return _reason_cell(cell.reason, 2)
     text = f"{cell.ours:.{cell.digits}f}"
     text = f"<b>{text}</b>" if bold else text
     entry = cell.record.entry
@@ -135,7 +135,7 @@ def _own(cell: Cell, bold: bool, first: bool) -> str:
     return f'<td class="n{" first" * first}" {hover}>{text}</td><td class="s" {hover}>{spread}</td>'
 
 
-def _why(reason: str, wide: int) -> str:
+def _reason_cell(reason: str, wide: int) -> str:
     short = reason.partition(":")[0]
     return f'<td class="why" colspan="{wide}" title="{escape(reason, quote=True)}">{escape(short)}</td>'
 
@@ -148,7 +148,7 @@ def cell_tooltip(cell: Cell) -> str:
     each = ", ".join(f"{value:.{cell.digits}f}" for value in cell.values)
     rows = cell.record.rows(split)
     parts = [
-        f"{len(cell.values)} {cell.record.each}s: {each}" if len(cell.values) > 1 else f"one {cell.record.each}",
+        f"{len(cell.values)} {cell.record.unit}s: {each}" if len(cell.values) > 1 else f"one {cell.record.unit}",
         (f"{rows:,} {split} rows" if rows else f"number of {split} rows not recorded") * (split != "run"),
         cell.record.entry.name + (f" ({cell.record.file}.jsonl)" if cell.record.file else ""),
         str(metrics.get("machine") or "machine not recorded"),

@@ -9,7 +9,7 @@ from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes.runner import without
 
 
-def explained(entry: Entry, example: Any) -> dict[str, models.Explained]:
+def explain_ablations(entry: Entry, example: Any) -> dict[str, models.Explained]:
     """What a COIN makes of an example, by what is off: "" (nothing), `layer.0`, …, `context`.  Raises TriattnError."""
     whole = models.explain(entry, example)
 

@@ -203,10 +203,10 @@ def _worth_cell(entry: Entry, control: str) -> str:
 
 def _bits(entry: Entry, name: str) -> str:
     mean, before = (measure_value(entry, name, what) for what in ("mean", "untrained"))
-    return "" if mean is None else _brief(mean) + ("" if before is None else f" ({_brief(before)})")
+    return "" if mean is None else _format_bits(mean) + ("" if before is None else f" ({_format_bits(before)})")
 
 
-def _brief(bits: float) -> str:
+def _format_bits(bits: float) -> str:
     return "< 0.001" if 0 < bits < 0.001 else f"{bits:.2g}"
 
 

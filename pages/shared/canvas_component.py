@@ -50,19 +50,19 @@ def show(canvas: Canvas, key: str) -> Any:
     A figure keeps what was chosen for as long as its `key` stays: make the key from the texts, never from the settings.
     """
     data = {"key": key, "payload": dict(canvas.payload)}
-    chosen = _figure(canvas.script, canvas.style)(key=key, data=data, on_cell_change=_nothing).cell
+    chosen = _figure(canvas.script, canvas.style)(key=key, data=data, on_cell_change=_ignore).cell
     figures.note(canvas.alt)
     return chosen
 
 
 def show_choosable(canvas: Canvas, key: str, **then: Callable[[Any], None]) -> None:
     """Draws a figure that asks: a click (`host.send("option", 3)`) calls `then["option"](3)`, then the page runs."""
-    callbacks = {f"on_{name}_change": partial(_tell, key, name, run) for name, run in then.items()}
+    callbacks = {f"on_{name}_change": partial(_send_choice, key, name, run) for name, run in then.items()}
     data = {"key": key, "payload": dict(canvas.payload), "once": True}
     _figure(canvas.script, canvas.style)(key=key, data=data, **callbacks)
 
 
-def _tell(key: str, name: str, run: Callable[[Any], None]) -> None:
+def _send_choice(key: str, name: str, run: Callable[[Any], None]) -> None:
     value = st.session_state[key].get(name)
     if value is not None:
         run(value)
@@ -82,7 +82,7 @@ def cell(key: str, chosen: Sequence[int] | None, known: Sequence[Sequence[int]],
     """
     if st.session_state.setdefault("cell_of", key) != key:
         st.session_state["cell_of"] = key
-        if not url_state.arrived():  # a link that was followed here names its own cell
+        if not url_state.is_first_run():  # a link that was followed here names its own cell
             st.query_params.pop("cell", None)
     link = st.query_params.get("cell", "")
     if chosen is not None:
@@ -101,7 +101,9 @@ def cell(key: str, chosen: Sequence[int] | None, known: Sequence[Sequence[int]],
 def _warn_no_such_cell(link: str, known: Sequence[Sequence[int]], first: Sequence[int]) -> None:
     """Says, once a visit, that a link names no cell of this figure."""
     visit = st.session_state.get("visit")
-    if not url_state.arrived() or st.session_state.get("cell_unfit") == visit:  # in a fragment the first run goes on
+    if (
+        not url_state.is_first_run() or st.session_state.get("cell_unfit") == visit
+    ):  # in a fragment the first run goes on
         return
     st.session_state["cell_unfit"] = visit
     link = link if len(link) <= 60 else link[:60] + "…"
@@ -120,7 +122,7 @@ def carry_cell(key: str, pair: str, direction: str, turned: Callable[[list[int]]
     key: of the figure in this direction; pair: the same for both.  Call it before `cell`, and `remember_cell` after.
     """
     last = st.session_state.get("cell_at")
-    if last and last["pair"] == pair and last["way"] != direction and not url_state.arrived():
+    if last and last["pair"] == pair and last["way"] != direction and not url_state.is_first_run():
         carry_to(key, turned(last["cell"]))
 
 
@@ -142,5 +144,5 @@ def answer(key: str, content: Mapping) -> None:
     _answer(key=f"{key}-answer", data={"key": key, **content, **more}, height=1)
 
 
-def _nothing() -> None:
+def _ignore() -> None:
     """A choice is read from the component's state: its callback has nothing to do."""

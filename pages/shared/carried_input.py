@@ -15,13 +15,13 @@ from triattn_core.checkpoint.registry import Entry
 HELD = "carried"
 
 
-def _held() -> dict:
+def _carried() -> dict:
     return st.session_state.setdefault(HELD, {"texts": {}, "language": "", "task": "", "one": "", "several": []})
 
 
-def keep(**what: str | Sequence[str] | Mapping[str, str]) -> None:
+def carry_input(**what: str | Sequence[str] | Mapping[str, str]) -> None:
     """Notes texts, language, task, `one` checkpoint or `several`: the last page that has such a thing counts."""
-    held = _held()
+    held = _carried()
     if "texts" in what:
         held["texts"] |= what.pop("texts")
     held |= what
@@ -29,26 +29,28 @@ def keep(**what: str | Sequence[str] | Mapping[str, str]) -> None:
 
 def text(name: str, opens: str) -> None:
     """Before the box of a text is made: what stood in it on the page before.  opens: what the URL leaves out."""
-    value = _held()["texts"].get(name)
-    if value is not None and url_state.arrived() and not _linked(name):
+    value = _carried()["texts"].get(name)
+    if value is not None and url_state.is_first_run() and not _is_in_url(name):
         url_state.carry(name, value, None if value == opens else value)
 
 
 def language() -> str:
     """That of the page before, as a code; empty where a link or nothing says one."""
-    linked = _linked("language", "checkpoint", "checkpoints")
-    return _held()["language"] if url_state.arrived() and not linked else ""
+    linked = _is_in_url("language", "checkpoint", "checkpoints")
+    return _carried()["language"] if url_state.is_first_run() and not linked else ""
 
 
 def task() -> str:
     """That of the page before; empty where a link or nothing says one."""
-    return _held()["task"] if url_state.arrived() and not _linked("task", "checkpoint", "checkpoints") else ""
+    return (
+        _carried()["task"] if url_state.is_first_run() and not _is_in_url("task", "checkpoint", "checkpoints") else ""
+    )
 
 
 def choose_one(entries: Sequence[Entry], key: str) -> None:
     """Before the picker of a checkpoint: the one of the page before, where it is offered here."""
-    if url_state.arrived() and not _linked(key):
-        names = [_held()["one"], *_held()["several"]]
+    if url_state.is_first_run() and not _is_in_url(key):
+        names = [_carried()["one"], *_carried()["several"]]
         offered = {entry.name: entry for entry in entries}
         if name := next((name for name in names if name in offered), None):
             url_state.forget(key)  # counts as seen now
@@ -58,18 +60,18 @@ def choose_one(entries: Sequence[Entry], key: str) -> None:
 def choose_several(entries: Sequence[Entry], preset: Sequence[str]) -> list[str]:
     """The checkpoints beside each other that hold the one of the page before: those that were chosen last, else the
     preset that it is in; empty where there is none."""
-    if not url_state.arrived() or _linked("checkpoints"):
+    if not url_state.is_first_run() or _is_in_url("checkpoints"):
         return []
-    held, offered = _held(), {entry.name for entry in entries}
+    held, offered = _carried(), {entry.name for entry in entries}
     sets = [names for names in (held["several"], list(preset)) if names and set(names) <= offered]
     return next((names for names in sets if not held["one"] or held["one"] in names), [])
 
 
 def checkpoint() -> str:
     """The checkpoint of the last page that shows one."""
-    return _held()["one"]
+    return _carried()["one"]
 
 
-def _linked(*names: str) -> bool:
+def _is_in_url(*names: str) -> bool:
     """Whether the URL says one of these."""
     return any(name in st.query_params for name in names)

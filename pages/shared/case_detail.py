@@ -39,16 +39,16 @@ def show_rows(mined: Cases, shown: case_list.Shown, examples: Mapping[int, objec
             lines = shown.rows["row"].tolist()
             st.html(checkpoint_html.section(f"Row {line:,}", f"{lines.index(line) + 1:,} of {len(lines):,}"))
             url_state.steps("row", lines, line)
-            _aside(mined, shown.rows.iloc[lines.index(line)], examples.get(line))
+            _show_case(mined, shown.rows.iloc[lines.index(line)], examples.get(line))
 
 
-def _aside(mined: Cases, row: pd.Series, example: object) -> None:
+def _show_case(mined: Cases, row: pd.Series, example: object) -> None:
     """Show the texts, answers and facts of a case, links to the pages that open it, and the form of its note."""
     if example is not None:
         case_texts.html(mined.about.task, example)
     else:
         with report_errors(stop=False):
-            row_source.ask(mined)
+            row_source.ask_for_file(mined)
     st.html(_verdicts(mined, row, example))
     known = form(mined.about.task) is InputForm.PASSAGE and example is not None
     answers = [("known answer", case_list.known_answers(example) or "none")] if known else []

@@ -85,13 +85,13 @@ class Shown(NamedTuple):
     passing: int
 
 
-def filtered(mined: Cases, examples: Mapping[int, object]) -> Shown:
+def filter_cases(mined: Cases, examples: Mapping[int, object]) -> Shown:
     """The row of filters, each in the URL; the rows that pass, the most moved first, of a large table a page of them
     or a sample."""
     name, equal, between = main_checkpoint(mined), {}, {}
     order = f"{name} moved" if mined.three_way else f"{name} confidence"
     with st.container(horizontal=True, vertical_alignment="bottom", key="filters"):
-        known = [*agreement.right_combinations(mined).index, *[NOBODY] * (mined.num_judged < len(mined.rows))]
+        known = [*agreement.right_combinations(mined).index, *[NOBODY] * (mined.num_labelled < len(mined.rows))]
         right = url_state.pick("Who is right", [ANY, *known], "agreement", width=126)
         if form(mined.about.task) is InputForm.PAIR:
             labels = TASKS[mined.about.task].LABELS
@@ -104,7 +104,7 @@ def filtered(mined: Cases, examples: Mapping[int, object]) -> Shown:
             if moved != ANY:
                 between[f"{name} moved"] = case_ranges.between_ranks(mined, f"{name} moved", *MOVES[moved])
         words = st.text_input("Words or row", key="words", bind="query-params", width=150)
-        passing = _combined(mined, right, equal, between, words.strip(), examples)
+        passing = _combined_filter(mined, right, equal, between, words.strip(), examples)
         return page(mined, passing, [order])
 
 
@@ -120,7 +120,7 @@ def page(mined: Cases, passing: Filter, order: Sequence[str]) -> Shown:
     return Shown(*mined.rows.first(passing, order, PAGE, PAGE * (number - 1)))
 
 
-def _combined(mined: Cases, right: str, equal: dict, between: dict, words: str, examples: Mapping) -> Filter:
+def _combined_filter(mined: Cases, right: str, equal: dict, between: dict, words: str, examples: Mapping) -> Filter:
     """All filters as one."""
     if right == NOBODY:
         between = between | {"label": (-1, 0)}

@@ -83,7 +83,7 @@ def figure(mined: Cases, examples: Mapping[int, object]) -> Canvas:
         agreement.right_combinations(mined),
         dict(zip(titles, (checkpoint.mechanism for checkpoint in about.checkpoints))),
         tests,
-        agreement.accuracy(mined) | _without_a_model(mined, examples),
+        agreement.accuracy(mined) | _baseline_scores(mined, examples),
         TASKS[about.task].LABELS if form(about.task) is InputForm.PAIR else (),
         case_list.unit(about.task),
         st.session_state.get("agreement", st.query_params.get("agreement", "")),
@@ -91,13 +91,13 @@ def figure(mined: Cases, examples: Mapping[int, object]) -> Canvas:
     )
 
 
-def _without_a_model(mined: Cases, examples: Mapping[int, object]) -> dict[str, float]:
+def _baseline_scores(mined: Cases, examples: Mapping[int, object]) -> dict[str, float]:
     """What guessing, or saying the larger class always, would have right of the rows."""
-    if len(examples) < mined.num_judged:
+    if len(examples) < mined.num_labelled:
         return {}
     judged = mined.rows.first(Filter(between={"label": (0, inf)}), ["row"], len(examples))[0]["row"]
     there = [examples[row] for row in judged if row in examples]
-    return dict(TASKS[mined.about.task].baseline(there)) if there and len(there) == mined.num_judged else {}
+    return dict(TASKS[mined.about.task].baseline(there)) if there and len(there) == mined.num_labelled else {}
 
 
 def filter_by(event: Mapping) -> None:

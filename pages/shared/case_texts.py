@@ -18,11 +18,11 @@ WIDE = 5  # characters of a text's name that its usual column holds
 def html(task: str, example: Any) -> None:
     """Draws them; what is left out is said."""
     long = form(task) is not InputForm.PAIR
-    lines = [_line(mark, text, long) for mark, text in _marked(task, example)]
+    lines = [_line(mark, text, long) for mark, text in _labelled_texts(task, example)]
     st.html("".join(lines))
 
 
-def _marked(task: str, example: Any) -> list[tuple[str, str]]:
+def _labelled_texts(task: str, example: Any) -> list[tuple[str, str]]:
     """Each text with what it is called."""
     if form(task) is InputForm.PAIR:
         return [("A", example.text_a), ("B", example.text_b)]

@@ -36,7 +36,7 @@ def similarity(entry: Entry) -> str:
     return FUNCTION_LABELS.get(name, plain) if entry.config.get("kind") == "reader" else plain
 
 
-def named(entry: Entry) -> tuple[str, str, str, str]:
+def name_parts(entry: Entry) -> tuple[str, str, str, str]:
     """Name, mechanism, similarity and form, from which `panels.titles` makes short names."""
     return entry.name, metadata.model_setting(entry, "mechanism"), similarity(entry), metadata.form(entry)
 

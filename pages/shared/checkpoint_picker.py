@@ -22,9 +22,9 @@ KINDS = tuple(MECHANISMS)
 KEY = "checkpoints"  # of the widget, and in the URL
 
 
-def named(entries: Sequence[Entry]) -> list[str]:
+def short_names(entries: Sequence[Entry]) -> list[str]:
     """Short names that tell the checkpoints apart."""
-    return titles([checkpoint_html.named(entry) for entry in entries])
+    return titles([checkpoint_html.name_parts(entry) for entry in entries])
 
 
 def presets(entries: Sequence[Entry]) -> dict[str, list[str]]:
@@ -52,7 +52,7 @@ def pick_language(entries: Sequence[Entry], prefer: str) -> tuple[languages.Spok
         url_state.forget(KEY)
         st.session_state[KEY] = carried
     now, first = languages.choose_language(by, KEY, prefer)
-    similarity = _shared(presets(by.get(now, [])), languages.requested_checkpoints(KEY))
+    similarity = _matching_preset(presets(by.get(now, [])), languages.requested_checkpoints(KEY))
     for code, there in by.items():
         sets = presets(there)
         takes[code] = sets.get(similarity or "", opening(sets, there))
@@ -78,20 +78,20 @@ def pick_checkpoints(entries: Sequence[Entry]) -> list[Entry]:
     """
     sets, names = presets(entries), [entry.name for entry in entries]
     first = opening(sets, entries)
-    if KEY not in st.session_state or (url_state.arrived() and st.query_params.get_all(KEY)):
-        st.session_state[KEY] = _linked(names, first)
+    if KEY not in st.session_state or (url_state.is_first_run() and st.query_params.get_all(KEY)):
+        st.session_state[KEY] = _requested_names(names, first)
     elif any(name not in names for name in st.session_state[KEY]):
         st.session_state[KEY] = first
     else:
         st.session_state[KEY] = st.session_state[KEY]  # else Streamlit drops what was chosen on the page before
     if sets:
-        preset = st.session_state["similarity"] = _shared(sets, st.session_state[KEY])
+        preset = st.session_state["similarity"] = _matching_preset(sets, st.session_state[KEY])
         look = {"placeholder": "several", "width": 118}
         at = None if preset is None else 0  # where none is the default, one could be taken out
-        st.selectbox("Similarity", list(sets), at, key="similarity", on_change=_take, args=(sets,), **look)
+        st.selectbox("Similarity", list(sets), at, key="similarity", on_change=_apply_preset, args=(sets,), **look)
     with st.popover("Checkpoints", width=112):
         chosen = st.multiselect("Two to four of one language", names, key=KEY, max_selections=view.MOST)
-    carried_input.keep(several=chosen)
+    carried_input.carry_input(several=chosen)
     if set(chosen) == set(first):
         st.query_params.pop(KEY, None)
     elif st.query_params.get_all(KEY) != chosen:
@@ -107,7 +107,7 @@ def sort_by_mechanism(entries: Sequence[Entry]) -> list[Entry]:
     return sorted(entries, key=lambda entry: (place[entry.name], metadata.is_living(entry)))
 
 
-def _linked(names: Sequence[str], first: list[str]) -> list[str]:
+def _requested_names(names: Sequence[str], first: list[str]) -> list[str]:
     """What the link asks for; where that is less than two of these checkpoints, what the page opens on."""
     asked = list(dict.fromkeys(st.query_params.get_all(KEY)))
     kept = [name for name in asked if name in names][: view.MOST]
@@ -120,12 +120,12 @@ def _linked(names: Sequence[str], first: list[str]) -> list[str]:
     return shown
 
 
-def _shared(sets: dict[str, list[str]], names: Sequence[str]) -> str | None:
+def _matching_preset(sets: dict[str, list[str]], names: Sequence[str]) -> str | None:
     """The preset that holds just these names."""
     return next((name for name, preset in sets.items() if set(preset) == set(names)), None)
 
 
-def _take(sets: dict[str, list[str]]) -> None:
+def _apply_preset(sets: dict[str, list[str]]) -> None:
     if st.session_state["similarity"]:
         st.session_state[KEY] = sets[st.session_state["similarity"]]
 
@@ -142,7 +142,7 @@ def settings(entries: Sequence[Entry], words: Words) -> tuple[list[Entry], Choic
     layers = max(int(entry.config["model"].get("layers", 1)) for entry in chosen)
     direction = url_state.direction(words.directions)
     choice = url_state.site(words.directions[direction], layers, max(map(heads_of, chosen)))
-    names = named(chosen)
+    names = short_names(chosen)
     pairs = {minus(names[i], names[j]): (i, j) for i in reversed(range(len(names))) for j in range(i)}
     few = len(pairs) <= 3 and max(map(len, pairs)) < 16 and not tight
     gap = url_state.segments("Difference", list(pairs), "difference") if few else None

@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import url_state
-from pages.shared.errors import notice, plain
+from pages.shared.errors import escape_markdown, notice
 from triattn_core.errors import InputError, choices
 from triattn_core.tasks import CHOICES, TASKS, InputForm, form
 
@@ -46,12 +46,12 @@ def current_input(task: str) -> ChoiceInput:
     link = {name: st.query_params[name] for name in NAMES if name in st.query_params}
     given = st.session_state.get("given")
     stays = (
-        given and given.task == task and url_state.arrived() and not _texts(link)
+        given and given.task == task and url_state.is_first_run() and not _texts(link)
     )  # from another page, without a link
     if not stays and (given is None or _texts(given.written) != _texts(link)):
-        given = _linked(task, link)
+        given = _input_from_link(task, link)
     elif given.task != task:  # by its picker, which leaves the link as it is, or by a link
-        given = _linked(task, {} if given.written == link else link)
+        given = _input_from_link(task, {} if given.written == link else link)
     elif given.written != link and not stays:
         given.option, given.other = _picks(link)
     st.session_state["given"] = given
@@ -65,8 +65,8 @@ def example(task: str, place: DeltaGenerator | None = None) -> Any:
     row = parse_example(task, given.parts)
     if place is not None:
         with place:
-            _ask(given)
-    if st.session_state.get("edit") or not (_sound(row) or form(task) is InputForm.PASSAGE and row.passage.strip()):
+            _show_fields(given)
+    if st.session_state.get("edit") or not (_is_valid(row) or form(task) is InputForm.PASSAGE and row.passage.strip()):
         _editor(given)
     count = len(CHOICES[task].options(row)) if task in CHOICES else 0
     _empty(given)
@@ -101,7 +101,7 @@ def controls(task: str, keep: Callable[[Sequence], Sequence] = list) -> None:
     kept = keep(known)
     label, width = ("Examples", 108) if len(kept) == len(known) else (f"{len(kept)} of {len(known)} examples", 160)
     look = {"format_func": partial(_title, task), "width": width, "disabled": not kept}
-    st.menu_button(label, kept or known, key=f"{task}-example", on_click=_take, args=(task,), **look)
+    st.menu_button(label, kept or known, key=f"{task}-example", on_click=_apply_example, args=(task,), **look)
     url_state.toggle("Edit", "edit")
 
 
@@ -125,7 +125,7 @@ def parse_example(task: str, parts: Mapping[str, str]) -> Any:
     return next((known for known in room.examples() if room.parts(known) == room.parts(typed)), typed)
 
 
-def _sound(example: Any) -> bool:
+def _is_valid(example: Any) -> bool:
     try:
         example.check()
     except InputError:
@@ -133,7 +133,7 @@ def _sound(example: Any) -> bool:
     return True
 
 
-def _linked(task: str, link: dict[str, str]) -> ChoiceInput:
+def _input_from_link(task: str, link: dict[str, str]) -> ChoiceInput:
     known = {example.id: WRITTEN[task].parts(example) for example in WRITTEN[task].examples()}
     parts, name = next(iter(known.values())), link.get("example")
     if name in known:
@@ -182,7 +182,7 @@ def limit(task: str) -> int:
     return LIMITS.get(task, LIMIT)
 
 
-def _ask(given: ChoiceInput) -> None:
+def _show_fields(given: ChoiceInput) -> None:
     st.session_state["write-question"] = given.parts["question"]
     st.text_input("Question", key="write-question", on_change=_edit, args=("question",))
 
@@ -215,10 +215,10 @@ def _edit(name: str) -> None:
         given.option = given.other = None
 
 
-def _take(task: str) -> None:
+def _apply_example(task: str) -> None:
     given = st.session_state["given"]
     given.parts, given.option, given.other = WRITTEN[task].parts(st.session_state[f"{task}-example"]), None, None
 
 
 def _title(task: str, example: Any) -> str:
-    return plain("  ".join(WRITTEN[task].title(example)))
+    return escape_markdown("  ".join(WRITTEN[task].title(example)))

@@ -31,7 +31,7 @@ def link(task: str, row: Mapping, page: str, query: Query) -> None:
     settings = {name: value for name, value in query.items() if name not in TEXTS}
     settings |= {task_picker.KEY: task_picker.TASKS[task].label} if task in task_picker.TASKS else {}
     texts = parameters(task, row)
-    if len(urlencode(texts)) <= choice_input.LINK or form(task) is InputForm.PAIR or _alone(task):
+    if len(urlencode(texts)) <= choice_input.LINK or form(task) is InputForm.PAIR or _has_text_parameters(task):
         st.page_link(f"pages/{page}/page.py", label=label, query_params={**settings, **texts})
     elif st.button(label, key=f"open-{page}", type="tertiary"):
         st.session_state["given"] = choice_input.ChoiceInput(task, texts)
@@ -42,10 +42,10 @@ def default_page(task: str) -> str:
     """The page that a row of a task opens on where it names none."""
     if form(task) is InputForm.PASSAGE:
         return "similarity"
-    return "mtsa" if _alone(task) else "side_by_side"
+    return "mtsa" if _has_text_parameters(task) else "side_by_side"
 
 
-def _alone(task: str) -> bool:
+def _has_text_parameters(task: str) -> bool:
     """Whether its texts are short and each a parameter of its own."""
     return form(task) is InputForm.SENTENCES
 
@@ -55,7 +55,7 @@ def parameters(task: str, row: Mapping) -> dict[str, str]:
     example = TASKS[task].Example.from_row(dict(row))
     if form(task) is InputForm.PAIR:
         return {"a": example.text_a, "b": example.text_b}
-    if _alone(task):
+    if _has_text_parameters(task):
         return TASKS[task].texts(example)
     texts = TASKS[task].parts(example)
     known = next((example for example in TASKS[task].examples() if TASKS[task].parts(example) == texts), None)

@@ -45,7 +45,7 @@ def scores_html(mined: Cases) -> str:
         head = f'<td title="{escape(name)}">{style.swatch(kind)}<b>{escape(str(title))}</b></td>'
         lines.append(f"<tr>{head}{_cells(cells.values())}</tr>")
     known = "an answer; right: exact match" if form(mined.about.task) is InputForm.PASSAGE else "a label"
-    count = f"{mined.num_judged:,} of {len(mined.rows):,} rows have {known}"
+    count = f"{mined.num_labelled:,} of {len(mined.rows):,} rows have {known}"
     return checkpoint_html.section("What each answers", count) + _table(
         ["", *(names[cell] for cell in cells)], lines, {1: OVER}
     )
@@ -53,7 +53,7 @@ def scores_html(mined: Cases) -> str:
 
 def pairs(mined: Cases) -> str:
     """HTML: a line for each two."""
-    lines, judged = [], mined.num_judged > 0
+    lines, judged = [], mined.num_labelled > 0
     for row in agreement.pairwise_agreement(mined).to_dict("records"):
         cells = [f"{100 * row['same']:.1f}", _plain(row["kappa"]), f"{row['flips']:,}"]
         if judged:
@@ -100,12 +100,12 @@ def rows(mined: Cases) -> case_list.Shown:
         same = "give the same answer to every row" if _by_answer(mined) else "are right in the same rows"
         st.html(f'<p class="t-note">{escape(" and ".join(two))} {same}.</p>')
     sure = [f"{names[title]} confidence" for title in two]
-    return case_list.page(mined, agreement.flips(mined, *(names[title] for title in two)), sure)
+    return case_list.page(mined, agreement.disagreement_filter(mined, *(names[title] for title in two)), sure)
 
 
 def losses(some: Sequence[Entry]) -> None:
     """The losses while they were trained."""
-    names = dict(zip(panels.titles([checkpoint_html.named(entry) for entry in some]), some))
+    names = dict(zip(panels.titles([checkpoint_html.name_parts(entry) for entry in some]), some))
     histories = {name: entry.metrics.get("history") or [] for name, entry in names.items()}
     kept = {name: entry.metrics.get("best_step") for name, entry in names.items()}
     theme = "dark" if style.dark() else "light"

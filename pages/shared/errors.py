@@ -18,7 +18,7 @@ _ABSOLUTE = re.compile(r"((?:^|[\s(\"'`:=]))(?:/[^\s/:'\"]+(?: \(\d+\))?)+/([^\s
 _place: ContextVar[DeltaGenerator | None] = ContextVar("place of notices", default=None)
 
 
-def plain(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Text that Markdown shows as it is: a message may quote what a user typed or a URL says."""
     return _MARKDOWN.sub(r"\\\1", without_folders(text))
 
@@ -35,7 +35,7 @@ def open_notices() -> None:
 
 def notice(text: str) -> None:
     """Something the reader should know, under the heading; in place where a fragment runs alone."""
-    (_place.get() or st).info(plain(text))
+    (_place.get() or st).info(escape_markdown(text))
 
 
 @contextmanager
@@ -44,6 +44,6 @@ def report_errors(stop: bool = True) -> Iterator[None]:
     try:
         yield
     except TriattnError as error:
-        st.error(plain(str(error)))
+        st.error(escape_markdown(str(error)))
         if stop:
             st.stop()

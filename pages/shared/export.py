@@ -54,7 +54,7 @@ def menu(name: str, figure: str, saved: session_models.Saved, scene: Scene) -> N
         _save("Case card, ZIP: all of it", f"{name}.zip", saved, ZIP)
         _pieces(name, figure, page, lambda: scene.table, lambda: scene.trace)
         paper_form.fold(name, lambda tail: PaperFigure.of_view(saved.draw(), saved.command("", *tail)))
-        _again(saved, "cell")  # a click chooses it without this menu
+        _show_commands(saved, "cell")  # a click chooses it without this menu
 
 
 def trace_menu(name: str, figure: str, rendered: Callable[[], RenderedTrace]) -> None:
@@ -100,7 +100,7 @@ def case_card(view: str, entries: Sequence[Entry], example: Any, settings: Mappi
         titles = lambda: {name: figure.title for name, figure in saved.draw().figures.items() if can_print(figure)}  # noqa: E731
         paper_figure = lambda tail, name: PaperFigure.of_view(saved.draw(), saved.command("", *tail), name)  # noqa: E731
         paper_form.fold_several(titles, paper_figure)
-        _again(saved)
+        _show_commands(saved)
 
 
 def _open_in(saved: session_models.Saved) -> None:
@@ -109,7 +109,7 @@ def _open_in(saved: session_models.Saved) -> None:
     open_in.menu(saved.view, task, TASKS[task].row(saved.example), saved.entries[0])
 
 
-def _again(saved: session_models.Saved, without: str = "") -> None:
+def _show_commands(saved: session_models.Saved, without: str = "") -> None:
     """How the same is made without a page, but for one setting."""
     _save("The example as a row, JSON", cli_settings.ROW, lambda: saved.row, "application/json")
     st.caption("With this row the command prints the same numbers, and makes the same card:")

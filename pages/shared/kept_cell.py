@@ -16,10 +16,10 @@ TOKENS = "kept tokens"  # in the session: the tokens of each picker that chooses
 ALIKE = 0.5  # of the tokens of an axis, from which on a text counts as edited and not as another
 
 
-def keep(view: str, key: str, scene: Scene) -> None:
+def keep_cell(view: str, key: str, scene: Scene) -> None:
     """Before the cell of a figure is asked for: puts it into the URL where the reader has just edited a text."""
     last = st.session_state.get(KEY)
-    if last is None or last["key"] == key or url_state.arrived():
+    if last is None or last["key"] == key or url_state.is_first_run():
         return
     if (last["view"], last["settings"]) != (view, scene.settings.model_dump(exclude=UNKEPT)):
         return
@@ -54,7 +54,7 @@ def renew(name: str, tokens: Mapping[int, str]) -> Mapping[int, str] | None:
     """Notes the tokens that are shown now; returns those before where an edit has changed them on this page."""
     noted = st.session_state.setdefault(TOKENS, {})
     before, noted[name] = noted.get(name), dict(tokens)
-    return None if url_state.arrived() or before == tokens else before
+    return None if url_state.is_first_run() or before == tokens else before
 
 
 def axis_tokens(scene: Scene) -> list[dict[int, str]]:

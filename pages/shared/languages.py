@@ -11,7 +11,7 @@ import streamlit as st
 from pages.shared import carried_input, url_state
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
-from triattn_core.text.language import guess
+from triattn_core.text.language import guess_language
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def choose_language(by: Mapping[str, Sequence[Entry]], key: str, prefer: str) ->
 
 def linked_texts_language() -> str:
     """The code of the language that the link's two sentences look like; empty where it has none, or nobody can tell."""
-    return guess(" ".join(st.query_params.get(name, "") for name in "ab")) or ""
+    return guess_language(" ".join(st.query_params.get(name, "") for name in "ab")) or ""
 
 
 def single(entries: Sequence[Entry], key: str, prefer: str) -> tuple[Spoken, list[Entry]]:
@@ -90,7 +90,7 @@ def single(entries: Sequence[Entry], key: str, prefer: str) -> tuple[Spoken, lis
     now, first = choose_language(by, key, prefer)
     here = by.get(now, [])
     entry = next((entry for entry in here if entry.name in requested_checkpoints(key)), here[0] if here else None)
-    carried_input.keep(one=entry.name if entry else "")
+    carried_input.carry_input(one=entry.name if entry else "")
     takes = {code: max(there, key=lambda other: _same_settings(other, entry)) for code, there in by.items()}
     return Spoken(now, first, key, takes | ({now: entry} if entry else {})), here
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.shared import model_jobs, models
-from pages.shared.errors import plain
+from pages.shared.errors import escape_markdown
 from triattn_core.analysis.mining.case_table import WINDOW, CaseTable
 from triattn_core.analysis.mining.sources import Source
 from triattn_core.checkpoint.registry import Entry
@@ -128,11 +128,11 @@ def follow_run(
         while len(runs) > UNDER_WAY:
             del runs[next(iter(runs))]
     if st.session_state.get("mining stopped") != key:
-        _go_on(runs[key], key, stop, tag)
+        _mine_to_end(runs[key], key, stop, tag)
     return runs[key]
 
 
-def _go_on(run: Run, key: tuple, stop: str, tag: str) -> None:
+def _mine_to_end(run: Run, key: tuple, stop: str, tag: str) -> None:
     """To the end of the file, or until the reader does something else."""
     slot = st.empty()
     with slot.container(horizontal=True, vertical_alignment="center", key=f"under-way{tag}"):
@@ -141,7 +141,7 @@ def _go_on(run: Run, key: tuple, stop: str, tag: str) -> None:
         st.button(stop, key=f"stop{tag}", width=112, on_click=_stop, args=(key,), help=hint)
     more = True
     while more:
-        with memory_guard("these rows"), model_jobs.turn(run.bundles[0].device, _progress_text(run)):
+        with memory_guard("these rows"), model_jobs.device_turn(run.bundles[0].device, _progress_text(run)):
             until = run.seconds + AT_ONCE
             while more and run.seconds < until:
                 more = run.step()
@@ -155,7 +155,7 @@ def _progress_text(run: Run) -> str:
     speed = f", {run.rows / run.seconds:.3g} a second" if run.rows and run.seconds else ""
     aside = f", {run.aside:,} set aside" if run.aside else ""
     left = _time_left(run.seconds, run.line, run.lines)
-    return plain(f"{names} over {run.source.name}: line {run.line:,} of {run.lines:,}{speed}{left}{aside}")
+    return escape_markdown(f"{names} over {run.source.name}: line {run.line:,} of {run.lines:,}{speed}{left}{aside}")
 
 
 def _time_left(seconds: float, done: int, total: int) -> str:

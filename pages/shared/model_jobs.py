@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 
-from pages.shared.errors import plain
+from pages.shared.errors import escape_markdown
 from triattn_core.inference.device import memory_guard
 from triattn_core.inference.jobs import JOBS, Job
 from triattn_core.inference.memory import Housekeeper
@@ -31,10 +31,10 @@ _caches: list[ResultCache] = []
 @st.cache_resource
 def results() -> ResultCache:
     """What was computed, for all sessions."""
-    return dropped_with_the_last(ResultCache(RESULT_BYTES))
+    return session_bound_cache(ResultCache(RESULT_BYTES))
 
 
-def dropped_with_the_last(cache: ResultCache) -> ResultCache:
+def session_bound_cache(cache: ResultCache) -> ResultCache:
     """A cache of which little is kept once no visitor is left."""
     _caches.append(cache)
     return cache
@@ -106,7 +106,7 @@ def result(
 
 
 @contextmanager
-def turn(device: str, title: str, whole: bool = False) -> Iterator[None]:
+def device_turn(device: str, title: str, whole: bool = False) -> Iterator[None]:
     """Inside, the page's own thread computes in turn with the jobs; a click, or the end of the session, ends the
     computation at its next pause point.  whole: without a pause and to the end, as a measurement must.
     """
@@ -149,7 +149,7 @@ def _follow(job: Job, slot) -> None:
 
 
 def _progress_text(job: Job) -> str:
-    return plain(describe(job.title, job.status()))
+    return escape_markdown(describe(job.title, job.status()))
 
 
 def describe(title: str, status: Status) -> str:

@@ -51,7 +51,7 @@ def entries(task: str | None = None, mechanisms: Sequence[str] = ()) -> tuple[En
     return tuple(sorted(entries, key=metadata.sort_key))
 
 
-def broken() -> tuple[Entry, ...]:
+def broken_checkpoints() -> tuple[Entry, ...]:
     """The folders that cannot be used, each with its one-line `problem`."""
     return tuple(entry for entry in registry.list_checkpoints() if entry.problem is not None)
 

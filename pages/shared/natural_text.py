@@ -31,7 +31,7 @@ def sentence(entries: Sequence[Entry]) -> str:
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _sentence(stamp: tuple, names: tuple, _entries: Sequence[Entry]) -> str:
     entries = _entries
-    pairs = list(filter(None, map(_rivals, _by_data(entries))))
+    pairs = list(filter(None, map(_best_models, _by_data(entries))))
     if not pairs:
         return ""
     scores = [f"{_name(tri)} {_score(two)} ({_two_way(two, tri)}) and {_score(tri)}" for two, tri in pairs]
@@ -68,7 +68,7 @@ def _by_data(entries: Sequence[Entry]) -> list[list[Entry]]:
     return [living[name] or entries for name, entries in groups.items()]
 
 
-def _rivals(entries: Sequence[Entry]) -> tuple[Entry, Entry] | None:
+def _best_models(entries: Sequence[Entry]) -> tuple[Entry, Entry] | None:
     """The best two-way attention on dev, and Tri."""
     by = {
         kind: [entry for entry in entries if metadata.model_setting(entry, "mechanism") == kind]

@@ -23,7 +23,7 @@ SCENE_BYTES = 200_000_000  # of the scenes that are kept, with the traces that t
 @st.cache_resource
 def scenes() -> ResultCache:
     """What was built, for all sessions."""
-    return model_jobs.dropped_with_the_last(ResultCache(SCENE_BYTES))
+    return model_jobs.session_bound_cache(ResultCache(SCENE_BYTES))
 
 
 @dataclass
@@ -84,7 +84,7 @@ class PageScene:
     def choose(self) -> Sequence[int]:
         """Draws the figure, and returns the chosen cell; call it in a fragment, so that a click runs that alone."""
         clicked = canvas_component.show(self.scene.screen, self.key)
-        kept_cell.keep(self.view, self.key, self.scene)
+        kept_cell.keep_cell(self.view, self.key, self.scene)
         cell = canvas_component.cell(self.key, clicked, self.scene.axes, self.scene.settings.cell)
         self.chosen["cell"] = tuple(cell)
         kept_cell.remember(self.view, self.key, self.scene, cell)

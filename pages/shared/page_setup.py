@@ -99,12 +99,12 @@ def open_page(title: str, lead: Callable[[task_picker.Words], str], mechanisms: 
     at = next((i for i, entry in enumerate(entries) if metadata.model_setting(entry, "mechanism") == "tri"), 0)
     with settings:
         entry = url_state.pick(
-            "Checkpoint", entries, "checkpoint", at, show=lambda entry: entry.name, why=_refused, width=190
+            "Checkpoint", entries, "checkpoint", at, show=lambda entry: entry.name, why=_exclusion_reason, width=190
         )
     return Opened(task, words, entry, example, head, beside, says, settings)
 
 
-def _refused(name: str) -> str:
+def _exclusion_reason(name: str) -> str:
     """Why a checkpoint is not offered, where that lies in what it is."""
     entry = next((candidate for candidate in models.entries() if candidate.name == name), None)
     return "this page does not take readers" if entry and entry.config.get("kind") == "reader" else ""

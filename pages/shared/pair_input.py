@@ -8,13 +8,13 @@ from html import escape
 import streamlit as st
 
 from pages.shared import carried_input, sentence_box, style, url_state
-from pages.shared.errors import notice, plain
+from pages.shared.errors import escape_markdown, notice
 from pages.shared.languages import Spoken
 from pages.shared.models import Explained
 from triattn_core.checkpoint import metadata
 from triattn_core.tasks import InputForm, form, pairs
 from triattn_core.tasks.task import PairTask
-from triattn_core.text.language import guess, other_than
+from triattn_core.text.language import guess_language, other_than
 from triattn_core.views.lib.number_format import probability
 
 LIMIT = 2000  # characters a sentence: many times what a model reads, and still a link
@@ -33,7 +33,7 @@ def pair(speaks: Spoken, task: PairTask = pairs) -> pairs.Example:
         ]
         if len(speaks.takes) > 1:
             language(speaks, task)
-        st.menu_button("Examples", known, key="example", on_click=_take, format_func=_title, width=112)
+        st.menu_button("Examples", known, key="example", on_click=_apply_example, format_func=_title, width=112)
     for name, text in zip("ab", texts):
         whole = max(len(text), st.session_state.pop(f"whole_{name}", 0))
         if whole > LIMIT:
@@ -42,14 +42,14 @@ def pair(speaks: Spoken, task: PairTask = pairs) -> pairs.Example:
             notice(f"Sentence {name.upper()} fills its box: of a longer one only {LIMIT:,} characters are here.")
     a, b = (text[:LIMIT] for text in texts)
     _differs(a, b, speaks)
-    carried_input.keep(texts={"a": a, "b": b}, language=speaks.now)
+    carried_input.carry_input(texts={"a": a, "b": b}, language=speaks.now)
     return _example(a, b, task) or task.Example(a, b)
 
 
 def language(speaks: Spoken, task: PairTask = pairs) -> None:
     """The language, which follows from the checkpoints; in the URL where the page does not open in it."""
     codes, name = list(speaks.takes), metadata.language_name(speaks.now)
-    url_state.settle("Language", codes, "language", codes.index(speaks.now), metadata.language_name)
+    url_state.validate_url("Language", codes, "language", codes.index(speaks.now), metadata.language_name)
     st.session_state["language"] = speaks.now
     st.segmented_control(
         "Language",
@@ -57,7 +57,7 @@ def language(speaks: Spoken, task: PairTask = pairs) -> None:
         key="language",
         required=True,
         format_func=metadata.language_name,
-        on_change=_turn,
+        on_change=_switch_language,
         args=(speaks, task),
     )
     if speaks.now == speaks.first:
@@ -83,9 +83,9 @@ def _example(a: str, b: str, task: PairTask) -> pairs.Example | None:
 
 def _differs(a: str, b: str, speaks: Spoken) -> None:
     """Says in one line that the sentences are not in the language of the page, and offers to turn it."""
-    guesses = {"A": guess(a), "B": guess(b)}
+    guesses = {"A": guess_language(a), "B": guess_language(b)}
     others = {name: guessed for name, guessed in guesses.items() if guessed not in (None, speaks.now)}
-    other = guess(f"{a} {b}") or next(iter(others.values()), None)
+    other = guess_language(f"{a} {b}") or next(iter(others.values()), None)
     if others and speaks.now in guesses.values():
         name = next(iter(others))
         notice(f"Sentence {name} looks {metadata.language_name(others[name])}: {speaks.reads()}.")
@@ -153,15 +153,15 @@ def _language_note(runs: Sequence[Explained]) -> list[str]:
 
 
 def _title(example: pairs.Example) -> str:
-    return plain(f"{example.text_a}  /  {example.text_b}")
+    return escape_markdown(f"{example.text_a}  /  {example.text_b}")
 
 
-def _take() -> None:
+def _apply_example() -> None:
     example = st.session_state["example"]
     st.session_state["a"], st.session_state["b"] = example.text_a, example.text_b
 
 
-def _turn(speaks: Spoken, task: PairTask) -> None:
+def _switch_language(speaks: Spoken, task: PairTask) -> None:
     """Switches the language: its checkpoints, and its first example unless you have typed a text."""
     code = st.session_state["language"]
     speaks.turn(code)

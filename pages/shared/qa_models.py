@@ -42,16 +42,16 @@ def readers() -> list[Entry]:
     )
 
 
-def named(entries: Sequence[Entry]) -> dict[str, str]:
+def titles_by_checkpoint(entries: Sequence[Entry]) -> dict[str, str]:
     """Titles by checkpoint: the function, with whatever else tells the readers apart."""
     return view.titles({entry.name: dict(entry.config["model"]) for entry in entries})
 
 
 def pick_readers(entries: Sequence[Entry], opens: Sequence[str] = OPENS, most: int = view.MOST) -> list[Entry]:
     """One to `most` of them, in the URL where they are not what the page opens on."""
-    names, first = named(entries), opening(entries, opens)
+    names, first = titles_by_checkpoint(entries), opening(entries, opens)
     asked = list(dict.fromkeys(st.query_params.get_all(KEY)))
-    if KEY not in st.session_state or (url_state.arrived() and asked):
+    if KEY not in st.session_state or (url_state.is_first_run() and asked):
         kept = [name for name in asked if name in names][:most]
         st.session_state[KEY] = kept or first
         if kept != asked:

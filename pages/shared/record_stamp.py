@@ -25,10 +25,10 @@ def _stamps(folder: Path) -> list[tuple[str, int, int]]:
 
 def checkpoint_stamp(entries: Sequence[Entry]) -> tuple[tuple[str, str, int], ...]:
     """Name and digest of each checkpoint, and when its metrics were written; 0 where it has none."""
-    return tuple((entry.name, entry.digest, _changed(entry.path / "metrics.json")) for entry in entries)
+    return tuple((entry.name, entry.digest, _modified_at(entry.path / "metrics.json")) for entry in entries)
 
 
-def _changed(file: Path) -> int:
+def _modified_at(file: Path) -> int:
     try:
         return os.stat(file).st_mtime_ns
     except OSError:

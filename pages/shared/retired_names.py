@@ -13,7 +13,7 @@ PARAMETERS = ("checkpoint", "checkpoints")
 
 def replace_retired_names() -> None:
     """At the top of a page, before its widgets: retired names of the link give way, which is said."""
-    if not url_state.arrived():
+    if not url_state.is_first_run():
         return
     names = {entry.name for entry in list_checkpoints()}
     for parameter in PARAMETERS:

@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.shared import mining, url_state
-from pages.shared.errors import plain
+from pages.shared.errors import escape_markdown
 from triattn_core.analysis.mining import case_table as stored
 from triattn_core.analysis.mining import sources
 from triattn_core.analysis.mining.case_table import Cases, TableInfo
@@ -86,7 +86,7 @@ def _examples(task: str, sha256: str, _source: Source) -> dict[int, object]:
     return {line: example for line, example in read if not isinstance(example, DataError)}
 
 
-def ask(mined: Cases) -> None:
+def ask_for_file(mined: Cases) -> None:
     """One line that asks for the file of the rows, whose texts a stored table does not have."""
     about = mined.about
     if len(mined.rows) > TEXTS:
@@ -94,7 +94,7 @@ def ask(mined: Cases) -> None:
         st.html(f'<p class="t-note">{note}</p>')
         return
     request = f"The texts are in {about.data}, which is not here: upload it, or put it under data/"
-    given = st.file_uploader(plain(request), key="texts", width="stretch")
+    given = st.file_uploader(escape_markdown(request), key="texts", width="stretch")
     if given is None:
         return
     rows = sources.uploaded_source(about.data, given.getvalue())
@@ -118,7 +118,7 @@ def _uploaded_file(tables: bool = False) -> tuple[str, bytes]:
     if not content:
         st.info("Upload a file of rows of this task" + (", or the table of an earlier run." if tables else "."))
     elif given is None:
-        st.html(f'<p class="t-note">Shown: {plain(name)}, uploaded before.</p>')
+        st.html(f'<p class="t-note">Shown: {escape_markdown(name)}, uploaded before.</p>')
     if content:
         st.html(f'<p class="t-note">{SHARED}</p>')
     return name, content
@@ -140,12 +140,12 @@ def stored_tables(names: set[str] | None, task: str = "", language: str = "") ->
         about = _about(path, path.stat().st_mtime_ns)
         if about is None:
             continue
-        if (about.task, about.language) == (task, language) if names is None else _named(about) == names:
+        if (about.task, about.language) == (task, language) if names is None else _checkpoint_names(about) == names:
             paths[source_name(about)] = path
     return paths
 
 
-def _named(about: TableInfo) -> set[str]:
+def _checkpoint_names(about: TableInfo) -> set[str]:
     return {checkpoint.name for checkpoint in about.checkpoints}
 
 

@@ -8,7 +8,7 @@ from hashlib import sha256
 import streamlit as st
 
 from pages.shared import deep_links
-from pages.shared.errors import plain, report_errors
+from pages.shared.errors import escape_markdown, report_errors
 from triattn_core.case_book import LONGEST, Case, CaseBook, place, texts
 
 
@@ -29,7 +29,7 @@ def _open(path: str, exists: bool) -> CaseBook:
     return CaseBook(path)
 
 
-def keep(task: str, row: Mapping, page: str, query: deep_links.Query | None = None) -> None:
+def save_form(task: str, row: Mapping, page: str, query: deep_links.Query | None = None) -> None:
     """A button "Keep this case" with note and tags behind it.
 
     row: of the task's file format, as `TASKS[task].row(example)` gives it.  page: that the case opens on, by its file:
@@ -62,5 +62,5 @@ def form(task: str, row: Mapping, page: str, query: deep_links.Query | None = No
 
 def _show_saved(case: Case) -> None:
     summary = " ".join(case.note.split())[:60] or ", ".join(case.tags) or "without a note"
-    label = f"Kept {case.created[:10]}: {plain(summary)}"
+    label = f"Kept {case.created[:10]}: {escape_markdown(summary)}"
     st.page_link("pages/case_book/page.py", label=label, query_params={"case": case.id})

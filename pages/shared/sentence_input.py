@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import carried_input, languages, models, pair_input, sentence_box, style, url_state
-from pages.shared.errors import notice, plain, report_errors
+from pages.shared.errors import escape_markdown, notice, report_errors
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.tasks import ENCODED
 from triattn_core.trace import AttentionTrace
@@ -85,14 +85,19 @@ def example(task: str) -> Any:
             label = title.removeprefix("The ").capitalize()
             carried_input.text(name, opens[name])
             texts[name] = sentence_box.box(label, opens[name], name, on_change=pair_input.shorten, args=(name,))
-        look = {"on_click": _take, "args": (task,), "format_func": lambda item: _title(task, item), "width": 112}
+        look = {
+            "on_click": _apply_example,
+            "args": (task,),
+            "format_func": lambda item: _title(task, item),
+            "width": 112,
+        }
         st.menu_button("Examples", known, key=f"{task}-example", **look)
     for name, text in texts.items():
         whole = max(len(text), st.session_state.pop(f"whole_{name}", 0))
         if whole > pair_input.LIMIT:
             notice(f"{room.TEXTS[name]} has {whole:,} characters: only the first {pair_input.LIMIT:,} are kept.")
     texts = {name: text[: pair_input.LIMIT] for name, text in texts.items()}
-    carried_input.keep(texts=texts)
+    carried_input.carry_input(texts=texts)
     match = next((item for item in known if room.texts(item) == texts), None)
     return match or replace(known[0], label=None, id="", **texts)
 
@@ -112,9 +117,9 @@ def layer(trace: AttentionTrace) -> str:
 
 
 def _title(task: str, example: Any) -> str:
-    return plain("  /  ".join(ENCODED[task].texts(example).values()))
+    return escape_markdown("  /  ".join(ENCODED[task].texts(example).values()))
 
 
-def _take(task: str) -> None:
+def _apply_example(task: str) -> None:
     for name, text in ENCODED[task].texts(st.session_state[f"{task}-example"]).items():
         st.session_state[name] = text

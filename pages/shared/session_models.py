@@ -31,7 +31,7 @@ class Shared(Models):
         return models.read(explained, reading, site)
 
     def without(self, entry: Entry, example: Any) -> dict[str, Explained]:
-        return ablation.explained(entry, example)
+        return ablation.explain_ablations(entry, example)
 
 
 SHARED = Shared()

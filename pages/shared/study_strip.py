@@ -79,7 +79,7 @@ def show_effect() -> None:
     entries = {entry.name: entry for entry in (*models.entries(), *laboratory_checkpoints())}
     if not {*study.checkpoints} <= {*entries}:
         return
-    shown = [first] if _typed(strip.example) == _typed(first) else [first, strip.example]
+    shown = [first] if _url_values(strip.example) == _url_values(first) else [first, strip.example]
     try:
         chosen = [entries[name] for name in study.checkpoints]
         columns = [_numbers(strip.name, study, chosen, example) for example in shown]
@@ -93,7 +93,7 @@ def _close() -> None:
     st.query_params.pop(KEY, None)
 
 
-def _typed(example: Any) -> dict[str, Any]:
+def _url_values(example: Any) -> dict[str, Any]:
     return {name: value for name, value in asdict(example).items() if name not in UNCOMPARED}
 
 

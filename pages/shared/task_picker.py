@@ -83,7 +83,7 @@ def _pair(task: PairTask) -> Words:
 TASKS = {name: _choice(task) if task.FORM.chooses else _pair(task) for name, task in ALL.items() if task.FORM.joint}
 
 
-def offered(mechanisms: Sequence[str]) -> list[str]:
+def available_tasks(mechanisms: Sequence[str]) -> list[str]:
     """The tasks that have a checkpoint of one of these mechanisms."""
     there = {entry.config["task"] for entry in models.entries(mechanisms=mechanisms)}
     return [name for name in TASKS if name in there]
@@ -94,7 +94,7 @@ def picker(mechanisms: Sequence[str], *keys: str) -> str:
 
     keys: the page's widgets that hold checkpoints.
     """
-    there, link = offered(mechanisms) or list(TASKS)[:1], st.query_params.get(KEY)
+    there, link = available_tasks(mechanisms) or list(TASKS)[:1], st.query_params.get(KEY)
     if len(there) == 1:
         if link is not None and link != TASKS[there[0]].label:
             notice(f"The link asks for task {link[:60]!r}: there is no checkpoint for it here.")
@@ -105,12 +105,12 @@ def picker(mechanisms: Sequence[str], *keys: str) -> str:
         requested = [name for name in there for entry in models.entries(name, mechanisms) if entry.name in asked]
         carried = [name for name in there if name == carried_input.task()]
         st.session_state[KEY] = (requested or carried or there)[0]
-    chosen = url_state.segments("Task", there, KEY, show=label, label_visibility="collapsed", on_change=_turn)
-    carried_input.keep(task=chosen)
+    chosen = url_state.segments("Task", there, KEY, show=label, label_visibility="collapsed", on_change=_reset_units)
+    carried_input.carry_input(task=chosen)
     return chosen
 
 
-def _turn() -> None:
+def _reset_units() -> None:
     """Another task: its context folds, and is cut into the units, as it opens."""
     first = TASKS[st.session_state[KEY]].ways[0]
     st.session_state["context"] = first
@@ -125,7 +125,7 @@ def label(name: str) -> str:
 
 def missing(mechanisms: Sequence[str]) -> None:
     """One line that names the tasks without a checkpoint."""
-    there = offered(mechanisms)
+    there = available_tasks(mechanisms)
     names = [words.label.lower() for name, words in TASKS.items() if name not in there]
     if there and names:
         st.html(f'<p class="t-note">No checkpoint is here yet for {" and ".join(names)}.</p>')

@@ -73,24 +73,24 @@ def controls(picks: Sequence[Pick], hide: bool = True, says: str = "") -> TokenG
     """The button "Read as" and what is in it.  hide: offer to hide special tokens and sinks; says: what else."""
     with st.popover("Read as", width=96, key="reading"):
         with st.container(horizontal=True, key="read-as"):
-            units = [_picked(pick) for pick in picks]
+            units = [_pick_unit(pick) for pick in picks]
         written, ways = "", {unit for pick in picks for unit in pick.ways}
         if "phrases" in units:
             label = "Your own phrases, separated by |"
             written = st.text_input(label, key="phrases", bind="query-params", placeholder="a bat | my team")
         st.caption(PIECES * ("words" in ways) + PHRASES * ("phrases" in ways) + MASS + f" {says}")
-        hidden, times = _hidden() if hide else (False, None)
+        hidden, times = _hiding_controls() if hide else (False, None)
     own = tuple(filter(None, (phrase.strip() for phrase in (written or "")[:LONGEST].split("|"))))
     named = {axis: unit for pick, unit in zip(picks, units) for axis in pick.axes}
     return TokenGrouping.of(own, hidden, times, **named)
 
 
-def _picked(pick: Pick) -> str:
+def _pick_unit(pick: Pick) -> str:
     names = {"tokens": pick.plain}
     return url_state.pick(pick.label, list(pick.ways), pick.key, show=lambda unit: names.get(unit, unit), width=112)
 
 
-def _hidden() -> tuple[bool, float]:
+def _hiding_controls() -> tuple[bool, float]:
     """Whether special tokens and sinks are hidden, and what a sink is."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="hidden"):
         hide = url_state.toggle("Hide [CLS], [SEP] and sinks", "hide")

@@ -31,7 +31,7 @@ def pick(
 
     why: what is said of a text that the link asks for and that is none of these, where there is a reason.
     """
-    settle(label, options, key, default, show, why)
+    validate_url(label, options, key, default, show, why)
     return st.selectbox(label, options, default, show, key=key, bind="query-params", **more)
 
 
@@ -39,7 +39,7 @@ def segments(
     label: str, options: Sequence[Any], key: str, default: int = 0, show: Callable[[Any], str] = str, **more
 ) -> Any:
     """A segmented control in the URL, with always one chosen."""
-    settle(label, options, key, default, show)
+    validate_url(label, options, key, default, show)
     chosen = st.segmented_control(
         label, options, default=options[default], required=True, format_func=show, key=key, bind="query-params", **more
     )
@@ -56,7 +56,7 @@ def number(label: str, low: int, high: int, default: int, key: str, **more) -> i
         notice(f"The link asks for {label.lower()} {requested!r}; expected {bounds}. Shown instead: {default:,}.")
         with suppress(StreamlitAPIException):
             del st.query_params[key]
-    elif current is not None and arrived() and requested is None:
+    elif current is not None and is_first_run() and requested is None:
         carry(key, current, None if current == default else str(current))
     try:
         return int(st.number_input(label, low, high, default, key=key, bind="query-params", **more))
@@ -71,7 +71,7 @@ def _is_within(text: str, low: int, high: int) -> bool:
 def toggle(label: str, key: str) -> bool:
     """A switch in the URL, off by default."""
     forget(key)
-    if st.session_state.get(key) and arrived() and key not in st.query_params:
+    if st.session_state.get(key) and is_first_run() and key not in st.query_params:
         carry(key, True, "true")
     return st.toggle(label, key=key, bind="query-params")
 
@@ -126,7 +126,7 @@ def _go(parameter: str, value: str) -> None:
     st.query_params[parameter] = value
 
 
-def settle(
+def validate_url(
     label: str,
     options: Sequence[Any],
     key: str,
@@ -150,7 +150,7 @@ def settle(
         # The same by name, such as a checkpoint measured anew; deleting it would leave the old choice on the screen.
         same = [option for option, text in zip(options, texts) if current is not None and text == show(current)]
         st.session_state[key] = same[0] if same else options[default]
-    elif key in st.session_state and arrived() and key not in st.query_params:
+    elif key in st.session_state and is_first_run() and key not in st.query_params:
         carry(key, current, None if current == options[default] else show(current))
 
 
@@ -159,11 +159,11 @@ def arrive() -> None:
     context = get_script_run_ctx()
     page = context.page_script_hash if context else ""
     st.session_state["arrived"] = st.session_state.get("page") != page
-    if arrived():
+    if is_first_run():
         st.session_state["page"], st.session_state["visit"] = page, st.session_state.get("visit", 0) + 1
 
 
-def arrived() -> bool:
+def is_first_run() -> bool:
     """Whether this is the page's first run since the reader came to it."""
     return bool(st.session_state.get("arrived"))
 
@@ -171,14 +171,14 @@ def arrived() -> bool:
 def recall(key: str, value: Any) -> None:
     """Before the widget is made: what it is set to when the reader comes back, unless a link or a page says another."""
     forget(key)
-    if arrived() and key not in st.query_params and key not in st.session_state:
+    if is_first_run() and key not in st.query_params and key not in st.session_state:
         st.session_state[key] = value
 
 
 def forget(key: str) -> None:
     """Drops what stands under a key from longer ago than the page that was left: a link that was clicked counts."""
     seen, visit = st.session_state.setdefault("seen", {}), st.session_state.get("visit", 0)
-    if arrived() and key in st.session_state and seen.get(key) not in (visit, visit - 1):
+    if is_first_run() and key in st.session_state and seen.get(key) not in (visit, visit - 1):
         del st.session_state[key]
     seen[key] = visit
 

@@ -23,7 +23,7 @@ def show(comparison: Comparison, compare: str, example: Any, pairs: bool) -> Non
         option_panel.show_options(example, {"": first}, comparison.choice, second, pins=True)
     elif not pairs:
         alone = {"": first}
-        titles = checkpoint_picker.named([explained.entry for explained in comparison.explained])
+        titles = checkpoint_picker.short_names([explained.entry for explained in comparison.explained])
         by_title = alone if compare == INPUTS else dict(zip(titles, comparison.explained))
         option_panel.show_options(example, by_title, comparison.choice)
     if compare == INPUTS:

@@ -36,7 +36,7 @@ def settings(entries: Sequence[Entry], words: Words) -> tuple[Entry, Choice]:
     return entry, url_state.site(direction, int(model.get("layers", 2)), int(model.get("heads", 12)))
 
 
-def second(task: str, example: Any) -> Any:
+def edited_example(task: str, example: Any) -> Any:
     """The edited input, from the widgets: both are in the URL, as far as a link can carry them."""
     if form(task) is InputForm.PAIR:
         return _pair(example)

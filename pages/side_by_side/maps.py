@@ -14,7 +14,7 @@ def show(page: PageScene, settings: Settings) -> None:
     comparison = page.scene.comparison
     attention_worth.notes(comparison.entries)
     explore(page)
-    names = checkpoint_picker.named([explained.entry for explained in comparison.explained])
+    names = checkpoint_picker.short_names([explained.entry for explained in comparison.explained])
     named = dict(zip(names, (explained.trace for explained in comparison.explained)))
     head_strip.show_models(named, f"{settings.site.rsplit('/', 1)[0]}/weight", page.key, settings.head)
     if measured := attention_worth.table(comparison.entries):

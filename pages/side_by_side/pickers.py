@@ -48,5 +48,5 @@ def with_edit(settings: Settings, place: DeltaGenerator, task: str, example: Any
     if settings.compare != INPUTS:
         return settings
     with place:
-        other = edited_input.second(task, example)
+        other = edited_input.edited_example(task, example)
     return settings.model_copy(update={"edited": TASKS[task].row(other)})

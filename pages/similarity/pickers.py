@@ -22,6 +22,6 @@ def pick(entries: Sequence[Entry]) -> tuple[list[Entry], Settings]:
         quantity = url_state.segments("Quantity", quantities, "quantity", quantities.index("centred"))
     scales = ["one each", "shared"]
     shared = len(chosen) > 1 and url_state.segments("Colour scale", scales, "scale") == "shared"
-    titles = qa_models.named(entries)
+    titles = qa_models.titles_by_checkpoint(entries)
     look = {"quantity": quantity, "shared": shared, "titles": tuple(titles[entry.name] for entry in chosen)}
     return chosen, Settings(**look, **token_grouping.of_passage(grouping))

@@ -81,7 +81,7 @@ def test_a_model_is_trained_on_the_page_and_cancel_stops_it_where_it_is():
     progress = live._describe(training_of(app)).replace("\\", "")  # Markdown's
     assert re.search(r"1,000, [\d.]+ steps a second so far, about \d+ s left, loss \d", progress)
     app.button(key="live-cancel").click().run()
-    training = trained_here(app, lambda one: one.ended(), 20)
+    training = trained_here(app, lambda one: one.is_done(), 20)
     done = training.run.done
     assert 20 <= done < training.run.steps
     page_text = texts(sound(app.run()))
@@ -106,7 +106,7 @@ def test_trained_again_a_model_has_another_seed():
     app.button(key="live-start").click().run()
     first = app.session_state[live.KEY].run
     app.button(key="live-cancel").click().run()
-    trained_here(app, lambda one: one.ended())
+    trained_here(app, lambda one: one.is_done())
     app.run().button(key="live-start").click().run()
     again = app.session_state[live.KEY].run
     assert first.stopped and (first.seed, again.seed) == (1, 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from pages.shared import models
-from pages.shared.errors import plain, without_folders
+from pages.shared.errors import escape_markdown, without_folders
 from triattn_core.views.lib.number_format import probability
 
 
@@ -15,7 +15,7 @@ def test_no_probability_is_written_as_certain_that_is_not() -> None:
 
 
 def test_messages_show_markdown_as_it_is() -> None:
-    assert plain("![x](http://a.b/c.png) :red[x]") == r"\!\[x\]\(http\://a\.b/c\.png\) \:red\[x\]"
+    assert escape_markdown("![x](http://a.b/c.png) :red[x]") == r"\!\[x\]\(http\://a\.b/c\.png\) \:red\[x\]"
 
 
 def test_an_answer_is_kept_by_its_function_and_arguments(monkeypatch) -> None:

@@ -43,7 +43,7 @@ def main() -> None:
     options = parser.parse_args()
     ray.cloudpickle.register_pickle_by_value(stand_in)
     bundles = [load(name) for name in options.checkpoints]
-    measure = measures.cases if bundles else partial(stand_in.measured, seconds=options.cost)
+    measure = measures.cases if bundles else partial(stand_in.slow_measure, seconds=options.cost)
     work = Work(measure, tuple(str(bundle.path) for bundle in bundles), None, "pairs")
     with tempfile.TemporaryDirectory() as folder:
         source = write(Path(folder, "rows.jsonl"), options.rows)

@@ -40,7 +40,7 @@ ROWS, SECONDS, LIMIT = 6000, 0.002, 200  # rows, seconds that each takes, most s
 
 def job(source: sources.Source, folder: Path, address: str) -> RayJob:
     """The job in its folder, begun or gone on with."""
-    work = Work(partial(stand_in.measured, seconds=SECONDS), (), None, "pairs")
+    work = Work(partial(stand_in.slow_measure, seconds=SECONDS), (), None, "pairs")
     return RayJob(work, (), source, Cluster(address, WORKERS), folder=folder)
 
 
@@ -95,7 +95,7 @@ def kill_worker(source: sources.Source, folder: Path, address: str, share: float
 def kill_at_random(kind: str, moments: int, seed: int, source: sources.Source, root: Path, address: str) -> dict:
     """The report of one kind of kill."""
     draw, wrong, shares = random.Random(f"{seed}:{kind}"), [], []
-    (part,) = stand_in.measured(())(sources.read_examples("pairs", source))
+    (part,) = stand_in.slow_measure(())(sources.read_examples("pairs", source))
     begun = time.perf_counter()
     for moment in range(moments):
         shares.append(round(0.8 * draw.random(), 2))

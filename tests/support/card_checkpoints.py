@@ -73,7 +73,7 @@ def use_checkpoints(root: Path) -> Iterator[Path]:
         yield there
 
 
-def drawn(name: str) -> RenderedView:
+def rendered_card(name: str) -> RenderedView:
     """One of `cases`."""
     view, checkpoints, example, settings = cases()[name]
     return draw(view, checkpoints, example, **settings)
@@ -84,7 +84,7 @@ def dump_manifest(view: RenderedView) -> dict:
     return json.loads(manifest(view).model_dump_json())
 
 
-def written(rendering: RenderedView, folder: Path, **changed) -> Path:
+def write_card(rendering: RenderedView, folder: Path, **changed) -> Path:
     """Manifest and table of a card in a folder; `changed`: fields of the manifest."""
     path = folder / "manifest.json"
     path.write_text(json.dumps(dump_manifest(rendering) | changed), "utf-8")

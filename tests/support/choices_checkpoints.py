@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from tests.support.two_languages import HEADS, HIDDEN, described, make_encoder
+from tests.support.two_languages import HEADS, HIDDEN, config_dict, make_encoder
 from triattn_core.checkpoint import bundle
 from triattn_core.checkpoint.config import Config
 from triattn_core.models.tan import Tan
@@ -22,7 +22,7 @@ def make_checkpoints(root: Path, tasks: tuple[str, ...] = ("pairs", "dialogue", 
     torch.manual_seed(11)
     make_encoder("minilm-en", root / "encoders" / "minilm-en")
     for task, mechanism in product(tasks, ("bi", "cbi", "tri")):
-        plan = described("quora", mechanism, "additive")
+        plan = config_dict("quora", mechanism, "additive")
         if task in SETS:
             data, cells = SETS[task]
             sets = {"train": [f"{data}/train"], "dev": f"{data}/dev", "test": f"{data}/test"}

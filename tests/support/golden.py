@@ -81,7 +81,7 @@ def numbers(text: str) -> str:
     return " ".join(NUMBER.findall(plain))
 
 
-def ordered(text: str) -> str:
+def sorted_json(text: str) -> str:
     """JSON with its keys in order, and without the names that Altair and Streamlit count up."""
     text = re.sub(r'"(?:view|param|selector)_\d+"', '"view"', text)
     try:
@@ -98,7 +98,7 @@ def payload(text: str) -> str:
 
 def shows(app: AppTest) -> dict[str, str]:
     """Digests of the canvases, charts, tables and numbers of a page, and its complaints."""
-    charts = [ordered(one.proto.spec) for kind in ("vega_lite_chart", "plotly_chart") for one in app.get(kind)]
+    charts = [sorted_json(one.proto.spec) for kind in ("vega_lite_chart", "plotly_chart") for one in app.get(kind)]
     data = [sets.data.data.hex() for chart in app.get("vega_lite_chart") for sets in chart.proto.datasets]
     data += [chart.proto.data.data.hex() for chart in app.get("vega_lite_chart")]
     html = [numbers(element.proto.body) for element in app.get("html")]

@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 
 from tests.support.choices_checkpoints import SETS
-from tests.support.two_languages import HEADS, HIDDEN, described, make_encoder
+from tests.support.two_languages import HEADS, HIDDEN, config_dict, make_encoder
 from triattn_core.checkpoint import bundle
 from triattn_core.checkpoint.config import Config
 from triattn_core.models.tan import Tan
@@ -34,7 +34,7 @@ def make_checkpoints(root: Path, tasks: tuple[str, ...] = tuple(DATA)) -> Path:
 def make_checkpoint(root: Path, task: str, mechanism: str, seed: int, name: str = "", **model) -> Path:
     """One of them, drawn from a seed, that its config says too."""
     data = DATA[task]
-    plan = described("quora", mechanism, "dot")
+    plan = config_dict("quora", mechanism, "dot")
     plan["model"] = {"mechanism": mechanism, **LIVING, **model}
     if task in SETS:
         sets = {"train": [f"{data}/train"], "dev": f"{data}/dev", "test": f"{data}/test"}

@@ -45,7 +45,7 @@ def bundles(task: str) -> list[Bundle]:
     return [load(f"{task}-{mechanism}") for mechanism in TRIO]
 
 
-def mined(world: Path, task: str, size: int = 64) -> CaseTable:
+def mine_world(world: Path, task: str, size: int = 64) -> CaseTable:
     """The table of a task's rows under its checkpoints, computed in batches of this size."""
     run = Run(bundles(task), sources.file_source(world / f"{task}.jsonl"))
     run._parts = miner.batches(run.bundles, sources.read_examples(task, run.source), size)

@@ -58,7 +58,7 @@ def make(world: Path, name: str, **model) -> Path:
     return folder
 
 
-def ask(world: Path, name: str, *rows: tuple[str, str, str | None], **more) -> Path:
+def write_set(world: Path, name: str, *rows: tuple[str, str, str | None], **more) -> Path:
     """Writes a set: passage, question, and its answer (None: none is known)."""
     file = world / "data" / f"{name}.jsonl"
     file.parent.mkdir(exist_ok=True)

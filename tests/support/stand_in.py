@@ -12,7 +12,7 @@ from triattn_core.analysis.mining.miner import TablePart
 from triattn_core.errors import DataError
 
 
-def measured(bundles, seconds: float = 0.0):
+def slow_measure(bundles, seconds: float = 0.0):
     """seconds: that each row costs, beside what the table costs."""
     return partial(_over, seconds)
 

@@ -42,14 +42,14 @@ def make_checkpoints(root: Path) -> Path:
         make_encoder(encoder, root / "encoders" / encoder)
     for number, (data, mechanism, similarity) in enumerate(product(SETS, ("bi", "cbi", "tri"), LAYERS)):
         folder = root / f"{data}-{mechanism}-{similarity.replace('_', '-')}"
-        config = Config.model_validate(described(data, mechanism, similarity))
+        config = Config.model_validate(config_dict(data, mechanism, similarity))
         bundle.save(folder, config, Tan(config.model, HIDDEN))
         score = {"accuracy": 70 + number / 2, "f1": 60.0, "n": 12500, "majority": 50.0}
         (folder / "metrics.json").write_text(json.dumps({"dev": score, "test": score, "parameters": 9}), "utf-8")
     return root
 
 
-def described(data: str, mechanism: str, similarity: str) -> dict:
+def config_dict(data: str, mechanism: str, similarity: str) -> dict:
     """The config of one of them."""
     language, encoder = SETS[data]
     model = {"mechanism": mechanism, "similarity": similarity, "layers": LAYERS[similarity], "heads": HEADS}

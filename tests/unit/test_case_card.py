@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.support.card_checkpoints import cases, drawn, dump_manifest, use_checkpoints, written
+from tests.support.card_checkpoints import cases, dump_manifest, rendered_card, use_checkpoints, write_card
 from triattn_core.__main__ import main
 from triattn_core.case_card import draw
 from triattn_core.case_card.manifest import read
@@ -46,8 +46,8 @@ def unpacked(content: bytes) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("name", cases())
 def test_a_manifest_makes_the_same_numbers_again(there, tmp_path, name):
-    view = drawn(name)
-    again = made_again(read(written(view, tmp_path)))
+    view = rendered_card(name)
+    again = made_again(read(write_card(view, tmp_path)))
     assert again.settings == view.settings and None not in getattr(again.settings, "cell", ())
     pd.testing.assert_frame_equal(again.table, view.table)
     assert again.figures == view.figures and [figure.alt for figure in view.figures.values()]
@@ -63,13 +63,13 @@ def test_a_manifest_makes_the_same_numbers_again(there, tmp_path, name):
 
 @pytest.mark.parametrize("name", ["cube", "tensor", "context", "a null", "attribute"])
 def test_the_command_makes_the_same_card_again(there, tmp_path, capsys, name):
-    view = drawn(name)
+    view = rendered_card(name)
     first = unpacked(view.case_card())
     figures = {f"{figure}.{kind}" for figure in view.figures for kind in ("html", "svg", "png")}
     tables = {"README.txt", "manifest.json", "data.csv", "data.parquet", "trace.nc"}
     assert set(first) == figures | tables
     again = tmp_path / "again.zip"
-    assert main(["card", str(written(view, tmp_path)), "--out", str(again), "--json"]) == 0
+    assert main(["card", str(write_card(view, tmp_path)), "--out", str(again), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["furthest"] == {"probabilities": 0, "data": 0}
     second = unpacked(again.read_bytes())
     assert {name for name in first if first[name] != second.get(name)} <= {"trace.nc"}  # which has its seconds
@@ -82,7 +82,7 @@ def test_the_command_makes_the_same_card_again(there, tmp_path, capsys, name):
 
 @pytest.mark.parametrize("name", ["mechanisms", "mtsa", "coin", "similarity", "context", "intervene", "attribute"])
 def test_tables_pages_and_pictures_are_sound(there, name):
-    view = drawn(name)
+    view = rendered_card(name)
     content = unpacked(view.case_card())
     csv = pd.read_csv(io.BytesIO(content["data.csv"]), keep_default_na=False)
     table = pd.read_parquet(io.BytesIO(content["data.parquet"]))
@@ -112,7 +112,7 @@ def test_tables_pages_and_pictures_are_sound(there, name):
 
 
 def test_the_manifest_has_no_setting_open_and_what_was_said(there):
-    view = drawn("dialogue")
+    view = rendered_card("dialogue")
     about = dump_manifest(view)
     assert about["settings"]["option"] == 1 and len(about["settings"]["cell"]) == 3
     assert about["said"][0]["probabilities"] == pytest.approx(view.explained[0].prediction.probabilities)
@@ -128,7 +128,7 @@ def test_the_manifest_has_no_setting_open_and_what_was_said(there):
 
 
 def test_the_cells_of_the_cube_against_loops(there):
-    view = drawn("cube")
+    view = rendered_card("cube")
     weights = view.explained[0].trace.site("layer.1/a_over_b/weight").values[1].astype(float)
     rows = {(row.query_at, row.key_at, row.context_at): row.weight for row in view.table.itertuples()}
     assert rows.keys() == set(np.ndindex(weights.shape))
@@ -136,7 +136,7 @@ def test_the_cells_of_the_cube_against_loops(there):
 
 
 def test_the_difference_against_loops_over_heads_and_context(there):
-    view = drawn("mechanisms")
+    view = rendered_card("mechanisms")
     two = [explained.trace.site("layer.0/b_over_a/relevance").values.astype(float) for explained in view.explained]
     (bi, _, tri), shape = two, two[0].shape
     rows = view.table.set_index(["query_at", "key_at"])
@@ -153,7 +153,7 @@ def test_the_difference_against_loops_over_heads_and_context(there):
 
 
 def test_a_picture_has_the_colours_of_the_numbers(there):
-    view = drawn("cube")
+    view = rendered_card("cube")
     weights = view.explained[0].trace.site("layer.1/a_over_b/weight").values[1]
     first, second, third = plates(view.figures["cube"]).plates
     scale, table = LogScale.fit(weights, weights[0].size), ramp(SEQUENTIAL["light"])
@@ -168,7 +168,7 @@ def test_a_picture_has_the_colours_of_the_numbers(there):
 
 
 def test_what_is_below_zero_has_a_dash_and_the_sentence_stands_below(there):
-    view = drawn("mechanisms")
+    view = rendered_card("mechanisms")
     sheet = plates(view.figures["side-by-side"])
     below = sheet.plates[-1].below
     gap = view.table["Bi − Tri"].to_numpy().reshape(below.shape)
@@ -210,7 +210,7 @@ def test_texts_are_only_text(there):
 
 def test_a_text_of_100_000_characters(there, tmp_path, capsys):
     view = draw("cube", ["pairs-tri"], pairs.Example("who " * 25_000, "what is the film"))
-    assert main(["card", str(written(view, tmp_path)), "--out", str(tmp_path / "again.zip"), "--json"]) == 0
+    assert main(["card", str(write_card(view, tmp_path)), "--out", str(tmp_path / "again.zip"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["furthest"]["data"] == 0
     assert "characters are left out" in view.explained[0].prediction.notes[0]
 

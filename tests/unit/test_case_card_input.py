@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.support.card_checkpoints import cases, drawn, dump_manifest, use_checkpoints, written
+from tests.support.card_checkpoints import cases, dump_manifest, rendered_card, use_checkpoints, write_card
 from triattn_core.__main__ import main
 from triattn_core.case_card import draw
 from triattn_core.errors import ConfigError, InputError, TriattnError
@@ -54,9 +54,9 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_a_manifest_that_does_not_fit_is_one_line(there, tmp_path, capsys, name):
     change, wanted = BAD[name]
-    view = drawn("cube")
+    view = rendered_card("cube")
     about = dump_manifest(view)
-    path, out = written(view, tmp_path, **change(about)), tmp_path / "again.zip"
+    path, out = write_card(view, tmp_path, **change(about)), tmp_path / "again.zip"
     assert main(["card", str(path), "--out", str(out)]) == 1 and not out.exists()
     line = read_error(capsys)
     assert wanted in line
@@ -75,8 +75,8 @@ def test_what_is_no_manifest_is_one_line_that_names_the_file(there, tmp_path, ca
 
 
 def test_another_table_beside_the_manifest_is_said(there, tmp_path, capsys):
-    view = drawn("cube")
-    path, out = written(view, tmp_path), str(tmp_path / "again.zip")
+    view = rendered_card("cube")
+    path, out = write_card(view, tmp_path), str(tmp_path / "again.zip")
     beside = tmp_path / "data.parquet"
     beside.write_bytes(b"nothing")
     assert main(["card", str(path), "--out", out]) == 1 and "not a table" in read_error(capsys)

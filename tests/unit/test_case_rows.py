@@ -95,7 +95,7 @@ def test_agreement_is_the_same_from_files_and_memory(cases, table):
     combinations = agreement.right_combinations(cases)["rows"]
     for name, count in combinations.items():
         assert cases.rows.count(agreement.combination_filter(cases, name)) == count > 0
-    assert combinations.sum() == cases.num_judged == (table["label"] >= 0).sum()
+    assert combinations.sum() == cases.num_labelled == (table["label"] >= 0).sum()
 
 
 def test_a_row_group_too_large_to_read_in_a_piece_is_refused(table, tmp_path, monkeypatch):

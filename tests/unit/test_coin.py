@@ -101,7 +101,7 @@ def test_gate_fusion_is_equations_7_to_12():
 def test_pooling_is_equations_13_to_15():
     torch.manual_seed(1)
     module, v, w = HeadPooling(6, 3).double(), tokens(5, 6), tokens(2, 6, seed=4)
-    pair = coin.Pair(coin.together(batch(v), batch(w)), real(5), real(2))
+    pair = coin.Pair(coin.concatenate(batch(v), batch(w)), real(5), real(2))
     W = {f"pool.{name}": tensor for name, tensor in weights(module).items()}
     for output, rows in zip(module(pair), (v, w)):
         np.testing.assert_allclose(output[0].detach(), oracle.pooling(list(rows), W, 3), atol=1e-12)
@@ -112,7 +112,7 @@ def test_pooling_is_equations_13_to_15():
 def test_a_convolution_is_that_of_torch():
     torch.manual_seed(1)
     module, v, w = Convolution(7, 3).double(), tokens(5, 7), tokens(2, 7, seed=4)
-    states = module(coin.Pair(coin.together(batch(v), batch(w)), real(5), real(2))).apart
+    states = module(coin.Pair(coin.concatenate(batch(v), batch(w)), real(5), real(2))).split
     for output, rows in zip(states, (v, w)):
         inner = torch.nn.functional.pad(batch(rows).mT, (1, 1))
         torch.testing.assert_close(output, module.convolution(inner).mT.relu(), rtol=0, atol=1e-12)

@@ -11,7 +11,7 @@ import torch
 
 from triattn_core.__main__ import main
 from triattn_core.analysis import efficiency
-from triattn_core.analysis.efficiency import Plan, Run, expected, peak, timed
+from triattn_core.analysis.efficiency import Plan, Run, extrapolate_cost, peak, time_call
 from triattn_core.errors import ConfigError, DataError
 from triattn_core.models.fusion import FUSIONS
 from triattn_core.results import efficiency as record
@@ -35,8 +35,8 @@ def test_the_peak_is_what_tensors_held_at_once():
 
 def test_a_call_is_repeated_unless_it_takes_too_long():
     calls = []
-    assert timed(lambda: calls.append(1), "cpu", 10.0)[1] == len(calls) >= efficiency.FEWEST
-    assert timed(lambda: calls.append(1), "cpu", 1e-9)[1] == 1
+    assert time_call(lambda: calls.append(1), "cpu", 10.0)[1] == len(calls) >= efficiency.FEWEST
+    assert time_call(lambda: calls.append(1), "cpu", 1e-9)[1] == 1
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_call_is_repeated_unless_it_takes_too_long():
     [([], 0.0), ([(8, 3.0)], 12.0), ([(4, 1.0), (8, 2.0)], 4.0), ([(4, 1.0), (8, 4.0)], 16.0), ([(4, 1), (8, 1)], 2.0)],
 )
 def test_costs_are_expected_to_grow_from_linear_to_quadratic(known, cost):
-    assert expected(known, 16) == pytest.approx(cost)
+    assert extrapolate_cost(known, 16) == pytest.approx(cost)
 
 
 def test_blocks_take_turns_at_each_length_and_both_passes_are_measured():
@@ -60,18 +60,18 @@ def test_blocks_take_turns_at_each_length_and_both_passes_are_measured():
     by = {(point.block, point.tokens, point.passed): point.memory for point in run.points}
     assert by["mtsa", 5, "training"] > by["mtsa", 5, "inference"]
     assert by["mtsa", 5, "inference"] > by["mtsa", 3, "inference"]
-    assert record.Measurement.model_validate_json(run.measured().text()) == run.measured()
+    assert record.Measurement.model_validate_json(run.measurement().text()) == run.measurement()
 
 
 def test_what_would_take_too_long_is_left_out_from_there_on(monkeypatch):
-    monkeypatch.setattr(efficiency, "timed", lambda call, device, limit: (6.0, 1))
+    monkeypatch.setattr(efficiency, "time_call", lambda call, device, limit: (6.0, 1))
     run = Run(Plan((4, 8, 9), batch=2, width=7, blocks=("multi_head",)), "cpu", "x")
     while run.step():
         pass
     assert [point.seconds for point in run.points] == [6.0, 6.0, None, None, None, None]
     reason = "left out from 8 tokens: a pass would take some 24 s"
     assert {point.reason for point in run.points[2:]} == {f"training {reason}", f"inference {reason}"}
-    assert run.measured().lengths == [4]
+    assert run.measurement().lengths == [4]
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(24.4, "24 s"), (1.44, "1.4 s"), (0.0042, "4.2 ms"), (3e-5, "0.03 ms")])
@@ -82,7 +82,7 @@ def test_what_a_pass_would_take_is_never_nothing(seconds, text):
 def test_a_pass_is_left_out_for_its_own_cost(monkeypatch):
     """Inference goes on where training alone takes too long."""
     timings = iter([(6.0, 1), (0.1, 1), (0.3, 1)])
-    monkeypatch.setattr(efficiency, "timed", lambda call, device, limit: next(timings))
+    monkeypatch.setattr(efficiency, "time_call", lambda call, device, limit: next(timings))
     run = Run(Plan((4, 8), batch=2, width=7, blocks=("multi_head",)), "cpu", "x")
     while run.step():
         pass
@@ -125,7 +125,7 @@ def test_ratios_are_to_multi_head_and_the_papers_stand_beside(tmp_path):
     run = Run(SMALL, "cpu", "x")
     while run.step():
         pass
-    rows = {row["block"]: row for row in record.cost_rows(run.measured(), 5)}
+    rows = {row["block"]: row for row in record.cost_rows(run.measurement(), 5)}
     mtsa = rows["mtsa"]
     assert mtsa["memory ratio"] == mtsa["memory"] / rows["multi_head"]["memory"]
     printed = [round(mtsa[f"{name} printed"], 2) for name in ("training", "inference", "memory")]
@@ -147,8 +147,8 @@ def test_a_block_that_the_paper_does_not_print_is_told_by_its_name(tmp_path, mon
     while run.step():
         pass
     called = {"multi_head": "Multi-head", "new": "New" if row else "new"}
-    assert record.block_names(run.measured()) == called
-    rows = record.cost_rows(run.measured(), 3)
+    assert record.block_names(run.measurement()) == called
+    rows = record.cost_rows(run.measurement(), 3)
     assert {one["block"]: one["name"] for one in rows} == called
     assert rows[-1]["memory ratio"] > 0
     assert {rows[-1][f"{name} printed"] for name in ("training", "inference", "memory")} == {None}

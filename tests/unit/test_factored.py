@@ -76,7 +76,7 @@ def test_weights_are_kept_only_for_a_backward_pass(monkeypatch):
 @pytest.mark.parametrize("dtype", (torch.float64, torch.float32), ids=str)
 def test_fused_attention_over_pairs_gives_the_same(dtype, empty, monkeypatch):
     """What a GPU runs, here on a CPU, padding and a row with nothing to attend to included."""
-    monkeypatch.setattr(factored, "in_blocks", factored.fused)
+    monkeypatch.setattr(factored, "in_blocks", factored.fused_attention)
     factors, given = drawn(dtype), keeps(empty)
     ours = with_slopes(factored.product_attention, factors, given)
     for actual, expected in zip(ours, with_slopes(plain, factors, given)):

@@ -12,7 +12,7 @@ import torch
 
 from triattn_core.__main__ import main
 from triattn_core.analysis.attribution import known_truth
-from triattn_core.analysis.attribution.known_truth import METHODS, accuracy_with_replaced, finds, truth_found
+from triattn_core.analysis.attribution.known_truth import METHODS, accuracy_with_replaced, hits_truth, truth_found
 from triattn_core.analysis.intervention.null_replacement import redistribute, shuffle
 from triattn_core.analysis.maps.anova import variance_shares
 from triattn_core.analysis.maps.information import context_information
@@ -22,7 +22,7 @@ from triattn_core.checkpoint.registry import laboratory_checkpoints
 from triattn_core.inference.explain import explain
 from triattn_core.inference.laboratory import evaluate_laboratory, weights_of
 from triattn_core.inference.laboratory_references import constructed_xor, counts_alone, reference_measures
-from triattn_core.inference.laboratory_references import untrained as with_new_weights
+from triattn_core.inference.laboratory_references import untrained_copy as with_new_weights
 from triattn_core.results.laboratory import laboratory_records, seed_tests
 from triattn_core.tasks.laboratory import LABORATORY
 
@@ -81,11 +81,11 @@ def test_a_method_finds_a_row_where_its_highest_scores_are_true():
     row = trained_task().solve("1", ("2:0", "3:1"), ("9:1", "10:2"))  # 1 + 2 + 10 and 1 + 3 + 9
     assert row.truth == ((0, 1), (1, 0))
     high, low = np.array([0.5, 0.2]), np.array([-2.0, 0.1])
-    assert finds({"key": high, "context": low}, row) == {"key": True, "context": True, "pair": True}
-    assert finds({"key": high, "context": -low}, row) == {"key": True, "context": True, "pair": False}
-    assert finds({"key": high}, row) == {"key": True}
+    assert hits_truth({"key": high, "context": low}, row) == {"key": True, "context": True, "pair": True}
+    assert hits_truth({"key": high, "context": -low}, row) == {"key": True, "context": True, "pair": False}
+    assert hits_truth({"key": high}, row) == {"key": True}
     alone = trained_task().solve("1", ("2:0", "4:1"), ("9:1", "10:2"))
-    assert finds({"key": -high, "context": low}, alone) == {"key": False, "context": True, "pair": False}
+    assert hits_truth({"key": -high, "context": low}, alone) == {"key": False, "context": True, "pair": False}
 
 
 def trained_task():

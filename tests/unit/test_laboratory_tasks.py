@@ -174,28 +174,28 @@ OTHER_SIZES = [("planted-sum", (4, 8)), ("planted-xor", (4, 8)), ("false-friends
 @pytest.mark.parametrize("name, sizes", OTHER_SIZES)
 def test_at_another_size_one_pair_is_true_and_chance_is_that_of_the_rows(name, sizes):
     for size in sizes:
-        task = LABORATORY[name].sized(size)
+        task = LABORATORY[name].at_size(size)
         rows = list(task.generate(1, 200))
         assert all(len(row.truth) == 1 and row.label is not None for row in rows)
-        assert task.sized(size) is task and rows[0].keys != next(LABORATORY[name].generate(1, 1)).keys
+        assert task.at_size(size) is task and rows[0].keys != next(LABORATORY[name].generate(1, 1)).keys
         if name == "false-friends":
             cards = {len(row.keys) for row in rows}
             assert cards == {task.cards} and task.baseline()["chance"] == round(100 / task.cards, 2)
             assert len({word for word, _ in task.meaning}) == size
         else:
             assert {(len(row.keys), len(row.context)) for row in rows} == {(size, size)}
-    assert LABORATORY[name].sized(None) is LABORATORY[name]
+    assert LABORATORY[name].at_size(None) is LABORATORY[name]
     with pytest.raises(ConfigError, match="sizes from"):
-        LABORATORY[name].sized(99)
+        LABORATORY[name].at_size(99)
 
 
 @pytest.mark.parametrize("size, modulus", [(4, 5), (8, 31), (16, 151)])
 def test_match3_at_another_size_is_modulo_what_lets_half_of_the_rows_fit(size, modulus):
-    task = LABORATORY["match3"].sized(size)
+    task = LABORATORY["match3"].at_size(size)
     assert modulus == task.MODULUS
     for row in task.generate(1, 40):
         numbers = [*map(int, row.keys)]
         fits = [(int(row.query) + a + b) % modulus == 0 for i, a in enumerate(numbers) for b in numbers[:i]]
         assert len(numbers) == size - 1 and any(fits) == row.label and 2 * sum(fits) == len(row.truth)
     with pytest.raises(ConfigError, match="its own alone"):
-        LABORATORY["match2"].sized(16)
+        LABORATORY["match2"].at_size(16)

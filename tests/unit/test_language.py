@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from triattn_core.tasks import pairs
-from triattn_core.text.language import READ, guess, other_than
+from triattn_core.text.language import READ, guess_language, other_than
 
 
 @pytest.mark.parametrize("language", pairs.LANGUAGES)
 def test_the_examples_are_in_their_language(language: str) -> None:
     for example in pairs.examples(language):
-        assert guess(example.text_a) == guess(example.text_b) == language, example.id
+        assert guess_language(example.text_a) == guess_language(example.text_b) == language, example.id
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_the_examples_are_in_their_language(language: str) -> None:
     ],
 )
 def test_letters_decide(text: str, language: str | None) -> None:
-    assert guess(text) == language
+    assert guess_language(text) == language
 
 
 def test_most_of_the_texts_decide():

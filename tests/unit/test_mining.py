@@ -8,7 +8,7 @@ import torch
 from scipy.spatial.distance import jensenshannon
 
 from tests.support.coin_checkpoints import make_checkpoints as make_coins
-from tests.support.mining_world import bundles, mined, use_world
+from tests.support.mining_world import bundles, mine_world, use_world
 from tests.support.sentence_checkpoints import make_checkpoints as make_sentences
 from tests.support.tiny import WORDS, make_checkpoint, make_encoder
 from triattn_core.analysis.mining import context_shift, miner, sources
@@ -53,7 +53,7 @@ def alone(bundle, example, option: int) -> tuple[float, list[float]]:
 
 @pytest.mark.parametrize("task", ["pairs", "dialogue", "reading"])
 def test_each_row_is_what_the_example_alone_gives(world, task):
-    cases, some = mined(world, task, size=7), bundles(task)
+    cases, some = mine_world(world, task, size=7), bundles(task)
     examples = dict(sources.read_examples(task, sources.file_source(world / f"{task}.jsonl")))
     assert list(cases.table["row"]) == sorted(examples)
     for _, row in cases.table.iterrows():
@@ -72,10 +72,10 @@ def test_each_row_is_what_the_example_alone_gives(world, task):
 
 
 def test_neither_padding_nor_the_parts_of_a_batch_matter(world, monkeypatch):
-    whole = mined(world, "pairs")
+    whole = mine_world(world, "pairs")
     monkeypatch.setattr(context_shift, "LARGEST", 500)
     for size in (1, 30):
-        other = mined(world, "pairs", size).table
+        other = mine_world(world, "pairs", size).table
         for column in ("pairs-tri moved", "pairs-tri confidence", "pairs-bi confidence"):
             np.testing.assert_allclose(other[column], whole.table[column], atol=1.1e-4 if "conf" in column else 1.1e-5)
 

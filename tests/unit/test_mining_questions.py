@@ -85,10 +85,10 @@ def test_the_numbers_are_those_of_evaluate(world, capsys):
 
 def test_two_are_compared_by_right_and_wrong(world):
     cases = run(world / "rows.jsonl")
-    judged = cases.judged
+    judged = cases.labelled
     for row in agreement.pairwise_agreement(cases).to_dict("records"):
         a, b = (judged[f"{row[which]} right"].to_numpy() for which in "ab")
-        flips = cases.rows.first(agreement.flips(cases, row["a"], row["b"]), ["row"], len(cases.rows))[0]
+        flips = cases.rows.first(agreement.disagreement_filter(cases, row["a"], row["b"]), ["row"], len(cases.rows))[0]
         assert row["flips"] == row["only a"] + row["only b"] == (a != b).sum() == len(flips) > 0
         assert NONE not in flips["row"].tolist()
         assert row["kappa"] == pytest.approx(agreement.cohen_kappa(a, b), nan_ok=True)
@@ -100,7 +100,7 @@ def test_without_an_answer_nobody_is_right(world, tmp_path):
     (tmp_path / "bare.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     cases = run(tmp_path / "bare.jsonl")
     two = agreement.pairwise_agreement(cases)
-    assert cases.judged.empty and two["kappa"].isna().all() and "p" not in two
+    assert cases.labelled.empty and two["kappa"].isna().all() and "p" not in two
     assert (two["flips"] == round((1 - two["same"]) * len(cases.table))).all()
     assert agreement.score_table(cases)["f1"].isna().all()
 

@@ -10,7 +10,7 @@ from itertools import islice
 import pytest
 from pandas.testing import assert_frame_equal
 
-from tests.support.mining_world import bundles, mined, use_world
+from tests.support.mining_world import bundles, mine_world, use_world
 from triattn_core.analysis.mining import agreement, miner, sources
 from triattn_core.analysis.mining.runs import Run
 from triattn_core.checkpoint.bundle import load
@@ -57,7 +57,7 @@ def test_a_step_that_is_interrupted_is_computed_again(world, monkeypatch):
     while run.step():
         pass
     assert len(calls) == len(run.parts) + 2
-    assert_frame_equal(run.case_table().table, mined(world, "pairs").table, check_exact=False)
+    assert_frame_equal(run.case_table().table, mine_world(world, "pairs").table, check_exact=False)
 
 
 def test_rows_that_cannot_be_read_are_set_aside_with_line_and_reason(world, tmp_path):

@@ -155,7 +155,7 @@ def test_the_paper_s_name_is_tri_alone():
 
 def test_tests_between_mechanisms_are_over_the_judged_rows():
     cases = make_table(300)
-    rows = cases.judged
+    rows = cases.labelled
     assert agreement.mcnemar_tests(cases) == mcnemar(
         ["Bi", "C-Bi", "Tri"], [rows[f"{name} right"].tolist() for name, _ in KINDS]
     )
@@ -196,7 +196,7 @@ def test_two_by_two_counts_who_flips():
         a, b = rows[f"m-{left} answer"], rows[f"m-{right} answer"]
         assert row["flips"] == sum(x != y for x, y in zip(a, b)) == round((1 - row["same"]) * 37)
         assert row["kappa"] == pytest.approx(oracle.kappa(a.tolist(), b.tolist()))
-        judged = cases.judged
+        judged = cases.labelled
         assert row["only a"] == (judged[f"m-{left} right"] & ~judged[f"m-{right} right"]).sum()
         assert row["only b"] == (judged[f"m-{right} right"] & ~judged[f"m-{left} right"]).sum()
     unjudged = CaseTable(rows.assign(label=-1).astype({"label": "int16"}), cases.about)
@@ -205,7 +205,7 @@ def test_two_by_two_counts_who_flips():
 
 def test_what_was_reached_has_an_interval_and_f1():
     cases = make_table()
-    judged, reached = cases.judged, agreement.score_table(cases)
+    judged, reached = cases.labelled, agreement.score_table(cases)
     n, z = len(judged), 1.959963984540054
     for (title, row), name in zip(reached.iterrows(), cases.names):
         p = judged[f"{name} right"].mean()

@@ -224,5 +224,5 @@ def test_a_kept_trace_with_other_names_of_axes_is_another(tmp_path, monkeypatch)
     monkeypatch.setenv(trace_store.VARIABLE, str(tmp_path))
     values = np.full((3, 3), 1 / 3, np.float32)
     plain, named = trace_of(values), trace_of(values, names={"query": "residue i"})
-    names = [trace_store.keep(trace) for trace in (plain, named)]
+    names = [trace_store.store(trace) for trace in (plain, named)]
     assert names[0] != names[1] and trace_store.load(names[1]).meta["query_name"] == "residue i"

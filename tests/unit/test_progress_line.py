@@ -11,7 +11,7 @@ from triattn_core.inference.pause import pause, progress
 
 
 def compute() -> None:
-    with progress_line.counted("attribute"):
+    with progress_line.count_progress("attribute"):
         for total in (2, 3, 3):
             for done in range(1, total + 1):
                 progress(done, total)
@@ -53,7 +53,7 @@ def test_an_unknown_total_is_not_named_and_facts_stand_after_it(capsys, monkeypa
 
 
 def test_the_line_ends_with_the_computation(capsys):
-    with pytest.raises(KeyError), progress_line.counted("attribute"):
+    with pytest.raises(KeyError), progress_line.count_progress("attribute"):
         progress(1, 2)
         raise KeyError
     progress(2, 2)

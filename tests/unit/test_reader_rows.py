@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.support.reader_world import CONFIG, THINGS, ask, make, train
+from tests.support.reader_world import CONFIG, THINGS, make, train, write_set
 from tests.support.tiny import change
 from triattn_core.__main__ import main
 from triattn_core.checkpoint.bundle import load, save
@@ -34,8 +34,8 @@ SHORT = f"the {THINGS[0]} the", f"what {THINGS[1]} ?", THINGS[0]
     ],
 )
 def test_answers_that_fit_no_window_are_one_line(reader_world, tmp_path, capsys, train_rows, more, named):
-    ask(reader_world, "long/train", *train_rows)
-    ask(reader_world, "long/dev", (f"{LONG} a", "who ?", LONG))
+    write_set(reader_world, "long/train", *train_rows)
+    write_set(reader_world, "long/dev", (f"{LONG} a", "who ?", LONG))
     folder = make(reader_world, "long")
     config = change(folder, data={"train": ["long/train"], "test": None} | more)
     (folder / "config.json").write_text(json.dumps(config | {"max_tokens": 8}), "utf-8")
@@ -46,8 +46,8 @@ def test_answers_that_fit_no_window_are_one_line(reader_world, tmp_path, capsys,
 
 def test_answers_that_fit_no_window_are_told_where_others_fit(reader_world, tmp_path, capsys):
     far = f"{LONG} the", "who ?", LONG
-    ask(reader_world, "part/train", SHORT, far, SHORT, far)
-    ask(reader_world, "part/dev", (f"a {THINGS[0]} a", *SHORT[1:]), (f"{LONG} a", *far[1:]))
+    write_set(reader_world, "part/train", SHORT, far, SHORT, far)
+    write_set(reader_world, "part/dev", (f"a {THINGS[0]} a", *SHORT[1:]), (f"{LONG} a", *far[1:]))
     folder = make(reader_world, "part")
     config = change(folder, data={"train": ["part/train"], "dev": "part/dev", "test": None}, training={"epochs": 1})
     (folder / "config.json").write_text(json.dumps(config | {"max_tokens": 8}), "utf-8")
@@ -67,13 +67,13 @@ UNSEEN = "\u200b"
 def test_a_row_that_cannot_be_read_is_named(reader_world, tmp_path, capsys, name, row):
     message = "is empty" if row[1] == " " else "has no character that the model can read"
     for split in ("train", "dev", "test"):
-        ask(
+        write_set(
             reader_world,
             f"blank/{split}",
             (f"{split} the car", "what ?", "car"),
             (f"{split} who the car", "what ?", "car"),
         )
-    file = ask(reader_world, name, SHORT, row)
+    file = write_set(reader_world, name, SHORT, row)
     folder = make(reader_world, "blank")
     change(folder, data={"train": ["blank/train"], "dev": "blank/dev", "test": "blank/test"}, training={"epochs": 1})
     assert train(reader_world, folder, more=("--runs", str(tmp_path))) == 1
@@ -83,14 +83,14 @@ def test_a_row_that_cannot_be_read_is_named(reader_world, tmp_path, capsys, name
 
 
 def test_questions_without_an_answer_are_told(reader_world, tmp_path, capsys):
-    ask(
+    write_set(
         reader_world,
         "some/train",
         SHORT,
         *[("the car", f"what {word} ?", None) for word in THINGS[:3]],
         ("car", "?", "car"),
     )
-    file = ask(reader_world, "some/dev", SHORT, ("the car", "who ?", None))
+    file = write_set(reader_world, "some/dev", SHORT, ("the car", "who ?", None))
     folder = make(reader_world, "some")
     change(folder, data={"train": ["some/train"], "dev": "some/dev", "test": "asked/dev"}, training={"epochs": 1})
     assert train(reader_world, folder, more=("--runs", str(tmp_path))) == 0

@@ -9,7 +9,7 @@ import pandas as pd
 import torch
 import xarray as xr
 
-from triattn_core.inference.result_cache import ResultCache, held_bytes
+from triattn_core.inference.result_cache import ResultCache, approximate_bytes
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ def test_arrays_tables_and_texts_count_wherever_they_stand():
         array, xr.DataArray(array), torch.zeros(1000, dtype=torch.float64), pd.DataFrame({"x": array}),
         {"a": [array]}, (Pair({"b": (array, array)}),), "x" * 8000,
     ):  # fmt: skip
-        assert 8000 <= held_bytes(value) < 9000, type(value)
-    assert held_bytes(Pair(np.zeros(1000), np.ones(1000))) >= 16000
+        assert 8000 <= approximate_bytes(value) < 9000, type(value)
+    assert approximate_bytes(Pair(np.zeros(1000), np.ones(1000))) >= 16000
 
 
 def test_the_least_recently_used_goes_first_and_the_newest_stays():

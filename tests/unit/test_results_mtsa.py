@@ -169,7 +169,7 @@ def test_folds_trained_in_an_unlisted_folder_fill_their_row_with_their_spread(re
     assert (
         result_cell.values == tuple(folds["each"])
         and len(result_cell.values) == 3
-        and result_cell.record.each == "fold"
+        and result_cell.record.unit == "fold"
     )
     assert result_cell.ours == pytest.approx(mean(folds["each"])) and result_cell.spread == pytest.approx(
         folds["spread"], abs=6e-3
@@ -184,7 +184,7 @@ def test_one_fold_alone_is_said_to_be_that(records):
     entry = next(record for record in records if record.folds).entry
     metrics = {name: value for name, value in entry.metrics.items() if name != "folds"}
     fold_record = run_records.Record(run_records.Entry(entry.name, entry.path, entry.config, metrics, "", 0), "sweep")
-    assert fold_record.each == "fold 1 of 3, alone"
+    assert fold_record.unit == "fold 1 of 3, alone"
     cell_notes = notes.notes_on_cells([cell(5, "Multi-head", "Accuracy", "CR", [fold_record])])
     seeds_note = next(note.text for note in cell_notes if note.head == "Seeds")
     assert seeds_note.startswith("fold 1 of 3, alone behind 1 cell of ours")

@@ -136,7 +136,7 @@ def test_the_papers_first_has_a_place_among_ours(tables):
     values = {"dot": 50.0, "trilinear": 52.0, "t_trilinear": 51.5, "cosine": 40.0, "bilinear": 40.5}
 
     def describe_first(**more) -> str:
-        return results_ranking._first(rank_agreement(tables, values | more))
+        return results_ranking._claim_sentence(rank_agreement(tables, values | more))
 
     lead = "The paper has T-trilinear first; here"
     assert describe_first() == f"{lead} it has place 2 of 5, 0.50 behind trilinear, which does not exceed the noise."
@@ -151,20 +151,20 @@ def test_the_papers_first_has_a_place_among_ours(tables):
     del values["t_trilinear"]
     assert describe_first() == f"{lead} it is not measured."
     agreement = rank_agreement(tables, values | {"t_trilinear": 51.5}, metric="F1")
-    assert results_ranking._first(agreement) == f"{lead} it has place 2 of 5, 0.50 behind trilinear."
+    assert results_ranking._claim_sentence(agreement) == f"{lead} it has place 2 of 5, 0.50 behind trilinear."
 
 
 def test_pairs_beyond_the_noise_are_named_with_what_the_test_takes(tables):
     values = {"dot": 50.0, "trilinear": 52.5, "t_trilinear": 51.3, "cosine": 40.0, "bilinear": 40.5}
     agreement = rank_agreement(tables, values)
     low = ("bilinear", "cosine")
-    assert agreement.beyond() == {("trilinear",): ("dot-product", *low), ("T-trilinear", "dot-product"): low}
-    assert sum(len(a) * len(b) for a, b in agreement.beyond().items()) == len(agreement.apart) == 7
+    assert agreement.by_worse_rows() == {("trilinear",): ("dot-product", *low), ("T-trilinear", "dot-product"): low}
+    assert sum(len(a) * len(b) for a, b in agreement.by_worse_rows().items()) == len(agreement.apart) == 7
     html = results_ranking.ranking_html([agreement], agreement.column.group)
     assert "7 of 10 of our differences exceed the noise" in html
     few = "T-trilinear and dot-product over bilinear and cosine."
     assert f"trilinear over dot-product, bilinear and cosine; {few}" in html
     assert "independent samples" in html and "seed" in html
     less = rank_agreement(tables, values, n=20)
-    assert less.beyond() == {}
+    assert less.by_worse_rows() == {}
     assert "0 of 10 of our differences exceed the noise" in results_ranking.ranking_html([less], less.column.group)

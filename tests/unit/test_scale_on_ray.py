@@ -85,12 +85,12 @@ def source(tmp_path_factory):
 
 
 def job(source, folder, address, seconds=0.0):
-    work = Work(partial(stand_in.measured, seconds=seconds), (), None, "pairs")
+    work = Work(partial(stand_in.slow_measure, seconds=seconds), (), None, "pairs")
     return RayJob(work, (), source, Cluster(address, 2), folder=folder)
 
 
 def here(source) -> pd.DataFrame:
-    (part,) = stand_in.measured(())(sources.read_examples("pairs", source))
+    (part,) = stand_in.slow_measure(())(sources.read_examples("pairs", source))
     return part.table
 
 

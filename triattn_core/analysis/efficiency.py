@@ -79,7 +79,7 @@ class Run:
             self.points += [self._point(block, tokens, passed) for passed in PASSES]
         return self.done < len(self.steps)
 
-    def measured(self) -> Measurement:
+    def measurement(self) -> Measurement:
         """The measurements so far."""
         versions = dict(self.about.versions)
         return Measurement(
@@ -117,7 +117,7 @@ class Run:
                 return torch.autograd.grad(module(leaf, keep).sum(), [leaf, *weights], allow_unused=True)
 
         call = {"training": training, "inference": inference}[passed]
-        memory, (seconds, repeats) = peak(call, self.device), timed(call, self.device, self.plan.limit)
+        memory, (seconds, repeats) = peak(call, self.device), time_call(call, self.device, self.plan.limit)
         costs = {"seconds": float(f"{seconds:.4g}"), "memory": memory, "repeats": repeats}
         return Point(block=block, tokens=tokens, passed=passed, **costs)
 
@@ -126,8 +126,10 @@ class Run:
         done = [point for point in self.points if (point.block, point.passed) == (block, passed)]
         if done and done[-1].reason:
             return done[-1].reason
-        seconds = expected([(point.tokens, point.seconds) for point in done if point.seconds is not None], tokens)
-        memory = expected([(point.tokens, point.memory) for point in done if point.memory is not None], tokens)
+        seconds = extrapolate_cost(
+            [(point.tokens, point.seconds) for point in done if point.seconds is not None], tokens
+        )
+        memory = extrapolate_cost([(point.tokens, point.memory) for point in done if point.memory is not None], tokens)
         free = describe_device(self.device).free
         if seconds > self.plan.limit:
             return f"{passed} left out from {tokens} tokens: a pass would take some {duration(seconds)}"
@@ -137,7 +139,7 @@ class Run:
         return ""
 
 
-def expected(known: Sequence[tuple[int, float | int]], tokens: int) -> float:
+def extrapolate_cost(known: Sequence[tuple[int, float | int]], tokens: int) -> float:
     """A cost extrapolated from shorter lengths by its last growth, between linear and quadratic; 0 without two of
     them."""
     if not known:
@@ -155,14 +157,14 @@ def duration(seconds: float) -> str:
     return f"{seconds:.{0 if seconds >= 10 else 1}f} s"
 
 
-def timed(call: Callable[[], object], device: str, limit: float) -> tuple[float, int]:
+def time_call(call: Callable[[], object], device: str, limit: float) -> tuple[float, int]:
     """The median seconds of a call and the number of repeats; one if it takes longer than the limit."""
     spent: list[float] = []
     while sum(spent) < limit and (sum(spent) < LEAST or len(spent) < FEWEST):
-        _wait(device)
+        _synchronize(device)
         start = time.perf_counter()
         call()
-        _wait(device)
+        _synchronize(device)
         spent.append(time.perf_counter() - start)
     return median(spent), len(spent)
 
@@ -188,7 +190,7 @@ def peak(call: Callable[[], object], device: str) -> int | None:
     return most
 
 
-def _wait(device: str) -> None:
+def _synchronize(device: str) -> None:
     if device.startswith("cuda"):
         torch.cuda.synchronize(device)
     elif device.startswith("mps"):

@@ -35,7 +35,7 @@ class Pair:
     b: Tensor
 
     @property
-    def apart(self) -> tuple[Tensor, Tensor]:
+    def split(self) -> tuple[Tensor, Tensor]:
         """The rows of each sentence, [B, N, h] and [B, I, h], as views."""
         size = self.a.numel()
         return self.rows[:size].unflatten(0, self.a.shape), self.rows[size:].unflatten(0, self.b.shape)
@@ -45,7 +45,7 @@ class Pair:
         return replace(self, rows=rows)
 
 
-def together(a: Tensor, b: Tensor) -> Tensor:
+def concatenate(a: Tensor, b: Tensor) -> Tensor:
     """Rows [B * (N + I), h] of [B, N, h] and [B, I, h]."""
     return torch.cat([a.flatten(0, 1), b.flatten(0, 1)])
 
@@ -134,26 +134,26 @@ class Interaction(nn.Module):
         self-alignments `<site>/a_over_a/{relevance, weight}`, also of b.
         """
         pair = pair.of(self.dropout(pair.rows))
-        a, b = pair.apart
+        a, b = pair.split
         with_context = pair
         if self.context is not None and CONTEXT not in off:
-            projected = pair.of(self.context(pair.rows)).apart
+            projected = pair.of(self.context(pair.rows)).split
             alignments = [self_alignment(*inputs) for inputs in zip((a, b), projected, (pair.a, pair.b))]
             for name, (A, weights, _) in zip("ab", alignments):
                 show(f"{site}/{name}_over_{name}", A, weights)
-            with_context = pair.of(pair.rows + together(alignments[0][2], alignments[1][2]))
+            with_context = pair.of(pair.rows + concatenate(alignments[0][2], alignments[1][2]))
             self._show_without(pair, site)
         E, over_b, over_a = self._cross_attend(with_context)
         show(f"{site}/a_over_b", E, over_b)
         show(f"{site}/b_over_a", E.mT, over_a)
-        rows, gate = self.fusion(pair.rows, together(over_b @ b, over_a @ a))
+        rows, gate = self.fusion(pair.rows, concatenate(over_b @ b, over_a @ a))
         if gate is not None:
-            for name, side_gate in zip(("a_over_b", "b_over_a"), pair.of(gate).apart):
+            for name, side_gate in zip(("a_over_b", "b_over_a"), pair.of(gate).split):
                 tap(f"{site}/{name}/gate", side_gate, ("query", "feature"), "gate")
         return pair.of(rows)
 
     def _cross_attend(self, pair: Pair) -> tuple[Tensor, Tensor, Tensor]:
-        return cross_attention(*pair.of(relu(self.align(pair.rows))).apart, pair.a, pair.b)
+        return cross_attention(*pair.of(relu(self.align(pair.rows))).split, pair.a, pair.b)
 
     def _show_without(self, pair: Pair, site: str) -> None:
         """Tap Eq. 1 with the same states and weights; computed only if it is recorded."""

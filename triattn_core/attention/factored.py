@@ -39,7 +39,7 @@ def product_attention(
     keep = (keep_key[:, :, None] & keep_context[:, None, :]).flatten(1)
     if not keep.numel():
         return query * 0.0
-    attend = in_blocks if query.device.type == "cpu" else fused
+    attend = in_blocks if query.device.type == "cpu" else fused_attention
     if keep.all():
         return attend(query, key, context, value, context_value, None)
     key, value = (factor.masked_fill(~keep_key[:, None, :, None], 0.0) for factor in (key, value))
@@ -63,7 +63,7 @@ def in_blocks(query, key, context, value, context_value, masked: Tensor | None) 
     return Products.apply(*factors, masked, keep_weights).view(query.shape).to(query.dtype)
 
 
-def fused(query, key, context, value, context_value, masked: Tensor | None) -> Tensor:
+def fused_attention(query, key, context, value, context_value, masked: Tensor | None) -> Tensor:
     """`product_attention` by fused attention, with a pair (key, context) as one key; the cube is never formed."""
     keys = (key[..., :, None, :] * context[..., None, :, :]).flatten(-3, -2)
     values = (value[..., :, None, :] * context_value[..., None, :, :]).flatten(-3, -2)
@@ -86,7 +86,7 @@ class Products(torch.autograd.Function):
         for at, weights, mixed, pairs in _blocks(query, key, context):
             if kept is not None:
                 weights, mixed = kept[0][at], kept[1][at]
-            _weigh(at, query, key, context, context_value, masked, weights, mixed, pairs)
+            _write_weights(at, query, key, context, context_value, masked, weights, mixed, pairs)
             torch.mul(mixed, value[at][:, None], out=pairs)
             torch.sum(pairs, 2, out=outputs[at])
         ctx.save_for_backward(query, key, context, value, context_value, masked, outputs, *(kept or (None, None)))
@@ -103,14 +103,14 @@ class Products(torch.autograd.Function):
         gradients = [torch.empty_like(factor) for factor in (query, key, context, value, context_value)]
         for at, weights, mixed, pairs in _blocks(query, key, context):
             if all_weights is None:
-                _weigh(at, query, key, context, context_value, masked, weights, mixed, pairs)
+                _write_weights(at, query, key, context, context_value, masked, weights, mixed, pairs)
             else:
                 weights, mixed = all_weights[at], all_mixed[at]
             _slopes(at, (query, key, context, value, context_value), grad, mean, weights, mixed, pairs, gradients)
         return *gradients, None, None
 
 
-def _weigh(
+def _write_weights(
     at: slice, query, key, context, context_value, masked, weights: Tensor, mixed: Tensor, pairs: Tensor
 ) -> None:
     """Write the weights [n, N, I·J] of a block, and their sums of `context_value` to `mixed` [n, N, I, D]."""

@@ -23,7 +23,7 @@ SCALES: dict[str, Callable[[Tensor], Tensor]] = {"log_sigmoid": logsigmoid, "ide
 EXACT = 1 << 22  # most elements in memory at once when rows are computed exactly
 
 
-def lowest(x: Tensor) -> float:
+def finite_minimum(x: Tensor) -> float:
     """A finite stand-in for -inf in the type of x: a row of it has an even softmax."""
     return torch.finfo(x.dtype).min / 2
 
@@ -73,7 +73,7 @@ def attend(
     if keep.all():
         E = S.softmax(-2)  # the normalisation cancels
     else:
-        E = S.masked_fill(~real, lowest(S)).softmax(-2) * real
+        E = S.masked_fill(~real, finite_minimum(S)).softmax(-2) * real
     G = _pairs(q, k, M, keep, scale_t)
     if share:
         numerator, denominator = dropout(G, share) @ dropout(v * E, share), G @ E
@@ -85,7 +85,7 @@ def attend(
     if not unstable.any():
         return outputs
     rows = unstable.nonzero(as_tuple=True)
-    return outputs.index_put(rows, _exactly(q, k, S, v, M, keep, scale_t, rows).to(outputs.dtype))
+    return outputs.index_put(rows, _exact_rows(q, k, S, v, M, keep, scale_t, rows).to(outputs.dtype))
 
 
 def _pairs(q: Tensor, k: Tensor, M: Tensor, keep: Tensor, scale_t: str) -> Tensor:
@@ -94,10 +94,10 @@ def _pairs(q: Tensor, k: Tensor, M: Tensor, keep: Tensor, scale_t: str) -> Tenso
     closed = M.isneginf()
     finite_mask = M.masked_fill(closed, 0.0)
     if scale_t == "log_sigmoid":
-        G = R.masked_fill_(closed, lowest(R)).sigmoid_()  # padding is removed by E = 0
+        G = R.masked_fill_(closed, finite_minimum(R)).sigmoid_()  # padding is removed by E = 0
         return G * finite_mask.exp() if finite_mask.any() else G
     R = (R if scale_t == "identity" else SCALES[scale_t](R)) + finite_mask
-    return R.masked_fill_(closed if keep.all() else closed | ~keep[:, None, :], lowest(R)).softmax(-1)
+    return R.masked_fill_(closed if keep.all() else closed | ~keep[:, None, :], finite_minimum(R)).softmax(-1)
 
 
 def _open(M: Tensor, keep: Tensor) -> Tensor:
@@ -107,7 +107,7 @@ def _open(M: Tensor, keep: Tensor) -> Tensor:
     return (keys > 0) & keep
 
 
-def _exactly(
+def _exact_rows(
     q: Tensor, k: Tensor, S: Tensor, v: Tensor, M: Tensor, keep: Tensor, scale_t: str, rows: tuple[Tensor, ...]
 ) -> Tensor:
     """s [rows, D] of the given rows (head, example, query), from the tensor of a few rows at a time; S is scaled."""

@@ -89,7 +89,7 @@ def load(name: str | Path, device: str | None = None) -> Bundle:
             "copy the checkpoint again"
         )
     try:
-        frozen, tokenizer = kinds.frozen(config, path, device)
+        frozen, tokenizer = kinds.load_frozen_encoder(config, path, device)
         model = kinds.build(config, frozen.hidden)
     except ConfigError as error:
         raise ConfigError(f"{path / 'config.json'}: {error}") from None

@@ -174,7 +174,7 @@ class LaboratoryCheckpoint(Strict):
     @model_validator(mode="after")
     def _fits_its_task(self) -> LaboratoryCheckpoint:
         try:
-            LABORATORY[self.task].sized(self.data.size)
+            LABORATORY[self.task].at_size(self.data.size)
         except ConfigError as error:
             raise ValueError(str(error)) from None
         if self.model.inputs == "fourier" and not LABORATORY[self.task].MODULUS:

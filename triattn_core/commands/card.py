@@ -58,7 +58,7 @@ def _new(options: argparse.Namespace, view: str, *more: str) -> None:
     from triattn_core.case_card.manifest import manifest
     from triattn_core.case_card.paper import PaperFigure
     from triattn_core.commands.examples import warn_other_language
-    from triattn_core.commands.progress_line import counted
+    from triattn_core.commands.progress_line import count_progress
     from triattn_core.scenes.catalogue import SCENES
     from triattn_core.scenes.runner import Models, find_entries
     from triattn_core.tasks import TASKS
@@ -74,7 +74,7 @@ def _new(options: argparse.Namespace, view: str, *more: str) -> None:
     settings = read(SCENES[view].settings, options.set, task)
     example = TASKS[task].Example.from_row(read_json(Path(path)), path)
     warn_other_language(models.load(first), [example])
-    with counted(view):
+    with count_progress(view):
         rendered = draw(view, names, example, models, **settings)
     if paper.is_requested(options):
         chosen = rendered.settings.model_dump(mode="json")
@@ -87,7 +87,7 @@ def _new(options: argparse.Namespace, view: str, *more: str) -> None:
         fields = record.model_dump(mode="json", include={"view", "settings", "said", "figures"})
         print(json.dumps({"out": str(options.out), "rows": len(rendered.table), **fields}))
         return
-    print(_wrote(options.out, record, rendered))
+    print(_describe_output(options.out, record, rendered))
     for answer in record.said:
         best = sorted(zip(answer.labels, answer.probabilities), key=lambda pair: -pair[1])[:BEST]
         name = f"{answer.checkpoint}, {answer.what}" if answer.what else answer.checkpoint
@@ -117,7 +117,7 @@ def _of_trace(options: argparse.Namespace, view: str, path: str) -> None:
     print(f"{options.out}: {view} of {subject}, {len(rendered.table):,} rows")
 
 
-def _wrote(out: Path, record: Manifest, rendered: RenderedView) -> str:
+def _describe_output(out: Path, record: Manifest, rendered: RenderedView) -> str:
     names = ", ".join(checkpoint.name for checkpoint in record.checkpoints[: record.drawn])
     return f"{out}: {record.view.replace('_', ' ')} of {names}, {len(rendered.table):,} rows"
 
@@ -152,7 +152,7 @@ def _remake(options: argparse.Namespace, path: Path) -> None:
             )
         )
         return
-    print(_wrote(options.out, recorded, rendered))
+    print(_describe_output(options.out, recorded, rendered))
     print(f"probabilities: at most {differences['probabilities']:.2g} from the manifest's")
     data = (
         f"at most {differences['data']:.2g} from {data_file}"

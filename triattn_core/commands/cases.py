@@ -101,7 +101,7 @@ def _lines(cases: CaseTable) -> list[str]:
     lines = [f"{about.data}: {len(cases.table):,} rows in {about.seconds:.0f} s, {about.aside:,} set aside"]
     lines += [f"  {complaint}" for complaint in about.complaints]
     lines += [f"  and {about.aside - len(about.complaints):,} more"] if about.aside > len(about.complaints) else []
-    if cases.judged.empty:
+    if cases.labelled.empty:
         return [*lines, "no row has a label: nobody knows who is right"]
     lines += [f"right: {', '.join(f'{name} {share:.2f} %' for name, share in agreement.accuracy(cases).items())}"]
     table = agreement.right_combinations(cases)
@@ -118,7 +118,7 @@ def _json(cases: CaseTable, out: Path) -> dict:
         **cases.about.model_dump(mode="json"),
         "rows": len(cases.table),
         "out": str(out),
-        "accuracy": {} if cases.judged.empty else agreement.accuracy(cases),
+        "accuracy": {} if cases.labelled.empty else agreement.accuracy(cases),
         "agreement": table[[column for column in table if table[column].dtype != bool]].to_dict("records"),
         "differences": [vars(test) for test in agreement.mcnemar_tests(cases)],
     }

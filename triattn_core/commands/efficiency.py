@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
                 bar.update()
     except KeyboardInterrupt:
         stopped = True
-    measurement = benchmark.measured()
+    measurement = benchmark.measurement()
     if options.out:
         write_whole(options.out, measurement.text())
     if options.json:

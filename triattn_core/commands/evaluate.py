@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
         unlabelled = f"{counts[True]:,} of {counts.total():,} rows have no label, or no answer"
         print(f"triattn: {unlabelled}: they are left out", file=sys.stderr)
     if rows or error is None:
-        _tell(bundles, rows, options, split if error is None else "", error)
+        _print_results(bundles, rows, options, split if error is None else "", error)
     if isinstance(error, KeyboardInterrupt):
         print(f"triattn: stopped after {len(rows):,} rows", file=sys.stderr)
         return 130
@@ -145,7 +145,7 @@ def _judge_on_ray(bundles: Sequence[Bundle], options: argparse.Namespace) -> tup
     return verdicts, None, counts
 
 
-def _tell(
+def _print_results(
     bundles: Sequence[Bundle], rows: Sequence[list], options: argparse.Namespace, split: str, interruption: object
 ) -> None:
     from triattn_core.analysis.maps.report import describe
@@ -162,9 +162,9 @@ def _tell(
     )
     differences = mcnemar(names, [[right for right, *_ in bundle_rows] for bundle_rows in verdicts])
     if options.attention:
-        reports = [*map(measured_attention, bundles, reports, repeat(options)), *reports[len(bundles) :]]
+        reports = [*map(with_attention_measures, bundles, reports, repeat(options)), *reports[len(bundles) :]]
     if split:
-        keep(bundles, split, reports[-1], options.command)
+        append_record(bundles, split, reports[-1], options.command)
     if options.json:
         comparison = {
             "checkpoints": [{"name": name, **report} for name, report in zip(names, reports)],
@@ -182,7 +182,7 @@ def _tell(
         print(difference.describe())
 
 
-def measured_attention(bundle: Bundle, result: dict, options: argparse.Namespace) -> dict:
+def with_attention_measures(bundle: Bundle, result: dict, options: argparse.Namespace) -> dict:
     """A checkpoint's result with the measures of its attention; with --record they are stored in its metrics.json."""
     from triattn_core.commands import progress_line
     from triattn_core.training.measures import attention_report, write_measures
@@ -222,7 +222,7 @@ def split_of(bundles: Sequence[Bundle], file: Path) -> str:
     return "test" if name == test else "dev"
 
 
-def keep(bundles: Sequence[Bundle], split: str, vote: dict, command: str) -> None:
+def append_record(bundles: Sequence[Bundle], split: str, vote: dict, command: str) -> None:
     """Append a record: the metrics of a vote, and the number of parameters of all voters."""
     from triattn_core.results.run_records import append_record, describe_new_records, new_records_folder, today
     from triattn_core.training.metrics_writer import machine, run_record

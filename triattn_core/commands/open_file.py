@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> None:
     if options.out:
         require_trace_name(options.out)
         require_room(options.out, "save the trace")
-    axes, names = named_axes(options.axes)
+    axes, names = parse_axes(options.axes)
     tokens = read_tokens(options.tokens) if options.tokens else None
     settings = {"quantity": options.quantity, "axes": axes, "sums_over": options.sums_over, "names": names}
     trace = open_file(options.file, options.name, tokens=tokens, crop=crops(options.crop), **settings)
@@ -79,7 +79,7 @@ def sites(trace: AttentionTrace) -> list[dict]:
     ]
 
 
-def named_axes(axes: Sequence[str] | None) -> tuple[list[str] | None, dict[str, str]]:
+def parse_axes(axes: Sequence[str] | None) -> tuple[list[str] | None, dict[str, str]]:
     """Parse axes and your labels for them, from `head`, `query=residue i`."""
     if axes is None:
         return None, {}

@@ -96,7 +96,7 @@ class ProgressLine:
 
 
 @contextmanager
-def counted(what: str) -> Iterator[None]:
+def count_progress(what: str) -> Iterator[None]:
     """Within the block, long computations are counted on stderr."""
     line = ProgressLine(what)
     try:

@@ -72,7 +72,7 @@ def run(
         job = engine.run(options, measure, bundles, source, options.rows)
         table, errors, stopped = job.frame(), job.errors(), False
     else:
-        table, errors, stopped = _here(
+        table, errors, stopped = _run_locally(
             options, models, measure, source, read or partial(sources.read_examples, _task_name(models))
         )
     provenance = {"command": options.command, "data": source.name, "sha256": source.sha256, "whole": not stopped}
@@ -91,7 +91,7 @@ def _task_name(models: Sequence[Model]) -> str:
     return models[0].task.NAME
 
 
-def _here(
+def _run_locally(
     options: argparse.Namespace, models: Sequence[Model], measure: Callable, source: Source, read: Read
 ) -> tuple[pd.DataFrame, list[str], bool]:
     """The table in this process, up to Ctrl-C."""

@@ -24,7 +24,7 @@ def folder() -> Path:
     return Path(os.environ.get(VARIABLE) or FOLDER)
 
 
-def keep(trace: AttentionTrace) -> str:
+def store(trace: AttentionTrace) -> str:
     """Store a trace; returns its name for `load`, which is the same for equal numbers, tokens and texts.
 
     Raises TraceError if it cannot be written.

@@ -85,7 +85,7 @@ def load_transformer(name: str, device: str | None = None, local: bool | None = 
     if folder.is_dir() and not (folder / "config.json").is_file():
         raise CheckpointError(f"{name}: no config.json there: expected a folder as save_pretrained writes it")
     where = str(folder) if folder.is_dir() else name
-    with _one_line(name, folder.is_dir(), local), _quiet():
+    with _one_line(name, folder.is_dir(), local), _suppress_output():
         return _load(name, where, choose_device(device), local or folder.is_dir())
 
 
@@ -200,7 +200,7 @@ def _predict(transformer: Transformer, outputs: Any) -> list[tuple[str, float]]:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def _suppress_output() -> Iterator[None]:
     """Suppress warnings and progress bars of the library; our notes say what matters."""
     from transformers.utils import logging as library
 

@@ -72,7 +72,7 @@ def measure_text(transformer: Transformer, row: TextRow, heads: Sequence[Head]) 
     for start in range(0, len(heads), size):
         some = heads[start : start + size]
         repeated = {name: value.expand(len(some), *value.shape[1:]) for name, value in inputs.items()}
-        with memory_guard("this text"), _without(transformer, some):
+        with memory_guard("this text"), _ablate_head(transformer, some):
             parts.append(transformer.model(**repeated).logits.double().cpu())
     scores = torch.cat(parts)
     right = (scores.argmax(-1) == label).tolist()
@@ -83,18 +83,18 @@ def measure_text(transformer: Transformer, row: TextRow, heads: Sequence[Head]) 
 
 
 @contextmanager
-def _without(transformer: Transformer, heads: Sequence[Head]) -> Iterator[None]:
+def _ablate_head(transformer: Transformer, heads: Sequence[Head]) -> Iterator[None]:
     """Inside, row i of a batch is computed without head i."""
     projections, count = _projections(transformer), transformer.model.config.num_attention_heads
     with ExitStack() as hooks:
         for row, (site, head) in enumerate(heads):
             layer = int(site.split("/")[0].removeprefix("layer."))
-            handle = projections[layer].register_forward_pre_hook(_zeroed(row, head, count))
+            handle = projections[layer].register_forward_pre_hook(_zero_head(row, head, count))
             hooks.callback(handle.remove)
         yield
 
 
-def _zeroed(row: int, head: int, count: int) -> Any:
+def _zero_head(row: int, head: int, count: int) -> Any:
     def hook(module: nn.Module, arguments: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         joined, *others = arguments
         width = joined.shape[-1] // count

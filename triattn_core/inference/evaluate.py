@@ -36,7 +36,7 @@ def predictions(
         try:
             outputs = predict(bundles, window, size) if window else ()
         except InputError:
-            num_readable, error = _unreadable(bundles[0], window, num_done)
+            num_readable, error = _find_unreadable(bundles[0], window, num_done)
             window = window[:num_readable]
             outputs = predict(bundles, window, size) if window else ()
         num_done += len(window)
@@ -60,7 +60,7 @@ def _window(rows: Iterator, most: int, num_done: int) -> tuple[list, DataError |
     return window, None
 
 
-def _unreadable(bundle: Bundle, window: Sequence, num_done: int) -> tuple[int, DataError]:
+def _find_unreadable(bundle: Bundle, window: Sequence, num_done: int) -> tuple[int, DataError]:
     """The index of the first example in a window that the model cannot read, and the error."""
     for i, example in enumerate(window):
         try:

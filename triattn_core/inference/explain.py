@@ -9,7 +9,7 @@ from typing import Any
 
 import xarray as xr
 
-from triattn_core.attention.similarity.exponential import at_once
+from triattn_core.attention.similarity.exponential import without_compilation
 from triattn_core.attention.tap import Record, recording
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.inference.batch import collate
@@ -45,7 +45,7 @@ class Answer(Prediction):
     parts: int = 1
 
 
-@at_once()
+@without_compilation()
 def explain(
     bundle: Bundle,
     example,
@@ -79,7 +79,7 @@ def explain(
     elif len(options) == 1:
         (result,) = answers.probabilities(outputs, [1])
     seconds = time.perf_counter() - start
-    notes = (*roles.notes, *_unread(record, getattr(bundle.task, "TEXTS", {})))
+    notes = (*roles.notes, *_fully_masked_notes(record, getattr(bundle.task, "TEXTS", {})))
     common: dict[str, Any] = {"notes": notes, "option": option or 0}
     prediction: Prediction
     if reads:
@@ -101,7 +101,7 @@ def explain(
     return prediction, AttentionTrace(sites(record, roles, texts, bundle.attends_special), texts, meta)
 
 
-def _unread(record: Record, names: Mapping[str, str]) -> list[str]:
+def _fully_masked_notes(record: Record, names: Mapping[str, str]) -> list[str]:
     """A note for each one-token text that its masks leave nothing to attend to.  names: display names of texts."""
     sentences = []
     for site, tapped in record.sites.items():
@@ -128,7 +128,9 @@ def sites(
         coords, axis_roles = {}, roles.axes(site)
         for axis in axis_roles:
             if axis in tapped.axes:
-                coords.update(_along(axis, [axis_roles[name] for name in tapped.roles.get(axis, (axis,))], texts))
+                coords.update(
+                    _joint_coordinates(axis, [axis_roles[name] for name in tapped.roles.get(axis, (axis,))], texts)
+                )
             if axis in tapped.roles:
                 names = [name for name in tapped.roles[axis] for _ in axis_roles[name].runs]
                 coords[f"{axis}_role"] = (axis, names)
@@ -138,7 +140,7 @@ def sites(
     return arrays
 
 
-def _along(axis: str, roles: Sequence[Role], texts: Mapping[str, str]) -> dict:
+def _joint_coordinates(axis: str, roles: Sequence[Role], texts: Mapping[str, str]) -> dict:
     """The coordinates of an axis that concatenates several roles."""
     coords = [coordinates(axis, role, texts) for role in roles]
     return {name: (axis, [value for part in coords for value in part[name][1]]) for name in coords[0]}

@@ -24,7 +24,7 @@ def rows_of(name: str, seed: int, rows: int, size: int | None = None) -> Iterato
     """Rows of a laboratory task, at its own size or another.  Raises DataError for an unknown one."""
     if name not in LABORATORY:
         raise DataError(f"unknown laboratory task {name!r}; {choices(name, LABORATORY)}")
-    return LABORATORY[name].sized(size).generate(seed, rows)
+    return LABORATORY[name].at_size(size).generate(seed, rows)
 
 
 def weights_of(bundle: Bundle, examples: Sequence[Example]) -> tuple[Tensor, np.ndarray]:

@@ -21,7 +21,7 @@ RULE_ROWS = 4000  # for what is written down
 SHARPNESS = 5.0  # of the constructed attention: a false cell has at most exp(-10) of the true one's weight
 
 
-def untrained(bundle: Bundle, seed: int = 1) -> Bundle:
+def untrained_copy(bundle: Bundle, seed: int = 1) -> Bundle:
     """The same model with weights as they are drawn."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -73,7 +73,7 @@ def reference_measures(bundle: Bundle) -> dict[str, dict[str, Any]]:
     data = bundle.config.data
     assert isinstance(data, LaboratoryData), bundle.name
     rows = list(bundle.task.generate(data.test_seed, RULE_ROWS if rules else ROWS))
-    start = evaluate_laboratory(untrained(bundle), rows[:ROWS])
+    start = evaluate_laboratory(untrained_copy(bundle), rows[:ROWS])
     references = {"Tri, untrained": {**start["metrics"], "quadrants": start["quadrants"], "n": ROWS}}
     references |= {name: _measure(rule, rows) for name, rule in rules.items()}
     return {name: {**metrics, **chance} for name, metrics in references.items()}

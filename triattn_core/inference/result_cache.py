@@ -11,7 +11,7 @@ from typing import Any
 SMALL = 64  # bytes counted for an opaque object
 
 
-def held_bytes(value: Any, seen: set[int] | None = None) -> int:
+def approximate_bytes(value: Any, seen: set[int] | None = None) -> int:
     """Approximate bytes of a result: its arrays, tables, texts and their containers; a model counts 0."""
     seen = set() if seen is None else seen
     if id(value) in seen:
@@ -25,11 +25,11 @@ def held_bytes(value: Any, seen: set[int] | None = None) -> int:
     if isinstance(value, str | bytes):
         return SMALL + len(value)
     if isinstance(value, Mapping):
-        return SMALL + sum(held_bytes(item, seen) for pair in value.items() for item in pair)
+        return SMALL + sum(approximate_bytes(item, seen) for pair in value.items() for item in pair)
     if isinstance(value, list | tuple | set | frozenset):
-        return SMALL + sum(held_bytes(item, seen) for item in value)
+        return SMALL + sum(approximate_bytes(item, seen) for item in value)
     if is_dataclass(value) and not hasattr(value, "encoder"):
-        return SMALL + sum(held_bytes(item, seen) for item in vars(value).values())
+        return SMALL + sum(approximate_bytes(item, seen) for item in vars(value).values())
     return SMALL
 
 
@@ -52,7 +52,7 @@ class ResultCache:
 
     def put(self, key: Hashable, value: Any) -> None:
         """Store a result; the newest stays even if it alone exceeds the limit."""
-        size = held_bytes(value)
+        size = approximate_bytes(value)
         with self._lock:
             self._items[key] = value
             self._items.move_to_end(key)

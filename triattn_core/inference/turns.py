@@ -51,7 +51,7 @@ class Turns:
         self._given = 0  # turns so far
 
     @property
-    def contested(self) -> bool:
+    def has_waiting(self) -> bool:
         """Whether another task waits for the turn."""
         return bool(self._waiting)
 
@@ -142,7 +142,7 @@ class Task:
     def pause(self) -> None:
         """Hands the turn on where others wait and it has lasted long enough.  Raises JobStopped."""
         self.check()
-        if not self.whole and time.monotonic() - self.since > SLICE and self.turns.contested:
+        if not self.whole and time.monotonic() - self.since > SLICE and self.turns.has_waiting:
             self.turns.give(self)
             self._take()
 

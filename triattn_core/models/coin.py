@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 from torch.nn.functional import layer_norm, relu
 
-from triattn_core.attention.coin import FUSIONS, Interaction, Pair, together
+from triattn_core.attention.coin import FUSIONS, Interaction, Pair, concatenate
 from triattn_core.attention.dropout import Dropout
 from triattn_core.errors import CheckpointError
 from triattn_core.inference.batch import Batch
@@ -90,7 +90,7 @@ class PairWords:
         return layer_norm(self.encoder.joint.embeddings.word_embeddings(ids), (self.hidden,))
 
 
-def own_words(folder: Path, expected: str | None = None) -> tuple[PairWords, Tokenizer]:
+def load_words(folder: Path, expected: str | None = None) -> tuple[PairWords, Tokenizer]:
     """The words of a `tokenizer.json`.  Raises CheckpointError if its digest is not `expected`."""
     file = folder / TOKENIZER
     tokenizer = Tokenizer(file)
@@ -138,7 +138,7 @@ class Coin(nn.Module):
         context term of every block.
         """
         a, b = sentences
-        embedded = Pair(together(self.embed(a.words), self.embed(b.words)), a.keep, b.keep)
+        embedded = Pair(concatenate(self.embed(a.words), self.embed(b.words)), a.keep, b.keep)
         embedded = encoded = embedded.of(self.dropout(embedded.rows))
         for layer in self.encode:
             encoded = layer(encoded)

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn.functional import linear, relu
 
-from triattn_core.attention.coin import Pair, together
+from triattn_core.attention.coin import Pair, concatenate
 from triattn_core.attention.softmax import kept_softmax
 from triattn_core.attention.tap import tap
 from triattn_core.errors import ConfigError
@@ -24,9 +24,9 @@ class Convolution(nn.Module):
 
     def forward(self, pair: Pair) -> Pair:
         """[rows, out]: one matrix product over the windows of all sentences."""
-        windows = [windows_of(x, keep) for x, keep in zip(pair.apart, (pair.a, pair.b))]
+        windows = [windows_of(x, keep) for x, keep in zip(pair.split, (pair.a, pair.b))]
         weight = self.convolution.weight.mT.flatten(1)  # [out, kernel * width], as the windows are laid out
-        return pair.of(relu(linear(together(*windows), weight, self.convolution.bias)))
+        return pair.of(relu(linear(concatenate(*windows), weight, self.convolution.bias)))
 
 
 def windows_of(x: Float[Tensor, "B n h"], keep: Bool[Tensor, "B n"]) -> Float[Tensor, "B n 3*h"]:
@@ -46,7 +46,7 @@ class HeadPooling(nn.Module):
 
     def forward(self, pair: Pair) -> tuple[Tensor, Tensor]:
         """A vector [B, width] of each side.  Taps `pool/a_over_a/weight` [head, key], and the same for b."""
-        scores, values, pooled = pair.of(self.score(pair.rows)).apart, pair.of(self.value(pair.rows)).apart, []
+        scores, values, pooled = pair.of(self.score(pair.rows)).split, pair.of(self.value(pair.rows)).split, []
         for name, score, value, keep in zip("ab", scores, values, (pair.a, pair.b)):
             weights = kept_softmax(score.mT, keep[:, None])
             tap(f"pool/{name}_over_{name}/weight", weights, ("head", "key"), "weight", ("key",))
@@ -63,11 +63,11 @@ class MaxPooling(nn.Module):
 
     def forward(self, pair: Pair) -> tuple[Tensor, Tensor]:
         """A vector [B, width] of each side."""
-        a, b = (largest(x, keep) for x, keep in zip(pair.apart, (pair.a, pair.b)))
+        a, b = (max_pool(x, keep) for x, keep in zip(pair.split, (pair.a, pair.b)))
         return a, b
 
 
-def largest(x: Float[Tensor, "B n h"], keep: Bool[Tensor, "B n"]) -> Float[Tensor, "B h"]:
+def max_pool(x: Float[Tensor, "B n h"], keep: Bool[Tensor, "B n"]) -> Float[Tensor, "B h"]:
     """The maximum of each feature over the real tokens; zeros if there is none."""
     maxima = x.masked_fill(~keep[..., None], torch.finfo(x.dtype).min).amax(1)
     return maxima.masked_fill(~keep.any(1, keepdim=True), 0.0)

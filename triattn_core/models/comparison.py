@@ -33,11 +33,11 @@ def mean(states: States) -> Tensor:
     return (states.vectors * keep).sum(1) / keep.sum(1).clamp(min=1)
 
 
-def largest(states: States) -> Tensor:
+def max_pool(states: States) -> Tensor:
     """Maximum [B, h] of each feature over the real tokens; zeros if there is none."""
     keep = states.keep[..., None]
     maxima = states.vectors.masked_fill(~keep, torch.finfo(states.vectors.dtype).min).amax(1)
     return torch.where(keep.any(1), maxima, 0.0)
 
 
-POOLING = {"mean": (mean,), "mean_max": (mean, largest)}
+POOLING = {"mean": (mean,), "mean_max": (mean, max_pool)}

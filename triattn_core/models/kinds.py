@@ -10,7 +10,7 @@ from torch import nn
 
 from triattn_core.checkpoint.config import AnyConfig, Config
 from triattn_core.errors import ConfigError
-from triattn_core.models.coin import Coin, PairWords, own_words
+from triattn_core.models.coin import Coin, PairWords, load_words
 from triattn_core.models.encoder import Encoder
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.laboratory import LaboratoryModel, LaboratoryTokens
@@ -41,7 +41,7 @@ class Frozen(Protocol):
         """The inputs of the trained model."""
 
 
-def frozen(config: AnyConfig, folder: Path, device: str) -> tuple[Frozen, Tokenizer | Vocabulary]:
+def load_frozen_encoder(config: AnyConfig, folder: Path, device: str) -> tuple[Frozen, Tokenizer | Vocabulary]:
     """The frozen encoder on `device`, and its tokenizer, or the one in the checkpoint folder.
 
     Raises ConfigError as `reader`, and CheckpointError if either has another digest than the config records.
@@ -50,7 +50,7 @@ def frozen(config: AnyConfig, folder: Path, device: str) -> tuple[Frozen, Tokeni
         vocabulary = task_of(config).vocabulary
         return LaboratoryTokens(len(vocabulary.words)), vocabulary
     if config.encoder is None:
-        return own_words(folder, config.encoder_digest)
+        return load_words(folder, config.encoder_digest)
     encoder, tokenizer = load_encoder(config.encoder, device, config.encoder_digest)
     return reader(config, encoder), tokenizer
 
@@ -76,7 +76,7 @@ def outputs(config: AnyConfig) -> int:
 def task_of(config: AnyConfig):
     """The task of a config: its Example, roles, labels and metrics."""
     if config.kind == "laboratory":
-        return LABORATORY[config.task].sized(config.data.size)
+        return LABORATORY[config.task].at_size(config.data.size)
     return TASKS[config.task]
 
 

@@ -64,7 +64,7 @@ class ReaderConfig(BaseModel):
 class Answering(nn.Module):
     """Base of readers: scores of start and end of each passage word, before their softmax.
 
-    Subclasses define `encoded(text)` [B, n, d], the words in context, and `scores(passage, question)` [B, M, 2];
+    Subclasses define `encode_text(text)` [B, n, d], the words in context, and `scores(passage, question)` [B, M, 2];
     `attention.similarity` is their similarity function.
     """
 
@@ -81,10 +81,10 @@ class Answering(nn.Module):
 
     def states(self, texts: Sequence[States]) -> tuple[States, States]:
         """H and U of passage and question, encoded with the same weights."""
-        passage, question = (States(self.encoded(text), text.keep) for text in texts)
+        passage, question = (States(self.encode_text(text), text.keep) for text in texts)
         return passage, question
 
-    def encoded(self, text: States) -> Tensor:
+    def encode_text(self, text: States) -> Tensor:
         raise NotImplementedError
 
     def scores(self, passage: States, question: States) -> Tensor:
@@ -104,7 +104,7 @@ class Reader(Answering):
         self.model, self.second = Recurrent(nn.LSTM, self.attention.features, d), Recurrent(nn.LSTM, d, d)
         self.start, self.end = nn.Linear(2 * d, 1), nn.Linear(2 * d, 1)
 
-    def encoded(self, text: States) -> Tensor:
+    def encode_text(self, text: States) -> Tensor:
         projected = self.project(self.dropout(text.vectors))
         return self.encode(self.dropout(projected), text.keep)
 

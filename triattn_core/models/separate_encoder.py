@@ -39,8 +39,8 @@ class ApartEncoder(EncoderUser):
         given: by role, word vectors that replace the batch's words, or a mask of what may be attended to.
         """
         sequences = {
-            "query": _alone(batch.query, given.get("query")),
-            "key": _alone(batch.key, given.get("key")),
+            "query": _encode_alone(batch.query, given.get("query")),
+            "key": _encode_alone(batch.key, given.get("key")),
             "context": _texts(batch.context, given.get("context")),
         }
         states = self._states(sequences)
@@ -63,7 +63,7 @@ class ApartEncoder(EncoderUser):
             if sequence.words is None and sequence.seen is None
         }
         states_by_role = {}
-        for names in _of_like_width(plain_ids):
+        for names in _group_by_width(plain_ids):
             width = max(plain_ids[name].shape[1] for name in names)
             ids = torch.cat([pad(plain_ids[name], (0, width - plain_ids[name].shape[1]), value=-1) for name in names])
             distinct, positions = ids.unique(dim=0, return_inverse=True)
@@ -113,7 +113,7 @@ class Sequences:
         return unfolded
 
 
-def _alone(role: RoleBatch, given: InputOverride | None) -> Sequences:
+def _encode_alone(role: RoleBatch, given: InputOverride | None) -> Sequences:
     real = torch.ones_like(role.alone, dtype=torch.bool)
     real[:, 2:] = role.keep  # n real tokens between two special ones
     ids = role.alone.masked_fill(~real, -1)
@@ -146,7 +146,7 @@ def _texts(context: RoleBatch, given: InputOverride | None) -> Sequences:
     return Sequences(ids, words, seen, None, row, column, sequence, place)
 
 
-def _of_like_width(plain: Mapping[str, Tensor]) -> list[list[str]]:
+def _group_by_width(plain: Mapping[str, Tensor]) -> list[list[str]]:
     """The roles in groups of similar width, narrow ones first."""
     groups: list[list[str]] = []
     for name in sorted(plain, key=lambda role: plain[role].shape[1]):

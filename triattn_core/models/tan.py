@@ -179,7 +179,7 @@ class Tan(nn.Module):
 
     def forward(self, encoded: Encoded) -> Tensor:
         """Logits [B, outputs] from `[a, b, |a - b|, pooled]` as published, from `[a, b]` after a token comparison."""
-        a, b, context = self.projected(encoded)
+        a, b, context = self.project(encoded)
         for i, layer in enumerate(self.layers):
             a, b, context = layer(a, b, context, f"layer.{i}")
         left, right = (torch.cat([pool(states) for pool in self.pooling], -1) for states in (a, b))
@@ -190,7 +190,7 @@ class Tan(nn.Module):
             joined.append(self._drop_pooled(encoded.pooled))
         return self.predict(self.dropout(torch.cat(joined, dim=-1)))
 
-    def projected(self, encoded: Encoded) -> tuple[States, States, States]:
+    def project(self, encoded: Encoded) -> tuple[States, States, States]:
         """The states of query, key and context that enter the first layer."""
         a, b, context = encoded.query, encoded.key, encoded.context
         if self.narrow is not None:

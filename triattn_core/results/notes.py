@@ -140,7 +140,7 @@ def training_rows_note(cells: Sequence[Sequence[Cell]]) -> str:
 def _seeds(cells: Iterable[Cell]) -> list[Note]:
     measured = [cell for cell in cells if cell.values and cell.record and cell.column.split != "run"]
     runs = [(cell, cell.record) for cell in measured if cell.record]
-    counts = Counter((len(cell.values), record.each) for cell, record in runs)
+    counts = Counter((len(cell.values), record.unit) for cell, record in runs)
     if not counts:
         return []
     parts = [

@@ -57,7 +57,7 @@ class Cell:
         spread = stdev(self.values) if len(self.values) > 1 else None
         return None if self.ours is None else Sample(self.ours, spread, len(self.values))
 
-    def shown(self) -> float | None:
+    def rounded(self) -> float | None:
         """Our number, rounded as it is written."""
         return None if self.ours is None else round(self.ours, self.digits)
 
@@ -124,7 +124,7 @@ def _word(name: str, value: Any) -> str:
 
 def best_cells(cells: Sequence[Cell], ours: bool) -> set[int]:
     """Indices of the best cells of a column, by the numbers as written; of ours, or of the printed ones."""
-    numbers = [cell.shown() if ours else None if cell.printed is None else cell.printed.value for cell in cells]
+    numbers = [cell.rounded() if ours else None if cell.printed is None else cell.printed.value for cell in cells]
     values = {i: number for i, number in enumerate(numbers) if number is not None}
     if len(values) < 2:
         return set()

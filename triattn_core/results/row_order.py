@@ -54,7 +54,7 @@ class Agreement:
         others = [ours for row, _, ours in self.rows if row != name]
         return 1 + sum(sign * (other - own) > 0 for other in others), sign * own - max(sign * other for other in others)
 
-    def beyond(self) -> dict[tuple[str, ...], tuple[str, ...]]:
+    def by_worse_rows(self) -> dict[tuple[str, ...], tuple[str, ...]]:
         """`apart`, grouped by equal sets of worse rows: (better, …) → (worse, …), our best first."""
         names = [name for name, *_ in self.rows]
         groups: dict[tuple[str, ...], list[str]] = {}
@@ -79,7 +79,7 @@ def rank_agreements(tables: Sequence[Table], records: Sequence[Record]) -> list[
 def _agreement(cells: dict[str, Cell]) -> Agreement:
     column = next(iter(cells.values())).column
     sign = 1 if column.better == "higher" else -1
-    rows = [(name, *pair) for name, cell in cells.items() if (pair := _both(cell)) is not None]
+    rows = [(name, *pair) for name, cell in cells.items() if (pair := _printed_and_ours(cell)) is not None]
     rows.sort(key=lambda row: -sign * row[2])
     if len(rows) < MIN_ROWS:
         return Agreement(column, tuple(rows), len(cells))
@@ -95,7 +95,7 @@ def _agreement(cells: dict[str, Cell]) -> Agreement:
     return Agreement(column, tuple(rows), len(cells), rho, tau, apart, turned, first)
 
 
-def _both(cell: Cell) -> tuple[float, float] | None:
+def _printed_and_ours(cell: Cell) -> tuple[float, float] | None:
     """The printed number and ours, where both are there."""
     if cell.printed is None or cell.ours is None or cell.difference is None:
         return None

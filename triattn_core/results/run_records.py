@@ -64,7 +64,7 @@ class Record:
         return tuple(map(float, values)) if len(values) > 1 else ()
 
     @property
-    def each(self) -> str:
+    def unit(self) -> str:
         """The unit of its numbers: "seed" or "fold"; or which fold, if only one was measured."""
         config = metadata.flatten(self.entry.config)
         if config.get("data.folds") and not self.folds:

@@ -71,12 +71,12 @@ def loss_curves(records: Sequence[Record], split: str) -> pd.DataFrame:
     configs = {record.entry.name: record.entry.config for record in reader_records(records)}
     labels: dict[str, str] = {}
     for _, names in table.groupby(COLUMNS[:4]).checkpoint.unique().items():
-        labels |= _apart({name: configs[name] for name in names})
+        labels |= _distinguishing_settings({name: configs[name] for name in names})
     table.insert(4, "apart", table.checkpoint.map(labels))
     return table
 
 
-def _apart(configs: dict[str, Mapping]) -> dict[str, str]:
+def _distinguishing_settings(configs: dict[str, Mapping]) -> dict[str, str]:
     """The settings that distinguish these configs, by name: `seed 2`; if there are none or many, the name."""
     differ = metadata.differences(*configs.values())[0]
     labels = {

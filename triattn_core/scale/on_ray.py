@@ -72,7 +72,7 @@ def map_rows(
         id_column="row", checkpoint_path=str(folder / "checkpoint"), delete_checkpoint_on_success=False
     )
     done = threading.Event()
-    watch = threading.Thread(target=_watch, args=(folder / "parts", report, done), daemon=True)
+    watch = threading.Thread(target=_report_finished_rows, args=(folder / "parts", report, done), daemon=True)
     watch.start()
     try:
         blocks = max(len(os.listdir(folder / "rows")), min(4 * cluster.workers, rows // BATCH + 1))
@@ -97,7 +97,7 @@ def starts(folder: Path) -> int:
     return len(list((folder / "workers").glob("*.json")))
 
 
-def _watch(folder: Path, report: Callable[[int], None], done: threading.Event) -> None:
+def _report_finished_rows(folder: Path, report: Callable[[int], None], done: threading.Event) -> None:
     """Reports the rows of finished files; each file is opened once."""
     counts: dict[str, int] = {}
     last = False

@@ -56,7 +56,7 @@ def train(
 
     events, notes = Queue(actor_options={"num_cpus": 0}), order.runs / f"ray-{uuid4().hex[:8]}"
     try:
-        yield from _watched(_trainer(order, events, cluster, notes).fit, events)
+        yield from _worker_events(_trainer(order, events, cluster, notes).fit, events)
     finally:
         events.shutdown()
         shutil.rmtree(notes, ignore_errors=True)
@@ -149,7 +149,7 @@ def _work(config: dict) -> None:
             events.put(error)
 
 
-def _watched(fit: Callable[[], Any], events: Any) -> Iterator[Event]:
+def _worker_events(fit: Callable[[], Any], events: Any) -> Iterator[Event]:
     """The events of the workers while `fit` runs."""
     ended: list[BaseException | None] = []
 

@@ -99,7 +99,7 @@ def maps(
     """What is drawn of one checkpoint as it is read, its weights, and notes: a layer or head that it does not have is
     replaced by its last, and that is said.  Of Bi-joint the part over the key sequence; see `on_context`."""
     site, head, notes = _site(explained, choice)
-    trace = reading.marked(explained.trace, site.rstrip("/"))
+    trace = reading.mark_sinks(explained.trace, site.rstrip("/"))
     fold, quantity = partial(reading.array, texts=trace.texts), choice.site.rsplit("/", 1)[1]
     sites = (joint_keys.key_part(trace.site(site + kind)) for kind in (quantity, "weight"))
     drawn, weights = (compare.two_way_map(site, head, fold) for site in sites)

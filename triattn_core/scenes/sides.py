@@ -109,7 +109,8 @@ def options(
     explained_all = [first, models.explain(entry, example, other_option(example, first, other))]
     site = choice.site.rsplit("/", 1)[0]
     explained_all = [
-        replace(explained, trace=fold_axis(reading.marked(explained.trace, site), unit)) for explained in explained_all
+        replace(explained, trace=fold_axis(reading.mark_sinks(explained.trace, site), unit))
+        for explained in explained_all
     ]
     shown = [panels.of_option(explained, example, choice, reading) for explained in explained_all]
     compare.require_same_tokens([panel.weights for panel in shown], [panel.name for panel in shown])

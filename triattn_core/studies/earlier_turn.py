@@ -29,13 +29,13 @@ ANSWERS = {
 }
 
 
-def written(thing: str, ending: str) -> Example:
+def make_dialogue(thing: str, ending: str) -> Example:
     """Something does not work, the first advice does not help, and three responses are about three things."""
     history = (FIRST[thing], "switch it off and on again and restart the session", ending)
     return Example(history, tuple(ANSWERS.values()), list(ANSWERS).index(thing))
 
 
-def changed(example: Example, thing: str) -> Example:
+def with_first_turn(example: Example, thing: str) -> Example:
     """The same dialogue with another first turn."""
     return replace(example, history=(FIRST[thing], *example.history[1:]))
 
@@ -55,7 +55,7 @@ def falls_without_it(bundles: Sequence[Bundle], example: Example) -> float:
     def probability(dialogue: Example) -> float:
         return explain(bundles[0], dialogue, lambda site: False)[0].probabilities[right]
 
-    others = [probability(changed(example, thing)) for i, thing in enumerate(FIRST) if i != right]
+    others = [probability(with_first_turn(example, thing)) for i, thing in enumerate(FIRST) if i != right]
     return 100 * (probability(example) - sum(others) / len(others))
 
 
@@ -73,18 +73,18 @@ def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]
     """The same response in the dialogue that it fits, and in one that it does not."""
     return {
         "the first turn is about it": first_turn(bundles[0], example),
-        "about something else": first_turn(bundles[0], changed(example, "printer")),
+        "about something else": first_turn(bundles[0], with_first_turn(example, "printer")),
     }
 
 
 ENDINGS = ("did that, it still does not work", "i tried that, no difference")
-FIRST_EXAMPLE = written("wireless", ENDINGS[0])
+FIRST_EXAMPLE = make_dialogue("wireless", ENDINGS[0])
 
 STUDY = Study(
     order=27,
     title="Does an earlier turn decide?",
     checkpoints=("ubuntu-tri-living",),
-    examples=tuple(written(thing, ending) for ending in ENDINGS for thing in ("wireless", "sound")),
+    examples=tuple(make_dialogue(thing, ending) for ending in ENDINGS for thing in ("wireless", "sound")),
     measure=falls_without_it,
     unit="points",
     shown=82.5,

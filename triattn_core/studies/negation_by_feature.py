@@ -34,7 +34,7 @@ def share_of_not(array: xr.DataArray) -> xr.DataArray:
     return array[query.index("is"), key.index("not")]
 
 
-def above_its_head(bundles: Sequence[Bundle], example: Example) -> float:
+def margin_over_head(bundles: Sequence[Bundle], example: Example) -> float:
     """The largest weight of a feature minus the mean of the head, in points."""
     shares = share_of_not(tensor(bundles[0], example))
     return 100 * float(shares.max() - shares.mean())
@@ -55,7 +55,7 @@ STUDY = Study(
         Example(f"The {thing} is not {quality}.")
         for thing, quality in (("film", "good"), ("ending", "convincing"), ("film", "funny"), ("plot", "clever"))
     ),
-    measure=above_its_head,
+    measure=margin_over_head,
     unit="points",
     shown=28.8,
     above=20.0,

@@ -34,7 +34,7 @@ def journey(how: str, label: int) -> Example:
     return Example(JOURNEY.format(how), "How did Anna travel to her grandmother?", options, label)
 
 
-def shop(what: str, label: int) -> Example:
+def passage_about_shop(what: str, label: int) -> Example:
     """Why a shop closed: the second sentence says it."""
     options = ("The lights broke", "The door broke", "The oven broke", "He was ill")
     return Example(SHOP.format(what), "Why did Mr Brown close his shop at noon?", options, label)
@@ -90,7 +90,12 @@ STUDY = Study(
     order=28,
     title="Does the answer need the map?",
     checkpoints=("race-tri-published",),
-    examples=(FIRST, journey("rode her bicycle", 3), shop("the oven", 2), shop("the lights", 0)),
+    examples=(
+        FIRST,
+        journey("rode her bicycle", 3),
+        passage_about_shop("the oven", 2),
+        passage_about_shop("the lights", 0),
+    ),
     measure=text_less_attention,
     unit="log-odds",
     shown=2.96,

@@ -10,7 +10,7 @@ from pathlib import Path
 from triattn_core.errors import DataError, InputError
 from triattn_core.tasks import rankings
 from triattn_core.tasks.task import InputForm
-from triattn_core.text.roles import Limits, Part, Roles, joint, outside, tokens_notes
+from triattn_core.text.roles import Limits, Part, Roles, joint, role_outside_context, tokens_notes
 from triattn_core.text.rows import field, number, read_examples, texts_field
 from triattn_core.text.tokenizer import Tokenizer, Tokens
 
@@ -102,7 +102,7 @@ def _roles(
     if not turns[-1]:
         raise InputError("The last turn has no character that the model can read: type at least one word.")
     rankings.require_tokens("Candidate", candidates)
-    first = _first(turns, max(map(len, candidates)), limits)
+    first = _oldest_turn(turns, max(map(len, candidates)), limits)
     notes: list[str] = []
     if first:
         dropped = "Turn 1 is" if first == 1 else f"Turns 1 to {first} are"
@@ -116,14 +116,14 @@ def _roles(
     for i, (text, tokens) in enumerate(zip(example.candidates, candidates)):
         response = Part("response", text, tokens, "response", 1)
         context = joint(parts if limits.apart else [*parts, response], tokenizer)
-        key = outside(response, tokenizer) if limits.apart else context.take("response")
+        key = role_outside_context(response, tokenizer) if limits.apart else context.take("response")
         option_notes = tokens_notes(f"Candidate {i + 1}", text, tokens, tokenizer)
         query = context.take(parts[-1].name)
         rows.append(rankings.pool_roles(query, key, context, limits, (*notes, *option_notes), texts(example, i)))
     return tuple(rows)
 
 
-def _first(turns: Sequence[Tokens], longest: int, limits: Limits) -> int:
+def _oldest_turn(turns: Sequence[Tokens], longest: int, limits: Limits) -> int:
     """The index of the oldest turn that fits besides the longest candidate and special tokens, and gets a cell."""
     room = limits.tokens - longest - 2
     max_turns = (limits.cells[2] - 3) // 2 if limits.cells else len(turns)

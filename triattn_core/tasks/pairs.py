@@ -11,7 +11,7 @@ from pathlib import Path
 
 from triattn_core.errors import InputError
 from triattn_core.tasks.task import InputForm
-from triattn_core.text.roles import Limits, Part, Roles, alone, joint, segment_ids, tokens_notes
+from triattn_core.text.roles import Limits, Part, Roles, encode_groups, joint, segment_ids, tokens_notes
 from triattn_core.text.rows import field, number, read_json_lines
 from triattn_core.text.tokenizer import Tokenizer
 
@@ -96,7 +96,7 @@ def roles(batch: Sequence[Example], tokenizer: Tokenizer, limits: Limits) -> lis
             Part("a", example.text_a, a, "sentence A", 0, types_a),
             Part("b", example.text_b, b, "sentence B", 1, types_b),
         )
-        context = alone([[part] for part in parts], tokenizer) if limits.apart else joint(parts, tokenizer)
+        context = encode_groups([[part] for part in parts], tokenizer) if limits.apart else joint(parts, tokenizer)
         rows.append((Roles(context.take("a"), context.take("b"), context, tuple(notes)),))
     return rows
 

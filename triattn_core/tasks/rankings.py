@@ -69,7 +69,7 @@ def pool_roles(
     texts: texts whose sentences do not share a cell.
     """
     if limits.cells:
-        query, key, context = (role.pooled(n, texts) for role, n in zip((query, key, context), limits.cells))
+        query, key, context = (role.pool(n, texts) for role, n in zip((query, key, context), limits.cells))
     return Roles(query, key, context, tuple(notes))
 
 

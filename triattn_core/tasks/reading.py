@@ -13,8 +13,8 @@ from triattn_core.errors import InputError
 from triattn_core.tasks import rankings
 from triattn_core.tasks.task import InputForm
 from triattn_core.text.cells import merge_spans, sentences
-from triattn_core.text.excerpt import nearest
-from triattn_core.text.roles import Limits, Part, Roles, joint, outside, tokens_notes
+from triattn_core.text.excerpt import best_excerpt
+from triattn_core.text.roles import Limits, Part, Roles, joint, role_outside_context, tokens_notes
 from triattn_core.text.rows import field, number, read_examples, texts_field
 from triattn_core.text.tokenizer import Tokenizer, Tokens
 
@@ -108,7 +108,7 @@ def _roles(
     rankings.require_tokens("Option", options)
     room = limits.tokens - SPECIAL - len(question) - max(map(len, options))
     relevant_ids = {id_ for tokens in (question, *options) for id_ in tokens.ids}
-    passage = nearest(passage, example.passage, room, relevant_ids)
+    passage = best_excerpt(passage, example.passage, room, relevant_ids)
     passage_and_question = (
         Part("passage", example.passage, passage, _sentences(example.passage, passage, limits)),
         Part("question", example.question, question, "question", 1),
@@ -120,7 +120,7 @@ def _roles(
         option = Part("option", text, tokens, "option", 1)
         context = joint(passage_and_question[:1] if limits.apart else [*passage_and_question, option], tokenizer)
         query, key = (
-            outside(part, tokenizer) if limits.apart else context.take(part.name)
+            role_outside_context(part, tokenizer) if limits.apart else context.take(part.name)
             for part in (passage_and_question[1], option)
         )
         option_notes = tokens_notes(f"Option {chr(65 + i)}", text, tokens, tokenizer)

@@ -12,7 +12,7 @@ from triattn_core.tasks.pairs import natural
 from triattn_core.tasks.task import InputForm
 from triattn_core.text.roles import Limits
 from triattn_core.text.rows import field, number, read_examples
-from triattn_core.text.texts import Texts, alone
+from triattn_core.text.texts import Texts, separate_texts
 from triattn_core.text.tokenizer import Tokenizer
 
 NAME, LABEL, FORM = "sentences", "Sentences", InputForm.SENTENCES
@@ -60,7 +60,7 @@ def from_file(row: dict, where: str) -> Example:
 
 def roles(batch: Sequence[Example], tokenizer: Tokenizer, limits: Limits) -> list[tuple[Texts]]:
     """The sentence, at most `limits.tokens` tokens.  Raises InputError if it has no token."""
-    return alone(TEXTS, [texts(example) for example in batch], tokenizer, limits)
+    return separate_texts(TEXTS, [texts(example) for example in batch], tokenizer, limits)
 
 
 @cache

@@ -13,7 +13,7 @@ from triattn_core.text.tokenizer import Tokens
 UNIT = 10**9  # integer scores, so that ties are exact
 
 
-def nearest(tokens: Tokens, text: str, max_tokens: int, relevant_ids: Collection[int]) -> Tokens:
+def best_excerpt(tokens: Tokens, text: str, max_tokens: int, relevant_ids: Collection[int]) -> Tokens:
     """The run of at most `max_tokens` tokens that shares most with `relevant_ids`; the first one on ties.
 
     It starts at a sentence, or ends with the text.  A relevant token scores 1 / its count in the text: a name more than

@@ -13,7 +13,7 @@ _NEIGHBOURS = {"HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean
 _WORD = re.compile(r"[a-z\u00c0-\u024f]+(?:['’][a-z]+)?")
 
 
-def guess(text: str) -> str | None:
+def guess_language(text: str) -> str | None:
     """`"zh"` if Chinese characters outnumber Latin words, `"en"` if words do; `"Japanese"`, `"Korean"` or a script such
     as `"Arabic"` if most letters belong to it; otherwise None.
 
@@ -38,6 +38,6 @@ def _script(text: str) -> tuple[str, int]:
 
 def other_than(code: str, texts: Iterable[str]) -> str | None:
     """The language of most of the texts, if it is not `code`; otherwise None."""
-    counts = Counter(filter(None, map(guess, texts)))
+    counts = Counter(filter(None, map(guess_language, texts)))
     language, count = counts.most_common(1)[0] if counts else (None, 0)
     return language if language != code and 2 * count > counts.total() else None

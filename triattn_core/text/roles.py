@@ -48,7 +48,7 @@ class Role:
         columns = [getattr(self, field.name) for field in fields(self) if field.name != "cells"]
         return Role(*(tuple(column[i] for i in rows) for column in columns))
 
-    def pooled(self, max_cells: int, texts: Mapping[str, str] = NO_TEXTS) -> Role:
+    def pool(self, max_cells: int, texts: Mapping[str, str] = NO_TEXTS) -> Role:
         """The same tokens in at most `max_cells` cells; each special token is a cell of its own.
 
         No cell crosses the end of a segment, nor of a sentence of `texts` if there are enough cells for that.
@@ -162,7 +162,7 @@ def joint(parts: Iterable[Part], tokenizer: Tokenizer) -> Role:
     return Role(ids, strings, texts, spans, special, tuple(range(len(ids))), types, segments)
 
 
-def alone(groups: Iterable[Sequence[Part]], tokenizer: Tokenizer) -> Role:
+def encode_groups(groups: Iterable[Sequence[Part]], tokenizer: Tokenizer) -> Role:
     """`[CLS] part [SEP] … [CLS] part [SEP]`: only the parts of one group are encoded together."""
     roles = [joint(group, tokenizer) for group in groups]
     columns = (chain.from_iterable(getattr(role, field.name) for role in roles) for field in fields(Role)[:-1])
@@ -170,7 +170,7 @@ def alone(groups: Iterable[Sequence[Part]], tokenizer: Tokenizer) -> Role:
     return replace(role_, positions=tuple(range(len(role_))))
 
 
-def outside(part: Part, tokenizer: Tokenizer) -> Role:
+def role_outside_context(part: Part, tokenizer: Tokenizer) -> Role:
     """The tokens of a text that is not part of the context."""
     role = joint([part], tokenizer).take(part.name)
     return replace(role, positions=(-1,) * len(role))

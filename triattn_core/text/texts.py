@@ -41,7 +41,7 @@ class Texts:
         return {"query": role or first, "key": role or (rest or [first])[0]}
 
 
-def alone(
+def separate_texts(
     titles: Mapping[str, str], rows: Sequence[Mapping[str, str]], tokenizer: Tokenizer, limits: Limits
 ) -> list[tuple[Texts]]:
     """The texts of each row, at most `limits.tokens` tokens each.

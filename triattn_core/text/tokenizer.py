@@ -82,7 +82,7 @@ class Tokenizer:
 
     def _tokens(self, text: str, encoding: tokenizers.Encoding, limit: int, longer: bool) -> Tokens:
         rows = list(zip(encoding.ids, encoding.tokens, encoding.offsets))
-        has_marks = not text.isascii() and any(map(joins, text))
+        has_marks = not text.isascii() and any(map(is_combining, text))
         if has_marks or self.special["unk"] in encoding.ids:
             rows = merge_characters(text, rows, self.special["unk"])
         ids, strings, spans = zip(*rows[:limit]) if rows else ((), (), ())
@@ -91,7 +91,7 @@ class Tokenizer:
         return Tokens(ids, strings, spans, len(rest.strip()))
 
 
-def joins(char: str) -> bool:
+def is_combining(char: str) -> bool:
     """Whether a character may combine with the previous one: accents, voiced kana marks, parts of Hangul."""
     return unicodedata.category(char)[0] == "M" or char in "\uff9e\uff9f" or "\u1160" <= char <= "\u11ff"
 

@@ -66,11 +66,11 @@ def _default(values: np.ndarray, context: bool) -> tuple[str, ...]:
         )
     if values.ndim in DEFAULT_AXES:
         return DEFAULT_AXES[values.ndim]
-    text = f"{_shape(values)} can be read in more than one way: name the axes, such as {_likely(values)}"
+    text = f"{_shape(values)} can be read in more than one way: name the axes, such as {_guess_quantity(values)}"
     raise AxesError(text, READINGS[values.ndim])
 
 
-def _likely(values: np.ndarray) -> str:
+def _guess_quantity(values: np.ndarray) -> str:
     if values.ndim == 3:
         return "head query key"
     last = sums_to_one(values, (values.ndim - 1,))

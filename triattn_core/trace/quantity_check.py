@@ -43,7 +43,7 @@ def check_quantity(
     if quantity is None:
         if low < -BELOW or not sums_to_one(values, axes):
             raise QuantityError(
-                f"what are these numbers, from {low:.3g} to {high:.3g}? {_apart(values, dims, over)}: "
+                f"what are these numbers, from {low:.3g} to {high:.3g}? {_describe_violations(values, dims, over)}: "
                 f"name the quantity, one of {', '.join(QUANTITIES)}"
             )
         quantity = "weight"
@@ -77,7 +77,7 @@ def row_notes(values: np.ndarray, dims: Sequence[str], over: Sequence[str]) -> l
         deviations = np.where(nonzero, np.abs(sums - 1), -1.0)
         misses, largest = int((deviations > CLOSE).sum()), float(deviations.max())
         if misses:
-            notes.append(f"{_apart(values, dims, over)}. Nothing is normalised.")
+            notes.append(f"{_describe_violations(values, dims, over)}. Nothing is normalised.")
         else:
             notes.append(f"All rows sum to one over {' × '.join(over)}, within {largest:.1g}.")
     if empty := int((~nonzero).sum()):
@@ -85,7 +85,7 @@ def row_notes(values: np.ndarray, dims: Sequence[str], over: Sequence[str]) -> l
     return notes
 
 
-def _apart(values: np.ndarray, dims: Sequence[str], over: Sequence[str]) -> str:
+def _describe_violations(values: np.ndarray, dims: Sequence[str], over: Sequence[str]) -> str:
     """How many rows do not sum to one, the worst of them, and the axes over which the values do sum to one."""
     sums = values.sum(tuple(dims.index(axis) for axis in over), dtype=np.float64)
     miss = np.where(sums != 0, np.abs(sums - 1), 0.0)

@@ -60,7 +60,7 @@ class TokenGrouping:
 
         If layers have masks, only weights are kept: see `keep_weights`.  Raises TraceError.
         """
-        trace = self.marked(trace, site)
+        trace = self.mark_sinks(trace, site)
         if self.folds:
             trace = keep_weights(trace)
         for axis, unit in self.folds.items():
@@ -73,7 +73,7 @@ class TokenGrouping:
         own = f" --phrases {quote(' | '.join(self.own))}" if self.own else ""
         return f"--group-by {' '.join(f'{axis}={unit}' for axis, unit in self.folds.items())}{own}"
 
-    def marked(self, trace: AttentionTrace, site: str) -> AttentionTrace:
+    def mark_sinks(self, trace: AttentionTrace, site: str) -> AttentionTrace:
         """Mark the sinks of a site if they are to be hidden; tokens are not grouped."""
         return mark_sinks(trace, site, self.sinks) if self.sinks else trace
 

@@ -22,7 +22,7 @@ from triattn_core.training.metrics_writer import is_cross_validated, machine, re
 from triattn_core.training.model_card import encoder_card
 from triattn_core.training.reader.trainer import train_reader
 from triattn_core.training.recipe import read_recipe
-from triattn_core.training.sentence.trainer import folds, train_sentence
+from triattn_core.training.sentence.trainer import fold_configs, train_sentence
 from triattn_core.training.tan.trainer import train_tan
 
 TRAINERS: dict[str, Callable[..., Iterator[Event]]] = {
@@ -48,7 +48,7 @@ def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: 
             yield from _train_encoder(path, config, data, runs, resume, command)
             continue
         if is_cross_validated(config):
-            for folder, fold_config in folds(config, path.parent, runs).items():
+            for folder, fold_config in fold_configs(config, path.parent, runs).items():
                 yield from train_seeds(path, fold_config, {fold_config.training.seed: folder}, data, runs, resume)
             trained.append((path.parent, config))
             continue

@@ -40,7 +40,7 @@ from triattn_core.training.reader.data import reader_splits
 from triattn_core.training.reader.model_card import reader_card
 from triattn_core.training.sentence.model_card import sentence_card
 from triattn_core.training.sentence.splits import splits
-from triattn_core.training.sentence.trainer import folds
+from triattn_core.training.sentence.trainer import fold_configs
 
 NOTHING: Mapping = MappingProxyType({})
 ATTENTION_ROWS = 2000  # rows of dev for the measures of a TAN's attention
@@ -74,7 +74,7 @@ def record_metrics(
     groups: dict[tuple, list[tuple[Path, AnyConfig]]] = {}
     for folder, config in trained:
         if is_cross_validated(config):
-            yield _folds(folder, config, data, runs, resume, command)
+            yield _measure_folds(folder, config, data, runs, resume, command)
             continue
         if config.kind == "laboratory":
             yield _laboratory(folder, config, data, runs, command)
@@ -115,10 +115,12 @@ def _measurement_key(config: AnyConfig) -> str:
     )
 
 
-def _folds(folder: Path, config: SentenceCheckpoint, data: Path, runs: Path, resume: bool, command: str) -> Event:
+def _measure_folds(
+    folder: Path, config: SentenceCheckpoint, data: Path, runs: Path, resume: bool, command: str
+) -> Event:
     """Measure each fold's weights on the rows that they were not trained on; record all folds."""
     by_fold = {}
-    for path, fold_config in folds(config, folder, runs).items():
+    for path, fold_config in fold_configs(config, folder, runs).items():
         (by_fold[fold_config.data.fold],) = measure([load(path)], fold_config, data, runs, resume)
     by_seed = {config.training.seed: mean_over_folds(by_fold)}
     return _write(

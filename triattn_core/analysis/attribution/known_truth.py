@@ -24,7 +24,7 @@ from triattn_core.attention.weight_override import replacing
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.inference.batch import collate
 from triattn_core.inference.laboratory import weights_of
-from triattn_core.inference.laboratory_references import untrained
+from triattn_core.inference.laboratory_references import untrained_copy
 from triattn_core.models.laboratory import LaboratoryModel
 from triattn_core.tasks.laboratory import Example
 
@@ -106,7 +106,7 @@ METHODS: Mapping[str, Callable[[Row], Scores]] = {
 }
 
 
-def finds(scores: Scores, example: Example) -> dict[str, bool]:
+def hits_truth(scores: Scores, example: Example) -> dict[str, bool]:
     """Whether the highest score of the keys, of the context tokens, and both at once, are those of a true cell."""
     best = [int(np.argmax(scores[role])) for role in ROLES[1:] if role in scores]
     hits = {
@@ -127,7 +127,7 @@ def truth_found(
     for example in rows:
         row = Row(bundle, example)
         for name, method in METHODS.items():
-            shares[name].append(finds(method(row), example))
+            shares[name].append(hits_truth(method(row), example))
         shares["chance"].append(_chance(example))
         progress(1)
     return {
@@ -153,7 +153,7 @@ def accuracy_with_replaced(bundle: Bundle, examples: Sequence[Example], seed: in
     draw = torch.Generator(bundle.device).manual_seed(seed)
     (roles, *_) = zip(*bundle.task.roles(rows, bundle.tokenizer, bundle.config.limits))
     with torch.inference_mode(), recording(lambda site: site.endswith("/weight")) as record:
-        untrained(bundle).logits(collate(roles, bundle.tokenizer))
+        untrained_copy(bundle).logits(collate(roles, bundle.tokenizer))
     others = {site: tapped.tensor for site, tapped in record.sites.items()}
 
     def accuracy(change: Callable[..., Tensor]) -> float:
@@ -164,19 +164,19 @@ def accuracy_with_replaced(bundle: Bundle, examples: Sequence[Example], seed: in
     product = replacement("product_of_marginals")
     return {
         "as trained": accuracy(lambda site, weights, keeps: weights),
-        "even": accuracy(_even),
-        "shuffled": accuracy(partial(_shuffled, draw)),
+        "even": accuracy(_even_weights),
+        "shuffled": accuracy(partial(_shuffled_weights, draw)),
         "untrained": accuracy(lambda site, weights, keeps: others[site].to(weights)),
     } | ({"product of marginals": accuracy(product)} if bundle.config.model.mechanism == "tri" else {})
 
 
-def _even(site: str, weights: Tensor, keeps: Mapping[str, Tensor]) -> Tensor:
+def _even_weights(site: str, weights: Tensor, keeps: Mapping[str, Tensor]) -> Tensor:
     for dim in range(3, weights.ndim):
         weights = redistribute(weights, torch.ones_like(weights), dim)
     return weights
 
 
-def _shuffled(draw: torch.Generator, site: str, weights: Tensor, keeps: Mapping[str, Tensor]) -> Tensor:
+def _shuffled_weights(draw: torch.Generator, site: str, weights: Tensor, keeps: Mapping[str, Tensor]) -> Tensor:
     for dim in range(3, weights.ndim):
         every = [size if d == dim else 1 for d, size in enumerate(weights.shape)]
         weights = shuffle(weights, torch.ones(every, dtype=torch.bool, device=weights.device), dim, draw)
@@ -192,6 +192,6 @@ def try_instruments(
     return {
         "n": len(rows),
         "trained": truth_found(bundle, rows, progress),
-        "untrained": truth_found(untrained(bundle), rows, progress),
+        "untrained": truth_found(untrained_copy(bundle), rows, progress),
         "accuracy": accuracy_with_replaced(bundle, rows),
     }

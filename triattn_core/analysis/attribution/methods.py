@@ -208,7 +208,7 @@ def _rollout(method_input: _MethodInput) -> dict[str, np.ndarray]:
     return method_input.with_special(estimators.rollout(method_input.trace, residual))
 
 
-def _integrated(method_input: _MethodInput) -> dict[str, np.ndarray]:
+def _integrated_gradients(method_input: _MethodInput) -> dict[str, np.ndarray]:
     with gradients_enabled():
         attributions, method_input.gap = estimators.integrated_gradients(
             method_input.score, method_input.vectors, method_input.baseline, method_input.steps, method_input.rows
@@ -234,7 +234,7 @@ ROWS: Mapping[str, Callable[[Query, int], int]] = {  # passes that a method make
     "occlusion": lambda query, steps: 1 + sum(len(word_positions(getattr(query.roles, role))) for role in ROLES),
 }
 METHODS: Mapping[str, Callable[[_MethodInput], dict[str, np.ndarray]]] = {
-    "integrated gradients": _integrated,
+    "integrated gradients": _integrated_gradients,
     "gradient × input": _gradient,
     "occlusion": _occlusion,
     "attention": lambda run: run.with_special(estimators.attention_mass(run.trace)),

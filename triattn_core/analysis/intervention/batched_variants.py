@@ -13,7 +13,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from triattn_core.attention.similarity.exponential import at_once
+from triattn_core.attention.similarity.exponential import without_compilation
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import is_recording
 from triattn_core.attention.tri import LARGEST
@@ -51,7 +51,7 @@ class Query:
     def roles(self) -> Roles:
         return self.options[self.option]
 
-    def among(self, outputs: Tensor) -> Tensor:
+    def answer_scores(self, outputs: Tensor) -> Tensor:
         """Scores [V, answers] from outputs [V, outputs] of the traced option; other options keep their scores."""
         if len(self.options) == 1:
             return answers.scores(outputs, [1] * len(outputs))
@@ -61,11 +61,11 @@ class Query:
 
     def log_odds(self, outputs: Tensor) -> Tensor:
         """log p - log(1 - p) [V] of the answer, from outputs [V, outputs] of the traced option."""
-        return log_odds(self.among(outputs), self.answer)
+        return log_odds(self.answer_scores(outputs), self.answer)
 
     def probability(self, outputs: Tensor) -> Tensor:
         """p [V] of the answer."""
-        return self.among(outputs).double().softmax(-1)[:, self.answer]
+        return self.answer_scores(outputs).double().softmax(-1)[:, self.answer]
 
 
 def run_query(bundle: Bundle, example, option: int | None = None) -> Query:
@@ -78,7 +78,7 @@ def run_query(bundle: Bundle, example, option: int | None = None) -> Query:
     example.check()
     options = tuple(bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)[0])
     require_option(bundle.task, option, len(options))
-    with at_once():
+    with without_compilation():
         outputs = torch.cat([bundle.logits(collate([roles], bundle.tokenizer)) for roles in options])
     scores = answers.scores(outputs, [len(options)])[0]
     best = int(scores.argmax())
@@ -104,7 +104,7 @@ def outputs_without(
     own: False where query and key do not stand in the context: C-Bi-Attention falls back too.
     """
     outputs = torch.empty(len(removed["context"]), bundle.num_outputs)
-    with torch.inference_mode(), at_once():
+    with torch.inference_mode(), without_compilation():
         for places, encoded in encode_variants(bundle, roles, removed, read):
             encoded = encoded if own else drop_own_context(encoded)
             outputs[places] = bundle.model(encoded if is_recording() else drop_removed(encoded)).float().cpu()
@@ -231,5 +231,5 @@ def removal_masks(roles: Roles, places: Sequence[Sequence[int]], everywhere: boo
 @contextmanager
 def gradients_enabled() -> Iterator[None]:
     """Enables gradients inside, even if a page has turned them off."""
-    with torch.inference_mode(False), torch.enable_grad(), at_once():
+    with torch.inference_mode(False), torch.enable_grad(), without_compilation():
         yield

@@ -153,7 +153,7 @@ def _with_context(roles: Roles, context: Role, moved: Mapping[int, int], limits:
         replace(role, positions=tuple(-1 if i < 0 else moved[i] for i in role.positions))
         for role in (roles.query, roles.key)
     )
-    return Roles(query, key, context.pooled(limits.cells[2]) if limits.cells else context, roles.notes)
+    return Roles(query, key, context.pool(limits.cells[2]) if limits.cells else context, roles.notes)
 
 
 def _take_positions(role: Role, row: Sequence[int]) -> Role:

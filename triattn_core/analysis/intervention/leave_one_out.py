@@ -26,7 +26,7 @@ from triattn_core.analysis.intervention.batched_variants import (
     run_query,
 )
 from triattn_core.analysis.mining.context_shift import row_divergence
-from triattn_core.attention.similarity.exponential import at_once
+from triattn_core.attention.similarity.exponential import without_compilation
 from triattn_core.attention.tap import TappedTensor, recording
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import InputError
@@ -88,7 +88,7 @@ def _score_variants(
             else:
                 variant_outputs = outputs_without(query.bundle, roles, missing, read)
         outputs.append(variant_outputs)
-    scores = torch.cat(outputs, 1) if len(outputs) > 1 else query.among(outputs[0])
+    scores = torch.cat(outputs, 1) if len(outputs) > 1 else query.answer_scores(outputs[0])
     change = log_odds(scores, query.answer) - log_odds(query.scores[None], query.answer)
     flips = scores.argmax(-1) != int(query.scores.argmax())
     return {"change": change.numpy(), **moved, "flips": flips.numpy()}
@@ -100,7 +100,7 @@ def _outputs_and_shift(
 ) -> tuple[Tensor, np.ndarray]:
     """Outputs as `outputs_without` gives them, and `moved` [V]."""
     outputs, moved = torch.empty(len(removed["context"]), bundle.num_outputs), np.empty(len(removed["context"]))
-    with at_once():
+    with without_compilation():
         [(_, whole)] = encode_variants(bundle, roles, {"context": torch.zeros(1, len(roles.context), dtype=torch.bool)})
         _, before = _outputs_and_weights(bundle, whole)
         for places, encoded in encode_variants(bundle, roles, removed, read):

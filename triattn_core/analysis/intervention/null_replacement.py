@@ -27,7 +27,7 @@ from triattn_core.analysis.catalogue import REPLACEMENTS
 from triattn_core.analysis.intervention.batched_variants import repeat_encoded, row_slices, run_query
 from triattn_core.analysis.intervention.interventions import Edit, Outcome, make_outcome
 from triattn_core.attention.fixed_weights import replacement
-from triattn_core.attention.similarity.exponential import at_once
+from triattn_core.attention.similarity.exponential import without_compilation
 from triattn_core.attention.tap import recording
 from triattn_core.attention.weight_override import replacing
 from triattn_core.checkpoint.bundle import Bundle
@@ -76,7 +76,7 @@ def run_null_test(
     query = run_query(bundle, example, option)
     draws = max(1, draws) if REPLACEMENTS[how].drawn else 1
     batches, first = [], None
-    with torch.inference_mode(), at_once():
+    with torch.inference_mode(), without_compilation():
         encoded = bundle.encoder(collate([query.roles], bundle.tokenizer).to(bundle.device))
         with recording() as before:
             bundle.model(encoded)
@@ -91,7 +91,7 @@ def run_null_test(
             first = first or record
     assert first is not None  # there is at least one draw
     outputs = torch.cat(batches)
-    scores, same = query.among(outputs), Edit(query.roles)
+    scores, same = query.answer_scores(outputs), Edit(query.roles)
     start = make_outcome(query, query.scores, before, same)
     flipped = (scores.argmax(-1) != start.prediction.best).numpy()
     return NullTest(

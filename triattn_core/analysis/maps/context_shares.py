@@ -10,7 +10,7 @@ import pandas as pd
 from triattn_core.analysis.intervention.batched_variants import run_query
 from triattn_core.analysis.maps import anova
 from triattn_core.analysis.mining.miner import TablePart
-from triattn_core.attention.similarity.exponential import at_once
+from triattn_core.attention.similarity.exponential import without_compilation
 from triattn_core.attention.tap import recording
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import ConfigError, DataError, InputError
@@ -38,7 +38,7 @@ def measure_rows(bundle: Bundle, rows: Iterable[tuple[int, Any]]) -> Iterator[Ta
 
 def _table(bundle: Bundle, example) -> pd.DataFrame:
     roles = run_query(bundle, example).roles
-    with recording() as record, at_once():
+    with recording() as record, without_compilation():
         bundle.logits(collate([roles], bundle.tokenizer))
     sites = {name: tapped.tensor[0].double().cpu().numpy() for name, tapped in record.sites.items()}
     names = [name.removesuffix("/relevance") for name in sites if name.endswith("/relevance")]

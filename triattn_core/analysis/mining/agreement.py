@@ -32,7 +32,7 @@ def right_combinations(mined: Cases) -> pd.DataFrame:
     Index: its name ("only Tri", "Bi and Tri", …).  Columns: a bool for each checkpoint by its short name, `rows`, and
     of pairs `label 0` and `label 1`, the rows of each gold label.
     """
-    names, groups = short_names(mined), mined.judged_groups
+    names, groups = short_names(mined), mined.labelled_groups
     codes = sum(
         (groups[f"{name} right"].to_numpy(int) << i for i, name in enumerate(mined.names)),
         start=np.zeros(len(groups), int),
@@ -70,7 +70,7 @@ def combination_name(names: list[str], members) -> str:
 
 def mcnemar_tests(mined: Cases) -> list[Difference]:
     """McNemar's exact test of every pair, with Holm's correction; empty without labelled rows."""
-    groups = mined.judged_groups
+    groups = mined.labelled_groups
     right = [groups[f"{name} right"].to_numpy(bool) for name in mined.names]
     return mcnemar(short_names(mined), right, groups["n"].to_numpy()) if len(groups) else []
 
@@ -94,10 +94,10 @@ def cohen_kappa(
 def comparison_column(mined: Cases) -> str:
     """The column in which two checkpoints are compared: "answer", or "right" for questions, whose answers are spans:
     kappa over spans has no meaning."""
-    return "right" if form(mined.about.task) is InputForm.PASSAGE and mined.num_judged else "answer"
+    return "right" if form(mined.about.task) is InputForm.PASSAGE and mined.num_labelled else "answer"
 
 
-def flips(mined: Cases, a: str, b: str) -> Filter:
+def disagreement_filter(mined: Cases, a: str, b: str) -> Filter:
     """The rows that two checkpoints, by name, answer differently; of questions, those that exactly one has right."""
     what = comparison_column(mined)
     return Filter(differ=(f"{a} {what}", f"{b} {what}"))
@@ -112,7 +112,7 @@ def pairwise_agreement(mined: Cases) -> pd.DataFrame:
     """
     titles, what, groups = short_names(mined), comparison_column(mined), mined.groups
     tests = {(test.a, test.b): test for test in mcnemar_tests(mined)}
-    rated = mined.judged_groups if form(mined.about.task) is InputForm.PASSAGE else groups
+    rated = mined.labelled_groups if form(mined.about.task) is InputForm.PASSAGE else groups
     rows = []
     for (title_a, a), (title_b, b) in combinations(zip(titles, mined.names), 2):
         same = groups.loc[groups[f"{a} answer"] == groups[f"{b} answer"], "n"].sum() / max(1, groups["n"].sum())
@@ -129,7 +129,7 @@ def score_table(mined: Cases) -> pd.DataFrame:
     """Scores of each checkpoint on labelled rows, by short name: `right` in per cent, with Wilson's 95 % interval
     (Wilson 1927) as `from` and `to`; `f1` in per cent, for pairs of label 1, for questions the mean over rows; and over
     all rows `confidence`, the mean probability of its answers.  NaN without labelled rows."""
-    groups, n, scores = mined.judged_groups, mined.num_judged, {}
+    groups, n, scores = mined.labelled_groups, mined.num_labelled, {}
     for title, name in zip(short_names(mined), mined.names):
         right = int(groups.loc[groups[f"{name} right"], "n"].sum())
         low, high = wilson_interval(right, n)
@@ -148,6 +148,6 @@ def score_table(mined: Cases) -> pd.DataFrame:
 
 def accuracy(mined: Cases) -> dict[str, float]:
     """The accuracy in per cent by short name, over labelled rows."""
-    groups = mined.judged_groups
+    groups = mined.labelled_groups
     right = {name: groups.loc[groups[f"{name} right"], "n"].sum() for name in mined.names}
     return {title: 100 * float(right[name] / groups["n"].sum()) for title, name in zip(short_names(mined), mined.names)}

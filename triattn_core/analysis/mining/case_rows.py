@@ -136,7 +136,7 @@ class CaseRows:
             total += len(at)
             key = np.min([column(table, name)[at] for name in order], axis=0)
             numbers, keys = np.concatenate([numbers, start + at]), np.concatenate([keys, key])
-            best = _largest(keys, skip + most)
+            best = _argsort_largest(keys, skip + most)
             numbers, keys = numbers[best], keys[best]
         return self.take(numbers[skip : skip + most]), total
 
@@ -171,13 +171,13 @@ class CaseRows:
 
     def groups(self, by: Sequence[str], sums: Sequence[str] = ()) -> pd.DataFrame:
         """A row for each combination of values in these columns: how many rows (`n`), and sums of other columns."""
-        parts = [_grouped(table, by, sums) for _, table in self.scan([*by, *sums])]
+        parts = [_group_counts(table, by, sums) for _, table in self.scan([*by, *sums])]
         if not parts:
             return self._empty[[*by, *sums]].assign(n=0)
         return pd.concat(parts).groupby(list(by), as_index=False).sum()
 
 
-def _grouped(table: pa.Table, by: Sequence[str], sums: Sequence[str]) -> pd.DataFrame:
+def _group_counts(table: pa.Table, by: Sequence[str], sums: Sequence[str]) -> pd.DataFrame:
     """`CaseRows.groups` of one table: all combinations of small numbers are counted, which takes no sorting."""
     values = [column(table, name) for name in by]
     lows = [int(value.min(initial=0)) for value in values]
@@ -199,7 +199,7 @@ def _grouped(table: pa.Table, by: Sequence[str], sums: Sequence[str]) -> pd.Data
     return pd.DataFrame(frame | weights)
 
 
-def _largest(keys: np.ndarray, most: int) -> np.ndarray:
+def _argsort_largest(keys: np.ndarray, most: int) -> np.ndarray:
     """The indices of the largest keys, the largest first; equal ones in their order, NaN last."""
     keys = np.nan_to_num(keys, nan=-np.inf)
     if len(keys) > 4 * most:

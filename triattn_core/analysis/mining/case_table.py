@@ -110,14 +110,14 @@ class Cases:
         return self.rows.groups(["tokens"])
 
     @property
-    def judged_groups(self) -> pd.DataFrame:
+    def labelled_groups(self) -> pd.DataFrame:
         """The same of the labelled rows."""
         return self.groups[self.groups["label"] >= 0]
 
     @property
-    def num_judged(self) -> int:
+    def num_labelled(self) -> int:
         """The number of labelled rows."""
-        return int(self.judged_groups["n"].sum())
+        return int(self.labelled_groups["n"].sum())
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class CaseTable(Cases):
         return CaseRows.of_table(self._arrow())
 
     @property
-    def judged(self) -> pd.DataFrame:
+    def labelled(self) -> pd.DataFrame:
         """The labelled rows."""
         return self.table[self.table["label"] >= 0]
 

@@ -37,7 +37,7 @@ def context_shifts(tan: Tan, encoded: Encoded) -> list[tuple[float, np.ndarray]]
     """
     shifts = []
     for part in _row_parts(encoded, cast(Interaction, tan.layers[0]).attention.heads):
-        a, b, context = tan.projected(part)
+        a, b, context = tan.project(part)
         no_context = States(context.vectors[:, :0], context.keep[:, :0])
         weight_pairs = zip(_weights(tan, a, b, context), _weights(tan, a, b, no_context))
         divergences = [row_divergence(p, q) for p, q in weight_pairs]

@@ -16,7 +16,7 @@ import pandas as pd
 from triattn_core.analysis.mining.case_table import MAX_COMPLAINTS, CaseTable, Checkpoint, TableInfo, join_tables
 from triattn_core.analysis.mining.miner import TablePart, batches
 from triattn_core.analysis.mining.sources import Source, read_examples
-from triattn_core.attention.similarity.exponential import at_once
+from triattn_core.attention.similarity.exponential import without_compilation
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import DataError
 
@@ -83,7 +83,7 @@ class Run:
             self.whole = True
             return False
         start = time.perf_counter()
-        with at_once() if self.lines < MANY else nullcontext():
+        with without_compilation() if self.lines < MANY else nullcontext():
             part = compute()
         if self._under_way is compute:  # an interrupted step may end in one thread after another has restarted it
             self._under_way = None
@@ -93,10 +93,10 @@ class Run:
 
     def table(self) -> pd.DataFrame:
         """The analysis table so far.  Raises DataError if no row could be read."""
-        self._complaints()
+        self._error_lines()
         return pd.concat([part.table for part in self.parts], ignore_index=True)
 
-    def _complaints(self) -> list[str]:
+    def _error_lines(self) -> list[str]:
         complaints = [complaint for part in self.parts for complaint in part.aside]
         if not self.rows:
             raise DataError(complaints[0] if complaints else f"{self.source.name}: no row in it")
@@ -104,7 +104,7 @@ class Run:
 
     def case_table(self) -> CaseTable:
         """The case table so far.  Raises DataError if no row could be read."""
-        complaints = self._complaints()
+        complaints = self._error_lines()
         lines, whole = self.line, self.whole
         about = table_info(self.bundles, self.source, lines, whole, complaints, self.seconds, self.command)
         return join_tables([part.table for part in self.parts], about)

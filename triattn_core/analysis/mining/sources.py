@@ -82,7 +82,7 @@ def example_source(task: str, language: str) -> Source:
 
 def generated_source(task: str, rows: int, seed: int | str = 1, size: int | None = None) -> Source:
     """Rows of a laboratory task drawn from a seed, at its own size or another."""
-    module = LABORATORY[task].sized(size)
+    module = LABORATORY[task].at_size(size)
     lines = (json.dumps(module.row(example) | {"id": example.id}) for example in module.generate(seed, rows))
     return uploaded_source(f"laboratory:{task}", "".join(f"{line}\n" for line in lines).encode())
 

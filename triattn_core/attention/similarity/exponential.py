@@ -40,7 +40,7 @@ def tanh_score(
     if not bounded or pair.dtype == torch.float64:
         return plain(pair, context, p)
     if worth_compiling(pair, context):
-        return _compiled()(pair, context, p)
+        return _compiled_kernel()(pair, context, p)
     *batch, N, I, D = pair.shape
     J = context.shape[-2]
     pairs, contexts = pair.reshape(-1, N * I, D), context.expand(*batch, J, D).reshape(-1, J, D)
@@ -59,7 +59,7 @@ def compiles(rows: int, elements: int) -> bool:
 
 
 @contextmanager
-def at_once() -> Iterator[None]:
+def without_compilation() -> Iterator[None]:
     """Within the block, in this thread, large batches are not compiled either, because a user is waiting."""
     token = _at_once.set(True)
     try:
@@ -93,6 +93,6 @@ def _compiler() -> bool:
 
 
 @cache
-def _compiled():
+def _compiled_kernel():
     warnings.filterwarnings("ignore", module="torch._inductor")
     return torch.compile(exponential, dynamic=True)

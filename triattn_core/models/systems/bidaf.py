@@ -27,7 +27,7 @@ class Bidaf(Answering):
         self.first, self.second, self.last = (Recurrent(nn.LSTM, size, d) for size in (4 * d, d, d))
         self.start, self.end = nn.Linear(5 * d, 1), nn.Linear(5 * d, 1)
 
-    def encoded(self, text: States) -> Tensor:
+    def encode_text(self, text: States) -> Tensor:
         return self.encode(self.dropout(self.highway(self.project(self.dropout(text.vectors)))), text.keep)
 
     def scores(self, passage: States, question: States) -> Tensor:

@@ -55,7 +55,7 @@ class Dcn(Answering):
         self.fuse, self.decode = Recurrent(nn.LSTM, 3 * d, 2 * d), nn.LSTMCell(4 * d, d)
         self.start, self.end = Maxout(d), Maxout(d)
 
-    def encoded(self, text: States) -> Tensor:
+    def encode_text(self, text: States) -> Tensor:
         return self.encode(self.dropout(self.project(self.dropout(text.vectors))), text.keep)
 
     def states(self, texts) -> tuple[States, States]:

@@ -88,7 +88,7 @@ class Qanet(Answering):
         self.blocks = nn.ModuleList(Block(d, 2, 5, config.dropout) for _ in range(BLOCKS))
         self.start, self.end = nn.Linear(2 * d, 1), nn.Linear(2 * d, 1)
 
-    def encoded(self, text: States) -> Tensor:
+    def encode_text(self, text: States) -> Tensor:
         return self.encode(self.widen(self.highway(self.project(self.dropout(text.vectors)))), text.keep)
 
     def scores(self, passage: States, question: States) -> Tensor:

@@ -57,7 +57,7 @@ class FalseFriends(LaboratoryTask):
             for j, language in enumerate(self.languages)
         }
 
-    def resized(self, size: int) -> FalseFriends:
+    def with_size(self, size: int) -> FalseFriends:
         """So many words and languages; of few words, as many cards as can be wrong, and the right one."""
         return FalseFriends(size)
 

@@ -53,7 +53,7 @@ class Match(LaboratoryTask):
         self.SIZES = (4, 16) if order == 3 else None
         self.DISTINCT = order == 3
 
-    def resized(self, size: int) -> Match:
+    def with_size(self, size: int) -> Match:
         """So many numbers, modulo the odd number that has half of all rows fit: (n - 1)(n - 2) / (2 ln 2), about."""
         modulus = 2 * int((size - 1) * (size - 2) / (4 * log(2))) + 1
         return Match(self.order, modulus, self.OPENING_ROW, size)

@@ -38,7 +38,7 @@ class Planted(LaboratoryTask):
         """The context code that fits."""
         return self._complete(query, key, self.codes)
 
-    def resized(self, size: int) -> Planted:
+    def with_size(self, size: int) -> Planted:
         """So many keys and contexts; of sums, modulo 2 · size + 1, so that codes are as scarce as at size 6."""
         codes = self.codes if self.NAME == "planted-xor" else 2 * size + 1
         rule = self.rule.replace(f"mod {self.codes}", f"mod {codes}")

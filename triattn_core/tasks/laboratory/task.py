@@ -98,16 +98,16 @@ class LaboratoryTask(ABC):
         return Vocabulary.of(self.tokens(), self.TOKENS)
 
     @cache  # noqa: B019
-    def sized(self, size: int | None) -> LaboratoryTask:
+    def at_size(self, size: int | None) -> LaboratoryTask:
         """The same task at another size; None for its own.  Raises ConfigError."""
         if size in (None, self.size):
             return self
         if self.SIZES is None or not self.SIZES[0] <= size <= self.SIZES[1]:
             can = f"from {self.SIZES[0]} to {self.SIZES[1]}" if self.SIZES else "its own alone"
             raise ConfigError(f"data.size {size}: {self.NAME} has sizes {can}")
-        return self.resized(size)
+        return self.with_size(size)
 
-    def resized(self, size: int) -> LaboratoryTask:
+    def with_size(self, size: int) -> LaboratoryTask:
         """The task at a size within SIZES."""
         raise NotImplementedError
 

@@ -13,7 +13,7 @@ import numpy as np
 from triattn_core.checkpoint.config import CoinCheckpoint
 from triattn_core.checkpoint.config_parts import Vocabulary
 from triattn_core.errors import DataError
-from triattn_core.models.coin import TOKENIZER, PairWords, own_words
+from triattn_core.models.coin import TOKENIZER, PairWords, load_words
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.kinds import reader
 from triattn_core.tasks import pairs
@@ -37,7 +37,7 @@ def pair_rows(
     if config.encoder is None:
         folder = runs / "features" / f"words-{_key(config, data, config.data.train)}"
         _learn(config, folder, data)
-        words, tokenizer = own_words(folder)
+        words, tokenizer = load_words(folder)
     else:
         encoder, tokenizer = load_encoder(config.encoder, device)
         words = cast(PairWords, reader(config, encoder))

@@ -32,7 +32,7 @@ source2token attention: {metrics["parameters"]:,} parameters beside the word vec
 
 {metrics_table([_split_metrics(metrics, split) for split in ("dev", "test") if split in metrics])}
 
-{_folds(metrics) if "folds" in metrics else seed_text(metrics)} The epoch was chosen on dev{_dev(data)}.
+{_describe_folds(metrics) if "folds" in metrics else seed_text(metrics)} The epoch was chosen on dev{_dev(data)}.
 
 Trained on {sets}{_filter(data)}: epochs {train["epochs"]}, batch {train["batch"]}, {train["optimizer"]}, learning rate
 {train["rate"]}, L2 {train["weight_decay"]}, dropout keeps {model["keep"]}, {seconds} s, {metrics["machine"]}.
@@ -57,7 +57,7 @@ def vectors(model: dict, encoder: str) -> str:
     return f"These are the states of {layer} of `{encoder}`, frozen: they know their context."
 
 
-def _folds(metrics: dict) -> str:
+def _describe_folds(metrics: dict) -> str:
     """The means over folds, and the fold of the shipped weights, as sentences."""
     folds = metrics["folds"]
     scores = ", ".join(f"{score:.2f}" for score in folds["each"])

@@ -56,7 +56,7 @@ def splits(config: SentenceCheckpoint, folder: Path) -> Splits:
         if (texts := len(set(keys[name]))) < data.folds:
             unit = "row" if data.repeats else "different text"
             raise DataError(f"{rows_file(folder, name)}: {texts} {unit}{'s' * (texts > 1)} for {data.folds} folds")
-        parts = _folds(keys[name], data.folds, draw)
+        parts = _assign_folds(keys[name], data.folds, draw)
         test = (name, np.flatnonzero(parts == data.fold - 1))
         train[name] = np.flatnonzero(parts != data.fold - 1)
     else:
@@ -106,7 +106,7 @@ def _labels(path: Path) -> tuple[str, ...]:
     return labels
 
 
-def _folds(keys: Sequence[frozenset[str]], folds: int, draw: np.random.Generator) -> np.ndarray:
+def _assign_folds(keys: Sequence[frozenset[str]], folds: int, draw: np.random.Generator) -> np.ndarray:
     """The fold of each row, from 0; equal texts share a fold."""
     numbers = {key: i for i, key in enumerate(dict.fromkeys(keys))}
     order = draw.permutation(len(numbers))

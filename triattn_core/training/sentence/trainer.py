@@ -39,7 +39,7 @@ def train_sentence(
     yield from fit_best(config, words.hidden, split_features, folder, runs / folder.name, resume, accelerator)
 
 
-def folds(config: SentenceCheckpoint, folder: Path, runs: Path) -> dict[Path, SentenceCheckpoint]:
+def fold_configs(config: SentenceCheckpoint, folder: Path, runs: Path) -> dict[Path, SentenceCheckpoint]:
     """The folder and config of each fold, the shipped one first; without folds, only the config itself."""
     data = config.data
     configs = {folder: config}

@@ -168,16 +168,16 @@ def _vectors(
             encoded = encoder(cast(Batch, collate([rows[i] for i in indices], tokenizer)).to(device))
         for role in ROLES:
             states = getattr(encoded, role)
-            _keep(by_name, role, states.vectors, states.keep, [distinct[role][i] for i in indices])
+            _store_vectors(by_name, role, states.vectors, states.keep, [distinct[role][i] for i in indices])
             if states.own is not None:
-                _keep(by_name, f"{role}.own", states.own, states.keep, [distinct[role][i] for i in indices])
+                _store_vectors(by_name, f"{role}.own", states.own, states.keep, [distinct[role][i] for i in indices])
         if encoded.pooled is not None:
             is_real = torch.ones(len(indices), 1, dtype=torch.bool, device=device)
-            _keep(by_name, "pooled", encoded.pooled[:, None], is_real, indices)
+            _store_vectors(by_name, "pooled", encoded.pooled[:, None], is_real, indices)
     return {name: [is_real for _, is_real in sorted(vectors.items())] for name, vectors in by_name.items()}
 
 
-def _keep(by_name: dict[str, dict], name: str, vectors: Tensor, keep: Tensor, numbers: Sequence[int]) -> None:
+def _store_vectors(by_name: dict[str, dict], name: str, vectors: Tensor, keep: Tensor, numbers: Sequence[int]) -> None:
     half_vectors, real = vectors.half().cpu().numpy(), keep.cpu().numpy()
     for i, number in enumerate(numbers):
         by_name.setdefault(name, {}).setdefault(number, half_vectors[i][real[i]])
