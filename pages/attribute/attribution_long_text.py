@@ -50,7 +50,7 @@ def marks(
 ) -> str:
     """HTML: the strongest words of each method, and below them the whole text under `method`.
 
-    The others: as `attribution_table.marks` takes them.  All is on one scale.
+    The other parameters are those of `attribution_table.marks`.  All shares use one scale.
     """
     scale, real = scale_of(table, shares), table["special"] == 0
     table, shares = table.assign(word=words(table))[real], shares[real]
@@ -60,8 +60,8 @@ def marks(
     )
     lines = _whole(table, shares[method], names, scale, theme)
     head = f'<style>{CSS}</style><div class="t-top" role="group">{tops}</div>'
-    how = METHODS[method].how.format(steps=steps)
-    head += checkpoint_html.section(f"The whole text by {method}", f"{how}; at the right the sum of a line")
+    method_text = METHODS[method].how.format(steps=steps)
+    head += checkpoint_html.section(f"The whole text by {method}", f"{method_text}; at the right the sum of a line")
     return f'{head}<div class="t-whole" role="group">{lines}</div>{attribution_table.legend(scale, theme)}'
 
 
@@ -82,23 +82,27 @@ def _pending(method: str) -> str:
 
 
 def _whole(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str], scale, theme: str) -> str:
-    """A line for query and key, and one for each turn or sentence of the context, with the sum of its shares."""
+    """HTML: a line for query and key, and one for each turn or sentence of the context, with the sum of its shares."""
     html = ""
     for role in ("query", "key"):
-        here = table["role"] == role
-        html += _line(names[role], table[here], shares[here], scale, theme)
-    of = table[table["role"] == "context"]
+        in_role = table["role"] == role
+        html += _line(names[role], table[in_role], shares[in_role], scale, theme)
+    context_rows = table[table["role"] == "context"]
     html += '<span class="t-muted all">context</span>'
-    if shares[of.index].isna().all():
+    if shares[context_rows.index].isna().all():
         return html + '<span></span><span class="t-muted">not read by attention</span><span></span>'
-    lines = [(str(name), tokens, shares[tokens.index]) for name, tokens in of.groupby(_runs(of["segment"]), sort=False)]
-    limit = STRONG * float(shares[of.index].abs().max()) if len(lines) > OPEN else -1.0
-    for strong, some in groupby(lines, key=lambda line: float(line[2].abs().max()) >= limit):
-        some = list(some)
-        drawn = "".join(
-            _line(tokens["segment"].iloc[0] or "context", tokens, by, scale, theme) for _, tokens, by in some
+    lines = [
+        (str(name), tokens, shares[tokens.index])
+        for name, tokens in context_rows.groupby(_runs(context_rows["segment"]), sort=False)
+    ]
+    limit = STRONG * float(shares[context_rows.index].abs().max()) if len(lines) > OPEN else -1.0
+    for strong, group in groupby(lines, key=lambda line: float(line[2].abs().max()) >= limit):
+        group = list(group)
+        lines_html = "".join(
+            _line(tokens["segment"].iloc[0] or "context", tokens, line_shares, scale, theme)
+            for _, tokens, line_shares in group
         )
-        html += drawn if strong else _folded(some, drawn)
+        html += lines_html if strong else _folded(group, lines_html)
     return html
 
 
@@ -107,12 +111,12 @@ def _runs(segment: pd.Series) -> pd.Series:
     return (segment != segment.shift()).cumsum()
 
 
-def _folded(some: list, drawn: str) -> str:
-    """Lines without a strong word: what they hold together, and a click shows them."""
-    first, last = some[0][1]["segment"].iloc[0], some[-1][1]["segment"].iloc[0]
-    total = percent(sum(float(by.sum()) for _, _, by in some))
-    name = escape(first if len(some) == 1 else f"{first} to {last}")
-    inner = f'<div class="t-whole">{drawn}</div>'
+def _folded(lines: list, lines_html: str) -> str:
+    """HTML: lines without a strong word, collapsed to the sum of their shares."""
+    first, last = lines[0][1]["segment"].iloc[0], lines[-1][1]["segment"].iloc[0]
+    total = percent(sum(float(line_shares.sum()) for _, _, line_shares in lines))
+    name = escape(first if len(lines) == 1 else f"{first} to {last}")
+    inner = f'<div class="t-whole">{lines_html}</div>'
     return f"<details><summary>{name}: no strong word, {total} together</summary>{inner}</details>"
 
 

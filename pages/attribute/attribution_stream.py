@@ -12,36 +12,36 @@ from pages.shared.page_scene import PageScene
 
 
 def show_methods(parts: Iterator[PageScene], waiting: DeltaGenerator, right: DeltaGenerator, theme: str) -> PageScene:
-    """Draws what each method gives each token, and in `right` how far they agree, up to the part of `parts` that has
-    all; returns that one, with the chosen role, and for a long text the method.  waiting: where progress is shown.
+    """Draws the attribution of each method, and in `right` their agreement, as `parts` arrive; returns the complete
+    one, with the chosen role and, for a long text, the method.  waiting: where progress is shown.
     Raises TriattnError."""
     top, marks = st.container(), st.empty()
     with waiting:
         page = next(parts)
-    tokens, chosen = page.scene.tokens, {}
+    tokens, choices = page.scene.tokens, {}
     if attribution_long_text.needs_long_layout(tokens.table):
         with top:
             st.html(attribution_long_text.heading())
-            chosen["method"] = pickers.pick_method()
+            choices["method"] = pickers.pick_method()
     with right:
         st.html(attribution_agreement.heading())
-        role = chosen["ranks"] = pickers.pick_role(tokens)
+        role = choices["ranks"] = pickers.pick_role(tokens)
         ranks = st.empty()
     while True:
-        marks.html(_marks(page, chosen.get("method"), theme))
+        marks.html(_marks(page, choices.get("method"), theme))
         ranks.html(attribution_agreement.show_rank_correlation(page.scene.tokens.ranked(role), role, theme))
         if page.scene.tokens.complete:
-            page.chosen |= chosen
+            page.choices |= choices
             return page
         with waiting:
             page = next(parts)
 
 
 def _marks(page: PageScene, method: str | None, theme: str) -> str:
-    """HTML: the text under each method, of a long one under `method` or the first that is known."""
+    """HTML: the text under each method; a long text under `method`, or under the first method that is done."""
     tokens = page.scene.tokens
-    drawn = tokens.table, tokens.shares, tokens.names, page.settings.steps, theme
+    arguments = tokens.table, tokens.shares, tokens.names, page.settings.steps, theme
     if method is None:
-        return attribution_table.marks(*drawn)
-    known = tokens.attributions.methods
-    return attribution_long_text.marks(*drawn, method if method in known else known[0])
+        return attribution_table.marks(*arguments)
+    methods = tokens.attributions.methods
+    return attribution_long_text.marks(*arguments, method if method in methods else methods[0])

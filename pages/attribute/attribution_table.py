@@ -45,17 +45,18 @@ RAMP = """
 def marks(table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str], steps: int, theme: str) -> str:
     """HTML: each method's share of every token in the text; the plain text where it is still being computed.
 
-    table: of `Attributions`; shares: its `shares()`.  names: what plays query and key.
+    table: of `Attributions`; shares: its `shares()`.  names: labels of query and key.
     """
     real, scale, rows = table["special"] == 0, scale_of(table, shares), ""
     table = table.assign(word=words(table))[real]
     for method, about in METHODS.items():
-        by = shares.loc[real, method] if method in shares else None
+        method_shares = shares.loc[real, method] if method in shares else None
         rows += (
             f'<div class="name"><b>{escape(method)}</b><span class="t-muted">'
             f"{escape(about.how.format(steps=steps))}</span></div>"
-            f'<div class="texts{" wait" * (by is None)}">{_texts(table, by, names, scale, theme)}</div>'
-            f'<div class="most">{PENDING if by is None else _most(table, by, names)}</div>'
+            f'<div class="texts{" wait" * (method_shares is None)}">'
+            f"{_texts(table, method_shares, names, scale, theme)}</div>"
+            f'<div class="most">{PENDING if method_shares is None else _most(table, method_shares, names)}</div>'
         )
     head = checkpoint_html.section("Which tokens", "strongest, share of the method's total")
     return f'<style>{CSS}</style>{head}<div class="t-marks" role="group">{rows}</div>{legend(scale, theme)}'
@@ -75,18 +76,18 @@ def legend(scale: SignedScale, theme: str) -> str:
 def _texts(
     table: pd.DataFrame, shares: pd.Series | None, names: Mapping[str, str], scale: SignedScale, theme: str
 ) -> str:
-    """The strips of query and key, and the one of the context below."""
+    """HTML: one strip of tokens for the query, the key and the context."""
     lines = [(names[role], role) for role in ("query", "key")] + [("context", "context")]
     html = ""
     for name, role in lines:
-        here = table["role"] == role
-        by = None if shares is None else shares[here]
-        drawn = (
-            strip(table[here], by, scale, theme)
-            if by is None or by.notna().any()
+        in_role = table["role"] == role
+        role_shares = None if shares is None else shares[in_role]
+        strip_html = (
+            strip(table[in_role], role_shares, scale, theme)
+            if role_shares is None or role_shares.notna().any()
             else ('<span class="t-muted">not read by attention</span>')
         )
-        html += f'<span class="as">{escape(name)}</span><div class="strip">{drawn}</div>'
+        html += f'<span class="as">{escape(name)}</span><div class="strip">{strip_html}</div>'
     return html
 
 
@@ -97,13 +98,13 @@ def strip(table: pd.DataFrame, shares: pd.Series | None, scale: SignedScale, the
     `table` has the column `word`, see `views.charts.attribution.words`.
     """
     parts, before, tokens = [], "", table["token"].astype(str)
-    by = repeat(None) if shares is None else shares.fillna(0.0)
-    for at, token, name, segment, share in zip(table.index, tokens, table["word"], table["segment"], by):
+    values = repeat(None) if shares is None else shares.fillna(0.0)
+    for at, token, name, segment, share in zip(table.index, tokens, table["word"], table["segment"], values):
         if before and segment != before:
             parts.append("<i></i>")
         before = segment
-        plain = f"<span>{escape(token)}</span>"
-        parts.append(plain if share is None else word(token, name, share, scale, theme, at))
+        token_html = f"<span>{escape(token)}</span>"
+        parts.append(token_html if share is None else word(token, name, share, scale, theme, at))
     return " ".join(parts) if any(map(str.isascii, tokens)) else "".join(parts)
 
 

@@ -27,16 +27,16 @@ HOW = (
 
 
 def show_example_curves(page: PageScene, parts: Iterator[PageScene]) -> PageScene:
-    """The curves of the example and the area of each method beside the control's; returns the page with its whole
-    scene and the chosen method.
+    """Draws the curves of the example and the area of each method beside the control's; returns the complete page with
+    the chosen method.
 
     page: with all methods, and the method where one is chosen already; parts: what is to come of it.
     """
     st.html(checkpoint_html.section("Faithfulness", HOW))
-    chosen, method = page.chosen, page.chosen.get("method") or pickers.pick_method()
+    choices, method = page.choices, page.choices.get("method") or pickers.pick_method()
     with report_errors():
         *_, page = (page, *parts)
-    page.chosen |= {**chosen, "method": method}
+    page.choices |= {**choices, "method": method}
     tokens = page.scene.tokens
     draw = partial(perturbation.figure, tokens.faithfulness.curves, chosen=method, theme=page_setup.theme())
     show_both_measures(draw, tokens.describe_faithfulness(method), "faithful")
@@ -55,7 +55,7 @@ def show_both_measures(draw, sentence: str, key: str) -> None:
 
 
 def show_over_rows(question: page_setup.Question, method: str) -> None:
-    """The mechanisms of one similarity against each other over rows, once the reader asks for it."""
+    """Compares the mechanisms of one similarity over a file of rows, after a click on Run."""
     rivals = similar_checkpoints(question)
     st.html(
         checkpoint_html.section(
@@ -64,27 +64,27 @@ def show_over_rows(question: page_setup.Question, method: str) -> None:
         )
     )
     with st.container(horizontal=True, vertical_alignment="bottom", key="rows-settings"):
-        chosen = url_state.pick("Rows", [row_source.OWN, row_source.FILE], "rows", width=170)
+        rows_choice = url_state.pick("Rows", [row_source.OWN, row_source.FILE], "rows", width=170)
         count = url_state.segments("How many", list(FEW), "count")
-        which = url_state.segments("Methods", ["this one", "all"], "which")
+        methods_choice = url_state.segments("Methods", ["this one", "all"], "which")
         if st.button("Run", key="run", width=84, help="Runs each checkpoint on each row; can be stopped."):
-            st.session_state["over asked"] = True
+            st.session_state["rows-requested"] = True
     with report_errors():
-        source = row_source.load_source(chosen, question.task, question.language)
-        if source is None or not st.session_state.get("over asked"):
-            methods_text = method if which == "this one" else "all methods"
+        source = row_source.load_source(rows_choice, question.task, question.language)
+        if source is None or not st.session_state.get("rows-requested"):
+            methods_text = method if methods_choice == "this one" else "all methods"
             message = f"Not run yet: {methods_text}, {count} rows, {', '.join(entry.name for entry in rivals)}."
             st.html(f'<p class="t-note">{message}</p>')
             return
-        names = [method] if which == "this one" else []
+        names = [method] if methods_choice == "this one" else []
         table = mining.analyse_rows(("faithful", *names), rivals, source, _rows(names), count)
     if table is not None:
         _show_gains(table, rivals)
 
 
 def similar_checkpoints(question: page_setup.Question) -> list:
-    """The checkpoints of the asked one's similarity and data, one a mechanism, it itself among them."""
-    same = {}
+    """The checkpoints with the question's similarity and data, one per mechanism, its own included."""
+    by_mechanism = {}
     for entry in [question.entry, *models.entries(question.task, TAN_MECHANISMS)]:
         is_comparable = all(
             property_of(entry) == property_of(question.entry)
@@ -96,8 +96,8 @@ def similar_checkpoints(question: page_setup.Question) -> list:
             )
         )
         if is_comparable:
-            same.setdefault(metadata.model_setting(entry, "mechanism"), entry)
-    return [same[name] for name in TAN_MECHANISMS if name in same]
+            by_mechanism.setdefault(metadata.model_setting(entry, "mechanism"), entry)
+    return [by_mechanism[name] for name in TAN_MECHANISMS if name in by_mechanism]
 
 
 def _rows(names: list[str]):
@@ -122,17 +122,17 @@ def _show_gains(table: pd.DataFrame, rivals: list) -> None:
 
 
 def describe_gains(gains: pd.DataFrame) -> str:
-    """A sentence: for each checkpoint the methods whose gain over the control has a band without zero."""
+    """A sentence: for each checkpoint the methods whose gain over the control has a band that excludes zero."""
     rows, parts = int(gains["rows"].max()), []
     if rows < ENOUGH:
         return f"{rows} row{'s' * (rows != 1)}: too few to tell any method from random; {ENOUGH} at least."
-    for name, of in gains[gains["method"] != perturbation.RANDOM].groupby("checkpoint", sort=False):
-        good = (of["measure"] == "comprehensiveness") & (of["gain_low"] > 0)
-        good |= (of["measure"] == "sufficiency") & (of["gain_high"] < 0)
-        significant = of[good]
+    for name, group in gains[gains["method"] != perturbation.RANDOM].groupby("checkpoint", sort=False):
+        good = (group["measure"] == "comprehensiveness") & (group["gain_low"] > 0)
+        good |= (group["measure"] == "sufficiency") & (group["gain_high"] < 0)
+        significant = group[good]
         gains_text = ", ".join(f"{row.method} ({row.measure} {row.gain:+.3f})" for row in significant.itertuples())
         parts.append(f"{name}: {gains_text or 'none'}")
-    asked = int((gains["method"] != perturbation.RANDOM).sum())
+    num_bands = int((gains["method"] != perturbation.RANDOM).sum())
     sentence = f"Better than random over {rows} rows, by the mean difference (of sufficiency less is better): "
     sentence += f"{'; '.join(parts)}."
-    return minus(f"{sentence} Of {asked} bands of 95 % {0.025 * asked:g} would say so by chance in the mean.")
+    return minus(f"{sentence} Of {num_bands} bands of 95 % {0.025 * num_bands:g} would say so by chance in the mean.")

@@ -36,4 +36,4 @@ with right:
 page = faithfulness.show_example_curves(page, parts)
 with tail:
     page.save_menus("attribute")
-faithfulness.show_over_rows(question, page.chosen["method"])
+faithfulness.show_over_rows(question, page.choices["method"])

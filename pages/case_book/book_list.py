@@ -43,21 +43,21 @@ def _task(name: str) -> str:
     return task_picker.TASKS[name].label if name in task_picker.TASKS else name
 
 
-def show_list(cases: Sequence[Case], all_: int) -> Case | None:
-    """The list; the case that is open: clicked, asked for by the link, or the first.  all_: the cases of the book."""
+def show_list(cases: Sequence[Case], total: int) -> Case | None:
+    """Shows the list; returns the open case: clicked, named in the link, or the first.  total: cases in the book."""
     if not cases:
-        st.html(f'<p class="t-note">{"No matching cases." if all_ else NONE}</p>')
+        st.html(f'<p class="t-note">{"No matching cases." if total else NONE}</p>')
         return None
-    asked = st.query_params.get("case", "")
-    at = next((i for i, case in enumerate(cases) if case.id == asked), 0)
+    requested_id = st.query_params.get("case", "")
+    at = next((i for i, case in enumerate(cases) if case.id == requested_id), 0)
 
     def take() -> None:
         row = url_state.selected_row("book")
         st.query_params["case"] = cases[at if row is None else row].id
 
-    of = f"of {all_:,} cases" if len(cases) < all_ else f"case{'s' * (all_ > 1)}"
+    count_text = f"of {total:,} cases" if len(cases) < total else f"case{'s' * (total > 1)}"
     url_state.mark("book", at)
-    st.html(f'<p class="t-note"><b>{len(cases):,}</b> {of}</p>')
+    st.html(f'<p class="t-note"><b>{len(cases):,}</b> {count_text}</p>')
     st.dataframe(
         pd.DataFrame(map(_row, cases)),
         key="book",

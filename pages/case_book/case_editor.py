@@ -17,22 +17,22 @@ SHOWN = 600  # characters of a row that no task of ours can read
 
 
 def show_case(book: CaseBook, case: Case) -> None:
-    """The case and what can be done with it.  An edit begins with the case as this session first saw it."""
+    """Shows the case with its note, tags and buttons.  An edit starts from the case as this session first saw it."""
     label = task_picker.TASKS[case.task].label if case.task in task_picker.TASKS else case.task
-    changed = f", changed {case.changed[:10]}" if case.version > 1 else ""
-    st.html(checkpoint_html.section(label, f"kept {case.created[:10]}{changed}"))
+    changed_text = f", changed {case.changed[:10]}" if case.version > 1 else ""
+    st.html(checkpoint_html.section(label, f"kept {case.created[:10]}{changed_text}"))
     _row(case)
     if _base(case).version != case.version:
         _conflict(case)
     st.text_area("Note", key=f"note-{case.id}", height=120, max_chars=LONGEST)
-    known = sorted({*book.tags(), *st.session_state[f"tags-{case.id}"]})
-    st.multiselect("Tags", known, key=f"tags-{case.id}", accept_new_options=True, placeholder="")
+    tag_options = sorted({*book.tags(), *st.session_state[f"tags-{case.id}"]})
+    st.multiselect("Tags", tag_options, key=f"tags-{case.id}", accept_new_options=True, placeholder="")
     with st.container(horizontal=True):
         st.button("Save", key="save", width=90, on_click=_save, args=(book, case.id))
         with st.popover("Take out", width=104):
             st.html("This deletes the case for all users.")
             st.button("Take it out", key="drop", on_click=_drop, args=(book, case.id))
-    if message := st.session_state.pop("book said", None):
+    if message := st.session_state.pop("case-book-message", None):
         st.caption(errors.escape_markdown(message))
 
 
@@ -65,17 +65,17 @@ def _about(task: str, example: Any, query: deep_links.Query) -> str:
     """The gold label, where there is one, and the checkpoints it was kept with."""
     gold, names = getattr(example, "label", None), [*query.get("checkpoints", ()), *query.get("checkpoint", ())]
     labels = () if gold is None or TASKS[task].FORM.chooses else TASKS[task].labels(example)
-    known = [f"gold: {labels[gold]}"] if labels else []
-    return "; ".join([*known, *([f"kept with {', '.join(names)}"] if names else [])])
+    facts = [f"gold: {labels[gold]}"] if labels else []
+    return "; ".join([*facts, *([f"kept with {', '.join(names)}"] if names else [])])
 
 
 def _base(case: Case) -> Case:
-    """The case that the edit began with: as it stands now, unless something was written before another changed it."""
+    """The version that the edit started from: the current one, or an older one with unsaved changes."""
     key, note, tags = f"base-{case.id}", f"note-{case.id}", f"tags-{case.id}"
     base = st.session_state.get(key)
-    drawn = base is not None and note in st.session_state and tags in st.session_state
-    edited = drawn and (st.session_state[note], tuple(sorted(st.session_state[tags]))) != (base.note, base.tags)
-    if not drawn or (not edited and base.version != case.version):
+    has_widgets = base is not None and note in st.session_state and tags in st.session_state
+    edited = has_widgets and (st.session_state[note], tuple(sorted(st.session_state[tags]))) != (base.note, base.tags)
+    if not has_widgets or (not edited and base.version != case.version):
         base = st.session_state[key] = case
         st.session_state[note], st.session_state[tags] = case.note, list(case.tags)
     return base
@@ -105,14 +105,14 @@ def _save(book: CaseBook, id: str) -> None:
     mine = replace(base, note=st.session_state[f"note-{id}"], tags=tuple(st.session_state[f"tags-{id}"]))
     try:
         st.session_state[f"base-{id}"] = book.change(mine)
-        st.session_state["book said"] = "Saved."
+        st.session_state["case-book-message"] = "Saved."
     except CaseError as error:
         if error.now is None:  # it is gone; where it has moved on, the page shows what stands there now
-            st.session_state["book said"] = str(error)
+            st.session_state["case-book-message"] = str(error)
 
 
 def _drop(book: CaseBook, id: str) -> None:
     try:
         book.drop(id)
     except CaseError as error:
-        st.session_state["book said"] = str(error)
+        st.session_state["case-book-message"] = str(error)

@@ -1,4 +1,4 @@
-"""The case book as a file: taken away, and taken in."""
+"""Export and import of the case book as a file."""
 
 from __future__ import annotations
 
@@ -22,20 +22,23 @@ def show_buttons(book: CaseBook | None = None) -> None:
         st.download_button("Export", lambda: "".join(book.lines()).encode(), name, "application/jsonl", **save)
     with st.popover("Import", width=100, key="import"):
         limit = st.get_option("server.maxUploadSize")
-        given = st.file_uploader(f"A file written by Export or triattn book export; up to {limit} MB", key="book-file")
-        if given is not None and st.session_state.get("taken in") != given.file_id:
-            st.session_state.pop("import said", None)
+        upload = st.file_uploader(f"A file written by Export or triattn book export; up to {limit} MB", key="book-file")
+        if upload is not None and st.session_state.get("imported-file") != upload.file_id:
+            st.session_state.pop("import-message", None)
             with report_errors(stop=False):
-                new, same = _take_in(given.name, given.getvalue())
-                st.session_state["taken in"] = given.file_id
-                st.session_state["import said"] = f"{given.name}: {new:,} new, {same:,} were here already."
+                num_new, num_existing = _take_in(upload.name, upload.getvalue())
+                st.session_state["imported-file"] = upload.file_id
+                st.session_state["import-message"] = (
+                    f"{upload.name}: {num_new:,} new, {num_existing:,} were here already."
+                )
                 st.rerun()
-        if message := st.session_state.get("import said"):
+        if message := st.session_state.get("import-message"):
             st.caption(message)
 
 
 def _take_in(name: str, content: bytes) -> tuple[int, int]:
-    """How many cases are new, and how many were here.  Raises CaseError or DataError: then nothing is taken in."""
+    """Imports a file; returns how many cases are new, and how many existed.  Raises CaseError or DataError: then
+    nothing is imported."""
     rows = []
     for line, row in each_line(BytesIO(content), name):
         if isinstance(row, DataError):

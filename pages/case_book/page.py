@@ -22,11 +22,11 @@ if not save_case.book_exists():
     st.stop()
 with report_errors():
     book = save_case.book()
-    cases, all_ = book_list.filter_cases(book)
+    cases, total = book_list.filter_cases(book)
     left, right = st.container(key="main").columns([1.7, 1], gap="medium")
     with left:
-        chosen = book_list.show_list(cases, all_)
-    if chosen is not None:
+        open_case = book_list.show_list(cases, total)
+    if open_case is not None:
         with right.container(key="aside"):
-            url_state.steps("case", [case.id for case in cases], chosen.id)
-            case_editor.show_case(book, chosen)
+            url_state.steps("case", [case.id for case in cases], open_case.id)
+            case_editor.show_case(book, open_case)

@@ -23,14 +23,14 @@ from triattn_core.trace.axes import TAN_MECHANISMS
 
 LEAD = "Which mechanism is right on which examples, whether that is significant, and how much context mattered."
 
-head, beside = style.opening()
-with beside:
+head, toolbar = style.opening()
+with toolbar:
     task = task_picker.picker(TAN_MECHANISMS)
 style.say(head, "Cases", LEAD)
 case_style.inject_style()
 task_picker.missing(TAN_MECHANISMS)
-by = languages.by_language(models.entries(task, TAN_MECHANISMS))
-sets = {code: checkpoint_picker.presets(there) for code, there in by.items()}
+entries_by_language = languages.by_language(models.entries(task, TAN_MECHANISMS))
+sets = {code: checkpoint_picker.presets(language_entries) for code, language_entries in entries_by_language.items()}
 sets = {code: preset for code, preset in sets.items() if preset}
 if not sets:
     st.info("Cases need two checkpoints of one task and similarity: Checkpoints lists what there is.")
@@ -41,19 +41,19 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
         spoken = url_state.segments("Language", list(sets), "language", show=metadata.language_name)
     similarity = url_state.segments("Similarity", list(sets[spoken]), "similarity")
     names = sets[spoken][similarity]
-    chosen = row_source.pick(set(names), task, spoken)
+    rows_choice = row_source.pick(set(names), task, spoken)
     st.space("stretch")
     tail = st.container(width="content", key="tail")
-here = {entry.name: entry for entry in models.entries(task)}
+entries_by_name = {entry.name: entry for entry in models.entries(task)}
 with report_errors():
-    mined = row_source.table(chosen, task, spoken, [here[name] for name in names])
-if mined is None:
+    cases = row_source.table(rows_choice, task, spoken, [entries_by_name[name] for name in names])
+if cases is None:
     st.stop()
 with report_errors():
-    examples = case_summary.show_summary(mined, tail)
+    examples = case_summary.show_summary(cases, tail)
 left, right = st.container(key="main").columns([2.7, 1], gap="medium")
 with left:
-    if mined.num_labelled:
-        case_summary.show_agreement(mined, examples)
-    rows = case_list.filter_cases(mined, examples)
-case_detail.show_rows(mined, rows, examples, left, right)
+    if cases.num_labelled:
+        case_summary.show_agreement(cases, examples)
+    rows = case_list.filter_cases(cases, examples)
+case_detail.show_rows(cases, rows, examples, left, right)

@@ -16,9 +16,9 @@ def show(entry: Entry, entries: Sequence[Entry]) -> None:
     """The chosen checkpoint; entries: those that "Verify all" checks."""
     st.html(checkpoint_html.head(entry) + checkpoint_html.metrics_html(entry) + attention_worth.facts(entry))
     with st.container(horizontal=True):
-        this = st.button("Verify", width=96, help="Its digest, its shapes, and its recorded example once more.")
-        every = st.button("Verify all", width=96)
-    _verify(entry, entries if every else [entry] if this else [])
+        verify_one = st.button("Verify", width=96, help="Its digest, its shapes, and its recorded example once more.")
+        verify_all = st.button("Verify all", width=96)
+    _verify(entry, entries if verify_all else [entry] if verify_one else [])
     st.html(checkpoint_html.contents(entry))
     with st.container(horizontal=True, vertical_alignment="center"):
         _links(entry)
@@ -26,13 +26,13 @@ def show(entry: Entry, entries: Sequence[Entry]) -> None:
             st.markdown(provenance.model_card(entry) or "This checkpoint has no README.md.")
 
 
-def _verify(entry: Entry, asked: Sequence[Entry]) -> None:
-    """Verifies the checkpoints asked for, and shows what came of it, or of the chosen one before."""
+def _verify(entry: Entry, to_verify: Sequence[Entry]) -> None:
+    """Verifies these checkpoints and shows the results; without any, the last result of the chosen one."""
     results = st.session_state.setdefault("verified", {})
-    for checked in asked:
+    for checked in to_verify:
         with report_errors(stop=False), st.spinner(f"Verifying {checked.name}"):
             results[checked.name, checked.digest] = models.verify(checked)
-    for checked in asked or [entry]:
+    for checked in to_verify or [entry]:
         if (checked.name, checked.digest) in results:
             st.html(checkpoint_html.checks(checked.name, *results[checked.name, checked.digest]))
 
@@ -44,5 +44,5 @@ def _links(entry: Entry) -> None:
     for page in pages:
         st.page_link(f"pages/{page}/page.py", label=deep_links.PAGES[page], query_params={"checkpoint": entry.name})
     if kind == "tan":
-        beside = {checkpoint_picker.KEY: checkpoint_picker.preset_of(entry)}
-        st.page_link("pages/side_by_side/page.py", label="Side by side", query_params=beside)
+        query = {checkpoint_picker.KEY: checkpoint_picker.preset_of(entry)}
+        st.page_link("pages/side_by_side/page.py", label="Side by side", query_params=query)

@@ -34,22 +34,22 @@ if not entries:
     st.info("No COIN checkpoint is here yet: Checkpoints lists what there is.")
     st.stop()
 example = pair_input.pair(speaks, TASKS[entries[0].config["task"]])
-says = st.container()
+answer_place = st.container()
 row = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
 with row:
     entry = url_state.pick("Checkpoint", entries, "checkpoint", show=lambda entry: entry.name, width=150)
 with report_errors():
-    explained = ablation.explain_ablations(entry, example)
+    by_ablation = ablation.explain_ablations(entry, example)
 with row:
-    settings = pickers.pick(explained)
+    settings = pickers.pick(by_ablation)
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
-whole, grouping = explained[""], settings.grouping()
-token_grouping.missing(whole.trace.texts, grouping)
-with says:
-    label = whole.prediction.labels[whole.prediction.best]
-    pair_input.prediction(explained[settings.off], [f"whole model: {label}"] if settings.off else [])
-pair = canvas_component.key("coin", *whole.trace.texts.values(), *grouping.parts)
+unablated, grouping = by_ablation[""], settings.grouping()
+token_grouping.missing(unablated.trace.texts, grouping)
+with answer_place:
+    label = unablated.prediction.labels[unablated.prediction.best]
+    pair_input.prediction(by_ablation[settings.off], [f"whole model: {label}"] if settings.off else [])
+pair = canvas_component.key("coin", *unablated.trace.texts.values(), *grouping.parts)
 with report_errors():
     page = PageScene.build("coin", [entry], example, settings, pair, settings.way)
 with tail:

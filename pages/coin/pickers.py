@@ -19,11 +19,11 @@ GATES = ("per token", "per feature")
 
 
 def pick(parts: Iterable[str]) -> Settings:
-    """What is chosen on the page.  parts: what can be ablated, "" for nothing."""
+    """The settings chosen on the page.  parts: what can be ablated, "" for nothing."""
     direction = WAYS[url_state.direction(WAYS)]
     before = st.container(width="content", key="gates")
-    off = url_state.segments("Switch off", list(parts), "off", show=switch)
-    grouping = token_grouping.controls((token_grouping.COIN,), hide=False, says=GATE)
+    ablated = url_state.segments("Switch off", list(parts), "off", show=switch)
+    grouping = token_grouping.controls((token_grouping.COIN,), hide=False, note=GATE)
     with before:
         gate = GATES[0] if grouping.folds else url_state.segments("Gate", GATES, "gate")
-    return Settings(way=direction, off=off, features=gate == GATES[1], **token_grouping.of_texts(grouping))
+    return Settings(way=direction, off=ablated, features=gate == GATES[1], **token_grouping.of_texts(grouping))

@@ -16,23 +16,23 @@ from triattn_core.checkpoint.registry import Entry
 from triattn_core.trace.axes import TAN_MECHANISMS
 
 
-def show(mined: Cases, tail: DeltaGenerator) -> None:
-    """Scores and disagreements, and the rows with the one that is chosen.  tail: of the buttons that save."""
+def show(cases: Cases, tail: DeltaGenerator) -> None:
+    """Shows scores, disagreements, and the rows with the open one.  tail: the place of the export buttons."""
     with report_errors():
-        examples = case_summary.show_summary(mined, tail)
+        examples = case_summary.show_summary(cases, tail)
     left, right = st.container(key="main").columns([2.7, 1], gap="medium")
     with left:
-        st.html(disagreements.scores_html(mined) + disagreements.pairs(mined))
-        st.html(checkpoint_html.section("Who flips", disagreements.WHICH[agreement.comparison_column(mined)]))
-        some = disagreements.rows(mined)
-    if len(some.rows):
-        case_detail.show_rows(mined, some, examples, left, right)
+        st.html(disagreements.scores_html(cases) + disagreements.pairs(cases))
+        st.html(checkpoint_html.section("Who flips", disagreements.WHICH[agreement.comparison_column(cases)]))
+        selection = disagreements.rows(cases)
+    if len(selection.rows):
+        case_detail.show_rows(cases, selection, examples, left, right)
 
 
-def link_side_by_side(task: str, chosen: Sequence[Entry]) -> None:
-    """The link to the maps of these checkpoints, where they have such."""
+def link_side_by_side(task: str, entries: Sequence[Entry]) -> None:
+    """Links to the maps of these checkpoints side by side, if they have comparable maps."""
     with st.container(horizontal=True, key="elsewhere"):
-        mechanisms = {metadata.model_setting(entry, "mechanism") for entry in chosen}
+        mechanisms = {metadata.model_setting(entry, "mechanism") for entry in entries}
         if task in task_picker.TASKS and mechanisms <= set(TAN_MECHANISMS):
-            query = {checkpoint_picker.KEY: [entry.name for entry in chosen]}
+            query = {checkpoint_picker.KEY: [entry.name for entry in entries]}
             st.page_link("pages/side_by_side/page.py", label="One input: their maps side by side", query_params=query)

@@ -23,34 +23,34 @@ from triattn_core.views import side_by_side as view
 
 LEAD = "Any two to four checkpoints of one task: how alike they answer, who flips where, and how they were trained."
 
-head, beside = style.opening()
+head, toolbar = style.opening()
 style.say(head, "Compare", LEAD)
 case_style.inject_style()
-there = [name for name in TASKS if len(models.entries(name)) >= view.FEWEST]
-if not there:
+task_names = [name for name in TASKS if len(models.entries(name)) >= view.FEWEST]
+if not task_names:
     st.info("Compare needs two checkpoints of one task: Checkpoints lists what there is.")
     st.stop()
-with beside:
-    task = url_state.segments("Task", there, task_picker.KEY, show=task_picker.label, label_visibility="collapsed")
-speaks, here = checkpoint_picker.pick_language(models.entries(task), prefer="en")
+with toolbar:
+    task = url_state.segments("Task", task_names, task_picker.KEY, show=task_picker.label, label_visibility="collapsed")
+speaks, entries = checkpoint_picker.pick_language(models.entries(task), prefer="en")
 with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
     if len(speaks.takes) > 1:
         pair_input.language(speaks)
-    chosen = checkpoint_picker.pick_checkpoints(here)
-    if len(chosen) < view.FEWEST:
+    checkpoints = checkpoint_picker.pick_checkpoints(entries)
+    if len(checkpoints) < view.FEWEST:
         st.info("Choose at least two checkpoints.")
         st.stop()
-    rows = row_source.pick({entry.name for entry in chosen})
+    rows = row_source.pick({entry.name for entry in checkpoints})
     st.space("stretch")
     tail = st.container(width="content", key="tail")
-mined = None
+cases = None
 with report_errors(stop=False):
-    mined = row_source.table(rows, task, speaks.now, chosen, wait=True)
-if mined is not None:
-    over_rows.show(mined, tail)
-over_rows.link_side_by_side(task, chosen)
+    cases = row_source.table(rows, task, speaks.now, checkpoints, wait=True)
+if cases is not None:
+    over_rows.show(cases, tail)
+over_rows.link_side_by_side(task, checkpoints)
 config, loss = st.columns([1.15, 1], gap="large")
 with config:
-    checkpoint_differences.show(chosen)
+    checkpoint_differences.show(checkpoints)
 with loss:
-    disagreements.losses(chosen)
+    disagreements.losses(checkpoints)

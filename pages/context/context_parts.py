@@ -39,20 +39,20 @@ def legend(row: pd.Series, theme: str) -> str:
     return f'<style>{CSS}</style><div class="t-parts">{html}</div>'
 
 
-def show_over_rows(question: page_setup.Question, here: pd.DataFrame) -> None:
-    """The same shares over a file of rows: the project's own once they are asked for, or a file of the reader's."""
+def show_over_rows(question: page_setup.Question, example_shares: pd.DataFrame) -> None:
+    """Shows the same shares over a file of rows: the project's own, after a click, or an uploaded one."""
     st.html(checkpoint_html.section("Over many rows", "bar: quartiles, thin line: 5 to 95 %, diamond: this example"))
     with st.container(horizontal=True, vertical_alignment="bottom", key="rows-settings"):
-        chosen = url_state.pick("Rows", [row_source.OWN, row_source.FILE], "rows", width=170)
+        rows_choice = url_state.pick("Rows", [row_source.OWN, row_source.FILE], "rows", width=170)
         count = url_state.segments("How many", [12, 48, 200], "count")
     with report_errors():
-        source = row_source.load_source(chosen, question.task, question.language)
-        wait = chosen == row_source.OWN
+        source = row_source.load_source(rows_choice, question.task, question.language)
+        wait = rows_choice == row_source.OWN
         analysed = mining.analyse_rows(("context",), [question.entry], source, _rows, count, wait) if source else None
     if analysed is None:
         return
     sentence = anova_text.over(analysed)
-    figures.show(anova.over(analysed, here, page_setup.theme()), sentence, "context-over")
+    figures.show(anova.over(analysed, example_shares, page_setup.theme()), sentence, "context-over")
     figures.note(sentence)
     figures.numbers("Quantiles as numbers", anova.quantiles(analysed), "over-numbers")
     data = analysed.to_csv(index=False).encode("utf-8-sig")

@@ -45,7 +45,7 @@ with left:
 with right:
     place = f"layer {parts.settings.layer}, head {parts.settings.head}: what no two axes explain"
     st.html(checkpoint_html.section("Three-way residual", place))
-    page.chosen["cell"] = (pickers.pick_token(parts.words["context"], page.cell[0]),)
+    page.choices["cell"] = (pickers.pick_token(parts.words["context"], page.cell[0]),)
     residual = parts.residual(page.cell[0])
     figures.show(residual.chart(theme, WIDE), residual.sentence, "residual", width="content")
     figures.note(residual.sentence)

@@ -9,16 +9,16 @@ from pages.shared.page_setup import Opened
 from triattn_core.scenes.cube import Settings
 
 
-def pick(top: Opened, whole: models.Explained | None) -> Settings:
-    """What is chosen.  whole: what the model predicts, where it could be asked."""
+def pick(top: Opened, explained: models.Explained | None) -> Settings:
+    """The chosen settings.  explained: the model's prediction and trace, if there are any."""
     words, model = top.words, top.entry.config["model"]
     direction = words.directions[url_state.direction(words.directions)]
-    opens = (lambda layer: first_head(whole.trace, repr(whole.source), direction, layer)) if whole else None
+    opens = (lambda layer: first_head(explained.trace, repr(explained.source), direction, layer)) if explained else None
     choice = url_state.site(direction, int(model.get("layers", 2)), int(model.get("heads", 12)), opens)
-    ways = (*words.ways, *(unit for unit in ("phrases", "words") if unit not in words.ways))
-    context = token_grouping.Pick("Context as", "context", ("context",), ways)
+    units = (*words.ways, *(unit for unit in ("phrases", "words") if unit not in words.ways))
+    context = token_grouping.Pick("Context as", "context", ("context",), units)
     grouping = token_grouping.controls((token_grouping.QUERY, token_grouping.KEY, context))
-    option = whole.prediction.option + 1 if whole and not top.pairs else None
+    option = explained.prediction.option + 1 if explained and not top.pairs else None
     return Settings(**Settings.of(choice, **grouping.settings, option=option))
 
 

@@ -24,15 +24,15 @@ def show(
     titles: Mapping[str, str],
     example: questions.Example,
     quantity: str,
-    shared: bool,
+    shared_axis: bool,
     row: DeltaGenerator,
 ) -> None:
-    """One histogram a reader.  titles: by checkpoint.  shared: one axis for all.  row: where Export stands."""
+    """Draws one histogram per reader.  titles: by checkpoint.  shared_axis: one axis for all.  row: place of Export."""
     part, parts = answers[0].prediction.option, answers[0].prediction.parts
     panels = [panel(titles[explained.entry.name], explained, example, part) for explained in answers]
-    values, table = [view.scores(shown, quantity) for shown in panels], view.numbers(panels, quantity)
-    bins = [view.counts(scores, view.edges(values if shared else [scores])) for scores in values]
-    top = max(counts.share.max() for counts in bins) if shared else None
+    values, table = [view.scores(panel_data, quantity) for panel_data in panels], view.numbers(panels, quantity)
+    bins = [view.counts(scores, view.edges(values if shared_axis else [scores])) for scores in values]
+    top = max(counts.share.max() for counts in bins) if shared_axis else None
     with row, st.popover("Export", width=92, key="export"):
         run_spread.save_button("Scores in numbers, CSV", f"distributions-{quantity}.csv", table)
         run_spread.save_button("All scores, CSV", "scores.csv", lambda: similarity.table(panels))

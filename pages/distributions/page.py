@@ -17,29 +17,29 @@ SAYS = (
 OPENS = ("dot", "scaled_dot", "cosine")  # those of the paper's Figure 4
 MOST = 12
 
-head, beside = style.opening()
-with beside:
+head, toolbar = style.opening()
+with toolbar:
     choice_input.controls(questions.NAME)
 style.say(head, "Distributions", SAYS)
 entries, theme = qa_models.readers(), page_setup.theme()
-chosen, explained = [], []
+readers, explained = [], []
 if entries:
     settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
     with settings:
-        asked = st.container(width="stretch", key="asked")
-    example = choice_input.example(questions.NAME, asked)
+        question_place = st.container(width="stretch", key="asked")
+    example = choice_input.example(questions.NAME, question_place)
     with settings:
-        chosen = qa_models.pick_readers(entries, OPENS, MOST)
+        readers = qa_models.pick_readers(entries, OPENS, MOST)
         quantity = url_state.segments("Quantity", list(histograms.CENTRED), "spread")
-        shared = url_state.segments("Axis", ["shared", "one each"], "axis") == "shared"
+        shared_axis = url_state.segments("Axis", ["shared", "one each"], "axis") == "shared"
     with report_errors(stop=False):
-        explained = qa_models.explain_readers(chosen, example, settings, most=MOST)
+        explained = qa_models.explain_readers(readers, example, settings, limit=MOST)
     if explained:
-        histograms.show(explained, qa_models.titles_by_checkpoint(entries), example, quantity, shared, settings)
+        histograms.show(explained, qa_models.titles_by_checkpoint(entries), example, quantity, shared_axis, settings)
 else:
     st.info("No reader is here yet: train one with triattn train; Checkpoints lists what there is.")
 records, problems = run_records.all_records()
 for problem in problems:
     notice(problem)
 figures.note(qa_models.OUTPUTS)
-run_spread.runs(records, [entry.name for entry in chosen], theme)
+run_spread.runs(records, [entry.name for entry in readers], theme)

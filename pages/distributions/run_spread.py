@@ -58,53 +58,53 @@ def save_button(label: str, name: str, table: pd.DataFrame | Callable[[], pd.Dat
     st.download_button(label, data, name, "text/csv", key=f"save-{name}", on_click="ignore", width="stretch")
 
 
-def runs(all_: Sequence[Record], chosen: Sequence[str], theme: str) -> None:
-    """The stored runs: what each reached, and its loss.  chosen: checkpoints whose curves stand out."""
-    there = spreads.reader_records(all_)
-    stored = sum(record.runs for record in there)
+def runs(all_records: Sequence[Record], highlighted: Sequence[str], theme: str) -> None:
+    """Shows the stored runs: their scores and losses.  highlighted: checkpoints whose curves are in colour."""
+    records = spreads.reader_records(all_records)
+    stored = sum(record.runs for record in records)
     st.html(checkpoint_html.section("Stored runs", f"{stored} run{'s' * (stored != 1)} of readers"))
-    if not there:
+    if not records:
         st.html('<p class="t-note">Nothing is stored yet. This trains each function with five seeds:</p>')
         st.code(COMMAND, language=None)
         return
-    recipes = list(dict.fromkeys(map(spreads.training_recipe, there)))
+    recipes = list(dict.fromkeys(map(spreads.training_recipe, records)))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         recipe = url_state.pick("Trained as", recipes, "recipe", width=420) if len(recipes) > 1 else recipes[0]
         metric = url_state.segments("Metric", list(METRICS), "metric")
         split = url_state.segments("Measured on", list(SPLITS), "split")
         curve = url_state.segments("Loss of", ["dev", "train"], "loss")
     st.html(f'<p class="t-note">{escape(recipe)}</p>')
-    points = _of(spreads.seed_runs(all_, SPLITS[split], METRICS[metric]), recipe)
-    lines = _of(spreads.loss_curves(all_, curve), recipe)
+    points = _of(spreads.seed_runs(all_records, SPLITS[split], METRICS[metric]), recipe)
+    lines = _of(spreads.loss_curves(all_records, curve), recipe)
     outputs = sorted({*points.output, *lines.output})
     with st.container(key="main-runs"):  # columns of it stand below each other on a narrow page
         columns = st.columns(max(len(outputs), 1), gap="large")
     for output, column in zip(outputs, columns):
         with column:
             _boxes(points[points.output == output], output, metric, split, theme)
-            _losses(lines[lines.output == output], chosen, output, curve, theme)
+            _losses(lines[lines.output == output], highlighted, output, curve, theme)
     with st.container(horizontal=True):
         save_button("Runs, CSV", f"runs-{metric}-{split}.csv", points.assign(metric=metric, split=split))
         save_button("Losses, CSV", f"losses-{curve}.csv", lines.assign(loss_of=curve))
 
 
 def _of(table: pd.DataFrame, recipe: str) -> pd.DataFrame:
-    """The rows of one recipe, with the titles of their functions; of `losses` told apart."""
-    some = table[table.recipe == recipe]
-    names = list(map(similarity.title, some.mechanism, some.similarity))
-    if "apart" in some:
-        names = [f"{name}, {more}" if more else name for name, more in zip(names, some.apart)]
-    return some.assign(function=names)
+    """The rows of one recipe, with the titles of their functions; losses get a suffix that tells them apart."""
+    rows = table[table.recipe == recipe]
+    names = list(map(similarity.title, rows.mechanism, rows.similarity))
+    if "apart" in rows:
+        names = [f"{name}, {suffix}" if suffix else name for name, suffix in zip(names, rows.apart)]
+    return rows.assign(function=names)
 
 
 def _boxes(points: pd.DataFrame, output: str, metric: str, split: str, theme: str) -> None:
     rows, sets = points.rows.dropna().unique(), points.set.unique()
-    of = f" of {int(rows[0]):,} questions" if len(rows) == 1 else ""
-    of += f" of {escape(sets[0])}" if of and len(sets) == 1 and sets[0] else ""
-    of += " that are not trained on" if of and split == "dev" else ""
-    most = 0 if points.empty else int(view.summary(points).runs.max())
-    more = ", the ring their mean, the line their median" if most > 1 else ""
-    st.html(f"<b>{output}</b>, {metric} in %, {split}{of}. A dot is a run{more}")
+    rows_text = f" of {int(rows[0]):,} questions" if len(rows) == 1 else ""
+    rows_text += f" of {escape(sets[0])}" if rows_text and len(sets) == 1 and sets[0] else ""
+    rows_text += " that are not trained on" if rows_text and split == "dev" else ""
+    max_runs = 0 if points.empty else int(view.summary(points).runs.max())
+    mean_text = ", the ring their mean, the line their median" if max_runs > 1 else ""
+    st.html(f"<b>{output}</b>, {metric} in %, {split}{rows_text}. A dot is a run{mean_text}")
     if points.empty:
         st.html(f'<p class="t-note">No run of {output} was measured on {split}.</p>')
         return
@@ -112,18 +112,20 @@ def _boxes(points: pd.DataFrame, output: str, metric: str, split: str, theme: st
     figures.show(view.boxes(points, list(FUNCTION_LABELS.values()), unit, theme), sentence, f"runs-{output}-chart")
     figures.note(sentence)
     figures.numbers(f"The runs of {output} as numbers", view.summary(points), f"runs-{output}")
-    if most < view.BOX:
-        sentence = f"At most {most} run{'s' * (most > 1)} a function: a box of quartiles is drawn from {view.BOX} on."
+    if max_runs < view.BOX:
+        sentence = (
+            f"At most {max_runs} run{'s' * (max_runs > 1)} a function: a box of quartiles is drawn from {view.BOX} on."
+        )
         st.html(f'<p class="t-note">{sentence}</p>')
 
 
-def _losses(lines: pd.DataFrame, chosen: Sequence[str], output: str, curve: str, theme: str) -> None:
-    lit = ". In colour the functions chosen above" if set(lines.checkpoint) - set(chosen) else ""
+def _losses(lines: pd.DataFrame, highlighted: Sequence[str], output: str, curve: str, theme: str) -> None:
+    lit = ". In colour the functions chosen above" if set(lines.checkpoint) - set(highlighted) else ""
     st.html(f"<b>{output}</b>, loss on {curve} (cross-entropy of start plus that of end){lit}")
     if lines.empty:
         st.html(f'<p class="t-note">No reader of {output} has recorded its loss on {curve}.</p>')
         return
     sentence = view.describe_curves(lines)
-    figures.show(view.curves(lines, chosen, theme), sentence, f"loss-{output}-chart")
+    figures.show(view.curves(lines, highlighted, theme), sentence, f"loss-{output}-chart")
     figures.note(sentence)
     figures.numbers(f"The losses of {output} as numbers", lines[["function", "step", "value"]], f"loss-{output}")

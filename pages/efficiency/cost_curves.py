@@ -19,15 +19,15 @@ LEAP = (
 FAMILIES = {"bi_lstm": "muted", "bi_gru": "muted", "multi_cnn": "bar", "hierarchical_cnn": "bar", "mtsa": "mtsa"}
 
 
-def show(measured: efficiency.Measurement, run: str, passed: str, logarithmic: bool) -> None:
-    """The curves of one pass.  run: what the measurement is called."""
-    names, points = efficiency.block_names(measured), table(measured, passed)
-    title = f"{run.capitalize()}, batch {measured.batch}: memory and time of {passed} against the length of the text"
+def show(measured: efficiency.Measurement, run: str, pass_name: str, logarithmic: bool) -> None:
+    """Draws the curves of one pass.  run: name of the measurement."""
+    names, points = efficiency.block_names(measured), table(measured, pass_name)
+    title = f"{run.capitalize()}, batch {measured.batch}: memory and time of {pass_name} against the length of the text"
     threads = f"{measured.threads} thread{'s' * (measured.threads != 1)}"
     st.html(checkpoint_html.section(title, escape(f"{measured.machine}, {threads}, {measured.date}")))
     families = {name: FAMILIES.get(block, "text") for block, name in names.items()}
-    sentence = f"{passed.capitalize()}. {view.describe(points)}{PIECES if 'disa' in names else ''}"
-    if passed == "training" and "bi_gru" in names and measured.machine.startswith("CPU"):
+    sentence = f"{pass_name.capitalize()}. {view.describe(points)}{PIECES if 'disa' in names else ''}"
+    if pass_name == "training" and "bi_gru" in names and measured.machine.startswith("CPU"):
         sentence += LEAP
     with st.container(horizontal=True, gap="medium", key="panels"):  # side by side where both have room
         for column in view.PANELS:
@@ -37,9 +37,9 @@ def show(measured: efficiency.Measurement, run: str, passed: str, logarithmic: b
     figures.numbers("All lengths as numbers", points, "numbers")
 
 
-def table(measured: efficiency.Measurement, passed: str) -> pd.DataFrame:
+def table(measured: efficiency.Measurement, pass_name: str) -> pd.DataFrame:
     """A row for each block and length that was measured."""
     names = efficiency.block_names(measured)
-    timed = [point for point in measured.points if point.passed == passed and point.seconds is not None]
+    timed = [point for point in measured.points if point.passed == pass_name and point.seconds is not None]
     rows = [(names[point.block], point.tokens, point.seconds, point.memory) for point in timed]
     return pd.DataFrame(rows, columns=["name", "tokens", "seconds", "memory"]) if rows else pd.DataFrame()

@@ -8,7 +8,7 @@ from triattn_core.results import efficiency
 
 
 def costs_html(measured: efficiency.Measurement, tokens: int) -> str:
-    """HTML: a row a block, what it costs at a length and how that compares with multi-head, here and in the paper."""
+    """HTML: a row per block with its cost at a length, and the ratio to multi-head, here and in the paper."""
     titles = {"training": ("training, ms", 1e3), "inference": ("inference, ms", 1e3), "memory": ("memory, MB", 1e-6)}
     heads = "".join(f'<th class="r">{t}</th><th class="r">× multi-head</th><th class="r">paper</th>'
                     for t, _ in titles.values())  # fmt: skip
@@ -17,23 +17,23 @@ def costs_html(measured: efficiency.Measurement, tokens: int) -> str:
         cells = f"<td>{escape(row['name'])}</td>"
         for name, (_, unit) in titles.items():
             value, *ratios = row[name], row[f"{name} ratio"], row[f"{name} printed"]
-            ratio, printed = ("–" if number is None else f"{number:.2f}" for number in ratios)
+            ratio, paper_ratio = ("–" if number is None else f"{number:.2f}" for number in ratios)
             text = "–" if value is None else f"{value * unit:,.1f}"
             cells += f'<td class="r" title="{escape(row["reason"], quote=True)}">{text}</td>'
-            cells += f'<td class="r">{ratio}</td><td class="r t-muted">{printed}</td>'
+            cells += f'<td class="r">{ratio}</td><td class="r t-muted">{paper_ratio}</td>'
         body += f"<tr>{cells}</tr>"
     return f'<div class="t-scroll"><table class="t-table t-costs"><tr><th></th>{heads}</tr>{body}</table></div>'
 
 
 def method_html(measured: efficiency.Measurement) -> str:
-    """HTML: what was measured, of what, and what was left out."""
+    """HTML: what was measured, how, and what was left out."""
     names = efficiency.block_names(measured)
     load = "not told" if measured.load is None else f"{measured.load:g}"
-    left = dict.fromkeys(f"{names[point.block]}: {point.reason}." for point in measured.points if point.reason)
+    omissions = dict.fromkeys(f"{names[point.block]}: {point.reason}." for point in measured.points if point.reason)
     method = (
         f"One block alone on random vectors: batch {measured.batch}, {measured.width} features in, {measured.out} out, "
         f"of Hrchy-CNN 300. Time is the median of repeats, or of a pass of many seconds its only one; memory, in the "
         f"table that of training, is the {measured.memory}. Load before it: {load}. The paper's ratios (Table 1) are "
-        f"of whole networks on a GPU: times on SNLI, memory on made-up texts. {' '.join(left)}"
+        f"of whole networks on a GPU: times on SNLI, memory on made-up texts. {' '.join(omissions)}"
     )
     return f'<p class="t-note">{escape(method)}</p>'

@@ -21,23 +21,23 @@ with report_errors(stop=False):
     runs[SHIPPED] = efficiency.load_shipped()
 with st.container(horizontal=True, vertical_alignment="center", key="settings"):
     with st.container(horizontal=True, width="content", key="looks"):
-        passed = url_state.segments("Pass", list(efficiency.PASSES), "pass")
+        pass_name = url_state.segments("Pass", list(efficiency.PASSES), "pass")
         axes = url_state.segments("Axes", ["log", "linear"], "axes")
         choice = st.container(width="content")
     with report_errors(stop=False):
         run_benchmark.controls(LENGTHS)
 with report_errors():
     runs[run_benchmark.HERE] = run_benchmark.under_way()
-there = [name for name, run in runs.items() if run is not None]
-which = there[-1] if there else ""
-if len(there) > 1:
+run_names = [name for name, run in runs.items() if run is not None]
+run_name = run_names[-1] if run_names else ""
+if len(run_names) > 1:
     with choice:
-        which = url_state.segments("Run", there, run_benchmark.CHOICE, 1)
-measured = runs.get(which)
+        run_name = url_state.segments("Run", run_names, run_benchmark.CHOICE, 1)
+measured = runs.get(run_name)
 if measured is None or not measured.lengths:
     st.info("Nothing is measured yet: begin with the button above, or with the command triattn efficiency.")
     st.stop()
-cost_curves.show(measured, which, passed, axes == "log")
+cost_curves.show(measured, run_name, pass_name, axes == "log")
 tokens = url_state.segments("Tokens", measured.lengths, "tokens", min(2, len(measured.lengths) - 1))
 st.html(cost_table.costs_html(measured, tokens))
 st.html(cost_table.method_html(measured))

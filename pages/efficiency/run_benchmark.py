@@ -31,7 +31,7 @@ def controls(lengths: tuple[int, ...]) -> None:
 
 
 def under_way() -> Measurement | None:
-    """What was measured in this session, to its end or until it is stopped; None where nothing was."""
+    """Runs this session's benchmark to its end or until it is stopped; returns its measurement, None without any."""
     run: Run | None = st.session_state.get(KEY)
     if run is None:
         return None
@@ -44,11 +44,11 @@ def under_way() -> Measurement | None:
         with slot.container(horizontal=True, vertical_alignment="center", key="under-way"):
             bar = st.progress(0.0, _progress_text(run))
             st.button("Stop", key="stop", width=76, on_click=_stop, args=(True,), help="Measurements so far are shown.")
-        more = True
-        while more:
+        has_more = True
+        while has_more:
             bar.progress(run.done / len(run.steps), _progress_text(run))
-            with model_jobs.device_turn(run.device, f"the benchmark ({_progress_text(run)})", whole=True):
-                more = run.step()
+            with model_jobs.device_turn(run.device, f"the benchmark ({_progress_text(run)})", uninterrupted=True):
+                has_more = run.step()
         slot.empty()
     return run.measurement() if run.points else None
 
@@ -67,5 +67,5 @@ def _begin(lengths: tuple[int, ...], batch: int) -> None:
     st.session_state[CHOICE] = HERE
 
 
-def _stop(stopped: bool) -> None:
-    st.session_state[STOPPED] = stopped
+def _stop(is_stopped: bool) -> None:
+    st.session_state[STOPPED] = is_stopped

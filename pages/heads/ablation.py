@@ -15,11 +15,11 @@ SAYS = "The head passes on zeros; all else is as it was. One pass of the model f
 
 
 def losses(rows: Rows, atlas: Atlas) -> pd.DataFrame | None:
-    """`head_ablation.summarize` of the heads of the atlas, once the reader asks for it; None before."""
+    """`head_ablation.summarize` of the heads of the atlas, after the toggle is on; None before."""
     with st.container(horizontal=True, vertical_alignment="center", key="switch-off"):
-        asked = url_state.toggle("Switch each head off", "off")
+        is_requested = url_state.toggle("Switch each head off", "off")
         st.html(f'<p class="t-note">{SAYS}</p>')
-    if not asked:
+    if not is_requested:
         return None
     heads = [(str(site), int(head)) for site, head in atlas.alike.heads.itertuples(index=False)]
     with report_errors(stop=False):
@@ -36,7 +36,7 @@ def _show(table: pd.DataFrame, atlas: Atlas) -> pd.DataFrame:
     summary = head_ablation.summarize(table)
     site, head = atlas.head
     row = summary[(summary["site"] == site) & (summary["head"] == head)].iloc[0]
-    name = atlas.names[atlas.chosen]
+    name = atlas.names[atlas.head_index]
     sentence = (
         f"Without {name}: {row['accuracy']:.1f} % right, with it {row['own']:.1f} % of {row['rows']:,} labelled rows; "
         f"lost {row['lost']}, won {row['won']}; McNemar p {row['p']:.2g} after Holm over {len(summary)} heads; "

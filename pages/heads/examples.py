@@ -34,35 +34,35 @@ def show(rows: Rows, atlas: Atlas) -> None:
     from triattn_core.analysis.maps.head_atlas import pick_examples
 
     layout = "key down, context across: each row has one query" if rows.task in LABORATORY else "query down, key across"
-    (site, head), name = atlas.head, atlas.names[atlas.chosen]
+    (site, head), name = atlas.head, atlas.names[atlas.head_index]
     st.html(checkpoint_html.section(f"{name.capitalize()} in examples", layout))
-    known = overview.measures_of(atlas)
-    start = known.index("context_information" if "context_information" in known else "query_information")
+    measures = overview.measures_of(atlas)
+    start = measures.index("context_information" if "context_information" in measures else "query_information")
     measure = url_state.pick(
-        "Examples by", known, "by", start, show=lambda name: overview.MEASURES.get(name, (name,))[0], width=220
+        "Examples by", measures, "by", start, show=lambda name: overview.MEASURES.get(name, (name,))[0], width=220
     )
-    picked = pick_examples(atlas.table, site, head, measure)
-    if picked.empty:
+    picks = pick_examples(atlas.table, site, head, measure)
+    if picks.empty:
         st.html('<p class="t-note">This measure has no meaning for this head.</p>')
         return
     examples = rows.examples()
     with report_errors(stop=False):
-        _maps(rows, picked[picked["rank"].str.startswith("strongest")], examples, site, head, "Strongest")
-        _open_strongest(rows, examples[picked["row"].iloc[0]])
-        _maps(rows, picked[~picked["rank"].str.startswith("strongest")], examples, site, head, "Deciles")
-    numbers = picked.assign(text=[rows.text(examples[line]) for line in picked["row"]])
+        _maps(rows, picks[picks["rank"].str.startswith("strongest")], examples, site, head, "Strongest")
+        _open_strongest(rows, examples[picks["row"].iloc[0]])
+        _maps(rows, picks[~picks["rank"].str.startswith("strongest")], examples, site, head, "Deciles")
+    numbers = picks.assign(text=[rows.text(examples[line]) for line in picks["row"]])
     figures.numbers("These examples as numbers", numbers, "examples-numbers")
 
 
-def _maps(rows: Rows, picked: pd.DataFrame, examples: dict[int, Any], site: str, head: int, title: str) -> None:
+def _maps(rows: Rows, picks: pd.DataFrame, examples: dict[int, Any], site: str, head: int, title: str) -> None:
     maps = {}
-    for example in picked.itertuples():
+    for example in picks.itertuples():
         weights = _map(rows.trace(examples[example.row]), site, head)
         maps[f"{example.rank.removeprefix('strongest ')}: {example.value:.3g}, row {example.row}"] = weights
     if maps:
         tallest = max(array.sizes["query"] for array in maps.values())
-        drawn = word_map.maps(maps, min(HEIGHT, 50 * tallest), page_setup.theme())
-        st.html(f'{CSS}<b>{title}</b><div class="t-atlas">{drawn}</div>')
+        maps_html = word_map.maps(maps, min(HEIGHT, 50 * tallest), page_setup.theme())
+        st.html(f'{CSS}<b>{title}</b><div class="t-atlas">{maps_html}</div>')
         if title == "Strongest":
             st.html(f'<p class="t-note">{word_map.legend(page_setup.theme())}</p>')
 

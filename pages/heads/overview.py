@@ -31,7 +31,7 @@ def show_table(rows: Rows, atlas: Atlas, lost: pd.DataFrame | None) -> None:
         if at is not None:
             st.session_state[HEAD] = atlas.names[at]
 
-    url_state.mark("heads-table", atlas.chosen)
+    url_state.mark("heads-table", atlas.head_index)
     sentence = describe(atlas)
     st.dataframe(
         table,
@@ -80,9 +80,9 @@ def describe(atlas: Atlas) -> str:
 def _columns(atlas: Atlas, lost: pd.DataFrame | None) -> tuple[pd.DataFrame, dict]:
     config, rows = {}, atlas.means[["site", "head"]].assign(name=atlas.names)
     for name in measures_of(atlas):
-        title, says = MEASURES[name]
+        title, help_text = MEASURES[name]
         scale = "percent" if name in ("three_way", "sink", "special") else "%.3f"
-        config[name] = st.column_config.NumberColumn(title, help=says, format=scale)
+        config[name] = st.column_config.NumberColumn(title, help=help_text, format=scale)
         rows[name] = atlas.means[name].to_numpy()
     near = [atlas.alike.nearest(i, 1) for i in range(len(atlas.names))]
     rows["nearest"] = [atlas.names[indices[0]] if indices else "" for indices in near]
@@ -108,6 +108,6 @@ def show_likeness(atlas: Atlas) -> None:
             st.session_state[HEAD] = atlas.names[int(selected[0]["head"])]
 
     sentence = view.describe_likeness(atlas.alike.distances, atlas.names)
-    chart = view.likeness(atlas.alike.distances, atlas.alike.order, atlas.names, atlas.chosen, page_setup.theme())
+    chart = view.likeness(atlas.alike.distances, atlas.alike.order, atlas.names, atlas.head_index, page_setup.theme())
     figures.show(chart, sentence, "alike", on_select=take, selection_mode="head", width="content")
     figures.note(sentence)

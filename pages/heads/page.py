@@ -13,9 +13,9 @@ SAYS = (
     "heads look alike; what is lost without one. Choose a head in the table or on the map."
 )
 
-head, beside = style.opening()
+head, toolbar = style.opening()
 style.say(head, "Head atlas", SAYS)
-rows = pickers.pick_rows(beside)
+rows = pickers.pick_rows(toolbar)
 with report_errors():
     atlas = pickers.measure(rows)
 if atlas is None:

@@ -35,13 +35,13 @@ NAME_ONE = "Name the folder of a model, as save_pretrained writes it; nothing is
 @dataclass(frozen=True)
 class Atlas:
     """The measures of one group of heads: `table`, a row for each example and head; group: such as `a_over_b/weight`;
-    means: over the rows, in the order of `heads`; chosen: position of the head that is looked at."""
+    means: over the rows, in the order of `heads`; head_index: position of the selected head."""
 
     table: pd.DataFrame = field(repr=False)
     means: pd.DataFrame = field(repr=False)
     alike: HeadDistances = field(repr=False)
     group: str
-    chosen: int
+    head_index: int
 
     @cached_property
     def names(self) -> list[str]:
@@ -51,18 +51,18 @@ class Atlas:
     @property
     def head(self) -> tuple[str, int]:
         """Site and number, from 0, of the chosen head."""
-        row = self.alike.heads.iloc[self.chosen]
+        row = self.alike.heads.iloc[self.head_index]
         return str(row["site"]), int(row["head"])
 
 
-def pick_rows(beside: DeltaGenerator) -> Rows:
-    """The pickers of task, checkpoint and rows; the page ends where there is no checkpoint, or no file yet."""
+def pick_rows(toolbar: DeltaGenerator) -> Rows:
+    """Shows the pickers of task, checkpoint and rows; stops the page without a checkpoint or a file."""
     by_task = {name: [entry for entry in models.entries(name) if entry.config.get("kind") in KINDS] for name in TASKS}
     by_task[LABORATORY] = [entry for entry in laboratory_checkpoints() if entry.problem is None]
-    there = [*(name for name, entries in by_task.items() if entries), other_models.TASK]
-    with beside:
+    task_names = [*(name for name, entries in by_task.items() if entries), other_models.TASK]
+    with toolbar:
         _take_linked(by_task)
-        task = url_state.segments("Task", there, task_picker.KEY, show=label, label_visibility="collapsed")
+        task = url_state.segments("Task", task_names, task_picker.KEY, show=label, label_visibility="collapsed")
     settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
     if task == other_models.TASK:
         return _other_rows(settings)
@@ -72,27 +72,27 @@ def pick_rows(beside: DeltaGenerator) -> Rows:
         at = next((i for i, entry in enumerate(entries) if metadata.model_setting(entry, "mechanism") == "tri"), 0)
         entry = url_state.pick("Checkpoint", entries, "checkpoint", at, show=lambda entry: entry.name, width=230)
         carried_input.carry_input(one=entry.name, **({} if task == LABORATORY else {"task": task}))
-        own = GENERATED if task == LABORATORY else row_source.OWN
-        chosen = url_state.pick("Rows", [own, row_source.FILE], "rows", width=170)
+        default_rows = GENERATED if task == LABORATORY else row_source.OWN
+        rows_choice = url_state.pick("Rows", [default_rows, row_source.FILE], "rows", width=170)
         count = _row_count(48)
-    source = _source(chosen, entry, count)
+    source = _source(rows_choice, entry, count)
     if source is None:
         st.stop()
     return Rows(entry, str(entry.config["task"]), source, count, settings)
 
 
 def _other_rows(settings: DeltaGenerator) -> OtherRows:
-    """The pickers of a Hugging Face model and its texts; the page ends where none is named, and on an error."""
+    """Shows the pickers of a Hugging Face model and its texts; stops the page if none is named, and on an error."""
     with settings:
         folder = other_models.name_field()
-        chosen = url_state.pick("Rows", [row_source.OWN, row_source.FILE], "rows", width=170)
+        rows_choice = url_state.pick("Rows", [row_source.OWN, row_source.FILE], "rows", width=170)
         count = _row_count(12)
     if not folder:
         st.html(f'<p class="t-note">{escape(NAME_ONE)}</p>')
         st.stop()
     with report_errors():
         model = other_models.load(folder)
-        source = row_source.load_source(chosen, pairs.NAME, "en")
+        source = row_source.load_source(rows_choice, pairs.NAME, "en")
     if source is None:
         st.html(f'<p class="t-note">{escape(OTHER_ROWS)}</p>')
         st.stop()
@@ -101,8 +101,8 @@ def _other_rows(settings: DeltaGenerator) -> OtherRows:
 
 def _row_count(default: int) -> int:
     """How many rows are measured, from the first."""
-    says = f"Of a file with fewer rows, all. More than {MOST_ROWS:,}: `triattn heads`."
-    return url_state.number("Rows at most", 1, MOST_ROWS, default, "count", width=130, help=says)
+    help_text = f"Of a file with fewer rows, all. More than {MOST_ROWS:,}: `triattn heads`."
+    return url_state.number("Rows at most", 1, MOST_ROWS, default, "count", width=130, help=help_text)
 
 
 def label(task: str) -> str:
@@ -111,28 +111,31 @@ def label(task: str) -> str:
 
 
 def _take_linked(by_task: dict[str, list[Entry]]) -> None:
-    """Before the picker of the task: that of the checkpoint that a link names, or of the page before."""
+    """Sets the task to that of the checkpoint in the link or on the previous page; call it before the task picker."""
     if task_picker.KEY in st.query_params or not url_state.is_first_run():
         return
-    asked = [*languages.requested_checkpoints("checkpoint"), carried_input.checkpoint()]
+    requested_names = [*languages.requested_checkpoints("checkpoint"), carried_input.checkpoint()]
     tasks = [
-        name for wanted in asked for name, entries in by_task.items() if wanted in {entry.name for entry in entries}
+        name
+        for requested_name in requested_names
+        for name, entries in by_task.items()
+        if requested_name in {entry.name for entry in entries}
     ]
     if tasks:
         url_state.forget(task_picker.KEY)
         st.session_state[task_picker.KEY] = tasks[0]
 
 
-def _source(chosen: str, entry: Entry, count: int) -> Source | None:
-    if chosen == GENERATED:
+def _source(rows_choice: str, entry: Entry, count: int) -> Source | None:
+    if rows_choice == GENERATED:
         size = entry.config.get("data", {}).get("size")
         return sources.generated_source(entry.config["task"], count, size=size)
-    return row_source.load_source(chosen, entry.config["task"], metadata.language(entry))
+    return row_source.load_source(rows_choice, entry.config["task"], metadata.language(entry))
 
 
 def measure(rows: Rows) -> Atlas | None:
-    """The heads of the direction that is chosen, from memory or measured now; None where it was stopped before the
-    first row.  Raises TriattnError."""
+    """Measures the heads of the chosen direction, or takes them from memory; None if it was stopped before the first
+    row.  Raises TriattnError."""
     table = rows.measure()
     if table is None:
         return None
@@ -140,18 +143,18 @@ def measure(rows: Rows) -> Atlas | None:
     with rows.settings:
         group = groups[0]
         if len(groups) > 1:
-            called = _group_labels(groups, rows.task)
-            group = url_state.segments("Heads of", groups, "group", show=called.get)
+            labels = _group_labels(groups, rows.task)
+            group = url_state.segments("Heads of", groups, "group", show=labels.get)
         means, alike = summary(table, f"{rows.key} {len(table)}", group)
-        named = names(alike.heads)
-        chosen = url_state.pick("Head", named, HEAD, _first(means), width=170)
-    return Atlas(table[table["group"] == group], means, alike, group, named.index(chosen))
+        head_names = names(alike.heads)
+        head_name = url_state.pick("Head", head_names, HEAD, _first(means), width=170)
+    return Atlas(table[table["group"] == group], means, alike, group, head_names.index(head_name))
 
 
 def _first(means: pd.DataFrame) -> int:
-    """The head that the page opens on: that with most context information, or query information where there is none."""
-    by = "context_information" if "context_information" in means else "query_information"
-    return int(means[by].fillna(-1.0).argmax())
+    """The default head: the one with the most context information, or query information where there is none."""
+    column = "context_information" if "context_information" in means else "query_information"
+    return int(means[column].fillna(-1.0).argmax())
 
 
 @st.cache_resource(max_entries=12, show_spinner=False)
@@ -177,5 +180,8 @@ def names(heads: pd.DataFrame) -> list[str]:
 
 def _group_labels(groups: list[str], task: str) -> dict[str, str]:
     words = task_picker.TASKS.get(task)
-    ways = {f"{site}/weight": label for label, site in words.directions.items()} if words else {}
-    return {group: ways.get(group, group.removesuffix("/weight").split("/")[0].replace("_", " ")) for group in groups}
+    direction_labels = {f"{site}/weight": label for label, site in words.directions.items()} if words else {}
+    return {
+        group: direction_labels.get(group, group.removesuffix("/weight").split("/")[0].replace("_", " "))
+        for group in groups
+    }

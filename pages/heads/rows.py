@@ -64,8 +64,8 @@ class Rows:
 
     def without(self, heads: Sequence[Head], group: str) -> pd.DataFrame | None:
         """`head_ablation.measure_rows` of these heads, those of a group; None where it was stopped before the first."""
-        over = partial(_measure_without, heads=heads)
-        return mining.analyse_rows(("off", group), [self.entry], self.source, over, self.count, tag="-off")
+        measure_batch = partial(_measure_without, heads=heads)
+        return mining.analyse_rows(("off", group), [self.entry], self.source, measure_batch, self.count, tag="-off")
 
     def examples(self) -> dict[int, Any]:
         """The examples of the file by their lines."""
@@ -118,12 +118,12 @@ class OtherRows(Rows):
     def without(self, heads: Sequence[Head], group: str) -> pd.DataFrame | None:
         return self._analyse(("off", group), partial(_measure_texts_without, heads=heads), "-off")
 
-    def _analyse(self, what: tuple, over: Callable, tag: str = "") -> pd.DataFrame | None:
+    def _analyse(self, question: tuple, analyse: Callable, tag: str = "") -> pd.DataFrame | None:
         from triattn_core.importers.text_rows import read_texts
 
         entry = self.entry
-        more = {"load": lambda: [entry], "read": read_texts}
-        return mining.analyse_rows(what, [entry], self.source, over, self.count, tag=tag, **more)
+        options = {"load": lambda: [entry], "read": read_texts}
+        return mining.analyse_rows(question, [entry], self.source, analyse, self.count, tag=tag, **options)
 
     def examples(self) -> dict[int, Any]:
         return _texts(self.source.sha256, self.source)

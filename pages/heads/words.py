@@ -37,7 +37,7 @@ def weigh(_table: pd.DataFrame, key: str, words: tuple[str, ...]) -> pd.DataFram
 
 
 def show(rows: Rows, atlas: Atlas) -> None:
-    """The list, the chart by head or of the chosen head by feature, and the rows behind the chosen head."""
+    """Shows the word list, the chart by head or by feature of the chosen head, and the rows behind the chosen head."""
     from triattn_core.analysis.maps.word_weights import list_places, split_words
 
     st.html(checkpoint_html.section("Weight of words", "mean over their places, by head"))
@@ -48,10 +48,10 @@ def show(rows: Rows, atlas: Atlas) -> None:
         if st.session_state.get("words") == st.session_state.get("words-opened"):  # other rows, other words
             st.session_state.pop("words", None)
         st.session_state["words-opened"] = opens
-        typed = st.text_input("Words, separated by commas", opens, key="words", bind="query-params", width=320)
+        text = st.text_input("Words, separated by commas", opens, key="words", bind="query-params", width=320)
         place = st.container(width="content")
     with report_errors(stop=False):
-        words = split_words(typed)
+        words = split_words(text)
         key = f"{rows.key} {atlas.group} {len(atlas.table)}"
         try:
             weights = weigh(atlas.table, key, words)
@@ -59,28 +59,28 @@ def show(rows: Rows, atlas: Atlas) -> None:
             figures.note(str(error))
             return
         with place:
-            there = [axis for axis in WAYS if axis in set(weights["way"])]
-            axis = url_state.segments("Count them", there, "way", show=lambda name: WAYS[name][0])
+            axes = [axis for axis in WAYS if axis in set(weights["way"])]
+            axis = url_state.segments("Count them", axes, "way", show=lambda name: WAYS[name][0])
         _chart(weights[weights["way"] == axis], atlas, words, axis)
         site, head = atlas.head
-        behind = list_places(atlas.table, words, site, head, axis)
-        title = f"The {len(behind)} places behind {atlas.names[atlas.chosen]}"
-        figures.numbers(title, behind, "words-rows")
+        places = list_places(atlas.table, words, site, head, axis)
+        title = f"The {len(places)} places behind {atlas.names[atlas.head_index]}"
+        figures.numbers(title, places, "words-rows")
 
 
 def _chart(weights: pd.DataFrame, atlas: Atlas, words: tuple[str, ...], axis: str) -> None:
     _, label, unit = WAYS[axis]
     if axis == "by_feature":
         site, head = atlas.head
-        of = weights[(weights["site"] == site) & (weights["head"] == head)]
-        rows = of.assign(name=[f"feature {feature + 1}" for feature in of["feature"]])
-        shown = rows.loc[(rows["mean"] - rows["even"]).abs().sort_values(ascending=False).index[:FEATURES]]
-        what = f"features of {atlas.names[atlas.chosen]}"
+        head_rows = weights[(weights["site"] == site) & (weights["head"] == head)]
+        rows = head_rows.assign(name=[f"feature {feature + 1}" for feature in head_rows["feature"]])
+        chart_rows = rows.loc[(rows["mean"] - rows["even"]).abs().sort_values(ascending=False).index[:FEATURES]]
+        subject = f"features of {atlas.names[atlas.head_index]}"
     else:
         rows = weights.assign(name=names(weights))
-        shown, what = rows.sort_values("mean", ascending=False), "heads"
-    sentence = view.describe_bands(rows, words, what)
-    figures.show(view.bands(shown, label, unit, page_setup.theme()), sentence, f"words-{axis}", width="content")
+        chart_rows, subject = rows.sort_values("mean", ascending=False), "heads"
+    sentence = view.describe_bands(rows, words, subject)
+    figures.show(view.bands(chart_rows, label, unit, page_setup.theme()), sentence, f"words-{axis}", width="content")
     figures.note(sentence)
     figures.note(SAYS)
     figures.numbers("All as numbers", rows.drop(columns=["site", "way"]), "words-numbers")

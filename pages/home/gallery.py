@@ -14,9 +14,9 @@ from triattn_core.tasks import pairs
 CUBE = "pages/cube/page.py"
 
 
-def first_tri(here: Sequence[Entry]) -> Entry | None:
-    """What the cube opens on among these."""
-    return next((entry for entry in here if metadata.model_setting(entry, "mechanism") == "tri"), None)
+def first_tri(entries: Sequence[Entry]) -> Entry | None:
+    """The first Tri-Attention checkpoint among these, which the cube opens on."""
+    return next((entry for entry in entries if metadata.model_setting(entry, "mechanism") == "tri"), None)
 
 
 def scores() -> str:

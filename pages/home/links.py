@@ -39,12 +39,12 @@ OPENS = {"side_by_side": {"compare": "inputs"}}
 
 
 def questions() -> None:
-    """What can be asked, each a link to the page that answers it."""
-    for (title, asked), column in zip(ASK.items(), st.columns(2, gap="medium")):
+    """Shows the questions that the app answers, each as a link to its page."""
+    for (title, links), column in zip(ASK.items(), st.columns(2, gap="medium")):
         with column:
             st.html(checkpoint_html.section(title))
-            with st.container(key=f"links-{next(iter(asked))}", gap=None):
-                for page, question in asked.items():
+            with st.container(key=f"links-{next(iter(links))}", gap=None):
+                for page, question in links.items():
                     label = f":gray[{TITLES[page]}] {question}"
                     st.page_link(f"pages/{page}/page.py", label=label, query_params=OPENS.get(page))
 
@@ -65,15 +65,15 @@ def reads(task: Task, language: str) -> Entry | None:
 
 
 def _links(task: Task, language: str, tri: Entry) -> None:
-    """One example of each kind, of long texts the first few."""
-    known, pair = task.examples(language), task.FORM is InputForm.PAIR
-    kinds = {example.id.rpartition("-")[0]: example for example in reversed(known)}
-    shown = dict(list(reversed(kinds.items()))[: None if pair else FEW])
+    """Shows a link for one example of each kind; for long texts only the first few."""
+    examples, pair = task.examples(language), task.FORM is InputForm.PAIR
+    kinds = {example.id.rpartition("-")[0]: example for example in reversed(examples)}
+    first_by_kind = dict(list(reversed(kinds.items()))[: None if pair else FEW])
     written = "the paper's case and others written here" if pair else "written here"
     title = "More pairs to try" if pair else f"{task.WORDS.noun.capitalize()}s to try"
     st.html(checkpoint_html.section(title, f"{metadata.language_name(language)}: {written}"))
     with st.container(key=f"links-{task.NAME}-{language}", gap=None):
-        for kind, example in shown.items():
+        for kind, example in first_by_kind.items():
             if pair:
                 texts = f"{escape_markdown(example.text_a)} :gray[/] {escape_markdown(example.text_b)}"
                 opens = {"a": example.text_a, "b": example.text_b}

@@ -11,25 +11,29 @@ from triattn_core.checkpoint.registry import Entry
 from triattn_core.trace.axes import MECHANISM_LABELS, MECHANISMS
 
 
-def measured(entries: Sequence[Entry], most: int = 2) -> list[list[Entry]]:
-    """`most` groups of checkpoints that may be compared, the best on dev first; without a score they are left out."""
+def measured(entries: Sequence[Entry], limit: int = 2) -> list[list[Entry]]:
+    """`limit` groups of comparable checkpoints with a score, the best on dev first."""
     groups = [
         [entry for entry in group if metadata.main_score(entry) is not None]
         for group in metadata.comparable_groups(entries).values()
     ]
-    return [group for group in groups if group][:most]
+    return [group for group in groups if group][:limit]
 
 
 def table(groups: Sequence[Sequence[Entry]]) -> str:
     """HTML: scores on test in per cent, that of the best on dev in each group in bold."""
-    there = [{metadata.model_setting(entry, "mechanism") for entry in group} for group in groups]
-    kinds = [[kind for kind in MECHANISMS if kind in has] for has in there]
+    mechanism_sets = [{metadata.model_setting(entry, "mechanism") for entry in group} for group in groups]
+    kinds = [[kind for kind in MECHANISMS if kind in mechanisms] for mechanisms in mechanism_sets]
     heads = "".join(
-        f'<th class="r" colspan="{len(of)}"><b>{escape(metadata.dataset_name(group[0]))}</b>'
+        f'<th class="r" colspan="{len(group_kinds)}"><b>{escape(metadata.dataset_name(group[0]))}</b>'
         f", {escape(metadata.language_name(metadata.language(group[0])))}</th>"
-        for group, of in zip(groups, kinds)
+        for group, group_kinds in zip(groups, kinds)
     )
-    columns = [(group, kind, "r t-block" * (kind == of[0]) or "r") for group, of in zip(groups, kinds) for kind in of]
+    columns = [
+        (group, kind, "r t-block" * (kind == group_kinds[0]) or "r")
+        for group, group_kinds in zip(groups, kinds)
+        for kind in group_kinds
+    ]
     names = "".join(
         f'<th class="{look}">{style.swatch(kind)}{MECHANISM_LABELS[kind]}</th>' for _, kind, look in columns
     )

@@ -26,25 +26,27 @@ AROUND = 88  # pixels of a map's title and words above its rows, kept free while
 
 
 def section() -> list[Callable[[], None]]:
-    """The studies whose checkpoints are here, in a grid; what is returned draws their maps."""
-    here = {entry.name: entry for entry in (*models.entries(), *laboratory_checkpoints()) if entry.problem is None}
-    ready = [study for study in studies().items() if set(study[1].checkpoints) <= set(here)]
+    """Shows the studies whose checkpoints exist, in a grid; returns the functions that draw their maps."""
+    entries_by_name = {
+        entry.name: entry for entry in (*models.entries(), *laboratory_checkpoints()) if entry.problem is None
+    }
+    ready = [study for study in studies().items() if set(study[1].checkpoints) <= set(entries_by_name)]
     if not ready:
         return []
     with st.container(key="studies"):
-        fills = [_wide(*ready[0], here, FIRST_ROWS)]
+        fills = [_wide(*ready[0], entries_by_name, FIRST_ROWS)]
         on_natural_text = st.empty()
         fills.append(lambda: _compare_on_natural_text(on_natural_text))
         for start in range(1, len(ready), COLUMNS):
             row = ready[start : start + COLUMNS]
             if len(row) == 1:
-                fills.append(_wide(*row[0], here, ROWS))
+                fills.append(_wide(*row[0], entries_by_name, ROWS))
                 continue
             for (name, study), column in zip(row, st.columns(COLUMNS, gap="medium")):
                 column.html(_question(study))
                 slot = _slot(study, column, ROWS)
                 _finding(name, study, column)
-                fills.append(lambda name=name, study=study, slot=slot: _fill(name, study, slot, here, ROWS))
+                fills.append(lambda name=name, study=study, slot=slot: _fill(name, study, slot, entries_by_name, ROWS))
     return fills
 
 
@@ -59,14 +61,14 @@ def _compare_on_natural_text(slot: DeltaGenerator) -> None:
         )
 
 
-def _wide(name: str, study: Study, here: Mapping[str, Entry], rows: int) -> Callable[[], None]:
-    """A study with a row of its own: its maps beside the text, in a narrow window above it."""
+def _wide(name: str, study: Study, entries_by_name: Mapping[str, Entry], rows: int) -> Callable[[], None]:
+    """Shows a study in a full row, its maps beside the text; returns the function that draws them."""
     with st.container(key=f"wide-{name}"):
         st.html(_question(study))
         text, picture = st.columns([1, 1.25], gap="large")
     _finding(name, study, text)
     slot = _slot(study, picture, rows)
-    return lambda: _fill(name, study, slot, here, rows, numbers=rows == FIRST_ROWS)
+    return lambda: _fill(name, study, slot, entries_by_name, rows, numbers=rows == FIRST_ROWS)
 
 
 def _question(study: Study) -> str:
@@ -102,20 +104,25 @@ def _finding(name: str, study: Study, column: DeltaGenerator) -> None:
 
 
 def _fill(
-    name: str, study: Study, slot: DeltaGenerator, here: Mapping[str, Entry], rows: int, numbers: bool = False
+    name: str,
+    study: Study,
+    slot: DeltaGenerator,
+    entries_by_name: Mapping[str, Entry],
+    rows: int,
+    numbers: bool = False,
 ) -> None:
-    """Puts the maps of a study where its skeleton stands."""
+    """Draws the maps of a study in its slot."""
     if study.maps is None:
         return
     try:
-        entries = [here[checkpoint] for checkpoint in study.checkpoints]
+        entries = [entries_by_name[checkpoint] for checkpoint in study.checkpoints]
         key = ("study", name, *(entry.digest for entry in entries))
         arrays = model_jobs.result(choose_device(), key, f"Maps of “{study.title}”", lambda: _maps(study, entries))
     except TriattnError as error:
         slot.html(f'<p class="t-note">{escape(str(error))}</p>')
         return
-    drawn = word_map.maps(arrays, rows, "dark" if style.dark() else "light", numbers)
-    slot.html(f'<div class="t-thumb">{drawn}</div>')
+    maps_html = word_map.maps(arrays, rows, "dark" if style.dark() else "light", numbers)
+    slot.html(f'<div class="t-thumb">{maps_html}</div>')
 
 
 def _maps(study: Study, entries: Sequence[Entry]) -> Mapping:

@@ -25,8 +25,8 @@ def pick_map(question: page_setup.Question, settings: Settings) -> Settings:
         layer = url_state.segments("Layer", list(range(1, int(model.get("layers", 2)) + 1)), "layer")
         head = url_state.pick("Head", ["mean", *range(1, int(model.get("heads", 12)) + 1)], "head", width=84)
     option = None if question.option is None else question.option + 1
-    chosen = {"way": direction, "layer": layer, "head": None if head == "mean" else head, "option": option}
-    return settings.model_copy(update=chosen)
+    updates = {"way": direction, "layer": layer, "head": None if head == "mean" else head, "option": option}
+    return settings.model_copy(update=updates)
 
 
 def draw_before(parts: Intervention, theme: str) -> Sequence[DeltaGenerator]:

@@ -21,55 +21,60 @@ REPEATED = "A small number tells repeated words apart: milk² is the second one.
 
 
 def pick_way(question: page_setup.Question) -> Settings:
-    """What is done, and to what the context is cut."""
-    how = url_state.segments("What to do", list(WAYS), "how")
-    unit = url_state.segments("With", list(question.words.ways), "unit") if how != "swap" else "turns"
-    return Settings(how=how, unit=unit)
+    """The settings with the operation and the unit of the context."""
+    operation = url_state.segments("What to do", list(WAYS), "how")
+    unit = url_state.segments("With", list(question.words.ways), "unit") if operation != "swap" else "turns"
+    return Settings(how=operation, unit=unit)
 
 
-def pick_units(asked: Intervention) -> Settings:
-    """The settings with the units that are clicked, in the link where they are not what the page opens on, and with
-    what goes with them.  The page ends where none is chosen."""
-    question, settings, how, unit = asked.question, asked.settings, asked.settings.how, asked.unit
-    if how == "swap":
-        others = parts.others(question)
+def pick_units(intervention: Intervention) -> Settings:
+    """The settings with the selected units and the options of the operation.  Units other than the default go into the
+    link.  Stops the page if none is selected."""
+    question, settings, operation, unit = (
+        intervention.question,
+        intervention.settings,
+        intervention.settings.how,
+        intervention.unit,
+    )
+    if operation == "swap":
+        other_rows = parts.others(question)
         at = url_state.pick(
             "Context of",
-            list(range(len(others))),
+            list(range(len(other_rows))),
             "from",
-            show=lambda i: f"{i + 1}  {_short(question.task, others[i])}",
+            show=lambda i: f"{i + 1}  {_short(question.task, other_rows[i])}",
         )
-        return settings.model_copy(update={"other": TASKS[question.task].row(others[at])})
-    known = asked.units
-    first = parts.first(known, asked.alone)
+        return settings.model_copy(update={"other": TASKS[question.task].row(other_rows[at])})
+    units = intervention.units
+    first = parts.first(units, intervention.alone)
     key = "units-" + sha256(repr((question.example, question.option, unit)).encode()).hexdigest()[:10]
-    kept = _moved_tokens(known) if unit == "tokens" else []
+    moved_names = _moved_tokens(units) if unit == "tokens" else []
     if key not in st.session_state:
-        st.session_state[key] = kept or _linked(known, first)
-    label = "Context: click the units to change" if how != "reorder" else "Context: click the units to move"
+        st.session_state[key] = moved_names or _linked(units, first)
+    label = "Context: click the units to change" if operation != "reorder" else "Context: click the units to move"
     look = {"selection_mode": "multi", "help": REPEATED if unit == "tokens" else None}
-    chosen = st.pills(label, list(known), key=key, **look, format_func=partial(_chip, known))
-    _link(list(chosen), first)
+    selected_names = st.pills(label, list(units), key=key, **look, format_func=partial(_chip, units))
+    _link(list(selected_names), first)
     if unit == "tokens":
-        st.session_state[CHOSEN] = [_number(name) for name in chosen]
-    more = {"units": tuple(name for name in known if name in chosen)}
-    if how == "replace":
-        more["text"] = st.text_input("Replace with (empty: [MASK])", key="with", bind="query-params", width=420)
-    if how == "reorder":
+        st.session_state[CHOSEN] = [_number(name) for name in selected_names]
+    updates = {"units": tuple(name for name in units if name in selected_names)}
+    if operation == "replace":
+        updates["text"] = st.text_input("Replace with (empty: [MASK])", key="with", bind="query-params", width=420)
+    if operation == "reorder":
         with st.container(horizontal=True, vertical_alignment="bottom", key="order-settings"):
-            more["order"] = url_state.segments("Order", list(ORDERS), "order")
-            if more["order"] == "shuffled":
-                more["shuffle"] = url_state.pick("Shuffle", list(range(1, 21)), "seed", width=84)
-    if not chosen and how != "reorder":
+            updates["order"] = url_state.segments("Order", list(ORDERS), "order")
+            if updates["order"] == "shuffled":
+                updates["shuffle"] = url_state.pick("Shuffle", list(range(1, 21)), "seed", width=84)
+    if not selected_names and operation != "reorder":
         st.info("Click at least one unit of the context.")
         st.stop()
-    return settings.model_copy(update=more)
+    return settings.model_copy(update=updates)
 
 
-def _chip(known: dict[str, str], name: str) -> str:
-    """What stands on a unit to click: a token has its number, by which a link and a command call it."""
+def _chip(units: dict[str, str], name: str) -> str:
+    """The label of a unit's button; a token shows its number, which links and commands use."""
     number = name.removeprefix("token ")
-    return escape_markdown(known[name]) if number == name else f":gray[{number}] {escape_markdown(known[name])}"
+    return escape_markdown(units[name]) if number == name else f":gray[{number}] {escape_markdown(units[name])}"
 
 
 def _short(task: str, example: Any) -> str:
@@ -77,33 +82,33 @@ def _short(task: str, example: Any) -> str:
     return escape_markdown(" / ".join(texts)[:70])
 
 
-def _moved_tokens(known: dict[str, str]) -> list[str]:
-    """The chosen tokens where an edit has moved them, by their numbers now; none where nothing was edited."""
-    tokens = {_number(name): word.rstrip(SMALL) for name, word in known.items()}
+def _moved_tokens(units: dict[str, str]) -> list[str]:
+    """The new numbers of the selected tokens after an edit of the text; empty if nothing was edited."""
+    tokens = {_number(name): word.rstrip(SMALL) for name, word in units.items()}
     before = kept_cell.renew("units", tokens)
     if before is None:
         return []
-    moved = {kept_cell.place(at, before, tokens) for at in st.session_state.get(CHOSEN, ()) if at in before}
-    kept = [name for name in known if _number(name) in moved]
-    if not kept:  # another text: what it opens on
+    positions = {kept_cell.place(at, before, tokens) for at in st.session_state.get(CHOSEN, ()) if at in before}
+    names = [name for name in units if _number(name) in positions]
+    if not names:  # another text: back to the default
         st.query_params.pop("units", None)
-    return kept
+    return names
 
 
 def _number(token: str) -> int:
     return int(token.removeprefix("token "))
 
 
-def _linked(known: dict[str, str], first: list[str]) -> list[str]:
-    asked = st.query_params.get_all("units")
-    kept = [name for name in asked if name in known]
-    if asked and kept != asked:
+def _linked(units: dict[str, str], first: list[str]) -> list[str]:
+    requested = st.query_params.get_all("units")
+    present = [name for name in requested if name in units]
+    if requested and present != requested:
         notice("The link asks for units that are not in this context.")
-    return kept or first
+    return present or first
 
 
-def _link(chosen: list[str], first: list[str]) -> None:
-    if chosen == first:
+def _link(names: list[str], first: list[str]) -> None:
+    if names == first:
         st.query_params.pop("units", None)
-    elif st.query_params.get_all("units") != chosen:
-        st.query_params["units"] = chosen
+    elif st.query_params.get_all("units") != names:
+        st.query_params["units"] = names

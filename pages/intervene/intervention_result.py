@@ -35,17 +35,17 @@ def show_random(scene: InterveneScene, change: DeltaGenerator) -> None:
 
 
 def headline(finding: str) -> str:
-    """HTML: what happened to answer and attention, before all else."""
-    first, _, rest = finding.partition(": ")
+    """HTML: the main finding on answer and attention."""
+    first, _, details = finding.partition(": ")
     title = f"Moved: a probability by {ANSWER:g} or more, attention by {ATTENTION:g} bits or more"
     return (
         f'<p class="t-outcome" title="{title}"><b>{escape(first)}.</b> '
-        f'<span class="t-muted">{escape(rest[:1].upper() + rest[1:])}</span></p>'
+        f'<span class="t-muted">{escape(details[:1].upper() + details[1:])}</span></p>'
     )
 
 
 def answers(intervention: Intervention) -> str:
-    """HTML: what is said before and after, as bars and numbers."""
+    """HTML: the answers before and after, as bars and numbers."""
     result, rows = intervention.result, ""
     colour = style.colour(intervention.question.explained.mechanism)
     at = followed_answer(result.before.prediction)
@@ -58,6 +58,6 @@ def answers(intervention: Intervention) -> str:
             f'<td class="r">{probability(share[at])}</td>'
             f'<td class="r">{minus(f"{outcome.log_odds:+.3g}")}</td></tr>'
         )
-    of = escape(result.before.prediction.labels[at][:60])
-    head = f'<tr><th></th><th>says</th><th>probability of “{of}”</th><th></th><th class="r">log-odds</th></tr>'
+    label = escape(result.before.prediction.labels[at][:60])
+    head = f'<tr><th></th><th>says</th><th>probability of “{label}”</th><th></th><th class="r">log-odds</th></tr>'
     return f'<table class="t-table" style="max-width:860px">{head}{rows}</table>'

@@ -20,7 +20,7 @@ with question.settings:
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
 theme = page_setup.theme()
 null = st.container() if null_test.asked_by_link() else None
-result, each, maps = (st.container() for _ in range(3))
+result, per_unit, maps = (st.container() for _ in range(3))
 null = null or st.container()
 with maps, report_errors():  # what is known before the model is asked again stands there at once
     settings = before_after.pick_map(question, settings)
@@ -35,7 +35,7 @@ with result, report_errors():
     change = intervention_result.show(page.scene)
 with maps:
     before_after.draw_change(page.scene, places, theme)
-with each:
+with per_unit:
     leave_one_out.show(page.scene, theme)
 with result, report_errors():
     page = next(parts, page)

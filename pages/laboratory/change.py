@@ -22,22 +22,22 @@ class Answered:
 
 
 def previous_answer(task: LaboratoryTask, now: Answered) -> Answered | None:
-    """What this session had on the page before its row was changed; None if it is the first of its task."""
+    """The session's previous row of this task with its answers; None if this is the first."""
     key = f"{KEY} of {task.NAME}"
-    last, shown = st.session_state.get(key, (None, None))
-    if shown is not None and shown.row != now.row:
-        last = shown
+    last, current = st.session_state.get(key, (None, None))
+    if current is not None and current.row != now.row:
+        last = current
     st.session_state[key] = last, now
     return last
 
 
 def describe(before: Answered, now: Answered, task: LaboratoryTask) -> str:
-    """Which models went from the right answer before to the right answer now, and which did not."""
-    right = [None if answered.row.label is None else task.LABELS[answered.row.label] for answered in (before, now)]
+    """A sentence: which models are right before and after the change, and which are not."""
+    right = [None if state.row.label is None else task.LABELS[state.row.label] for state in (before, now)]
     models = [name for name in now.answers if name in before.answers]
     moves = {name: f"{name} ({before.answers[name]} → {now.answers[name]})" for name in models}
     if None in right:
-        was, is_ = (_count(answered.row, task) for answered in (before, now))
+        was, is_ = (_count(state.row, task) for state in (before, now))
         return f"Your change: there was {was}, and now there is {is_}. Answers: {listing(list(moves.values()))}."
     kinds = {name: (before.answers[name] == right[0], now.answers[name] == right[1]) for name in models}
     steady, late = ([moves[name] for name in models if kinds[name] == kind] for kind in ((True, True), (False, True)))

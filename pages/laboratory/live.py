@@ -31,12 +31,12 @@ STEPS = (300, 1000, 3000)
 
 
 def train_here(entries: Sequence[Entry], task: LaboratoryTask, example: Example) -> None:
-    """The button, and below it what is trained, or was trained in this session, for this task."""
+    """Shows the training button, and below it the current or last training of this session for this task."""
     st.html(checkpoint_html.section("Train it here", "from random weights, on rows made as it goes; nothing is kept"))
-    named = {model_maps.label(entry): entry for entry in entries}
-    first = next((i for i, name in enumerate(named) if name == list(named)[-1]))
+    by_label = {model_maps.label(entry): entry for entry in entries}
+    first = next((i for i, name in enumerate(by_label) if name == list(by_label)[-1]))
     with st.container(horizontal=True, vertical_alignment="bottom", key="live"):
-        entry = named[url_state.pick("Model to train", list(named), f"{task.NAME}-train", first, width=200)]
+        entry = by_label[url_state.pick("Model to train", list(by_label), f"{task.NAME}-train", first, width=200)]
         steps = url_state.segments("Steps", list(STEPS), f"{task.NAME}-steps", 1)
         training: Training | None = st.session_state.get(KEY)
         again = training is not None and training.repeats(entry, steps)

@@ -55,14 +55,16 @@ def colour(entry: Entry) -> str:
 
 def chosen_models(all_: Sequence[Entry], task: LaboratoryTask) -> list[Entry]:
     """The models to show, in the URL; by default the two-way ones, and the Tri-Attention best on dev."""
-    named = {label(entry): entry for entry in all_}
-    tri = [name for name, entry in named.items() if _facts(entry)[0] == "tri"]
-    best = max(tri, key=lambda name: [named[name].metrics["dev"][of] for of in ("accuracy", "mass")], default=None)
-    key, default = f"{task.NAME}-models", [name for name in named if name not in tri or name == best]
+    by_label = {label(entry): entry for entry in all_}
+    tri = [name for name, entry in by_label.items() if _facts(entry)[0] == "tri"]
+    best = max(
+        tri, key=lambda name: [by_label[name].metrics["dev"][metric] for metric in ("accuracy", "mass")], default=None
+    )
+    key, default = f"{task.NAME}-models", [name for name in by_label if name not in tri or name == best]
     url_state.forget(key)
-    picked = st.pills("Models", list(named), selection_mode="multi", default=default, key=key, bind="query-params")
-    shown = [named[name] for name in named if name in picked]
-    return sorted(shown, key=lambda entry: _facts(entry)[0] != "tri")  # first, so that narrow windows show it too
+    labels = st.pills("Models", list(by_label), selection_mode="multi", default=default, key=key, bind="query-params")
+    entries = [by_label[name] for name in by_label if name in labels]
+    return sorted(entries, key=lambda entry: _facts(entry)[0] != "tri")  # first, so that narrow windows show it too
 
 
 def answer_weights(explained: Explained) -> np.ndarray:
@@ -123,11 +125,11 @@ def reference_measures(bundle: Bundle) -> dict[str, Mapping]:
     return measure(bundle)
 
 
-def maps(shown: Sequence[Entry], task: LaboratoryTask, example: Example) -> dict[str, str]:
+def maps(entries: Sequence[Entry], task: LaboratoryTask, example: Example) -> dict[str, str]:
     """All models on one row; their answers by the models' labels."""
     answers = {}
     with st.container(horizontal=True, gap="small", key="maps"):
-        for entry in shown:
+        for entry in entries:
             explained = models.explain(entry, example)
             prediction = explained.prediction
             with st.container(width=panel_width(example), key=f"map-{entry.name}"):

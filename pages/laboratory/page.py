@@ -26,7 +26,7 @@ style.heading(
 with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
     task = row_input.picker()
     entries = model_maps.entries(task)
-    chosen = model_maps.chosen_models(entries, task) if entries else []
+    shown_entries = model_maps.chosen_models(entries, task) if entries else []
     st.space("stretch")
     row_input.menu(task)
 row = None
@@ -40,18 +40,18 @@ if not entries:
 if row is not None:
     with report_errors(stop=False):
         slot = st.container()  # above the maps, once they are there
-        now = change.Answered(row, model_maps.maps(chosen, task, row))
+        now = change.Answered(row, model_maps.maps(shown_entries, task, row))
         if (before := change.previous_answer(task, now)) is not None:
             slot.html(f"<p>{escape(change.describe(before, now, task))}</p>")
         legend = truth_map.legend("dark" if style.dark() else "light")
         st.html(f'<p class="t-note">{legend}</p><p class="t-note">{CELLS}</p>')
-        fresh_rows.trial(chosen, task)
+        fresh_rows.trial(shown_entries, task)
 about = f"<b>Proved:</b> {escape(task.PROVED)}<br><b>Only observed:</b> {escape(task.OBSERVED)}"
 st.html(f'<p class="t-note">{about}</p>')
 records = laboratory_records()
 evidence.scores(entries, task, records, model_maps.references(entries))
 evidence.steps(entries, task, records)
 evidence.sizes(entries, task, records)
-instruments.methods(chosen)
-evidence.replay(chosen, task)
+instruments.methods(shown_entries)
+evidence.replay(shown_entries, task)
 live.train_here(entries, task, row or task.examples()[task.OPENING_ROW])

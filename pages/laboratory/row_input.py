@@ -17,9 +17,9 @@ def picker() -> LaboratoryTask:
     """The task, in the URL; a link may give its name too, and call it `task`."""
     tasks = list(LABORATORY.values())
     other_name = st.query_params.pop("task", None)
-    asked = other_name or st.query_params.get("laboratory")
-    if other_name or asked in LABORATORY:
-        st.query_params["laboratory"] = LABORATORY[asked].LABEL if asked in LABORATORY else asked
+    requested = other_name or st.query_params.get("laboratory")
+    if other_name or requested in LABORATORY:
+        st.query_params["laboratory"] = LABORATORY[requested].LABEL if requested in LABORATORY else requested
         st.rerun()
     return url_state.pick("Task", tasks, "laboratory", show=lambda task: task.LABEL, width=200)
 
@@ -67,7 +67,7 @@ def _take(task: LaboratoryTask) -> None:
 
 
 def truth(task: LaboratoryTask, example: Example) -> str:
-    """What is true of the row, in a sentence; and plainly where it has no right answer."""
+    """A sentence: the right answer of the row and why, or that it has none."""
     cells = task.answer_cells(example)
     pairs = [task.describe_cell(example, cell) for cell in cells]
     count = len(cells)
@@ -78,7 +78,7 @@ def truth(task: LaboratoryTask, example: Example) -> str:
         return f"The one pair that fits is {pairs[0]}: the answer is {task.LABELS[example.label]}."
     if not count:
         return "No pair fits this query: there is no right answer. The models still give an answer."
-    joined = "; ".join(pairs)
+    pairs_text = "; ".join(pairs)
     if example.label is None:
-        return f"{count} pairs fit ({joined}): there is no one right answer. The models still give an answer."
-    return f"{count} pairs fit ({joined}) and agree: the answer is {task.LABELS[example.label]}."
+        return f"{count} pairs fit ({pairs_text}): there is no one right answer. The models still give an answer."
+    return f"{count} pairs fit ({pairs_text}) and agree: the answer is {task.LABELS[example.label]}."

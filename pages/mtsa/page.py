@@ -18,13 +18,13 @@ SAYS = (
 
 @st.fragment
 def explore(page: PageScene, link: dict[str, str]) -> None:
-    """The figure: a click runs this alone, to put the chosen cell into the URL and into the link to the tensor."""
+    """Shows the figure as a fragment: a click puts the chosen cell into the URL and into the link to the tensor."""
     query, key, panel, place = page.choose()
     page.answer()
-    drawn, settings = page.scene.screen.payload, page.scene.settings
-    feature, head = (drawn["panels"][panel]["order"] or [0])[place], settings.heads[panel]
+    payload, settings = page.scene.screen.payload, page.scene.settings
+    feature, head = (payload["panels"][panel]["order"] or [0])[place], settings.heads[panel]
     opens, where = {**link, "head": str(head)}, "in tokens"
-    if not drawn["notes"]:  # what is folded there stands at no one cell
+    if not payload["notes"]:  # what is folded there stands at no one cell
         opens, where = opens | {"cell": f"{query}.{key}.{feature}"}, "at this cell"
     st.page_link("pages/tensor/page.py", label=f"The tensor of head {head}, {where}", query_params=opens)
     # Of relevance the command prints the score before its scale and its mask.

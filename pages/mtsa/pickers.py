@@ -20,12 +20,12 @@ def pick(top: sentence_input.SentencePage) -> Settings:
     """What is chosen on the page."""
     trace = top.explained.trace
     pairs = pairs_of(trace)
-    every = tuple(range(1, int(trace.meta["heads"]) + 1))
-    choices = pairs if len(pairs[0]) == len(every) else [*pairs, every]
-    names = {heads: " and ".join(map(str, heads)) for heads in pairs} | {every: f"all {len(every)}"}
+    all_heads = tuple(range(1, int(trace.meta["heads"]) + 1))
+    choices = pairs if len(pairs[0]) == len(all_heads) else [*pairs, all_heads]
+    names = {heads: " and ".join(map(str, heads)) for heads in pairs} | {all_heads: f"all {len(all_heads)}"}
     heads = url_state.pick("Heads", choices, "heads", show=lambda head: names.get(head, str(head)), width=108)
     before = st.container(width="content", key="quantities")
-    grouping = token_grouping.controls((token_grouping.TEXT,), hide=False, says=f"Weights alone fold: {SCORES}.")
+    grouping = token_grouping.controls((token_grouping.TEXT,), hide=False, note=f"Weights alone fold: {SCORES}.")
     with before:
         quantity = url_state.segments("Quantity", ["weight", "relevance"][: 1 if grouping.folds else 2], "quantity")
     read = token_grouping.of_texts(grouping)

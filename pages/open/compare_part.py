@@ -24,7 +24,7 @@ def pair(_left: TraceSide, _right: TraceSide, key: str) -> Pair:
 
 
 def side(trace: AttentionTrace, prefix: str, name: str, start: int, like: TraceSide | None = None) -> TraceSide:
-    """The pickers of a site and a head, and what stands there.
+    """Shows the pickers of a site and a head; returns that side of the comparison.
 
     start: the head that it opens on, from 1, 0 is the mean.  like: opens on the layer and head of this side instead.
     """
@@ -37,8 +37,10 @@ def side(trace: AttentionTrace, prefix: str, name: str, start: int, like: TraceS
         at = sites[url_state.pick("Layer", list(range(1, len(sites) + 1)), f"{prefix}-layer", layer, width=84) - 1]
     heads, head = trace.site(f"{at}/weight").sizes.get("head", 0), None
     if heads > 1:
-        asked = url_state.pick("Head", ["mean", *range(1, heads + 1)], f"{prefix}-head", min(start, heads), width=84)
-        head = None if asked == "mean" else asked - 1
+        head_choice = url_state.pick(
+            "Head", ["mean", *range(1, heads + 1)], f"{prefix}-head", min(start, heads), width=84
+        )
+        head = None if head_choice == "mean" else head_choice - 1
     labels = prediction_of(trace)[:1] or [("", 0.0)]
     layer_name = f"layer {sites.index(at) + 1}, " if len(sites) > 1 else ""
     place = layer_name + ("" if heads < 2 else "mean of heads" if head is None else f"head {head + 1}")
@@ -53,11 +55,11 @@ def opening_head(like: TraceSide) -> int:
 
 
 def explore(trace: AttentionTrace, key: str, name: str, settings: DeltaGenerator) -> None:
-    """Two maps on one scale, their difference, and the menu of what can be taken away."""
-    alone = all(trace.site(site).sizes.get("head", 1) == 1 for site in two_way_sites(trace))
-    ways = [OTHER] if alone and len(two_way_sites(trace)) == 1 else [ITSELF, OTHER]
+    """Shows two maps on one scale, their difference, and the export menu."""
+    single_head = all(trace.site(site).sizes.get("head", 1) == 1 for site in two_way_sites(trace))
+    sources = [OTHER] if single_head and len(two_way_sites(trace)) == 1 else [ITSELF, OTHER]
     with settings:
-        source_name = url_state.segments("Compare with", ways, "with")
+        source_name = url_state.segments("Compare with", sources, "with")
     other = trace if source_name == ITSELF else source.second_trace()
     if other is None:
         st.html('<p class="t-note">Open a second file, of the same tokens or of the same texts.</p>')

@@ -46,19 +46,19 @@ def parts(_trace: AttentionTrace, source: str):
 
 @st.fragment
 def slices(
-    trace: AttentionTrace, source: str, choice: Choice, hide: bool, key: str, chosen: dict[str, Sequence[int]]
+    trace: AttentionTrace, source: str, choice: Choice, hide: bool, key: str, selection: dict[str, Sequence[int]]
 ) -> None:
-    """Figure, inspector and lists: a click runs this alone, and puts the cell into `chosen`."""
+    """Shows figure, inspector and lists as a fragment: a click puts the cell into `selection`."""
     canvas = figure(trace, source, choice.query(), hide)
     at = canvas_component.cell(key, canvas_component.show(canvas, key), *cube.places(canvas))
-    chosen["cell"] = at
+    selection["cell"] = at
     facts = cell.read(trace, choice, dict(zip(cube.NEEDS, at)))
     canvas_component.answer(key, {"cell": at, "stamp": canvas.payload["stamp"], "numbers": facts})
     numbers.below(trace, choice, hide, at[0], canvas.payload["cells"])
 
 
 def explore(trace: AttentionTrace, source: str, name: str, settings: DeltaGenerator) -> None:
-    """The cube explorer, with the menu of what can be taken away, and the parts of the relevance below it."""
+    """Shows the cube explorer with its export menu, and the parts of the relevance below it."""
     sites = trace_context.cube_sites(trace)
     heads = trace.site(f"{sites[0]}/weight").sizes.get("head", 1)
     with settings:
@@ -76,16 +76,16 @@ def explore(trace: AttentionTrace, source: str, name: str, settings: DeltaGenera
         choice = trace_scenes.site_choice(trace, f"{site}/{quantity}", None if head == MEAN else int(head))
         read = as_read.trace(trace, site)
     key = canvas_component.key("open-cube", source, site, as_read.name, *as_read.own)
-    chosen: dict[str, Sequence[int]] = {}
+    selection: dict[str, Sequence[int]] = {}
     with tail:
         settings_now = {"site": choice.site, "head": head if heads > 1 else None, "hide": as_read.hide}
-        render = lambda: trace_scenes.draw_trace("cube", read, **settings_now, **chosen)  # noqa: E731
+        render = lambda: trace_scenes.draw_trace("cube", read, **settings_now, **selection)  # noqa: E731
         export.trace_menu(f"{name}-{site.replace('/', '-')}", key, render)
     heads_of_site = head_strip.of_layers(trace, "/weight")
     row = head_strip.row_of(heads_of_site, site)
     head_strip.show(heads_of_site, source, (row, None if head == MEAN else int(head) - 1))
     with report_errors():
-        slices(read, f"{source} {as_read}", choice, as_read.hide, key, chosen)
+        slices(read, f"{source} {as_read}", choice, as_read.hide, key, selection)
     if heads * len(sites) > 1:
         map_part.table(trace, source)
     context(trace, source)

@@ -39,13 +39,13 @@ def head_map(_trace: AttentionTrace, source: str, site: str, head: int | None, q
 
 
 def chosen_head(trace: AttentionTrace, source: str, heads: int) -> tuple[int, int]:
-    """The grid of all heads, where there are several; the place of the layer and the head that are chosen, from 0."""
+    """Shows the grid of all heads, if there are several; returns the chosen layer and head, from 0."""
     layers = len(two_way_sites(trace))
-    known = [range(layers), range(heads)]
+    axes = [range(layers), range(heads)]
     link = [
         int(number) - 1 if number.isdecimal() else -1 for number in (st.query_params.get("at-head") or "1.1").split(".")
     ]
-    first = tuple(link) if len(link) == 2 and all(i in axis for i, axis in zip(link, known)) else (0, 0)
+    first = tuple(link) if len(link) == 2 and all(i in axis for i, axis in zip(link, axes)) else (0, 0)
     if layers * heads == 1:
         return 0, 0
     measure = measure_picker(trace, source)
@@ -59,11 +59,11 @@ def chosen_head(trace: AttentionTrace, source: str, heads: int) -> tuple[int, in
 
 
 def measure_picker(trace: AttentionTrace, source: str) -> str:
-    """What stands below each thumbnail."""
-    known = measures(trace, source)
-    there = [name for name in COLUMNS if known[name].notna().any()]
-    start = there.index("query_information")
-    return url_state.pick("Below each", there, "measure", start, show=COLUMNS.get, width=220)
+    """The measure shown below each thumbnail."""
+    table = measures(trace, source)
+    names = [name for name in COLUMNS if table[name].notna().any()]
+    start = names.index("query_information")
+    return url_state.pick("Below each", names, "measure", start, show=COLUMNS.get, width=220)
 
 
 def table(trace: AttentionTrace, source: str) -> None:
@@ -74,7 +74,7 @@ def table(trace: AttentionTrace, source: str) -> None:
 
 
 def explore(trace: AttentionTrace, source: str, name: str, settings: DeltaGenerator) -> None:
-    """Thumbnails, the chosen map, and the menu of what can be taken away."""
+    """Shows the thumbnails, the chosen map, and the export menu."""
     sites = sorted(two_way_sites(trace), key=layer_of)
     heads = max(trace.site(site).sizes.get("head", 1) for site in sites)
     with st.container(key="main"):
@@ -102,7 +102,7 @@ def explore(trace: AttentionTrace, source: str, name: str, settings: DeltaGenera
         canvas = head_map(read, f"{source} {as_read}", site, at, "weight" if show == ROLLOUT else quantity)
         canvas_component.show(canvas, key)
     with tail:
-        chosen = {"site": site, "head": at + 1 if at is not None else MEAN_HEAD if show == MEAN else None}
-        chosen |= {"quantity": quantity}
-        drawn = lambda: trace_scenes.draw_trace("map", read, **chosen)  # noqa: E731
-        export.trace_menu(f"{name}-{site.replace('/', '-')}", key, drawn)
+        current = {"site": site, "head": at + 1 if at is not None else MEAN_HEAD if show == MEAN else None}
+        current |= {"quantity": quantity}
+        render = lambda: trace_scenes.draw_trace("map", read, **current)  # noqa: E731
+        export.trace_menu(f"{name}-{site.replace('/', '-')}", key, render)

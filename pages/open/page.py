@@ -24,9 +24,9 @@ SAYS = (
 CUBE, MAPS, PAIR = "cube", "maps", "side by side"
 ALERTS = ("do not sum to one", UNKNOWN)  # in notes that stand out
 
-head, beside = style.opening()
+head, toolbar = style.opening()
 style.say(head, "Open", SAYS)
-trace = source.pick(beside)
+trace = source.pick(toolbar)
 name, key = str(trace.meta.get("checkpoint", "trace")), f"{trace.meta.get('digest', '')}{id(trace)}"
 with report_errors():
     two_way_sites(trace)

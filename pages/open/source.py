@@ -30,12 +30,12 @@ AXES_HELP = (
 )
 
 
-def pick(beside: DeltaGenerator) -> AttentionTrace:
+def pick(toolbar: DeltaGenerator) -> AttentionTrace:
     """The trace that the page shows, opened or kept; its name goes into the URL.  Ends the page on an error.
 
-    beside: the place beside the heading.
+    toolbar: the place beside the heading.
     """
-    with beside:
+    with toolbar:
         names = {FILE: "From a file", MODEL: "From a model"}
         source = url_state.segments("From", [FILE, MODEL], "from", show=names.get, label_visibility="collapsed")
     with report_errors():
@@ -70,19 +70,19 @@ def _opened_trace(opened: AttentionTrace | None, key: str) -> AttentionTrace | N
 
 
 def _file(key: str) -> AttentionTrace | None:
-    """The fields of a file: itself, and what it is."""
+    """Shows the fields of a file and its format; returns its trace, None without a file."""
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"{key}file-row"):
         label = "An array or a saved trace"
-        given = st.file_uploader(label, ENDINGS, key=f"{key}upload", max_upload_size=MOST_MB, width=470)
+        upload = st.file_uploader(label, ENDINGS, key=f"{key}upload", max_upload_size=MOST_MB, width=470)
         path = st.text_input(
             "or its path on this machine", key=f"{key}path", width=330, disabled=not other_models.is_local()
         )
         with st.popover("What it is", width=110, key=f"{key}what"), st.container(width=420):
             options = _options(key)
-    if given is None and not path:
+    if upload is None and not path:
         return None
-    if given is not None:
-        return ask_or_open(key, (given.file_id, given.name), options, given.getvalue())
+    if upload is not None:
+        return ask_or_open(key, (upload.file_id, upload.name), options, upload.getvalue())
     file = Path(path).expanduser()
     state = (file.stat().st_mtime, file.stat().st_size) if file.is_file() else ()
     return ask_or_open(key, (str(file), *state), options, None)
@@ -125,9 +125,9 @@ def _ask_option(key: str, name: str, error: SeveralArraysError | AxesError | Qua
 
 
 def _options(key: str) -> tuple[tuple[str, str], ...]:
-    """What is said of the file, as typed."""
+    """The format options of the file, as typed."""
     names = [FOUND, *QUANTITIES]
-    typed = {
+    values = {
         "tokens": st.text_area("Tokens", key=f"{key}file-tokens", height=90, help=TOKENS_HELP),
         "quantity": st.selectbox("The numbers are", names, key=f"{key}file-quantity"),
         "axes": st.text_input("Axes", key=f"{key}file-axes", help=AXES_HELP, placeholder="head query key context"),
@@ -135,7 +135,7 @@ def _options(key: str) -> tuple[tuple[str, str], ...]:
         "crop": st.text_input("Keep only", key=f"{key}file-crop", placeholder="query=0:64 key=0:64"),
         "name": st.text_input("Name of the array, of several", key=f"{key}file-name"),
     }
-    return tuple((name, value.strip()) for name, value in typed.items() if value.strip() not in ("", FOUND))
+    return tuple((name, value.strip()) for name, value in values.items() if value.strip() not in ("", FOUND))
 
 
 @st.cache_resource(max_entries=4, show_spinner="Opening the file")
@@ -145,23 +145,23 @@ def _open_file(source: tuple, options: tuple[tuple[str, str], ...], _content: by
     from triattn_core.importers.open_file import open_file
     from triattn_core.importers.token_files import parse_tokens
 
-    typed = dict(options)
-    axes, names = parse_axes(split_axes(typed["axes"]) if "axes" in typed else None)
-    more = {
-        "tokens": parse_tokens(typed["tokens"]) if "tokens" in typed else None,
-        "quantity": typed.get("quantity"),
+    values = dict(options)
+    axes, names = parse_axes(split_axes(values["axes"]) if "axes" in values else None)
+    arguments = {
+        "tokens": parse_tokens(values["tokens"]) if "tokens" in values else None,
+        "quantity": values.get("quantity"),
         "axes": axes,
         "names": names,
-        "sums_over": typed["sums_over"].split() if "sums_over" in typed else None,
-        "crop": crops(typed.get("crop", "").split()),
+        "sums_over": values["sums_over"].split() if "sums_over" in values else None,
+        "crop": crops(values.get("crop", "").split()),
     }
     if _content is None:
-        return open_file(Path(source[0]), typed.get("name"), **more)
+        return open_file(Path(source[0]), values.get("name"), **arguments)
     with TemporaryDirectory() as folder:
         path = Path(folder) / Path(source[1]).name
         path.write_bytes(_content)
         try:
-            return open_file(path, typed.get("name"), **more)
+            return open_file(path, values.get("name"), **arguments)
         except (AxesError, QuantityError, SeveralArraysError):
             raise  # they name the file alone
         except TriattnError as error:

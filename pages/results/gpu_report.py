@@ -23,13 +23,13 @@ def section() -> str:
         return ""
     checked = report.of("recorded")
     agree = sum(row["passed"] for row in checked)
-    said = (
+    sentence = (
         f"{agree} of {len(checked)} runs of checkpoints (float32 and bfloat16) agree with the numbers recorded on the "
         f"CPU; {report.failed} of all {len(report.rows)} checks failed."
     )
     tables = "".join(_table(report, check) for check in COLUMNS if report.of(check))
     head = checkpoint_html.section("On a GPU", f"{report.device}, {report.date}")
-    return f'{head}<p class="t-note">{escape(said)}</p>{tables}'
+    return f'{head}<p class="t-note">{escape(sentence)}</p>{tables}'
 
 
 def _table(report: Report, check: str) -> str:

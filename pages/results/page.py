@@ -36,19 +36,19 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     paper, table = pickers.choose_table(papers, records)
     if table is not None:
         cells = paper_comparison.fill_table(table, records)
-        at, drawn = pickers.choose_columns(table, cells)
-        column = table.columns[drawn]
+        column_indices, plot_index = pickers.choose_columns(table, cells)
+        column = table.columns[plot_index]
         fitting = (figure for figure in paper.figures if column.ours and figure.ours.items() >= column.ours.items())
         figure = next(fitting, None)
         lines = curves.measured_curves(figure, records) if figure else []
         results_figure.export_menu(paper, table, records, curves.export_rows(lines))
 if table is not None:
-    here = [[line[i] for i in at] for line in cells]
+    group_cells = [[line[i] for i in column_indices] for line in cells]
     st.html(checkpoint_html.section(f"{table.label}. {table.title}", results_notes.runs(cells)))
-    st.html(results_table.table(table, here, at.index(drawn)))
+    st.html(results_table.table(table, group_cells, column_indices.index(plot_index)))
     with st.container(key="main"):
         left, right = st.columns(2, gap="large") if figure else (None, st.container())
-        right.html(results_notes.table_notes_html(paper, table, here, column.group))
+        right.html(results_notes.table_notes_html(paper, table, group_cells, column.group))
         if figure:
             with left:
                 results_figure.show_figure(figure, lines)

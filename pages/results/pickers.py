@@ -20,12 +20,12 @@ MANY = 7  # tables beyond this are offered in a list
 def choose_table(papers: Sequence[PaperRecord], records: Sequence[Record]) -> tuple[PaperRecord, Table | None]:
     """Paper and table, by default those with most to compare."""
     stamp = record_stamp(), checkpoint_stamp(models.entries())
-    which, first = _default_table(*stamp, tuple(record.paper.name for record in papers), papers, records)
-    paper = papers[which]
+    paper_index, first = _default_table(*stamp, tuple(record.paper.name for record in papers), papers, records)
+    paper = papers[paper_index]
     if len(papers) > 1:
         names = {record.paper.name: record for record in papers}
-        paper = names[url_state.segments("Paper", list(names), "paper", which)]
-        if paper is not papers[which]:
+        paper = names[url_state.segments("Paper", list(names), "paper", paper_index)]
+        if paper is not papers[paper_index]:
             first = _default_table(*stamp, (paper.paper.name,), [paper], records)[1]
     if not paper.tables:
         return paper, None
@@ -55,5 +55,5 @@ def choose_columns(table: Table, cells: Sequence[Sequence[Cell]]) -> tuple[list[
     if len(groups) > 1:
         group = url_state.segments("Data", list(groups), "data", counts.index(max(counts)))
     names = {table.columns[i].name: i for i in groups[group]}
-    drawn = url_state.segments("Draw", list(names), "draw") if len(names) > 1 else next(iter(names))
-    return groups[group], names[drawn]
+    column_name = url_state.segments("Draw", list(names), "draw") if len(names) > 1 else next(iter(names))
+    return groups[group], names[column_name]

@@ -67,12 +67,12 @@ def is_shipped(record: Record, needs: Ours) -> bool:
     return not record.file and not record.entry.problem and has_settings(record, needs)
 
 
-def _live(live: Live, there: Sequence[Entry]) -> str:
-    if live.needs and not there:
+def _live(live: Live, entries: Sequence[Entry]) -> str:
+    if live.needs and not entries:
         return f"<b>{escape(live.figure)}</b><span>{escape(live.waits)}</span>"
-    link = live.link + (f"&checkpoint={quote(there[0].name)}" if live.needs else "")
-    named = f'<a href="{escape(link, quote=True)}" target="_self">{escape(live.figure)}</a>'
-    return f"<b>{named}</b><span>{escape(live.says)}</span>"
+    link = live.link + (f"&checkpoint={quote(entries[0].name)}" if live.needs else "")
+    figure_html = f'<a href="{escape(link, quote=True)}" target="_self">{escape(live.figure)}</a>'
+    return f"<b>{figure_html}</b><span>{escape(live.says)}</span>"
 
 
 def runs(cells: Sequence[Sequence[Cell]]) -> str:
@@ -84,26 +84,31 @@ def runs(cells: Sequence[Sequence[Cell]]) -> str:
 
 
 def order(rows: Sequence[MechanismRanking], group: str) -> str:
-    """HTML: the mechanisms of each similarity on one data set, and in words whether Tri is ahead of both others.
+    """HTML: the mechanisms of each similarity on one data set, and a sentence on whether Tri is ahead of both others.
 
     The sentence above is over all data sets.
     """
-    names, some = list(reversed(EXPECTED)), [row for row in rows if row.column.group == group]
-    there = any(cell.printed for row in some for cell in row.cells.values())
+    names, group_rows = list(reversed(EXPECTED)), [row for row in rows if row.column.group == group]
+    has_printed = any(cell.printed for row in group_rows for cell in row.cells.values())
     heads = "".join(
         f'<th class="n{" first" * (i == 0)}">{style.swatch(name)}{MECHANISM_LABELS[name]}</th>'
         for i, name in enumerate(names)
     )
     body, metric = [], ""
-    for row in some:
+    for row in group_rows:
         cells, metric = [row.cells[name] for name in names], row.column.name
-        printed = "".join(_td(cell.printed.text if cell.printed else "–", i == 0, "") for i, cell in enumerate(cells))
+        printed_cells = "".join(
+            _td(cell.printed.text if cell.printed else "–", i == 0, "") for i, cell in enumerate(cells)
+        )
         ours = "".join(_td(_mean(cell), i == 0, cell_tooltip(cell)) for i, cell in enumerate(cells))
-        says = _describe_order(row.printed) * there + _describe_order(row.ours)
-        body.append(f"<tr><td>{escape(row.similarity.replace('_', ' '))}</td>{printed * there}{ours}{says}</tr>")
-    titles = [("published", 3)] * there + [("ours", 3)] + [("in the paper", 1)] * there + [("here", 1)]
-    over = "".join(f'<th class="t-over" colspan="{wide}"><span>{text}</span></th>' for text, wide in titles)
-    head = f"<tr><th>{escape(metric)}</th>{over}</tr><tr><th></th>{heads * (1 + there)}{'<th></th>' * (1 + there)}</tr>"
+        order_cells = _describe_order(row.printed) * has_printed + _describe_order(row.ours)
+        similarity = escape(row.similarity.replace("_", " "))
+        body.append(f"<tr><td>{similarity}</td>{printed_cells * has_printed}{ours}{order_cells}</tr>")
+    titles = [("published", 3)] * has_printed + [("ours", 3)] + [("in the paper", 1)] * has_printed + [("here", 1)]
+    group_heads = "".join(f'<th class="t-over" colspan="{span}"><span>{text}</span></th>' for text, span in titles)
+    num_groups = 1 + has_printed
+    head = f"<tr><th>{escape(metric)}</th>{group_heads}</tr>"
+    head += f"<tr><th></th>{heads * num_groups}{'<th></th>' * num_groups}</tr>"
     table = f'<table class="t-beside t-order">{head}{"".join(body)}</table>'
     title = f"Is Tri ahead of Bi and C-Bi{f' on {group}' if group else ''}, as the paper claims?"
     note = f'<p class="t-note">{_sentence(rows)}</p>'
@@ -115,9 +120,9 @@ def _sentence(rows: Sequence[MechanismRanking]) -> str:
     both = {"in the paper's printed figures": [row.printed for row in rows], "in ours": [row.ours for row in rows]}
     for name, orders in both.items():
         counts = Counter(ranking.status for ranking in orders)
-        asked = len(orders) - counts["missing"] - counts["untested"]
+        num_tested = len(orders) - counts["missing"] - counts["untested"]
         back = f" ({counts['against']} with one of them ahead of it)" if counts["against"] else ""
-        parts.append(f"{name} Tri is ahead of both in {counts['holds']} of {asked} rows{back}")
+        parts.append(f"{name} Tri is ahead of both in {counts['holds']} of {num_tested} rows{back}")
     sentence = f"Over all data sets and similarities, where all three have several runs: {', '.join(parts)}."
     return escape(f"{sentence} What is tested is the chance of runs, on one test set and one encoder.")
 

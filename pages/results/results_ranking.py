@@ -17,11 +17,11 @@ TAKES = (
 
 def ranking_html(agreements: Sequence[Agreement], group: str) -> str:
     """HTML: one line per column of the data set; empty where it has no row of ours."""
-    some = [agreement for agreement in agreements if agreement.column.group == group]
-    if not some:
+    group_agreements = [agreement for agreement in agreements if agreement.column.group == group]
+    if not group_agreements:
         return ""
     head = "".join(f'<th class="n">{name}</th>' for name in ("rows", "Spearman", "p", "Kendall", "p"))
-    body = "".join(_line(agreement) for agreement in some)
+    body = "".join(_line(agreement) for agreement in group_agreements)
     table = f'<table class="t-beside t-order" style="max-width:680px"><tr><th></th>{head}</tr>{body}</table>'
     sentence = (
         "The rows that have both numbers, in all tables of the paper. A p is two-sided: how often rows in a random "
@@ -29,7 +29,7 @@ def ranking_html(agreements: Sequence[Agreement], group: str) -> str:
     )
     lines = "".join(
         f"<b>{escape(head)}</b><span>{escape(text)}</span>"
-        for agreement in some
+        for agreement in group_agreements
         for head, text in _significance_lines(agreement)
     )
     title = checkpoint_html.section("Does our order of the rows agree with the paper's?", "rank correlation")
@@ -78,23 +78,23 @@ def _join_names(names: Sequence[str]) -> str:
 def _claim_sentence(agreement: Agreement) -> str:
     """A sentence on the paper's claim, from our records."""
     ours = {name: value for name, _, value in agreement.rows}
-    lead, there = (
+    lead, candidates = (
         f"The paper has {_join_names(agreement.first)} first",
         [name for name in ours if name in agreement.first],
     )
-    if not there:
+    if not candidates:
         return f"{lead}; here it is not measured."
-    name, best = there[0], agreement.rows[0][0]
+    name, best = candidates[0], agreement.rows[0][0]
     place, gap = agreement.place(name)
     other = next(row for row in ours if row != name) if place == 1 else best
     size = f"{abs(gap):.2f} {'ahead of' if place == 1 else 'behind'} {other}"
-    it, pair = "it" if len(agreement.first) == 1 else name, (name, other) if place == 1 else (other, name)
+    subject, pair = "it" if len(agreement.first) == 1 else name, (name, other) if place == 1 else (other, name)
     sure = (
         ""
         if agreement.apart is None
         else f", which {'exceeds' if pair in agreement.apart else 'does not exceed'} the noise"
     )
-    return f"{lead}; here {it} has place {place} of {len(agreement.rows)}, {size}{sure}."
+    return f"{lead}; here {subject} has place {place} of {len(agreement.rows)}, {size}{sure}."
 
 
 def _noise(agreement: Agreement) -> str:
@@ -105,7 +105,7 @@ def _noise(agreement: Agreement) -> str:
 
 
 def _reversed_rows(agreement: Agreement) -> str:
-    """Those of them that the paper has the other way."""
-    turned = ", ".join(f"{a} over {b}" for a, b in agreement.turned[:FEW])
-    more = f" and {len(agreement.turned) - FEW} more" if len(agreement.turned) > FEW else ""
-    return f"Of these the paper has the other way: {turned}{more}. " if turned else ""
+    """A sentence: the pairs that the paper ranks the other way round."""
+    pairs_text = ", ".join(f"{a} over {b}" for a, b in agreement.turned[:FEW])
+    rest_text = f" and {len(agreement.turned) - FEW} more" if len(agreement.turned) > FEW else ""
+    return f"Of these the paper has the other way: {pairs_text}{rest_text}. " if pairs_text else ""

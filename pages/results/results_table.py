@@ -26,34 +26,39 @@ def format_difference(value: float | None, digits: int) -> str:
     return "" if value is None else f"{value:+.{digits}f}".replace("-", MINUS)
 
 
-def table(table: Table, cells: Sequence[Sequence[Cell]], drawn: int) -> str:
-    """HTML of some columns of a table; `drawn`: the one that the dots and the difference are of.
+def table(table: Table, cells: Sequence[Sequence[Cell]], plot_index: int) -> str:
+    """HTML of some columns of a table.  plot_index: the column of the dots and the difference.
 
     cells: [rows][columns], as `paper_comparison.fill_table` gives them.
     """
     columns = list(zip(*cells))
-    printed = [i for i, column in enumerate(columns) if column[0].column.printed]
+    printed_indices = [i for i, column in enumerate(columns) if column[0].column.printed]
     marked = {ours: [best_cells(column, ours) for column in columns] for ours in (True, False)}
-    scale, shown = dot_plot.Scale.of(columns[drawn]), columns[drawn][0].column
-    wide = 2 + 2 * len(printed) + 2 * len(columns) + shown.printed
+    scale, plot_column = dot_plot.Scale.of(columns[plot_index]), columns[plot_index][0].column
+    num_columns = 2 + 2 * len(printed_indices) + 2 * len(columns) + plot_column.printed
     body, before = [], ""
     for number, (row, line) in enumerate(zip(table.rows, cells)):
         if row.group != before:
             empty = f'<td class="t-strip">{dot_plot.dots(None, scale)}</td>'
-            body.append(f'<tr class="t-group"><td colspan="{wide}">{escape(row.group)}</td>{empty}</tr>')
+            body.append(f'<tr class="t-group"><td colspan="{num_columns}">{escape(row.group)}</td>{empty}</tr>')
             before = row.group
-        texts = [_printed_cell(line[i], number in marked[False][i], i == printed[0], columns[i]) for i in printed]
-        texts += _our_cells(line, [number in some for some in marked[True]])
+        texts = [
+            _printed_cell(line[i], number in marked[False][i], i == printed_indices[0], columns[i])
+            for i in printed_indices
+        ]
+        texts += _our_cells(line, [number in best for best in marked[True]])
         seeds = max((len(cell.values) for cell in line if cell.column.split != "run"), default=0)
         texts.append(f'<td class="r t-muted">{seeds or ""}</td>')
-        texts += [f'<td class="r">{format_difference(line[drawn].difference, shown.digits)}</td>'] * shown.printed
-        texts.append(f'<td class="t-strip">{dot_plot.dots(line[drawn], scale, _colour(row))}</td>')
+        texts += [
+            f'<td class="r">{format_difference(line[plot_index].difference, plot_column.digits)}</td>'
+        ] * plot_column.printed
+        texts.append(f'<td class="t-strip">{dot_plot.dots(line[plot_index], scale, _colour(row))}</td>')
         body.append(f"<tr><td>{_row_name(row)}</td>{''.join(texts)}</tr>")
-    each = "fold" if any(cell.record and cell.record.folds for line in cells for cell in line) else "seed"
-    head = _head([column[0].column for column in columns], printed, drawn, scale, each)
-    label = escape(describe_column(table, columns[drawn]), quote=True)
-    whole = f'<table class="t-beside" aria-label="{label}">{head}{"".join(body)}</table>'
-    return f'<div class="t-scroll">{whole}</div><p class="t-note">{label}</p>'
+    run_unit = "fold" if any(cell.record and cell.record.folds for line in cells for cell in line) else "seed"
+    head = _head([column[0].column for column in columns], printed_indices, plot_index, scale, run_unit)
+    label = escape(describe_column(table, columns[plot_index]), quote=True)
+    table_html = f'<table class="t-beside" aria-label="{label}">{head}{"".join(body)}</table>'
+    return f'<div class="t-scroll">{table_html}</div><p class="t-note">{label}</p>'
 
 
 def describe_column(table: Table, cells: Sequence[Cell]) -> str:
@@ -65,27 +70,31 @@ def describe_column(table: Table, cells: Sequence[Cell]) -> str:
         ends = f"{format_difference(min(gaps), column.digits)} to {format_difference(max(gaps), column.digits)}"
         above = sum(gap > 0 for gap in gaps)
         several = f"of {len(gaps)} rows with both, ours is above the published number in {above} ({ends})"
-        alone = f"{ends.split()[0]} against the published number, in the one row with both"
-        cells_html.append(several if len(gaps) > 1 else alone)
+        one_row = f"{ends.split()[0]} against the published number, in the one row with both"
+        cells_html.append(several if len(gaps) > 1 else one_row)
     if first is not None:
         name = re.sub(r"_\{(.*?)\}", r" \1", table.rows[first].name)
         cells_html.append(f"best of ours: {name}, {cells[first].ours:.{column.digits}f}")
     return f"{about}: {'; '.join(cells_html) or 'nothing of ours is measured'}."
 
 
-def _head(columns, printed: Sequence[int], drawn: int, scale: dot_plot.Scale, each: str) -> str:
-    cells = columns[drawn]
-    names = [(columns[i].name, i == printed[0]) for i in printed]
+def _head(columns, printed_indices: Sequence[int], plot_index: int, scale: dot_plot.Scale, run_unit: str) -> str:
+    cells = columns[plot_index]
+    names = [(columns[i].name, i == printed_indices[0]) for i in printed_indices]
     names += [(column.name, i == 0) for i, column in enumerate(columns)]
     below = "".join(f'<th class="n{" first" * first}">{escape(text)}</th><th></th>' for text, first in names)
-    below += f'<th class="r">{each}s</th>' + f'<th class="r">{escape(cells.name)}</th>' * cells.printed
+    below += f'<th class="r">{run_unit}s</th>' + f'<th class="r">{escape(cells.name)}</th>' * cells.printed
     ours = escape(f"ours, {cells.said}" if cells.said else "ours")
-    over = f'<th class="t-over" colspan="{2 * len(printed)}"><span>published</span></th>' if printed else ""
-    over += f'<th class="t-over" colspan="{2 * len(columns) + 1}"><span>{ours}</span></th>'
+    group_heads = (
+        f'<th class="t-over" colspan="{2 * len(printed_indices)}"><span>published</span></th>'
+        if printed_indices
+        else ""
+    )
+    group_heads += f'<th class="t-over" colspan="{2 * len(columns) + 1}"><span>{ours}</span></th>'
     gap = '<th class="t-over" title="Ours less the published number."><span>difference</span></th>'
-    over += gap * cells.printed
+    group_heads += gap * cells.printed
     return (
-        f'<tr><th></th>{over}<th class="t-strip">{dot_plot.head(cells)}</th></tr>'
+        f'<tr><th></th>{group_heads}<th class="t-strip">{dot_plot.head(cells)}</th></tr>'
         f'<tr><th></th>{below}<th class="t-strip">{dot_plot.axis(scale)}</th></tr>'
     )
 
@@ -135,20 +144,20 @@ def _our_cell(cell: Cell, bold: bool, first: bool) -> str:
     return f'<td class="n{" first" * first}" {hover}>{text}</td><td class="s" {hover}>{spread}</td>'
 
 
-def _reason_cell(reason: str, wide: int) -> str:
+def _reason_cell(reason: str, span: int) -> str:
     short = reason.partition(":")[0]
-    return f'<td class="why" colspan="{wide}" title="{escape(reason, quote=True)}">{escape(short)}</td>'
+    return f'<td class="why" colspan="{span}" title="{escape(reason, quote=True)}">{escape(short)}</td>'
 
 
 def cell_tooltip(cell: Cell) -> str:
-    """What is known of a number of ours: its seeds, rows, record, machine and day; what is not recorded is said."""
+    """The origin of a measured number: seeds, rows, record, machine and date, or that they are not recorded."""
     if cell.record is None or not cell.values:
         return cell.reason
     metrics, split = cell.record.entry.metrics, cell.column.split
-    each = ", ".join(f"{value:.{cell.digits}f}" for value in cell.values)
+    values_text = ", ".join(f"{value:.{cell.digits}f}" for value in cell.values)
     rows = cell.record.rows(split)
     parts = [
-        f"{len(cell.values)} {cell.record.unit}s: {each}" if len(cell.values) > 1 else f"one {cell.record.unit}",
+        f"{len(cell.values)} {cell.record.unit}s: {values_text}" if len(cell.values) > 1 else f"one {cell.record.unit}",
         (f"{rows:,} {split} rows" if rows else f"number of {split} rows not recorded") * (split != "run"),
         cell.record.entry.name + (f" ({cell.record.file}.jsonl)" if cell.record.file else ""),
         str(metrics.get("machine") or "machine not recorded"),

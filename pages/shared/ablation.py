@@ -10,10 +10,10 @@ from triattn_core.scenes.runner import without
 
 
 def explain_ablations(entry: Entry, example: Any) -> dict[str, models.Explained]:
-    """What a COIN makes of an example, by what is off: "" (nothing), `layer.0`, …, `context`.  Raises TriattnError."""
-    whole = models.explain(entry, example)
+    """COIN's results on an example by ablated part: "" (nothing), `layer.0`, …, `context`.  Raises TriattnError."""
+    unablated = models.explain(entry, example)
 
     def run(bundle):
-        return without(bundle, whole, example)
+        return without(bundle, unablated, example)
 
-    return models.answer(entry, f"{entry.name} with each part switched off", run, whole.source)
+    return models.answer(entry, f"{entry.name} with each part switched off", run, unablated.source)

@@ -86,7 +86,7 @@ def verdict(entry: Entry) -> str:
     """A sentence where the attention of a checkpoint, or its third order, is worth no more than the spread of seeds;
     empty where it is worth more, and where no control was trained."""
     gains, parts = worth(entry), []
-    for control, what, over in (
+    for control, subject, baseline in (
         ("even", "its attention is", "the same form trained with even weights"),
         ("pairwise", "its third order is", "the same form trained with pairwise scores"),
     ):
@@ -96,7 +96,7 @@ def verdict(entry: Entry) -> str:
         one_seed = gain["spread"] is None
         if gain["points"] <= (_standard_error(entry) if one_seed else gain["spread"]):
             spread = _one_seed(entry) if one_seed else f"spread of seeds {gain['spread']:.2g}"
-            parts.append(f"{what} worth {gain['points']:+.2g} points over {over} ({spread})")
+            parts.append(f"{subject} worth {gain['points']:+.2g} points over {baseline} ({spread})")
     if not parts:
         return _not_relied_on(entry)
     need = "this map" if len(parts) > 1 or parts[0].startswith("its attention") else "more than pairwise scores"
@@ -106,7 +106,7 @@ def verdict(entry: Entry) -> str:
 def _not_relied_on(entry: Entry) -> str:
     """A sentence where the product of the cube's two marginals, put in its place, costs no accuracy beyond chance: the
     scores keep their third order, but which key goes with which context token is lost."""
-    lost, p = (measure_value(entry, "reliance", "product_of_marginals", what) for what in ("points", "p"))
+    lost, p = (measure_value(entry, "reliance", "product_of_marginals", statistic) for statistic in ("points", "p"))
     if lost is None or p is None or p < LEVEL:
         return ""
     return minus(
@@ -157,12 +157,14 @@ def legend(entries: Sequence[Entry]) -> str:
 
 
 def facts(entry: Entry) -> str:
-    """HTML: all that was measured of one checkpoint's attention, a line each; empty where nothing was."""
+    """HTML: the measurements of one checkpoint's attention, a line each; empty if there are none."""
     rows = [(name, cell(entry)) for name, cell in CELLS[1:]]
-    same, special = measure_value(entry, "alignment", "best_head"), measure_value(entry, "special")
-    moved = measure_value(entry, "redirected", "mean")
-    rows.append(("relevance that context redirects, mean of heads", "" if moved is None else f"{moved:.3g} %"))
-    rows.append(("same-word alignment, best head", "" if same is None else f"{same:.3g} %"))
+    alignment, special = measure_value(entry, "alignment", "best_head"), measure_value(entry, "special")
+    redirected = measure_value(entry, "redirected", "mean")
+    rows.append(
+        ("relevance that context redirects, mean of heads", "" if redirected is None else f"{redirected:.3g} %")
+    )
+    rows.append(("same-word alignment, best head", "" if alignment is None else f"{alignment:.3g} %"))
     rows.append(("mass on special tokens", "" if special is None else f"{special:.3g} %"))
     rows = [(name, minus(text)) for name, text in rows if text]
     if not rows:
@@ -202,7 +204,7 @@ def _worth_cell(entry: Entry, control: str) -> str:
 
 
 def _bits(entry: Entry, name: str) -> str:
-    mean, before = (measure_value(entry, name, what) for what in ("mean", "untrained"))
+    mean, before = (measure_value(entry, name, statistic) for statistic in ("mean", "untrained"))
     return "" if mean is None else _format_bits(mean) + ("" if before is None else f" ({_format_bits(before)})")
 
 

@@ -45,14 +45,14 @@ def _figure(script: str, style: str):
 
 
 def show(canvas: Canvas, key: str) -> Any:
-    """Draws the figure and the sentence that says it; returns what was chosen in it (`host.send("cell", …)`), or None.
+    """Draws the figure and its description; returns the selection in it (`host.send("cell", …)`), or None.
 
-    A figure keeps what was chosen for as long as its `key` stays: make the key from the texts, never from the settings.
+    A figure keeps its selection as long as its `key` stays: make the key from the texts, never from the settings.
     """
     data = {"key": key, "payload": dict(canvas.payload)}
-    chosen = _figure(canvas.script, canvas.style)(key=key, data=data, on_cell_change=_ignore).cell
+    selection = _figure(canvas.script, canvas.style)(key=key, data=data, on_cell_change=_ignore).cell
     figures.note(canvas.alt)
-    return chosen
+    return selection
 
 
 def show_choosable(canvas: Canvas, key: str, **then: Callable[[Any], None]) -> None:
@@ -73,42 +73,42 @@ def key(*parts: str) -> str:
     return "figure-" + sha256("\0".join(parts).encode()).hexdigest()[:12]
 
 
-def cell(key: str, chosen: Sequence[int] | None, known: Sequence[Sequence[int]], first: Sequence[int]) -> list[int]:
-    """The chosen cell: what was clicked, else what the URL asks for (`cell=3.1.7`), else the first.
+def cell(key: str, clicked: Sequence[int] | None, axes: Sequence[Sequence[int]], first: Sequence[int]) -> list[int]:
+    """The chosen cell: the clicked one, else the one in the URL (`cell=3.1.7`), else the first.
 
-    Writes a click into the URL, and takes the parameter out when other texts come to a page; says it where a link that
-    was followed here names no cell of this figure.
-    known: the positions of each axis.
+    Writes a click into the URL, and removes the parameter when the texts change; shows a notice if the link names no
+    cell of this figure.
+    axes: the positions of each axis.
     """
-    if st.session_state.setdefault("cell_of", key) != key:
-        st.session_state["cell_of"] = key
+    if st.session_state.setdefault("cell-figure", key) != key:
+        st.session_state["cell-figure"] = key
         if not url_state.is_first_run():  # a link that was followed here names its own cell
             st.query_params.pop("cell", None)
     link = st.query_params.get("cell", "")
-    if chosen is not None:
-        asked = [int(i) for i in chosen]
+    if clicked is not None:
+        requested = [int(i) for i in clicked]
     else:
-        asked = [int(i) if i.isdecimal() and len(i) < 6 else -1 for i in link.split(".")]
-    if len(asked) != len(known) or not all(i in axis for i, axis in zip(asked, known)):
-        if link and chosen is None:
-            _warn_no_such_cell(link, known, first)
+        requested = [int(i) if i.isdecimal() and len(i) < 6 else -1 for i in link.split(".")]
+    if len(requested) != len(axes) or not all(i in axis for i, axis in zip(requested, axes)):
+        if link and clicked is None:
+            _warn_no_such_cell(link, axes, first)
         return list(first)
-    if chosen is not None:
-        st.query_params["cell"] = _join_cell(asked)
-    return asked
+    if clicked is not None:
+        st.query_params["cell"] = _join_cell(requested)
+    return requested
 
 
-def _warn_no_such_cell(link: str, known: Sequence[Sequence[int]], first: Sequence[int]) -> None:
-    """Says, once a visit, that a link names no cell of this figure."""
+def _warn_no_such_cell(link: str, axes: Sequence[Sequence[int]], first: Sequence[int]) -> None:
+    """Shows a notice, once per visit, that a link names no cell of this figure."""
     visit = st.session_state.get("visit")
     if (
-        not url_state.is_first_run() or st.session_state.get("cell_unfit") == visit
+        not url_state.is_first_run() or st.session_state.get("bad-cell-visit") == visit
     ):  # in a fragment the first run goes on
         return
-    st.session_state["cell_unfit"] = visit
+    st.session_state["bad-cell-visit"] = visit
     link = link if len(link) <= 60 else link[:60] + "…"
-    ends = [_join_cell([end(axis) for axis in known]) for end in (min, max)]
-    hint = f"a cell here is {len(known)} numbers, from {ends[0]} to {ends[1]}"
+    ends = [_join_cell([end(axis) for axis in axes]) for end in (min, max)]
+    hint = f"a cell here is {len(axes)} numbers, from {ends[0]} to {ends[1]}"
     notice(f"The link asks for cell {link!r}; {hint}. Shown instead: {_join_cell(first)}.")
 
 
@@ -117,31 +117,31 @@ def _join_cell(cell: Sequence[int]) -> str:
 
 
 def carry_cell(key: str, pair: str, direction: str, turned: Callable[[list[int]], list[int]]) -> None:
-    """What was looked at in one direction is looked at in the other: the cell goes on, as `turned` gives it.
+    """Carries the chosen cell over to the other direction, converted by `turned`.
 
     key: of the figure in this direction; pair: the same for both.  Call it before `cell`, and `remember_cell` after.
     """
-    last = st.session_state.get("cell_at")
+    last = st.session_state.get("last-cell")
     if last and last["pair"] == pair and last["way"] != direction and not url_state.is_first_run():
         carry_to(key, turned(last["cell"]))
 
 
 def carry_to(key: str, at: Sequence[int]) -> None:
     """The next figure with this key opens on this cell."""
-    st.session_state["cell_of"] = key  # the parameter is this figure's
+    st.session_state["cell-figure"] = key  # the parameter is this figure's
     st.query_params["cell"] = _join_cell(at)
 
 
 def remember_cell(pair: str, direction: str, at: Sequence[int]) -> None:
-    """Says where the reader stands, for `carry_cell`."""
-    st.session_state["cell_at"] = {"pair": pair, "way": direction, "cell": list(at)}
+    """Stores the chosen cell for `carry_cell`."""
+    st.session_state["last-cell"] = {"pair": pair, "way": direction, "cell": list(at)}
 
 
 def answer(key: str, content: Mapping) -> None:
-    """Hands `content` to the figure with this key; a masked score is no number, and goes as null: JSON has no other."""
+    """Sends `content` to the figure with this key; a masked score (not finite) becomes null."""
     numbers = {name: value if isfinite(value) else None for name, value in content.get("numbers", {}).items()}
-    more = {"numbers": numbers} if numbers else {}
-    _answer(key=f"{key}-answer", data={"key": key, **content, **more}, height=1)
+    extra = {"numbers": numbers} if numbers else {}
+    _answer(key=f"{key}-answer", data={"key": key, **content, **extra}, height=1)
 
 
 def _ignore() -> None:

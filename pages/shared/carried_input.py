@@ -19,12 +19,12 @@ def _carried() -> dict:
     return st.session_state.setdefault(HELD, {"texts": {}, "language": "", "task": "", "one": "", "several": []})
 
 
-def carry_input(**what: str | Sequence[str] | Mapping[str, str]) -> None:
-    """Notes texts, language, task, `one` checkpoint or `several`: the last page that has such a thing counts."""
-    held = _carried()
-    if "texts" in what:
-        held["texts"] |= what.pop("texts")
-    held |= what
+def carry_input(**values: str | Sequence[str] | Mapping[str, str]) -> None:
+    """Stores texts, language, task, `one` checkpoint or `several` for the next page."""
+    carried = _carried()
+    if "texts" in values:
+        carried["texts"] |= values.pop("texts")
+    carried |= values
 
 
 def text(name: str, opens: str) -> None:
@@ -48,23 +48,23 @@ def task() -> str:
 
 
 def choose_one(entries: Sequence[Entry], key: str) -> None:
-    """Before the picker of a checkpoint: the one of the page before, where it is offered here."""
+    """Presets the checkpoint picker to the checkpoint of the previous page, if it is an option here."""
     if url_state.is_first_run() and not _is_in_url(key):
         names = [_carried()["one"], *_carried()["several"]]
-        offered = {entry.name: entry for entry in entries}
-        if name := next((name for name in names if name in offered), None):
+        by_name = {entry.name: entry for entry in entries}
+        if name := next((name for name in names if name in by_name), None):
             url_state.forget(key)  # counts as seen now
-            st.session_state[key] = offered[name]
+            st.session_state[key] = by_name[name]
 
 
 def choose_several(entries: Sequence[Entry], preset: Sequence[str]) -> list[str]:
-    """The checkpoints beside each other that hold the one of the page before: those that were chosen last, else the
-    preset that it is in; empty where there is none."""
+    """The set of checkpoints that contains the one of the previous page: the last selection, else its preset; empty
+    if there is none."""
     if not url_state.is_first_run() or _is_in_url("checkpoints"):
         return []
-    held, offered = _carried(), {entry.name for entry in entries}
-    sets = [names for names in (held["several"], list(preset)) if names and set(names) <= offered]
-    return next((names for names in sets if not held["one"] or held["one"] in names), [])
+    carried, names_here = _carried(), {entry.name for entry in entries}
+    sets = [names for names in (carried["several"], list(preset)) if names and set(names) <= names_here]
+    return next((names for names in sets if not carried["one"] or carried["one"] in names), [])
 
 
 def checkpoint() -> str:

@@ -30,56 +30,56 @@ from triattn_core.tasks import TASKS, InputForm, form
 from triattn_core.views.lib.number_format import probability
 
 
-def show_rows(mined: Cases, shown: case_list.Shown, examples: Mapping[int, object], left, right) -> None:
-    """These rows of the table as a list, and beside it all about the one that is open."""
+def show_rows(cases: Cases, selection: case_list.CaseSelection, examples: Mapping[int, object], left, right) -> None:
+    """Shows these rows as a list, and beside it the details of the open one."""
     with left:
-        line = case_list.show_list(mined, shown, examples)
+        line = case_list.show_list(cases, selection, examples)
     if line is not None:
         with right.container(key="aside"):
-            lines = shown.rows["row"].tolist()
+            lines = selection.rows["row"].tolist()
             st.html(checkpoint_html.section(f"Row {line:,}", f"{lines.index(line) + 1:,} of {len(lines):,}"))
             url_state.steps("row", lines, line)
-            _show_case(mined, shown.rows.iloc[lines.index(line)], examples.get(line))
+            _show_case(cases, selection.rows.iloc[lines.index(line)], examples.get(line))
 
 
-def _show_case(mined: Cases, row: pd.Series, example: object) -> None:
+def _show_case(cases: Cases, row: pd.Series, example: object) -> None:
     """Show the texts, answers and facts of a case, links to the pages that open it, and the form of its note."""
     if example is not None:
-        case_texts.html(mined.about.task, example)
+        case_texts.html(cases.about.task, example)
     else:
         with report_errors(stop=False):
-            row_source.ask_for_file(mined)
-    st.html(_verdicts(mined, row, example))
-    known = form(mined.about.task) is InputForm.PASSAGE and example is not None
-    answers = [("known answer", case_list.known_answers(example) or "none")] if known else []
-    st.html(checkpoint_html.facts([*answers, *_facts(mined, row)]))
-    here = {entry.name for entry in models.entries()}
-    names = [name for name in mined.names if name in here]
+            row_source.ask_for_file(cases)
+    st.html(_verdicts(cases, row, example))
+    has_known_answers = form(cases.about.task) is InputForm.PASSAGE and example is not None
+    answers = [("known answer", case_list.known_answers(example) or "none")] if has_known_answers else []
+    st.html(checkpoint_html.facts([*answers, *_facts(cases, row)]))
+    names_here = {entry.name for entry in models.entries()}
+    names = [name for name in cases.names if name in names_here]
     if example is None:
         return
-    given, query, page = TASKS[mined.about.task].row(example), {checkpoint_picker.KEY: names}, "side_by_side"
-    if form(mined.about.task) is InputForm.PASSAGE:
+    example_row, query, page = TASKS[cases.about.task].row(example), {checkpoint_picker.KEY: names}, "side_by_side"
+    if form(cases.about.task) is InputForm.PASSAGE:
         query, page = {qa_models.KEY: names}, "similarity"
     with st.container(horizontal=True, key="open"):
         if len(names) > 1:
-            deep_links.link(mined.about.task, given, page, query)
-        if tri := [name for name in mined.three_way if name in here]:
-            deep_links.link(mined.about.task, given, "cube", {"checkpoint": tri[0]})
-    save_case.form(mined.about.task, given, page, query)
+            deep_links.link(cases.about.task, example_row, page, query)
+        if tri := [name for name in cases.three_way if name in names_here]:
+            deep_links.link(cases.about.task, example_row, "cube", {"checkpoint": tri[0]})
+    save_case.form(cases.about.task, example_row, page, query)
 
 
-def _verdicts(mined: Cases, row: pd.Series, example) -> str:
+def _verdicts(cases: Cases, row: pd.Series, example) -> str:
     """HTML: what each checkpoint answers, with which probability, and whether that is right."""
-    task, pair = TASKS.get(mined.about.task), form(mined.about.task) is InputForm.PAIR
+    task, pair = TASKS.get(cases.about.task), form(cases.about.task) is InputForm.PAIR
     names = task.labels(example) if example is not None else task.LABELS if pair else ()
     lines = []
-    for title, checkpoint in zip(agreement.short_names(mined), mined.about.checkpoints):
+    for title, checkpoint in zip(agreement.short_names(cases), cases.about.checkpoints):
         answer = int(row[f"{checkpoint.name} answer"])
         label = names[answer] if answer < len(names) else f"answer {answer + 1}"
-        if form(mined.about.task) is InputForm.PASSAGE and example is not None:
+        if form(cases.about.task) is InputForm.PASSAGE and example is not None:
             label = case_list.predicted_answer(example, row, checkpoint.name)
         right = "" if row["label"] < 0 else "right" if row[f"{checkpoint.name} right"] else "wrong"
-        if right and form(mined.about.task) is InputForm.PASSAGE:
+        if right and form(cases.about.task) is InputForm.PASSAGE:
             right += f", F1 {row[f'{checkpoint.name} f1']:.2f}"
         cells = (label, probability(float(row[f"{checkpoint.name} confidence"])), right)
         head = f"<td>{style.swatch(checkpoint.mechanism)}<b>{escape(title)}</b></td>"
@@ -88,15 +88,15 @@ def _verdicts(mined: Cases, row: pd.Series, example) -> str:
     return f'<table class="t-table t-said">{"".join(lines)}</table>'
 
 
-def _facts(mined: Cases, row: pd.Series) -> list[tuple[str, str]]:
+def _facts(cases: Cases, row: pd.Series) -> list[tuple[str, str]]:
     """Names and numbers."""
     facts = []
-    if form(mined.about.task) is InputForm.PAIR:
-        facts.append(("gold", TASKS[mined.about.task].LABELS[row["label"]] if row["label"] >= 0 else "not judged"))
-    for name in mined.three_way:
+    if form(cases.about.task) is InputForm.PAIR:
+        facts.append(("gold", TASKS[cases.about.task].LABELS[row["label"]] if row["label"] >= 0 else "not judged"))
+    for name in cases.three_way:
         column = f"{name} moved"
-        above = mined.rows.count(Filter(between={column: (nextafter(row[column], inf), inf)}))
-        which = f" {name}" if len(mined.three_way) > 1 else ""
-        facts.append((f"context moved{which}", f"{row[column]:.3g} bits"))
-        facts.append(("rank among all rows", f"{above + 1:,} of {len(mined.rows):,}"))
+        above = cases.rows.count(Filter(between={column: (nextafter(row[column], inf), inf)}))
+        suffix = f" {name}" if len(cases.three_way) > 1 else ""
+        facts.append((f"context moved{suffix}", f"{row[column]:.3g} bits"))
+        facts.append(("rank among all rows", f"{above + 1:,} of {len(cases.rows):,}"))
     return [*facts, ("length", f"{row['tokens']:,} tokens"), ("id", str(row["id"]))]

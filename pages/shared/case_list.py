@@ -73,92 +73,92 @@ def query(task: str) -> str:
     return f"the {TASKS[task].WORDS.axes[0].lower()}" if task in TASKS and TASKS[task].FORM.chooses else "the text"
 
 
-def main_checkpoint(mined: Cases) -> str:
+def main_checkpoint(cases: Cases) -> str:
     """The checkpoint that the list is about: Tri, else the last."""
-    return (mined.three_way or mined.names)[-1]
+    return (cases.three_way or cases.names)[-1]
 
 
-class Shown(NamedTuple):
+class CaseSelection(NamedTuple):
     """The rows of a list, and how many pass its filters."""
 
     rows: pd.DataFrame
     passing: int
 
 
-def filter_cases(mined: Cases, examples: Mapping[int, object]) -> Shown:
-    """The row of filters, each in the URL; the rows that pass, the most moved first, of a large table a page of them
+def filter_cases(cases: Cases, examples: Mapping[int, object]) -> CaseSelection:
+    """Shows the filters, each in the URL; returns the rows that pass, the most moved first; of a large table one page
     or a sample."""
-    name, equal, between = main_checkpoint(mined), {}, {}
-    order = f"{name} moved" if mined.three_way else f"{name} confidence"
+    name, equal, between = main_checkpoint(cases), {}, {}
+    order = f"{name} moved" if cases.three_way else f"{name} confidence"
     with st.container(horizontal=True, vertical_alignment="bottom", key="filters"):
-        known = [*agreement.right_combinations(mined).index, *[NOBODY] * (mined.num_labelled < len(mined.rows))]
-        right = url_state.pick("Who is right", [ANY, *known], "agreement", width=126)
-        if form(mined.about.task) is InputForm.PAIR:
-            labels = TASKS[mined.about.task].LABELS
+        combinations = [*agreement.right_combinations(cases).index, *[NOBODY] * (cases.num_labelled < len(cases.rows))]
+        right = url_state.pick("Who is right", [ANY, *combinations], "agreement", width=126)
+        if form(cases.about.task) is InputForm.PAIR:
+            labels = TASKS[cases.about.task].LABELS
             if (gold := url_state.pick("Gold", [ANY, *labels], "gold", width=134)) != ANY:
                 equal["label"] = [labels.index(gold)]
-        between |= _range_filter("Length", "length", "tokens", case_ranges.length_ranges(mined), 104)
+        between |= _range_filter("Length", "length", "tokens", case_ranges.length_ranges(cases), 104)
         between |= _range_filter("Confidence", "confidence", f"{name} confidence", SURE, 112)
-        if mined.three_way:
-            moved = url_state.pick("Context moved", [ANY, *MOVES], "moved", width=152)
-            if moved != ANY:
-                between[f"{name} moved"] = case_ranges.between_ranks(mined, f"{name} moved", *MOVES[moved])
+        if cases.three_way:
+            moved_choice = url_state.pick("Context moved", [ANY, *MOVES], "moved", width=152)
+            if moved_choice != ANY:
+                between[f"{name} moved"] = case_ranges.between_ranks(cases, f"{name} moved", *MOVES[moved_choice])
         words = st.text_input("Words or row", key="words", bind="query-params", width=150)
-        passing = _combined_filter(mined, right, equal, between, words.strip(), examples)
-        return page(mined, passing, [order])
+        passing = _combined_filter(cases, right, equal, between, words.strip(), examples)
+        return page(cases, passing, [order])
 
 
-def page(mined: Cases, passing: Filter, order: Sequence[str]) -> Shown:
-    """The rows that pass, the largest in `order` first; of a large table a page of them, or a sample, as is picked."""
-    if len(mined.rows) <= WHOLE:
-        return Shown(*mined.rows.first(passing, order, WHOLE))
-    drawn = url_state.pick("Order", [FIRST, RANDOM], "order", width=120)
-    name, says = ("Seed", SEED) if drawn == RANDOM else ("Page", f"{PAGE} rows a page.")
-    number = url_state.number(name, 1, 100_000, 1, "from", width=96, help=says)
-    if drawn == RANDOM:
-        return Shown(*mined.rows.sample(passing, PAGE, number))
-    return Shown(*mined.rows.first(passing, order, PAGE, PAGE * (number - 1)))
+def page(cases: Cases, passing: Filter, order: Sequence[str]) -> CaseSelection:
+    """The rows that pass, the largest in `order` first; of a large table one page or a sample, as chosen."""
+    if len(cases.rows) <= WHOLE:
+        return CaseSelection(*cases.rows.first(passing, order, WHOLE))
+    order_choice = url_state.pick("Order", [FIRST, RANDOM], "order", width=120)
+    name, help_text = ("Seed", SEED) if order_choice == RANDOM else ("Page", f"{PAGE} rows a page.")
+    number = url_state.number(name, 1, 100_000, 1, "from", width=96, help=help_text)
+    if order_choice == RANDOM:
+        return CaseSelection(*cases.rows.sample(passing, PAGE, number))
+    return CaseSelection(*cases.rows.first(passing, order, PAGE, PAGE * (number - 1)))
 
 
-def _combined_filter(mined: Cases, right: str, equal: dict, between: dict, words: str, examples: Mapping) -> Filter:
+def _combined_filter(cases: Cases, right: str, equal: dict, between: dict, words: str, examples: Mapping) -> Filter:
     """All filters as one."""
     if right == NOBODY:
         between = between | {"label": (-1, 0)}
     elif right != ANY:
-        of = agreement.combination_filter(mined, right)
-        equal = equal | dict(of.equal)
-        between = between | dict(of.between)
+        combination = agreement.combination_filter(cases, right)
+        equal = equal | dict(combination.equal)
+        between = between | dict(combination.between)
     if words.isdecimal():
         return Filter(equal | {"row": [int(words[:12])]}, between)
-    asked = tuple(words.casefold().split())
-    return Filter(equal, between, words=asked, lines=_matching_lines(mined.about.task, examples, asked))
+    word_list = tuple(words.casefold().split())
+    return Filter(equal, between, words=word_list, lines=_matching_lines(cases.about.task, examples, word_list))
 
 
 def _range_filter(label: str, key: str, column: str, options: Mapping[str, tuple], width: int) -> dict[str, tuple]:
     """From the lower end, without the upper one."""
-    chosen = url_state.pick(label, [ANY, *options], key, width=width)
-    return {} if chosen == ANY else {column: options[chosen]}
+    choice = url_state.pick(label, [ANY, *options], key, width=width)
+    return {} if choice == ANY else {column: options[choice]}
 
 
-def _matching_lines(task: str, examples: Mapping[int, object], asked: Sequence[str]) -> frozenset[int]:
+def _matching_lines(task: str, examples: Mapping[int, object], words: Sequence[str]) -> frozenset[int]:
     """The lines of the examples that have all words in their texts."""
-    if not asked:
+    if not words:
         return frozenset()
     searched = ((line, "\n".join(texts(TASKS[task].row(example))).casefold()) for line, example in examples.items())
-    return frozenset(line for line, text in searched if all(word in text for word in asked))
+    return frozenset(line for line, text in searched if all(word in text for word in words))
 
 
-def show_list(mined: Cases, shown: Shown, examples: Mapping[int, object]) -> int | None:
-    """The list; the row that is open, by its line: clicked, asked for by the link, or the first; None without any."""
-    rows, numbers, called = shown.rows, shown.rows["row"].tolist(), unit(mined.about.task)
-    few = f", {len(rows):,} of them here" if len(rows) < shown.passing else ""
-    st.html(f'<p class="t-note"><b>{shown.passing:,}</b> of {len(mined.rows):,} {called}{few}</p>')
+def show_list(cases: Cases, selection: CaseSelection, examples: Mapping[int, object]) -> int | None:
+    """Shows the list; returns the line of the open row: clicked, named in the link, or the first; None without any."""
+    rows, numbers, noun = selection.rows, selection.rows["row"].tolist(), unit(cases.about.task)
+    few = f", {len(rows):,} of them here" if len(rows) < selection.passing else ""
+    st.html(f'<p class="t-note"><b>{selection.passing:,}</b> of {len(cases.rows):,} {noun}{few}</p>')
     if not numbers:
-        nothing = "Nothing on this page: go back." if shown.passing else "No matching rows: remove a filter."
+        nothing = "Nothing on this page: go back." if selection.passing else "No matching rows: remove a filter."
         st.html(f'<p class="t-note">{nothing}</p>')
         return None
-    asked = st.query_params.get("row", "")
-    now = int(asked) if asked.isdecimal() and len(asked) < 10 and int(asked) in numbers else numbers[0]
+    requested = st.query_params.get("row", "")
+    now = int(requested) if requested.isdecimal() and len(requested) < 10 and int(requested) in numbers else numbers[0]
 
     def take() -> None:
         at = url_state.selected_row("list")
@@ -166,71 +166,79 @@ def show_list(mined: Cases, shown: Shown, examples: Mapping[int, object]) -> int
 
     url_state.mark("list", numbers.index(now))
     st.dataframe(
-        _columns(mined, rows, examples),
+        _columns(cases, rows, examples),
         key="list",
         hide_index=True,
         row_height=ROW,
         height=ROW * (min(len(rows), MOST) + 1) + 7,
         on_select=take,
         selection_mode=["single-row", "single-cell"],
-        column_config=_config(mined),
-        alt=_describe(mined, shown, called),
+        column_config=_config(cases),
+        alt=_describe(cases, selection, noun),
     )
     return now
 
 
-def _describe(mined: Cases, shown: Shown, called: str) -> str:
-    """A sentence: how many pass the filters, and what stands first."""
-    first, name = shown.rows.iloc[0], main_checkpoint(mined)
-    at = f"{name} moved" if mined.three_way else f"{name} confidence"
-    what = "moved by context by" if mined.three_way else "answered with probability"
-    amount = f"{first[at]:.3g}" + " bits" * bool(mined.three_way)
+def _describe(cases: Cases, selection: CaseSelection, noun: str) -> str:
+    """A sentence: how many rows pass the filters, and the first one."""
+    first, name = selection.rows.iloc[0], main_checkpoint(cases)
+    at = f"{name} moved" if cases.three_way else f"{name} confidence"
+    measure_text = "moved by context by" if cases.three_way else "answered with probability"
+    amount = f"{first[at]:.3g}" + " bits" * bool(cases.three_way)
     return (
-        f"{shown.passing:,} of {len(mined.rows):,} {called} pass the filters; "
-        f"first row {first['row']:,}, {what} {amount}."
+        f"{selection.passing:,} of {len(cases.rows):,} {noun} pass the filters; "
+        f"first row {first['row']:,}, {measure_text} {amount}."
     )
 
 
-def _columns(mined: Cases, rows: pd.DataFrame, examples: Mapping[int, object]) -> pd.DataFrame:
-    """What the list shows of each row: its texts where they are here, its id where not."""
-    name, titles, lines = main_checkpoint(mined), agreement.short_names(mined), rows["row"].tolist()
+def _columns(cases: Cases, rows: pd.DataFrame, examples: Mapping[int, object]) -> pd.DataFrame:
+    """The columns of the list: the texts of each row, or its id if the texts are not available."""
+    name, titles, lines = main_checkpoint(cases), agreement.short_names(cases), rows["row"].tolist()
     columns = {"row": lines}
     if examples:
-        there = [examples.get(line) for line in lines]
-        texts = columns_of_texts(mined.about.task).items()
-        columns |= {title: ["" if example is None else text(example) for example in there] for title, text in texts}
-        if form(mined.about.task) is InputForm.PASSAGE:
+        row_examples = [examples.get(line) for line in lines]
+        texts = columns_of_texts(cases.about.task).items()
+        columns |= {
+            title: ["" if example is None else text(example) for example in row_examples] for title, text in texts
+        }
+        if form(cases.about.task) is InputForm.PASSAGE:
             table = rows.to_dict("records")
-            for title, checkpoint in zip(titles, mined.names):
+            for title, checkpoint in zip(titles, cases.names):
                 columns[f"{title} answers"] = [
-                    predicted_answer(example, row, checkpoint) if example else "" for example, row in zip(there, table)
+                    predicted_answer(example, row, checkpoint) if example else ""
+                    for example, row in zip(row_examples, table)
                 ]
     else:
         columns["id"] = rows["id"].tolist()
-    if form(mined.about.task) is InputForm.PAIR:
-        labels = TASKS[mined.about.task].LABELS
+    if form(cases.about.task) is InputForm.PAIR:
+        labels = TASKS[cases.about.task].LABELS
         columns["gold"] = [labels[i] if 0 <= i < len(labels) else "" for i in rows["label"]]
-    verdicts = zip(*(rows[f"{checkpoint} right"].tolist() for checkpoint in mined.names))  # a tuple a row
+    verdicts = zip(*(rows[f"{checkpoint} right"].tolist() for checkpoint in cases.names))  # a tuple a row
     columns["right"] = [[title for title, right in zip(titles, row) if right] for row in verdicts]
     columns["confidence"] = rows[f"{name} confidence"].to_numpy()
-    if mined.three_way:
+    if cases.three_way:
         columns |= {"moved": rows[f"{name} moved"].to_numpy(), "at": rows[f"{name} moved at"].tolist()}
     return pd.DataFrame(columns)
 
 
-def _config(mined: Cases) -> dict:
-    """How the columns look."""
-    titles, config = agreement.short_names(mined), st.column_config
-    colours = [style.colour(checkpoint.mechanism) for checkpoint in mined.about.checkpoints]
-    name = main_checkpoint(mined)
-    whose = f"{dict(zip(mined.names, titles))[name]}, confidence"
-    return {title: config.Column(width=TEXT) for title in columns_of_texts(mined.about.task)} | {
+def _config(cases: Cases) -> dict:
+    """The column configuration of the list."""
+    titles, config = agreement.short_names(cases), st.column_config
+    colours = [style.colour(checkpoint.mechanism) for checkpoint in cases.about.checkpoints]
+    name = main_checkpoint(cases)
+    confidence_title = f"{dict(zip(cases.names, titles))[name]}, confidence"
+    return {title: config.Column(width=TEXT) for title in columns_of_texts(cases.about.task)} | {
         "row": config.NumberColumn(width=50, format="localized", help="Its line in the file, from 1."),
         "gold": config.Column(width=106),
         "right": config.MultiselectColumn(width=106, options=titles, color=colours, help="Who answers it rightly."),
         "confidence": config.ProgressColumn(
-            whose, width=118, min_value=0, max_value=1, format="%.3f", help=f"The probability {name} answers with."
+            confidence_title,
+            width=118,
+            min_value=0,
+            max_value=1,
+            format="%.3f",
+            help=f"The probability {name} answers with.",
         ),
         "moved": config.NumberColumn("moved, bits", width=82, format="%.4f", help=MOVED),
-        "at": config.BarChartColumn("where", width=84, y_min=0, help=AT.format(query(mined.about.task))),
+        "at": config.BarChartColumn("where", width=84, y_min=0, help=AT.format(query(cases.about.task))),
     }

@@ -25,13 +25,13 @@ PUBLISHED = "lcqmc/test.jsonl.gz"  # the rows of the paper's case study
 PARQUET = "application/vnd.apache.parquet"
 
 
-def show_source(mined: Cases, here: Mapping[str, Entry]) -> None:
-    """One line on where the table comes from, what was set aside, and whether its checkpoints are still those here."""
-    about = mined.about
+def show_source(cases: Cases, entries_by_name: Mapping[str, Entry]) -> None:
+    """Shows where the table comes from, which rows were set aside, and which checkpoints are missing or retrained."""
+    about = cases.about
     minutes, seconds = divmod(about.seconds, 60)
     took = f"{minutes:.0f} min {seconds:.0f} s" if minutes else f"{seconds:.2g} s"
     unit = case_list.unit(about.task)
-    parts = [f"{len(mined.rows):,} {unit if len(mined.rows) != 1 else unit.removesuffix('s')} of {about.data}"]
+    parts = [f"{len(cases.rows):,} {unit if len(cases.rows) != 1 else unit.removesuffix('s')} of {about.data}"]
     parts += [f"mined in {took} on {about.device.upper()}, {about.date[:10]}"]
     if not about.whole:
         parts += [f"stopped about line {about.lines:,}: of each {WINDOW} the shortest are mined first"]
@@ -40,64 +40,68 @@ def show_source(mined: Cases, here: Mapping[str, Entry]) -> None:
         many = "rows could not be read and were" if about.aside > 1 else "row could not be read and was"
         with st.expander(f"{about.aside:,} {many} set aside"):
             st.code("\n".join(about.complaints), language=None, wrap_lines=True)
-    gone = [checkpoint.name for checkpoint in about.checkpoints if checkpoint.name not in here]
-    other = [
+    missing = [checkpoint.name for checkpoint in about.checkpoints if checkpoint.name not in entries_by_name]
+    retrained = [
         checkpoint.name
         for checkpoint in about.checkpoints
-        if checkpoint.name not in gone and here[checkpoint.name].digest != checkpoint.digest
+        if checkpoint.name not in missing and entries_by_name[checkpoint.name].digest != checkpoint.digest
     ]
-    if gone:
-        notice(f"No longer among the checkpoints: {', '.join(gone)}. Rows cannot be opened with them.")
-    if other:
-        notice(f"Retrained since: {', '.join(other)}. A row opened now may get another answer.")
+    if missing:
+        notice(f"No longer among the checkpoints: {', '.join(missing)}. Rows cannot be opened with them.")
+    if retrained:
+        notice(f"Retrained since: {', '.join(retrained)}. A row opened now may get another answer.")
 
 
-def show_summary(mined: Cases, tail: DeltaGenerator) -> dict[int, object]:
-    """Above its rows: what is told of the table, and in `tail` how it is taken away.  Returns its examples by line.
+def show_summary(cases: Cases, tail: DeltaGenerator) -> dict[int, object]:
+    """Shows the source of the table, and in `tail` its export; returns its examples by line.
     Raises DataError."""
-    if len(mined.rows) <= case_list.WHOLE:
+    if len(cases.rows) <= case_list.WHOLE:
         with tail:
-            export(mined)
-    show_source(mined, {entry.name: entry for entry in models.entries()})
-    return row_source.examples(mined)
+            export(cases)
+    show_source(cases, {entry.name: entry for entry in models.entries()})
+    return row_source.examples(cases)
 
 
-def show_agreement(mined: Cases, examples: Mapping[int, object]) -> None:
-    """Who is right where: the figure whose clicks filter the list, its sentence and its numbers."""
-    drawn = figure(mined, examples)
-    canvas_component.show_choosable(drawn, "who-is-right", agreement=filter_by)
-    figures.note(drawn.alt)
-    table = agreement.right_combinations(mined).rename_axis("right").reset_index()
+def show_agreement(cases: Cases, examples: Mapping[int, object]) -> None:
+    """Shows which checkpoints are right on which rows: the figure, whose clicks filter the list, and its numbers."""
+    canvas = figure(cases, examples)
+    canvas_component.show_choosable(canvas, "who-is-right", agreement=filter_by)
+    figures.note(canvas.alt)
+    table = agreement.right_combinations(cases).rename_axis("right").reset_index()
     figures.numbers("Who is right as numbers", table, "who-numbers")
 
 
-def figure(mined: Cases, examples: Mapping[int, object]) -> Canvas:
-    """Who is right where, and whether it is chance.  examples: by line, where their file is here."""
-    about, titles = mined.about, agreement.short_names(mined)
+def figure(cases: Cases, examples: Mapping[int, object]) -> Canvas:
+    """The figure of which checkpoints are right on which rows, with McNemar tests.  examples: by line, if available."""
+    about, titles = cases.about, agreement.short_names(cases)
     tests = [
-        view.Test(pair.a, pair.b, pair.only_a, pair.only_b, pair.adjusted) for pair in agreement.mcnemar_tests(mined)
+        view.Test(pair.a, pair.b, pair.only_a, pair.only_b, pair.adjusted) for pair in agreement.mcnemar_tests(cases)
     ]
     additive = {checkpoint.similarity for checkpoint in about.checkpoints} == {"additive"}
     paper = agreement.PAPER if additive and about.whole and about.data == PUBLISHED else {}
     return view.figure(
-        agreement.right_combinations(mined),
+        agreement.right_combinations(cases),
         dict(zip(titles, (checkpoint.mechanism for checkpoint in about.checkpoints))),
         tests,
-        agreement.accuracy(mined) | _baseline_scores(mined, examples),
+        agreement.accuracy(cases) | _baseline_scores(cases, examples),
         TASKS[about.task].LABELS if form(about.task) is InputForm.PAIR else (),
         case_list.unit(about.task),
         st.session_state.get("agreement", st.query_params.get("agreement", "")),
-        {name: [of[0], of[1]] for name, of in paper.items()},
+        {name: [counts[0], counts[1]] for name, counts in paper.items()},
     )
 
 
-def _baseline_scores(mined: Cases, examples: Mapping[int, object]) -> dict[str, float]:
-    """What guessing, or saying the larger class always, would have right of the rows."""
-    if len(examples) < mined.num_labelled:
+def _baseline_scores(cases: Cases, examples: Mapping[int, object]) -> dict[str, float]:
+    """The accuracy of guessing and of always answering the majority class."""
+    if len(examples) < cases.num_labelled:
         return {}
-    judged = mined.rows.first(Filter(between={"label": (0, inf)}), ["row"], len(examples))[0]["row"]
-    there = [examples[row] for row in judged if row in examples]
-    return dict(TASKS[mined.about.task].baseline(there)) if there and len(there) == mined.num_labelled else {}
+    judged = cases.rows.first(Filter(between={"label": (0, inf)}), ["row"], len(examples))[0]["row"]
+    labelled_examples = [examples[row] for row in judged if row in examples]
+    return (
+        dict(TASKS[cases.about.task].baseline(labelled_examples))
+        if labelled_examples and len(labelled_examples) == cases.num_labelled
+        else {}
+    )
 
 
 def filter_by(event: Mapping) -> None:
@@ -105,16 +109,16 @@ def filter_by(event: Mapping) -> None:
     st.session_state["agreement"] = str(event.get("name")) or case_list.ANY
 
 
-def export(mined: Cases) -> None:
-    """The table as it is stored, and for a spreadsheet."""
-    name = f"cases-{row_source.source_name(mined.about).replace(' ', '-')}"
+def export(cases: Cases) -> None:
+    """Shows the export menu: the table as Parquet and as CSV."""
+    name = f"cases-{row_source.source_name(cases.about).replace(' ', '-')}"
     with st.popover("Export", width=112, key="export"):
         for label, ending, content, mime in (
-            ("Table that opens here again, Parquet", "parquet", lambda: _parquet(mined), PARQUET),
+            ("Table that opens here again, Parquet", "parquet", lambda: _parquet(cases), PARQUET),
             (
                 "For a spreadsheet, CSV",
                 "csv",
-                lambda: _frame(mined).to_csv(index=False).encode("utf-8-sig"),
+                lambda: _frame(cases).to_csv(index=False).encode("utf-8-sig"),
                 "text/csv",
             ),
         ):
@@ -122,12 +126,12 @@ def export(mined: Cases) -> None:
             st.download_button(label, content, f"{name}.{ending}", mime, **save)
 
 
-def _parquet(mined: Cases) -> bytes:
+def _parquet(cases: Cases) -> bytes:
     file = BytesIO()
-    CaseTable(_frame(mined), mined.about).write(file)
+    CaseTable(_frame(cases), cases.about).write(file)
     return file.getvalue()
 
 
-def _frame(mined: Cases) -> pd.DataFrame:
+def _frame(cases: Cases) -> pd.DataFrame:
     """All rows in the order of the file."""
-    return mined.rows.frame()
+    return cases.rows.frame()

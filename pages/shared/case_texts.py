@@ -23,32 +23,32 @@ def html(task: str, example: Any) -> None:
 
 
 def _labelled_texts(task: str, example: Any) -> list[tuple[str, str]]:
-    """Each text with what it is called."""
+    """Labels and texts of an example."""
     if form(task) is InputForm.PAIR:
         return [("A", example.text_a), ("B", example.text_b)]
     if not TASKS[task].FORM.joint:
         return [(name, text) for name, text in TASKS[task].texts(example).items()]
     texts = dict(list(TASKS[task].texts(example).items())[:-1])  # the last one is the option
-    called = named(texts)
-    turns = [(called[name]["short"], text) for name, text in texts.items()]
+    names = named(texts)
+    turns = [(names[name]["short"], text) for name, text in texts.items()]
     first = max(0, len(turns) - TURNS)
     before = [("", f"{first} earlier {TASKS[task].WORDS.sides[0]}{'s' * (first > 1)}")] if first else []
     return before + turns[first:] + _options(TASKS[task].options(example), example.label, TASKS[task].labels(example))
 
 
 def _options(options: tuple[str, ...], label: int | None, names: Sequence[str]) -> list[tuple[str, str]]:
-    """The true one first."""
+    """Labels and texts of the options, the right one first."""
     if len(options) == 1:
         return [({0: "false", 1: "true"}.get(label, "?"), options[0])]
     marks = [name.rpartition(" ")[2] for name in names]
     order = sorted(range(len(options)), key=lambda i: i != label)
-    shown = [(marks[i] + " ✓" * (i == label), options[i]) for i in order[:OPTIONS]]
-    more = len(options) - OPTIONS
-    return shown + ([("", f"and {more} more")] if more > 0 else [])
+    lines = [(marks[i] + " ✓" * (i == label), options[i]) for i in order[:OPTIONS]]
+    num_more = len(options) - OPTIONS
+    return lines + ([("", f"and {num_more} more")] if num_more > 0 else [])
 
 
 def _line(mark: str, text: str, small: bool) -> str:
-    shown = text if len(text) <= LONG else f"{text[:LONG]}… ({len(text):,} characters)"
+    excerpt = text if len(text) <= LONG else f"{text[:LONG]}… ({len(text):,} characters)"
     look = "t-case" + " t-small" * small + " t-wide" * (len(mark) > WIDE)
     muted = "" if mark else ' class="t-muted"'
-    return f'<p class="{look}"><span class="t-muted">{mark}</span><span dir="auto"{muted}>{escape(shown)}</span></p>'
+    return f'<p class="{look}"><span class="t-muted">{mark}</span><span dir="auto"{muted}>{escape(excerpt)}</span></p>'

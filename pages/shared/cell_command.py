@@ -17,10 +17,10 @@ def cell(trace: AttentionTrace, site: str, at: Mapping[str, int | str], part: in
     return " ".join(filter(None, (f"--cell {site} {places}", str(read), option)))
 
 
-def command(checkpoint: str, row: Mapping, asked: str) -> None:
-    """The command and the row that it reads.  asked: what `triattn explain` is asked for."""
+def command(checkpoint: str, row: Mapping, arguments: str) -> None:
+    """Shows the command and the row that it reads.  arguments: of `triattn explain`."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.html('<span class="t-note">The numbers of this cell again, from the command line:</span>', width="content")
-        st.code(f"triattn explain {checkpoint} row.json {asked}", language=None)
+        st.code(f"triattn explain {checkpoint} row.json {arguments}", language=None)
         text = json.dumps(row, ensure_ascii=False, indent=1) + "\n"
         st.download_button("row.json", text, "row.json", "application/json", key="row", on_click="ignore")

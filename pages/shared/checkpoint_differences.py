@@ -22,15 +22,17 @@ def show(entries: Sequence[Entry], title: str = "Settings") -> None:
         st.html(facts([(name, str(setting)) for name, setting in equal.items()]))
 
 
-def differences_html(*some: Entry) -> tuple[str, dict]:
-    """HTML: settings in which configs differ, and below them what came of them; and the settings that are equal."""
-    differ, equal = metadata.differences(*(entry.config for entry in some))
-    return _columns(differ, some) + section("What came of it", "no settings") + _columns(_costs(some), some), equal
+def differences_html(*entries: Entry) -> tuple[str, dict]:
+    """HTML: the settings in which configs differ, and below them the results; and the settings that are equal."""
+    differ, equal = metadata.differences(*(entry.config for entry in entries))
+    return _columns(differ, entries) + section("What came of it", "no settings") + _columns(
+        _costs(entries), entries
+    ), equal
 
 
-def _columns(rows: Mapping[str, Sequence], some: Sequence[Entry]) -> str:
+def _columns(rows: Mapping[str, Sequence], entries: Sequence[Entry]) -> str:
     columns = "".join(
-        f"<th>{style.swatch(metadata.model_setting(entry, 'mechanism'))}{escape(entry.name)}</th>" for entry in some
+        f"<th>{style.swatch(metadata.model_setting(entry, 'mechanism'))}{escape(entry.name)}</th>" for entry in entries
     )
     lines = "".join(
         f'<tr><td class="t-muted">{escape(name)}</td><td>{"</td><td>".join(map(_format_setting, values))}</td></tr>'
@@ -39,9 +41,9 @@ def _columns(rows: Mapping[str, Sequence], some: Sequence[Entry]) -> str:
     return f'<div class="t-scroll"><table class="t-table t-settings"><tr><th></th>{columns}</tr>{lines}</table></div>'
 
 
-def _costs(some: Sequence[Entry]) -> dict[str, tuple]:
+def _costs(entries: Sequence[Entry]) -> dict[str, tuple]:
     names = {"parameters": "parameters", "seconds": "seconds of training", "best_step": "best step"}
-    costs = {name: tuple(entry.metrics.get(key) for entry in some) for key, name in names.items()}
+    costs = {name: tuple(entry.metrics.get(key) for entry in entries) for key, name in names.items()}
     return {name: values for name, values in costs.items() if any(value is not None for value in values)}
 
 

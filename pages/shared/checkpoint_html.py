@@ -30,10 +30,10 @@ def label(entry: Entry) -> str:
 
 
 def similarity(entry: Entry) -> str:
-    """The similarity as it is written on every page: of a reader as Similarity and Distributions say it."""
+    """The display name of the similarity; of a reader the function label of Similarity and Distributions."""
     name = metadata.model_setting(entry, "similarity")
-    plain = name.replace("_", " ")
-    return FUNCTION_LABELS.get(name, plain) if entry.config.get("kind") == "reader" else plain
+    plain_name = name.replace("_", " ")
+    return FUNCTION_LABELS.get(name, plain_name) if entry.config.get("kind") == "reader" else plain_name
 
 
 def name_parts(entry: Entry) -> tuple[str, str, str, str]:
@@ -97,13 +97,13 @@ def group_head(entries: Sequence[Entry]) -> str:
 
 
 def _read(entry: Entry) -> str:
-    """The encoder, and of its pre-training data the source that matters most."""
-    name, had = entry.config.get("encoder", ""), provenance.pretraining_sources(entry)
-    if not had:
-        return f"encoder {name}" + (", not pre-trained" if had == () else "")
-    first = next((source for source in had if source.of_test), had[0])
-    more = f" and {len(had) - 1} more" if len(had) > 1 else ""
-    return f"encoder {name}, pre-trained on {first.name}{'*' * first.of_test}{more}"
+    """The encoder, and the most important source of its pre-training data."""
+    name, sources = entry.config.get("encoder", ""), provenance.pretraining_sources(entry)
+    if not sources:
+        return f"encoder {name}" + (", not pre-trained" if sources == () else "")
+    first = next((source for source in sources if source.of_test), sources[0])
+    more_text = f" and {len(sources) - 1} more" if len(sources) > 1 else ""
+    return f"encoder {name}, pre-trained on {first.name}{'*' * first.of_test}{more_text}"
 
 
 def facts(rows: Sequence[tuple[str, str]]) -> str:
@@ -134,12 +134,12 @@ def head(entry: Entry) -> str:
 
 
 def metrics_html(entry: Entry) -> str:
-    """HTML: the numbers of metrics.json, one line each, without what was not recorded."""
+    """HTML: the recorded numbers of metrics.json, one line each."""
     metrics = entry.metrics
     minutes = f"{metrics['seconds'] / 60:.2g} min" if metrics.get("seconds") else ""
     epochs = f"{metrics['epochs']} epoch{'s' * (metrics['epochs'] > 1)}" if metrics.get("epochs") else ""
     majority = metadata.metric_value(entry, "test", "majority") or metrics.get("majority")
-    beside = " beside the encoder" * bool(entry.config.get("encoder"))
+    beside_encoder = " beside the encoder" * bool(entry.config.get("encoder"))
     rows = [
         (f"dev {metadata.metric_name(entry)}", percent(metadata.main_score(entry, "dev"))),
         ("F1 on test", percent(metadata.metric_value(entry, "test", "f1"))),
@@ -148,7 +148,7 @@ def metrics_html(entry: Entry) -> str:
         ("trained", ", ".join(part for part in (epochs, minutes) if part)),
         ("on", str(metrics.get("machine", ""))),
         ("seed", str(metrics.get("seed", ""))),
-        (f"parameters{beside}", f"{metrics['parameters']:,}" if metrics.get("parameters") else ""),
+        (f"parameters{beside_encoder}", f"{metrics['parameters']:,}" if metrics.get("parameters") else ""),
         ("digest of its tensors", entry.digest[:12]),
     ]
     return facts([(name, text) for name, text in rows if text and text != "–"])
@@ -177,14 +177,14 @@ def sources(entry: Entry) -> str:
 
 def contents(entry: Entry) -> str:
     """HTML: the files of the folder, and the encoder it shares."""
-    own, shared = provenance.files(entry.path), provenance.encoder_folder(entry)
+    own_files, encoder_folder = provenance.files(entry.path), provenance.encoder_folder(entry)
     rows = "".join(
         f'<tr><td class="t-code">{escape(name)}</td><td class="r t-muted">{megabytes(size)}</td></tr>'
-        for name, size in own.items()
+        for name, size in own_files.items()
     )
-    aside = megabytes(sum(own.values()))
-    if shared is not None:
-        aside += f" and a shared {megabytes(sum(provenance.files(shared).values()))}"
+    aside = megabytes(sum(own_files.values()))
+    if encoder_folder is not None:
+        aside += f" and a shared {megabytes(sum(provenance.files(encoder_folder).values()))}"
     return section("Files", aside) + f'<table class="t-facts">{rows}</table>'
 
 
@@ -205,25 +205,25 @@ def _verdict(check: Check) -> str:
     return "as recorded" if check.actual == check.expected else escape(check.expected)
 
 
-def machine(device: Device, kept: tuple[int, int]) -> str:
-    """HTML: what runs the models, and on what.  kept: bytes of the results that are kept, and how many may be."""
+def machine(device: Device, cache_sizes: tuple[int, int]) -> str:
+    """HTML: the device and the memory.  cache_sizes: bytes of cached results, and their limit."""
     gib = f"{device.free / 2**30:.3g} of {device.total / 2**30:.3g} GiB"
     rows = [
         ("models run on", f"{device.title} ({device.name})" if device.name != "cpu" else f"CPU, {device.cores} cores"),
         ("chosen", {"found": "auto-detected"}.get(device.chosen_by, f"by {device.chosen_by}")),
         ("memory left", gib),
-        ("results kept", f"{kept[0] / 1e6:.0f} of at most {kept[1] / 1e6:.0f} MB"),
+        ("results kept", f"{cache_sizes[0] / 1e6:.0f} of at most {cache_sizes[1] / 1e6:.0f} MB"),
         *((name, number) for name, number in device.versions),
     ]
     return section("This machine") + facts(rows) + '<p class="t-note">Nothing leaves this machine.</p>'
 
 
-def footnote(rows: Sequence[Entry], whole: Sequence[Entry]) -> str:
+def footnote(rows: Sequence[Entry], all_entries: Sequence[Entry]) -> str:
     """HTML: how to read the table."""
-    shared = {provenance.encoder_folder(entry) for entry in rows} - {None}
-    size = sum(sum(provenance.files(folder).values()) for folder in shared)
+    encoder_folders = {provenance.encoder_folder(entry) for entry in rows} - {None}
+    size = sum(sum(provenance.files(folder).values()) for folder in encoder_folders)
     metrics = sorted({metadata.metric_name(entry) for entry in rows if metadata.main_metric(entry)})
-    text = f"{len(rows)} of {len(whole)}. Best on dev first; a click on a heading sorts. "
+    text = f"{len(rows)} of {len(all_entries)}. Best on dev first; a click on a heading sorts. "
     text += f"MB: without the shared encoder ({megabytes(size)}). " if size else ""
     text += f"Dev and test: {', '.join(metrics)} in per cent." if metrics else ""
     starred = any(source.of_test for entry in rows for source in provenance.pretraining_sources(entry) or ())

@@ -28,42 +28,43 @@ def short_names(entries: Sequence[Entry]) -> list[str]:
 
 
 def presets(entries: Sequence[Entry]) -> dict[str, list[str]]:
-    """Bi, Bi-joint, C-Bi and Tri of one similarity (one form, and one data set) by what they share: names of
-    checkpoints."""
+    """Names of the Bi, Bi-joint, C-Bi and Tri checkpoints of one similarity, form and data set, by preset name."""
     groups: dict[tuple[str, str, bool], dict[str, str]] = {}
     for entry in sorted(entries, key=metadata.sort_key):
         similarity = metadata.model_setting(entry, "similarity").replace("_", " ")
-        shared = (similarity, metadata.dataset_name(entry), metadata.is_living(entry))
-        groups.setdefault(shared, {}).setdefault(metadata.model_setting(entry, "mechanism"), entry.name)
-    alone = len({data for _, data, _ in groups}) == 1
+        group_key = (similarity, metadata.dataset_name(entry), metadata.is_living(entry))
+        groups.setdefault(group_key, {}).setdefault(metadata.model_setting(entry, "mechanism"), entry.name)
+    one_data_set = len({data for _, data, _ in groups}) == 1
     sets = {}
-    for (similarity, data, living), by in groups.items():
+    for (similarity, data, living), by_mechanism in groups.items():
         form = "living" * (living and (similarity, data, False) in groups)
-        if len(by) >= view.FEWEST:
-            sets[", ".join(filter(None, (similarity, data * (not alone), form)))] = by
-    return {name: [by[kind] for kind in MECHANISMS if kind in by] for name, by in sets.items()}
+        if len(by_mechanism) >= view.FEWEST:
+            sets[", ".join(filter(None, (similarity, data * (not one_data_set), form)))] = by_mechanism
+    return {
+        name: [by_mechanism[kind] for kind in MECHANISMS if kind in by_mechanism] for name, by_mechanism in sets.items()
+    }
 
 
 def pick_language(entries: Sequence[Entry], prefer: str) -> tuple[languages.Spoken, list[Entry]]:
-    """The language of the page and the checkpoints to choose from; in another language stands the same similarity."""
-    by, takes = languages.by_language(entries), {}
-    there = next((entry for entry in entries if entry.name == carried_input.checkpoint()), None)
-    if carried := carried_input.choose_several(entries, preset_of(there) if there else []):
+    """The language of the page and its checkpoints; in another language the same similarity is selected."""
+    by_language, takes = languages.by_language(entries), {}
+    carried_entry = next((entry for entry in entries if entry.name == carried_input.checkpoint()), None)
+    if carried := carried_input.choose_several(entries, preset_of(carried_entry) if carried_entry else []):
         url_state.forget(KEY)
         st.session_state[KEY] = carried
-    now, first = languages.choose_language(by, KEY, prefer)
-    similarity = _matching_preset(presets(by.get(now, [])), languages.requested_checkpoints(KEY))
-    for code, there in by.items():
-        sets = presets(there)
-        takes[code] = sets.get(similarity or "", opening(sets, there))
-    return languages.Spoken(now, first, KEY, takes), by.get(now, [])
+    now, first = languages.choose_language(by_language, KEY, prefer)
+    similarity = _matching_preset(presets(by_language.get(now, [])), languages.requested_checkpoints(KEY))
+    for code, language_entries in by_language.items():
+        sets = presets(language_entries)
+        takes[code] = sets.get(similarity or "", opening(sets, language_entries))
+    return languages.Spoken(now, first, KEY, takes), by_language.get(now, [])
 
 
 def preset_of(entry: Entry) -> list[str]:
     """The preset that a checkpoint is in, as names of checkpoints; empty where there is none."""
     same_task = models.entries(str(entry.config.get("task")), tuple(MECHANISMS))
-    here = [other for other in same_task if metadata.language(other) == metadata.language(entry)]
-    return next((names for names in presets(here).values() if entry.name in names), [])
+    same_language = [other for other in same_task if metadata.language(other) == metadata.language(entry)]
+    return next((names for names in presets(same_language).values() if entry.name in names), [])
 
 
 def opening(sets: dict[str, list[str]], entries: Sequence[Entry]) -> list[str]:
@@ -74,7 +75,7 @@ def opening(sets: dict[str, list[str]], entries: Sequence[Entry]) -> list[str]:
 def pick_checkpoints(entries: Sequence[Entry]) -> list[Entry]:
     """The chosen checkpoints in the order of the mechanisms: those of one similarity, or any two to four.
 
-    Their names are in the URL where they are not what the page opens on.
+    Their names are in the URL if they are not the default.
     """
     sets, names = presets(entries), [entry.name for entry in entries]
     first = opening(sets, entries)
@@ -90,13 +91,13 @@ def pick_checkpoints(entries: Sequence[Entry]) -> list[Entry]:
         at = None if preset is None else 0  # where none is the default, one could be taken out
         st.selectbox("Similarity", list(sets), at, key="similarity", on_change=_apply_preset, args=(sets,), **look)
     with st.popover("Checkpoints", width=112):
-        chosen = st.multiselect("Two to four of one language", names, key=KEY, max_selections=view.MOST)
-    carried_input.carry_input(several=chosen)
-    if set(chosen) == set(first):
+        selected_names = st.multiselect("Two to four of one language", names, key=KEY, max_selections=view.MOST)
+    carried_input.carry_input(several=selected_names)
+    if set(selected_names) == set(first):
         st.query_params.pop(KEY, None)
-    elif st.query_params.get_all(KEY) != chosen:
-        st.query_params[KEY] = chosen
-    return sort_by_mechanism([entry for entry in entries if entry.name in chosen])
+    elif st.query_params.get_all(KEY) != selected_names:
+        st.query_params[KEY] = selected_names
+    return sort_by_mechanism([entry for entry in entries if entry.name in selected_names])
 
 
 def sort_by_mechanism(entries: Sequence[Entry]) -> list[Entry]:
@@ -108,16 +109,16 @@ def sort_by_mechanism(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _requested_names(names: Sequence[str], first: list[str]) -> list[str]:
-    """What the link asks for; where that is less than two of these checkpoints, what the page opens on."""
-    asked = list(dict.fromkeys(st.query_params.get_all(KEY)))
-    kept = [name for name in asked if name in names][: view.MOST]
-    shown = kept if len(kept) >= view.FEWEST else first
-    if asked and kept != asked:
-        left_out = ", ".join(name for name in asked if name not in kept)[:80]
+    """The names in the link; if fewer than two of them exist, the default."""
+    requested = list(dict.fromkeys(st.query_params.get_all(KEY)))
+    valid = [name for name in requested if name in names][: view.MOST]
+    opening_names = valid if len(valid) >= view.FEWEST else first
+    if requested and valid != requested:
+        left_out = ", ".join(name for name in requested if name not in valid)[:80]
         reason = f"The link asks for {left_out}: not among the checkpoints of this task and language, or too many."
         reason = reason if left_out else "The link names no checkpoint."
-        notice(f"{reason} Shown instead: {', '.join(shown)}.")
-    return shown
+        notice(f"{reason} Shown instead: {', '.join(opening_names)}.")
+    return opening_names
 
 
 def _matching_preset(sets: dict[str, list[str]], names: Sequence[str]) -> str | None:
@@ -131,23 +132,23 @@ def _apply_preset(sets: dict[str, list[str]]) -> None:
 
 
 def settings(entries: Sequence[Entry], words: Words) -> tuple[list[Entry], Choice, tuple[int, int]]:
-    """The pickers: which checkpoints, layer, direction, head and quantity, and which two are subtracted.
+    """Shows the pickers; returns the checkpoints, the layer, direction, head and quantity, and which two to subtract.
 
-    The page ends where less than two checkpoints are chosen.
+    Stops the page if fewer than two checkpoints are chosen.
     """
-    chosen, tight = pick_checkpoints(entries), max(map(len, words.directions)) > 10
-    if len(chosen) < view.FEWEST:
+    selected_entries, tight = pick_checkpoints(entries), max(map(len, words.directions)) > 10
+    if len(selected_entries) < view.FEWEST:
         st.info("Choose at least two checkpoints.")
         st.stop()
-    layers = max(int(entry.config["model"].get("layers", 1)) for entry in chosen)
+    layers = max(int(entry.config["model"].get("layers", 1)) for entry in selected_entries)
     direction = url_state.direction(words.directions)
-    choice = url_state.site(words.directions[direction], layers, max(map(heads_of, chosen)))
-    names = short_names(chosen)
+    choice = url_state.site(words.directions[direction], layers, max(map(heads_of, selected_entries)))
+    names = short_names(selected_entries)
     pairs = {minus(names[i], names[j]): (i, j) for i in reversed(range(len(names))) for j in range(i)}
     few = len(pairs) <= 3 and max(map(len, pairs)) < 16 and not tight
     gap = url_state.segments("Difference", list(pairs), "difference") if few else None
     width = 108 if max(map(len, pairs)) < 16 else 190
-    return chosen, choice, pairs[gap or url_state.pick("Difference", list(pairs), "difference", width=width)]
+    return selected_entries, choice, pairs[gap or url_state.pick("Difference", list(pairs), "difference", width=width)]
 
 
 def heads_of(entry: Entry) -> int:

@@ -42,87 +42,93 @@ class ChoiceInput:
 
 
 def current_input(task: str) -> ChoiceInput:
-    """What goes in: as it stands, or as a link asks that was opened; of another task what its page opens on."""
+    """The current input: from the session, or from the link that was opened; for another task its default."""
     link = {name: st.query_params[name] for name in NAMES if name in st.query_params}
-    given = st.session_state.get("given")
+    current = st.session_state.get("choice-input")
     stays = (
-        given and given.task == task and url_state.is_first_run() and not _texts(link)
+        current and current.task == task and url_state.is_first_run() and not _texts(link)
     )  # from another page, without a link
-    if not stays and (given is None or _texts(given.written) != _texts(link)):
-        given = _input_from_link(task, link)
-    elif given.task != task:  # by its picker, which leaves the link as it is, or by a link
-        given = _input_from_link(task, {} if given.written == link else link)
-    elif given.written != link and not stays:
-        given.option, given.other = _picks(link)
-    st.session_state["given"] = given
-    return given
+    if not stays and (current is None or _texts(current.written) != _texts(link)):
+        current = _input_from_link(task, link)
+    elif current.task != task:  # by its picker, which leaves the link as it is, or by a link
+        current = _input_from_link(task, {} if current.written == link else link)
+    elif current.written != link and not stays:
+        current.option, current.other = _picks(link)
+    st.session_state["choice-input"] = current
+    return current
 
 
 def example(task: str, place: DeltaGenerator | None = None) -> Any:
-    """What goes in, as an example of the task, and the URL brought up to date; the editor, where it is asked for or
-    something is to be mended.  place: where a question stands that is always asked."""
-    given = current_input(task)
-    row = parse_example(task, given.parts)
+    """The current input as an example of the task; updates the URL, and shows the editor if it is open or the input is
+    invalid.  place: of the question field, which is always shown."""
+    current = current_input(task)
+    row = parse_example(task, current.parts)
     if place is not None:
         with place:
-            _show_fields(given)
+            _show_fields(current)
     if st.session_state.get("edit") or not (_is_valid(row) or form(task) is InputForm.PASSAGE and row.passage.strip()):
-        _editor(given)
+        _editor(current)
     count = len(CHOICES[task].options(row)) if task in CHOICES else 0
-    _empty(given)
+    _empty(current)
     for name in PICKS:
-        asked = getattr(given, name)
-        if asked is not None and not 0 <= asked < count:
-            notice(f"The link asks for {name} {asked + 1}: there are {count}. Shown instead: what the model chooses.")
-            setattr(given, name, None)
-    _write(given, row)
+        index = getattr(current, name)
+        if index is not None and not 0 <= index < count:
+            notice(f"The link asks for {name} {index + 1}: there are {count}. Shown instead: what the model chooses.")
+            setattr(current, name, None)
+    _write(current, row)
     return row
 
 
-def _empty(given: ChoiceInput) -> None:
-    """Says that lines with nothing in them are left out."""
-    for name in CHOICES[given.task].WORDS.lists if given.task in CHOICES else ():
-        empty = sum(not line.strip() for line in given.parts.get(name, "").strip().splitlines())
+def _empty(current: ChoiceInput) -> None:
+    """Shows a notice that empty lines are left out."""
+    for name in CHOICES[current.task].WORDS.lists if current.task in CHOICES else ():
+        empty = sum(not line.strip() for line in current.parts.get(name, "").strip().splitlines())
         if empty:
             notice(f"{empty} empty line{'s' * (empty > 1)} of the {name} {'are' if empty > 1 else 'is'} left out.")
 
 
 def controls(task: str, keep: Callable[[Sequence], Sequence] = list) -> None:
-    """The examples, and the switch that opens the editor; of another task nothing, and its link loses what is ours.
+    """Shows the examples menu and the Edit toggle; for another kind of task it clears this input from the link.
 
-    keep: those examples that are offered.
+    keep: filters the examples.
     """
     if task not in PARTS:
-        st.session_state.pop("given", None)
+        st.session_state.pop("choice-input", None)
         for name in NAMES:
             st.query_params.pop(name, None)
         return
-    known = WRITTEN[task].examples()
-    kept = keep(known)
-    label, width = ("Examples", 108) if len(kept) == len(known) else (f"{len(kept)} of {len(known)} examples", 160)
-    look = {"format_func": partial(_title, task), "width": width, "disabled": not kept}
-    st.menu_button(label, kept or known, key=f"{task}-example", on_click=_apply_example, args=(task,), **look)
+    all_examples = WRITTEN[task].examples()
+    examples = keep(all_examples)
+    label, width = (
+        ("Examples", 108)
+        if len(examples) == len(all_examples)
+        else (f"{len(examples)} of {len(all_examples)} examples", 160)
+    )
+    look = {"format_func": partial(_title, task), "width": width, "disabled": not examples}
+    st.menu_button(
+        label, examples or all_examples, key=f"{task}-example", on_click=_apply_example, args=(task,), **look
+    )
     url_state.toggle("Edit", "edit")
 
 
-def pick(what: str, at: int) -> None:
-    """Chooses an option: `option` is shown, `other` compared with it."""
-    given = st.session_state["given"]
-    if what == "option" and at == given.other:  # the two change places
-        given.other = given.option
-    setattr(given, what, at)
+def pick(role: str, at: int) -> None:
+    """Chooses an option.  role: `option`, which is shown, or `other`, which it is compared with."""
+    current = st.session_state["choice-input"]
+    if role == "option" and at == current.other:  # the two change places
+        current.other = current.option
+    setattr(current, role, at)
 
 
-def link(**more: str) -> dict[str, str]:
+def link(**parameters: str) -> dict[str, str]:
     """The parameters of a link to another page with the same input."""
-    return {**st.session_state["given"].written, **more}
+    return {**st.session_state["choice-input"].written, **parameters}
 
 
 def parse_example(task: str, parts: Mapping[str, str]) -> Any:
-    """The example of these texts: one of the project's with its label, where it is one of them."""
+    """The example with these texts; with its label if it is one of the project's examples."""
     room = WRITTEN[task]
-    typed = room.from_parts(parts)
-    return next((known for known in room.examples() if room.parts(known) == room.parts(typed)), typed)
+    parsed = room.from_parts(parts)
+    return next((candidate for candidate in room.examples() if room.parts(candidate) == room.parts(parsed)), parsed)
 
 
 def _is_valid(example: Any) -> bool:
@@ -134,12 +140,14 @@ def _is_valid(example: Any) -> bool:
 
 
 def _input_from_link(task: str, link: dict[str, str]) -> ChoiceInput:
-    known = {example.id: WRITTEN[task].parts(example) for example in WRITTEN[task].examples()}
-    parts, name = next(iter(known.values())), link.get("example")
-    if name in known:
-        parts = known[name]
+    parts_by_id = {example.id: WRITTEN[task].parts(example) for example in WRITTEN[task].examples()}
+    parts, name = next(iter(parts_by_id.values())), link.get("example")
+    if name in parts_by_id:
+        parts = parts_by_id[name]
     elif name is not None:
-        notice(f"The link asks for example {name[:60]!r}; {choices(name[:60], known)}. Shown instead: the first one.")
+        notice(
+            f"The link asks for example {name[:60]!r}; {choices(name[:60], parts_by_id)}. Shown instead: the first one."
+        )
     elif any(part in link for part in PARTS[task]):
         parts = {part: link.get(part, "")[: limit(task)] for part in PARTS[task]}
     return ChoiceInput(task, parts, *_picks(link), written=link)
@@ -151,30 +159,30 @@ def _texts(link: Mapping[str, str]) -> dict[str, str]:
 
 def _picks(link: Mapping[str, str]) -> list[int | None]:
     """The options that a link names, from 0."""
-    asked = [link.get(name, "") for name in PICKS]
-    for name, value in zip(PICKS, asked):
+    values = [link.get(name, "") for name in PICKS]
+    for name, value in zip(PICKS, values):
         if value and not (value.isdecimal() and len(value) < 6):
             notice(f"The link asks for {name} {value[:20]!r}: a number was expected.")
-    return [int(value) - 1 if value.isdecimal() and len(value) < 6 else None for value in asked]
+    return [int(value) - 1 if value.isdecimal() and len(value) < 6 else None for value in values]
 
 
-def _write(given: ChoiceInput, example: Any) -> None:
-    """Brings the URL up to date: the name of an example, or the texts; the first example needs nothing."""
-    known, wanted = WRITTEN[given.task].examples(), {}
-    if example in known:
-        wanted = {"example": example.id} if example != known[0] else {}
-    elif (size := len(urlencode(given.parts))) <= LINK:
-        wanted = {name: text for name, text in given.parts.items() if text}
+def _write(current: ChoiceInput, example: Any) -> None:
+    """Writes the input into the URL: the name of an example, or the texts; nothing for the first example."""
+    examples, parameters = WRITTEN[current.task].examples(), {}
+    if example in examples:
+        parameters = {"example": example.id} if example != examples[0] else {}
+    elif (size := len(urlencode(current.parts))) <= LINK:
+        parameters = {name: text for name, text in current.parts.items() if text}
     else:
         note = f"Too long for a link ({size:,} characters, at most {LINK:,}): keep this page open, or save the trace."
         st.html(f'<p class="t-note">{note}</p>')
-    wanted |= {name: str(at + 1) for name in PICKS if (at := getattr(given, name)) is not None}
+    parameters |= {name: str(at + 1) for name in PICKS if (at := getattr(current, name)) is not None}
     for name in NAMES:
-        if name not in wanted:
+        if name not in parameters:
             st.query_params.pop(name, None)
-        elif st.query_params.get(name) != wanted[name]:
-            st.query_params[name] = wanted[name]
-    given.written = wanted
+        elif st.query_params.get(name) != parameters[name]:
+            st.query_params[name] = parameters[name]
+    current.written = parameters
 
 
 def limit(task: str) -> int:
@@ -182,42 +190,42 @@ def limit(task: str) -> int:
     return LIMITS.get(task, LIMIT)
 
 
-def _show_fields(given: ChoiceInput) -> None:
-    st.session_state["write-question"] = given.parts["question"]
+def _show_fields(current: ChoiceInput) -> None:
+    st.session_state["write-question"] = current.parts["question"]
     st.text_input("Question", key="write-question", on_change=_edit, args=("question",))
 
 
-def _editor(given: ChoiceInput) -> None:
-    """The texts to write in: what is left stands as it was read."""
-    first, *rest = PARTS[given.task]
-    alone = given.task not in CHOICES  # its question is always asked: see `_ask`
-    left, right = (st.container(), None) if alone else st.columns(2, gap="large")
-    for name, label in PARTS[given.task].items():
-        if alone and name != first:
+def _editor(current: ChoiceInput) -> None:
+    """Shows the text fields, each with the current text."""
+    first, *other_names = PARTS[current.task]
+    single_text = current.task not in CHOICES  # its question is always asked: see `_ask`
+    left, right = (st.container(), None) if single_text else st.columns(2, gap="large")
+    for name, label in PARTS[current.task].items():
+        if single_text and name != first:
             continue
         key = f"write-{name}"
-        st.session_state[key] = given.parts[name]
+        st.session_state[key] = current.parts[name]
         with left if name == first else right:
-            if name != first and name not in CHOICES[given.task].WORDS.lists:
+            if name != first and name not in CHOICES[current.task].WORDS.lists:
                 st.text_input(label, key=key, on_change=_edit, args=(name,))
             else:
-                height = 206 if name == first or len(rest) == 1 else 128
+                height = 206 if name == first or len(other_names) == 1 else 128
                 st.text_area(label, key=key, height=height, on_change=_edit, args=(name,))
-    for name, text in given.parts.items():
-        if len(text) == limit(given.task):
-            notice(f"{PARTS[given.task][name].partition(',')[0]}: only the first {len(text):,} characters are kept.")
+    for name, text in current.parts.items():
+        if len(text) == limit(current.task):
+            notice(f"{PARTS[current.task][name].partition(',')[0]}: only the first {len(text):,} characters are kept.")
 
 
 def _edit(name: str) -> None:
-    given = st.session_state["given"]
-    given.parts[name] = st.session_state[f"write-{name}"][: limit(given.task)]
-    if given.task in CHOICES and name == CHOICES[given.task].WORDS.lists[-1]:  # the options themselves
-        given.option = given.other = None
+    current = st.session_state["choice-input"]
+    current.parts[name] = st.session_state[f"write-{name}"][: limit(current.task)]
+    if current.task in CHOICES and name == CHOICES[current.task].WORDS.lists[-1]:  # the options themselves
+        current.option = current.other = None
 
 
 def _apply_example(task: str) -> None:
-    given = st.session_state["given"]
-    given.parts, given.option, given.other = WRITTEN[task].parts(st.session_state[f"{task}-example"]), None, None
+    current = st.session_state["choice-input"]
+    current.parts, current.option, current.other = WRITTEN[task].parts(st.session_state[f"{task}-example"]), None, None
 
 
 def _title(task: str, example: Any) -> str:

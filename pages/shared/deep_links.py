@@ -34,7 +34,7 @@ def link(task: str, row: Mapping, page: str, query: Query) -> None:
     if len(urlencode(texts)) <= choice_input.LINK or form(task) is InputForm.PAIR or _has_text_parameters(task):
         st.page_link(f"pages/{page}/page.py", label=label, query_params={**settings, **texts})
     elif st.button(label, key=f"open-{page}", type="tertiary"):
-        st.session_state["given"] = choice_input.ChoiceInput(task, texts)
+        st.session_state["choice-input"] = choice_input.ChoiceInput(task, texts)
         st.switch_page(f"pages/{page}/page.py", query_params=settings)
 
 
@@ -51,15 +51,15 @@ def _has_text_parameters(task: str) -> bool:
 
 
 def parameters(task: str, row: Mapping) -> dict[str, str]:
-    """The parameters that hold the texts of a row; of one of the project's own examples its name."""
+    """The URL parameters of a row: its texts, or the name of one of the project's examples."""
     example = TASKS[task].Example.from_row(dict(row))
     if form(task) is InputForm.PAIR:
         return {"a": example.text_a, "b": example.text_b}
     if _has_text_parameters(task):
         return TASKS[task].texts(example)
     texts = TASKS[task].parts(example)
-    known = next((example for example in TASKS[task].examples() if TASKS[task].parts(example) == texts), None)
-    return {"example": known.id} if known else texts
+    match = next((example for example in TASKS[task].examples() if TASKS[task].parts(example) == texts), None)
+    return {"example": match.id} if match else texts
 
 
 def parse_query(query: str) -> dict[str, list[str]]:

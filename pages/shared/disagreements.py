@@ -1,4 +1,4 @@
-"""Several checkpoints over a file of rows: what each reached, how alike two answer, and the rows in which they flip;
+"""Several checkpoints over a file of rows: their scores, the agreement of each pair, and the rows in which they flip;
 and how they were trained."""
 
 from __future__ import annotations
@@ -33,28 +33,28 @@ SPANS = "kappa and flips: over right and wrong, for answers are spans"
 OVER = "The share of labelled rows that it answers rightly, with the ends of Wilson's 95 % interval."
 
 
-def scores_html(mined: Cases) -> str:
-    """HTML: a line for each checkpoint."""
-    table, colours = agreement.score_table(mined), [checkpoint.mechanism for checkpoint in mined.about.checkpoints]
+def scores_html(cases: Cases) -> str:
+    """HTML: the scores, a line per checkpoint."""
+    table, colours = agreement.score_table(cases), [checkpoint.mechanism for checkpoint in cases.about.checkpoints]
     names = {"right": "right, %", "range": "95 % interval", "f1": "F1, %", "confidence": "mean probability"}
     lines = []
-    for (title, row), kind, name in zip(table.iterrows(), colours, mined.names):
+    for (title, row), kind, name in zip(table.iterrows(), colours, cases.names):
         cells = {"right": _percent(row["right"]), "range": f"{_percent(row['from'])} to {_percent(row['to'])}"}
         cells |= {"f1": _percent(row["f1"])} if "f1" in row else {}
         cells["confidence"] = f"{row['confidence']:.3f}"
         head = f'<td title="{escape(name)}">{style.swatch(kind)}<b>{escape(str(title))}</b></td>'
         lines.append(f"<tr>{head}{_cells(cells.values())}</tr>")
-    known = "an answer; right: exact match" if form(mined.about.task) is InputForm.PASSAGE else "a label"
-    count = f"{mined.num_labelled:,} of {len(mined.rows):,} rows have {known}"
+    answer_text = "an answer; right: exact match" if form(cases.about.task) is InputForm.PASSAGE else "a label"
+    count = f"{cases.num_labelled:,} of {len(cases.rows):,} rows have {answer_text}"
     return checkpoint_html.section("What each answers", count) + _table(
         ["", *(names[cell] for cell in cells)], lines, {1: OVER}
     )
 
 
-def pairs(mined: Cases) -> str:
-    """HTML: a line for each two."""
-    lines, judged = [], mined.num_labelled > 0
-    for row in agreement.pairwise_agreement(mined).to_dict("records"):
+def pairs(cases: Cases) -> str:
+    """HTML: the agreement, a line per pair of checkpoints."""
+    lines, judged = [], cases.num_labelled > 0
+    for row in agreement.pairwise_agreement(cases).to_dict("records"):
         cells = [f"{100 * row['same']:.1f}", _plain(row["kappa"]), f"{row['flips']:,}"]
         if judged:
             p, power = view.probability(row["p"])
@@ -62,17 +62,17 @@ def pairs(mined: Cases) -> str:
         lines.append(f"<tr><td>{escape(row['a'])} and {escape(row['b'])}</td>{_cells(cells, safe=True)}</tr>")
     heads = ["", "same answer, %", "kappa", "flips"]
     heads += ["first alone right", "second alone right", "McNemar, after Holm"] if judged else []
-    say = "" if _by_answer(mined) else SPANS
+    say = "" if _by_answer(cases) else SPANS
     return checkpoint_html.section("How alike two answer", say) + _table(heads, lines, {2: KAPPA})
 
 
-def _by_answer(mined: Cases) -> bool:
-    return agreement.comparison_column(mined) == "answer"
+def _by_answer(cases: Cases) -> bool:
+    return agreement.comparison_column(cases) == "answer"
 
 
-def _table(heads: Sequence[str], lines: Sequence[str], says: dict[int, str]) -> str:
-    titles = (f' title="{escape(says[i])}"' if i in says else "" for i in range(len(heads)))
-    first = "".join(f'<th class="r"{more}>{escape(name)}</th>' for name, more in zip(heads, titles))
+def _table(heads: Sequence[str], lines: Sequence[str], tooltips: dict[int, str]) -> str:
+    titles = (f' title="{escape(tooltips[i])}"' if i in tooltips else "" for i in range(len(heads)))
+    first = "".join(f'<th class="r"{tooltip}>{escape(name)}</th>' for name, tooltip in zip(heads, titles))
     return f'<div class="t-scroll"><table class="t-table"><tr>{first}</tr>{"".join(lines)}</table></div>'
 
 
@@ -88,49 +88,49 @@ def _plain(value: float) -> str:
     return "–" if pd.isna(value) else f"{value:.3f}".replace("-", "−")
 
 
-def rows(mined: Cases) -> case_list.Shown:
-    """The rows that two checkpoints answer differently, of questions those that one alone has right, from a picker;
-    those in which they are surest come first."""
-    titles = agreement.short_names(mined)
-    names = dict(zip(titles, mined.names))
-    counts = agreement.pairwise_agreement(mined).set_index(["a", "b"])["flips"]
+def rows(cases: Cases) -> case_list.CaseSelection:
+    """The rows on which two checkpoints, from a picker, differ: other answers, or for questions only one right answer;
+    the most confident rows first."""
+    titles = agreement.short_names(cases)
+    names = dict(zip(titles, cases.names))
+    counts = agreement.pairwise_agreement(cases).set_index(["a", "b"])["flips"]
     twos, first = list(counts.index), int(counts.argmax())
     two = url_state.pick("Between", twos, "between", first, show=" and ".join, width=440) if len(twos) > 1 else twos[0]
     if not counts[two]:
-        same = "give the same answer to every row" if _by_answer(mined) else "are right in the same rows"
-        st.html(f'<p class="t-note">{escape(" and ".join(two))} {same}.</p>')
+        verdict = "give the same answer to every row" if _by_answer(cases) else "are right in the same rows"
+        st.html(f'<p class="t-note">{escape(" and ".join(two))} {verdict}.</p>')
     sure = [f"{names[title]} confidence" for title in two]
-    return case_list.page(mined, agreement.disagreement_filter(mined, *(names[title] for title in two)), sure)
+    return case_list.page(cases, agreement.disagreement_filter(cases, *(names[title] for title in two)), sure)
 
 
-def losses(some: Sequence[Entry]) -> None:
-    """The losses while they were trained."""
-    names = dict(zip(panels.titles([checkpoint_html.name_parts(entry) for entry in some]), some))
+def losses(entries: Sequence[Entry]) -> None:
+    """Shows the training losses."""
+    names = dict(zip(panels.titles([checkpoint_html.name_parts(entry) for entry in entries]), entries))
     histories = {name: entry.metrics.get("history") or [] for name, entry in names.items()}
-    kept = {name: entry.metrics.get("best_step") for name, entry in names.items()}
+    best_steps = {name: entry.metrics.get("best_step") for name, entry in names.items()}
     theme = "dark" if style.dark() else "light"
-    own = [style.colour(metadata.model_setting(entry, "mechanism")) for entry in names.values()]
-    colours = dict(zip(names, palette.shades(own, theme)))
+    mechanism_colours = [style.colour(metadata.model_setting(entry, "mechanism")) for entry in names.values()]
+    colours = dict(zip(names, palette.shades(mechanism_colours, theme)))
     several = any(sum("dev_loss" in entry for entry in history) > 1 for history in histories.values())
     dev = "line dev, dot what was kept" if several else "dot dev, measured once"
     st.html(checkpoint_html.section("Loss", f"cross-entropy; thin train, each model its dashes; {dev}"))
     if any(histories.values()):
         sentence = history.describe(histories)
-        figures.show(history.figure(histories, colours, kept, theme), sentence, "losses")
+        figures.show(history.figure(histories, colours, best_steps, theme), sentence, "losses")
         figures.note(f"{sentence} {HOW} {steps(names)}")
         figures.numbers("The losses as numbers", history.table(histories), "losses-numbers")
     if without := [name for name, history in histories.items() if not history]:
         st.html(f'<p class="t-note">No history is recorded of {escape(", ".join(without))}.</p>')
 
 
-def steps(some: Mapping[str, Entry]) -> str:
-    """A sentence: how many steps each was trained, and of what: why curves differ in length."""
+def steps(entries: Mapping[str, Entry]) -> str:
+    """A sentence: steps, epochs and batch size of each training, which explain the lengths of the curves."""
     names_of: dict[str, list[str]] = {}
-    for name, entry in some.items():
-        how, last = entry.config.get("training") or {}, (entry.metrics.get("history") or [{}])[-1].get("step")
-        epochs = entry.metrics.get("epochs") or how.get("epochs")
-        if last and epochs and how.get("batch"):
-            schedule = f"{last:,} steps: {epochs} epoch{'s' * (epochs != 1)} in batches of {how['batch']}"
+    for name, entry in entries.items():
+        training, last = entry.config.get("training") or {}, (entry.metrics.get("history") or [{}])[-1].get("step")
+        epochs = entry.metrics.get("epochs") or training.get("epochs")
+        if last and epochs and training.get("batch"):
+            schedule = f"{last:,} steps: {epochs} epoch{'s' * (epochs != 1)} in batches of {training['batch']}"
             names_of.setdefault(schedule, []).append(name)
     if len(names_of) == 1:
         return f"Each ran {next(iter(names_of))}."

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 ROWS = 20_000  # of a table in the browser
 
 
-def show(figure: alt.TopLevelMixin | go.Figure, description: str, key: str, **more) -> Any:
-    """A figure, with the sentence that says it in words as its text.  Its own menu saves PNG, of Altair SVG too; of
-    Plotly an offline page can be saved."""
+def show(figure: alt.TopLevelMixin | go.Figure, description: str, key: str, **options) -> Any:
+    """Shows a figure with its description as alternative text.  Its menu saves PNG (Altair: SVG too); a Plotly figure
+    can be saved as an offline page."""
     if type(figure).__module__.startswith("altair"):
-        return st.altair_chart(figure, theme=None, alt=description, key=key, **more)
-    saved = {"toImageButtonOptions": {"filename": key, "scale": 2}}
-    st.plotly_chart(figure, theme=None, alt=description, key=key, config=saved, **more)
+        return st.altair_chart(figure, theme=None, alt=description, key=key, **options)
+    config = {"toImageButtonOptions": {"filename": key, "scale": 2}}
+    st.plotly_chart(figure, theme=None, alt=description, key=key, config=config, **options)
     page = partial(figure.to_html, include_plotlyjs=True)
     return st.download_button("Save as a page that works offline", page, f"{key}.html", "text/html", on_click="ignore")
 

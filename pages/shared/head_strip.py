@@ -25,37 +25,36 @@ def of_layers(trace: AttentionTrace, tail: str) -> AttentionTrace:
 def show(
     trace: AttentionTrace,
     source: str,
-    chosen: tuple[int, int | None],
+    position: tuple[int, int | None],
     rows: Sequence[str] = (),
     choose: Choose = lambda layer, head: {"layer": layer + 1, "head": head + 1},
 ) -> None:
-    """Draws the strip, where there are several heads.
+    """Draws the strip of heads, if there are several.
 
-    source: what tells this trace from others.  chosen: row and head, from 0; None is the mean of heads.  rows: what
-    they are called, where they are no layers.  choose: of a row and a head that are clicked what the page's pickers
-    hold, by their keys.
+    source: identifies the trace.  position: row and head, from 0; None is the mean of heads.  rows: their names, if
+    they are not layers.  choose: from a clicked row and head to the values of the page's pickers, by key.
     """
     if sum(site.sizes.get("head", 1) for site in trace.sites.values()) < 2:
         return
     canvas = _strip(trace, source, tuple(rows))
     key = canvas_component.key("strip", source, *rows)
     canvas_component.show_choosable(canvas, key, cell=partial(_take, choose))
-    row, head = chosen
+    row, head = position
     canvas_component.answer(key, {"cell": [row, -1 if head is None else head]})
 
 
 def show_models(traces: Mapping[str, AttentionTrace], site: str, source: str, head: int | None) -> None:
-    """The strip of one site of several models, a row each by name; those that have the site and the same tokens.
+    """Draws the strip of one site, a row per model; only models with the site and the same tokens.
 
     head: from 1; None is the mean.
     """
     weights = {name: trace.site(site) for name, trace in traces.items() if site in trace.sites}
     shapes = {name: (weight.sizes["query"], weight.sizes["key"]) for name, weight in weights.items()}
-    same = [name for name in weights if shapes[name] == next(iter(shapes.values()))]
-    sites = {f"layer.{row}/model/weight": weights[name] for row, name in enumerate(same)}
-    joined = AttentionTrace(sites, next(iter(traces.values())).texts)
-    chosen = (0, None if head is None else head - 1)
-    show(joined, source, chosen, same, lambda _, head: {"head": head + 1})
+    comparable = [name for name in weights if shapes[name] == next(iter(shapes.values()))]
+    sites = {f"layer.{row}/model/weight": weights[name] for row, name in enumerate(comparable)}
+    combined = AttentionTrace(sites, next(iter(traces.values())).texts)
+    position = (0, None if head is None else head - 1)
+    show(combined, source, position, comparable, lambda _, head: {"head": head + 1})
 
 
 def row_of(trace: AttentionTrace, site: str) -> int:

@@ -17,17 +17,17 @@ ALIKE = 0.5  # of the tokens of an axis, from which on a text counts as edited a
 
 
 def keep_cell(view: str, key: str, scene: Scene) -> None:
-    """Before the cell of a figure is asked for: puts it into the URL where the reader has just edited a text."""
+    """Puts the cell into the URL after an edit of a text; call it before the cell is read."""
     last = st.session_state.get(KEY)
     if last is None or last["key"] == key or url_state.is_first_run():
         return
     if (last["view"], last["settings"]) != (view, scene.settings.model_dump(exclude=UNKEPT)):
         return
     tokens = axis_tokens(scene)
-    moved = [place(i, *pair) for i, pair in zip(last["cell"], zip(last["tokens"], tokens))]
-    moved += last["cell"][len(moved) :]  # blocks, panels: their numbers stay
-    if len(moved) == len(scene.axes) and all(i in axis for i, axis in zip(moved, scene.axes)):
-        canvas_component.carry_to(key, moved)
+    positions = [place(i, *pair) for i, pair in zip(last["cell"], zip(last["tokens"], tokens))]
+    positions += last["cell"][len(positions) :]  # blocks, panels: their numbers stay
+    if len(positions) == len(scene.axes) and all(i in axis for i, axis in zip(positions, scene.axes)):
+        canvas_component.carry_to(key, positions)
 
 
 def remember(view: str, key: str, scene: Scene, cell: Sequence[int]) -> None:
@@ -39,15 +39,15 @@ def remember(view: str, key: str, scene: Scene, cell: Sequence[int]) -> None:
 
 
 def keep_token(key: str, tokens: Mapping[int, str], first: int) -> None:
-    """Before the picker of a token is made: where a text was edited, sets it to the same token, else to the first.
+    """After an edit of a text, sets the token picker to the same token, else to the first; call it before the picker.
 
-    key: of the picker, whose options are the positions of `tokens`; first: what it opens on.
+    key: of the picker, whose options are the positions of `tokens`; first: its default.
     """
     before = renew(key, tokens)
     if before is not None and key in st.session_state:
         at = st.session_state[key]
-        kept = place(at, before, tokens) if at in before else None
-        st.session_state[key] = first if kept is None else kept
+        position = place(at, before, tokens) if at in before else None
+        st.session_state[key] = first if position is None else position
 
 
 def renew(name: str, tokens: Mapping[int, str]) -> Mapping[int, str] | None:
@@ -65,7 +65,7 @@ def axis_tokens(scene: Scene) -> list[dict[int, str]]:
 
 
 def place(position: int, before: Mapping[int, str], after: Mapping[int, str]) -> int | None:
-    """Where a token stands after an edit: itself, else what replaced it in an axis that is else much the same."""
+    """The position of a token after an edit, or of the token that replaced it if the axis is otherwise similar."""
     (old, left), (new, right) = (zip(*tokens.items()) if tokens else ((), ()) for tokens in (before, after))
     match = SequenceMatcher(None, left, right, autojunk=False)
     at = old.index(position)

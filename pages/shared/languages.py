@@ -33,10 +33,10 @@ class Spoken:
         st.session_state[self.key] = self.takes[code]
 
     def reads(self) -> str:
-        """What the page's checkpoints read."""
+        """A clause: the language that the page's checkpoints read."""
         taken = self.takes.get(self.now)
-        who = f"{taken.name} reads" if isinstance(taken, Entry) else "these models read"
-        return f"{who} {metadata.language_name(self.now)}"
+        subject = f"{taken.name} reads" if isinstance(taken, Entry) else "these models read"
+        return f"{subject} {metadata.language_name(self.now)}"
 
     def readers(self, code: str) -> str:
         """Who would read another language."""
@@ -45,12 +45,12 @@ class Spoken:
 
 
 def requested_checkpoints(key: str) -> list[str]:
-    """Names of the checkpoints that the widget holds or, before it was made, that the link asks for."""
+    """Names of the checkpoints in the widget or, before it exists, in the link."""
     url_state.forget(key)
-    held = st.session_state.get(key)
-    if held is None:
+    value = st.session_state.get(key)
+    if value is None:
         return st.query_params.get_all(key)
-    return [getattr(entry, "name", entry) for entry in (held if isinstance(held, list) else [held])]
+    return [getattr(entry, "name", entry) for entry in (value if isinstance(value, list) else [value])]
 
 
 def by_language(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
@@ -61,15 +61,17 @@ def by_language(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
     return groups
 
 
-def choose_language(by: Mapping[str, Sequence[Entry]], key: str, prefer: str) -> tuple[str, str]:
-    """The language of the checkpoints that are asked for, else the one that the link names, else that of the link's
-    texts, else the one that the page opens in; and that one: the preferred language where there is any of it."""
-    codes = {entry.name: code for code, entries in by.items() for entry in entries}
+def choose_language(entries_by_language: Mapping[str, Sequence[Entry]], key: str, prefer: str) -> tuple[str, str]:
+    """The language of the requested checkpoints, else the one in the link, else that of the link's texts, else the
+    default; and the default: the preferred language, if there are checkpoints for it."""
+    codes = {entry.name: code for code, entries in entries_by_language.items() for entry in entries}
     requested = [codes[name] for name in requested_checkpoints(key) if name in codes]
-    first = prefer if prefer in by else next(iter(by), prefer)
-    known = (code for code in (linked_texts_language(), carried_input.language()) if code in by)
-    opens = next(known, first)
-    link = {metadata.language_name(code): code for code in by}.get(st.query_params.get("language", ""), opens)
+    first = prefer if prefer in entries_by_language else next(iter(entries_by_language), prefer)
+    candidates = (code for code in (linked_texts_language(), carried_input.language()) if code in entries_by_language)
+    opens = next(candidates, first)
+    link = {metadata.language_name(code): code for code in entries_by_language}.get(
+        st.query_params.get("language", ""), opens
+    )
     if st.session_state.get(key) == []:  # all were taken out: the language stays
         link = st.session_state.get("language", link)
     return (requested[0] if requested else link), first
@@ -81,24 +83,30 @@ def linked_texts_language() -> str:
 
 
 def single(entries: Sequence[Entry], key: str, prefer: str) -> tuple[Spoken, list[Entry]]:
-    """For a page of one checkpoint: its language, and the checkpoints to choose from.
+    """The language of a page with one checkpoint, and the checkpoints to choose from.
 
-    In another language stands the checkpoint with the same mechanism and similarity, else that with the same mechanism.
+    In another language the checkpoint with the same mechanism and similarity is selected, else the same mechanism.
     """
-    by = by_language(entries)
+    entries_by_language = by_language(entries)
     carried_input.choose_one(entries, key)
-    now, first = choose_language(by, key, prefer)
-    here = by.get(now, [])
-    entry = next((entry for entry in here if entry.name in requested_checkpoints(key)), here[0] if here else None)
+    now, first = choose_language(entries_by_language, key, prefer)
+    entries_here = entries_by_language.get(now, [])
+    entry = next(
+        (entry for entry in entries_here if entry.name in requested_checkpoints(key)),
+        entries_here[0] if entries_here else None,
+    )
     carried_input.carry_input(one=entry.name if entry else "")
-    takes = {code: max(there, key=lambda other: _same_settings(other, entry)) for code, there in by.items()}
-    return Spoken(now, first, key, takes | ({now: entry} if entry else {})), here
+    takes = {
+        code: max(language_entries, key=lambda other: _same_settings(other, entry))
+        for code, language_entries in entries_by_language.items()
+    }
+    return Spoken(now, first, key, takes | ({now: entry} if entry else {})), entries_here
 
 
 def _same_settings(entry: Entry, other: Entry | None) -> list[bool]:
-    same = ("mechanism", "similarity")
+    names = ("mechanism", "similarity")
     equal = [
         other is not None and metadata.model_setting(entry, name) == metadata.model_setting(other, name)
-        for name in same
+        for name in names
     ]
     return [*equal, other is not None and metadata.is_living(entry) == metadata.is_living(other)]

@@ -58,28 +58,28 @@ def mine_table(entries: Sequence[Entry], source: Source, wait: bool = False) -> 
 
 
 def analyse_rows(
-    what: tuple,
+    question: tuple,
     entries: Sequence[Entry],
     source: Source,
-    over: Callable,
-    most: int | None,
+    analyse: Callable,
+    max_rows: int | None,
     wait: bool = False,
     tag: str = "",
     load: Callable[[], Sequence] | None = None,
     read: Callable | None = None,
 ) -> pd.DataFrame | None:
-    """The table of a question put to each of the first rows; see `mine_table`.
+    """The table of an analysis of each of the first rows; see `mine_table`.
 
-    what: names the question with its settings.  over: makes parts of bundles and rows.  tag: of the buttons, where a
-    page puts several questions.  load: the models, by default the checkpoints; read: their rows, by default the
-    examples of their task.
+    question: identifies the analysis with its settings.  analyse: from bundles and rows to parts of the table.  tag: of
+    the buttons, if a page runs several analyses.  load: returns the models, by default the checkpoints; read: returns
+    their rows, by default the examples of their task.
     """
-    key = (what, tuple((entry.name, entry.digest) for entry in entries), source.sha256, most, choose_device())
+    key = (question, tuple((entry.name, entry.digest) for entry in entries), source.sha256, max_rows, choose_device())
     place = _place(key)
-    if not place and wait and not _run_requested(entries, source, most):
+    if not place and wait and not _run_requested(entries, source, max_rows):
         return None
     if not place:
-        run = follow_run(key, entries, "Stop", over, tag, load, source=source, most=most, read=read)
+        run = follow_run(key, entries, "Stop", analyse, tag, load, source=source, most=max_rows, read=read)
         if not run.whole:
             _show_stopped(run, tag=tag)
             return run.table() if run.rows else None
@@ -87,11 +87,11 @@ def analyse_rows(
     return place[0]
 
 
-def _run_requested(entries: Sequence[Entry], source: Source, most: int | None = None) -> bool:
-    """Whether the reader has asked for a run over rows in this session; until then a button, and what it does."""
+def _run_requested(entries: Sequence[Entry], source: Source, max_rows: int | None = None) -> bool:
+    """Whether a run over rows was requested in this session; shows the Run button until then."""
     if st.session_state.get(REQUESTED):
         return True
-    count = min(most or source.lines, source.lines)
+    count = min(max_rows or source.lines, source.lines)
     with st.container(horizontal=True, vertical_alignment="center", key="not-run"):
         st.button("Run", key="run", width=84, on_click=_request_run, help="You can stop it and keep what is done.")
         st.html(
@@ -108,23 +108,23 @@ def follow_run(
     key: tuple,
     entries: Sequence[Entry],
     stop: str,
-    over: Callable | None = None,
+    analyse: Callable | None = None,
     tag: str = "",
     load: Callable[[], Sequence] | None = None,
-    **more,
+    **run_options,
 ) -> Run:
-    """The run of this session, begun now or where it was, gone on with unless the reader has stopped it."""
+    """The run of this session: started, or continued unless it was stopped."""
     from triattn_core.analysis.mining.runs import Run
 
     runs = st.session_state.setdefault("mining", {})
     if key not in runs:
-        says, digests = (
+        title, digests = (
             f"Loading {', '.join(entry.name for entry in entries)}",
             tuple(entry.digest for entry in entries),
         )
         load = load or (lambda: [models.load(entry) for entry in entries])
-        bundles = model_jobs.result(key[-1], ("loaded", digests, key[-1]), says, load)
-        runs[key] = Run(bundles, over=over and partial(over, bundles), **more)
+        bundles = model_jobs.result(key[-1], ("loaded", digests, key[-1]), title, load)
+        runs[key] = Run(bundles, over=analyse and partial(analyse, bundles), **run_options)
         while len(runs) > UNDER_WAY:
             del runs[next(iter(runs))]
     if st.session_state.get("mining stopped") != key:
@@ -133,37 +133,39 @@ def follow_run(
 
 
 def _mine_to_end(run: Run, key: tuple, stop: str, tag: str) -> None:
-    """To the end of the file, or until the reader does something else."""
+    """Runs to the end of the file or until the next click, with a progress bar."""
     slot = st.empty()
     with slot.container(horizontal=True, vertical_alignment="center", key=f"under-way{tag}"):
         bar = st.progress(0.0, _progress_text(run))
         hint = "Results so far are shown."
         st.button(stop, key=f"stop{tag}", width=112, on_click=_stop, args=(key,), help=hint)
-    more = True
-    while more:
+    has_more = True
+    while has_more:
         with memory_guard("these rows"), model_jobs.device_turn(run.bundles[0].device, _progress_text(run)):
             until = run.seconds + AT_ONCE
-            while more and run.seconds < until:
-                more = run.step()
+            while has_more and run.seconds < until:
+                has_more = run.step()
         bar.progress(min(1.0, run.line / max(1, run.lines)), _progress_text(run))
     slot.empty()
 
 
 def _progress_text(run: Run) -> str:
-    """What is being done."""
+    """The progress of a run, in a sentence."""
     names = ", ".join(bundle.name for bundle in run.bundles)
     speed = f", {run.rows / run.seconds:.3g} a second" if run.rows and run.seconds else ""
     aside = f", {run.aside:,} set aside" if run.aside else ""
-    left = _time_left(run.seconds, run.line, run.lines)
-    return escape_markdown(f"{names} over {run.source.name}: line {run.line:,} of {run.lines:,}{speed}{left}{aside}")
+    time_left = _time_left(run.seconds, run.line, run.lines)
+    return escape_markdown(
+        f"{names} over {run.source.name}: line {run.line:,} of {run.lines:,}{speed}{time_left}{aside}"
+    )
 
 
 def _time_left(seconds: float, done: int, total: int) -> str:
-    """What the rest takes at the speed so far; empty before the first line and after the last."""
+    """The estimated time left; empty before the first line and after the last."""
     if not 0 < done < total or not seconds:
         return ""
-    left = seconds / done * (total - done)
-    return f", about {left:.0f} s left" if left < 100 else f", about {left / 60:.0f} min left"
+    seconds_left = seconds / done * (total - done)
+    return f", about {seconds_left:.0f} s left" if seconds_left < 100 else f", about {seconds_left / 60:.0f} min left"
 
 
 def _show_stopped(run: Run, order: str = "", tag: str = "") -> None:

@@ -74,7 +74,7 @@ def result(
     keep: Callable[[Any], None] | None = None,
     why: str = "these texts",
 ) -> Any:
-    """What `run` gives, from memory where `key` was asked before, else computed by a job that all share who ask it.
+    """The result of `run`: cached under `key`, or computed by a job that all sessions with this key share.
 
     title: what is being done.  keep: stores the result instead of `results`.  why: what needs the memory.
     Shared by all sessions: never write to it.  Raises TriattnError.
@@ -82,9 +82,9 @@ def result(
     slot = st.empty() if get_script_run_ctx() else None
     _sessions.add(_session())
     _housekeeper().wake()
-    known = results().get(key, _NOTHING)
-    if known is not _NOTHING:
-        return known
+    cached = results().get(key, _NOTHING)
+    if cached is not _NOTHING:
+        return cached
     if slot is not None and key in st.session_state.get(CANCELLED, ()):
         _show_stopped(slot, key, title)
 
@@ -94,23 +94,23 @@ def result(
 
     keep = keep or (lambda value: results().put(key, value))
     job, number = JOBS.submit(device, key, title, guarded, _session(), keep)
-    gone = False
+    session_ended = False
     try:
         _follow(job, slot)
     except StopException:  # the session has ended; after a click the page asks again at once
-        gone = True
+        session_ended = True
         raise
     finally:
-        job.unwatch(number, at_once=gone)
+        job.unwatch(number, at_once=session_ended)
     return job.answer()
 
 
 @contextmanager
-def device_turn(device: str, title: str, whole: bool = False) -> Iterator[None]:
-    """Inside, the page's own thread computes in turn with the jobs; a click, or the end of the session, ends the
-    computation at its next pause point.  whole: without a pause and to the end, as a measurement must.
+def device_turn(device: str, title: str, uninterrupted: bool = False) -> Iterator[None]:
+    """Context in which the page's thread takes turns with the jobs; a click or the end of the session ends the
+    computation at its next pause point.  uninterrupted: without a pause and to the end, for measurements.
     """
-    with _PageTask(JOBS.turns(device), title, _session(), whole).turn():
+    with _PageTask(JOBS.turns(device), title, _session(), uninterrupted).turn():
         yield
 
 
@@ -153,18 +153,18 @@ def _progress_text(job: Job) -> str:
 
 
 def describe(title: str, status: Status) -> str:
-    """What is being done, how far it is, and what else runs."""
+    """A sentence: the job, its progress, and the other jobs."""
     if status.waiting and status.behind:
-        first, others = status.behind[0], len(status.behind) - 1
-        return f"Waiting behind {first}{f' and {others} more' if others else ''}"
+        first, num_others = status.behind[0], len(status.behind) - 1
+        return f"Waiting behind {first}{f' and {num_others} more' if num_others else ''}"
     text = title
     if status.total:
         text += f": {status.done:,} of {status.total:,}"
     if status.left is not None and status.left >= 1:
         text += f", about {status.left:.0f} s left"
     if status.behind:
-        others = f"{len(status.behind)} other jobs" if len(status.behind) > 1 else status.behind[0]
-        text += f" (in turn with {others})"
+        other_jobs = f"{len(status.behind)} other jobs" if len(status.behind) > 1 else status.behind[0]
+        text += f" (in turn with {other_jobs})"
     return text
 
 

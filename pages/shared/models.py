@@ -69,19 +69,19 @@ def load(entry: Entry) -> Bundle:
 
 
 def verify(entry: Entry) -> tuple[datetime, list[Check]]:
-    """When, and what a verification found: read anew from disk. Raises TriattnError."""
+    """The time and the checks of a verification, read again from disk.  Raises TriattnError."""
     from triattn_core.checkpoint.verify import verify as check
 
-    device, asked = choose_device(), datetime.now()
-    key, run = ("verify", entry.name, asked), lambda: check(str(entry.path), device)
-    return asked, model_jobs.result(device, key, f"Verifying {entry.name}", run, keep=lambda checks: None)
+    device, started = choose_device(), datetime.now()
+    key, run = ("verify", entry.name, started), lambda: check(str(entry.path), device)
+    return started, model_jobs.result(device, key, f"Verifying {entry.name}", run, keep=lambda checks: None)
 
 
-def explain(entry: Entry, example: Any, option: int | None = None, known: Sequence | None = None) -> Explained:
-    """Prediction and trace of an example of the checkpoint's task, from memory where it has been asked before.
+def explain(entry: Entry, example: Any, option: int | None = None, known_scores: Sequence | None = None) -> Explained:
+    """Prediction and trace of an example of the checkpoint's task, cached.
 
-    option: of a task that chooses among texts the one that is traced; by default the one that is chosen.
-    known: what the options, or the windows, were given where the caller has asked before.
+    option: the option to trace, for tasks that choose among texts; by default the predicted one.
+    known_scores: of the options, or the windows, if the caller has them.
     Raises TriattnError.
     """
     example.check()
@@ -90,47 +90,49 @@ def explain(entry: Entry, example: Any, option: int | None = None, known: Sequen
 
     def run() -> Explained:
         bundle = load(entry)
-        return _run(entry, bundle, example, option, known or _known_scores(key, bundle, example))
+        return _run(entry, bundle, example, option, known_scores or _known_scores(key, bundle, example))
 
     def keep(explained: Explained) -> None:
-        for asked in {option, explained.prediction.option}:
-            model_jobs.results().put((*key, asked), explained)
+        for part in {option, explained.prediction.option}:
+            model_jobs.results().put((*key, part), explained)
 
     return model_jobs.result(device, (*key, option), f"Loading and running {entry.name}", run, keep)
 
 
 def _known_scores(key: tuple, bundle: Bundle, example: Any) -> Sequence | None:
-    """What the options, or the windows of a passage, were given when another of them was traced."""
-    asked, kept = (None, *range(len(bundle.task.labels(example)))), model_jobs.results()
-    prediction = next((explained.prediction for option in asked if (explained := kept.get((*key, option)))), None)
+    """The cached scores of the options, or of the windows of a passage, from the trace of another one."""
+    options, cache = (None, *range(len(bundle.task.labels(example)))), model_jobs.results()
+    prediction = next((explained.prediction for option in options if (explained := cache.get((*key, option)))), None)
     return prediction and getattr(prediction, "spans", prediction.probabilities)
 
 
-def _run(entry: Entry, bundle: Bundle, example: Any, option: int | None, known: Sequence | None = None) -> Explained:
+def _run(
+    entry: Entry, bundle: Bundle, example: Any, option: int | None, known_scores: Sequence | None = None
+) -> Explained:
     from triattn_core.inference.explain import explain as run
 
-    prediction, trace = run(bundle, example, option=option, known=known)
+    prediction, trace = run(bundle, example, option=option, known=known_scores)
     return Explained(entry, prediction, trace, (entry.name, entry.digest, bundle.device, example, prediction.option))
 
 
-def answer(entry: Entry, says: str, then: Callable[[Bundle], Any], *arguments: Any) -> Any:
-    """What `then` makes of the model, from memory where the same function was asked with the same `arguments`.
+def answer(entry: Entry, title: str, then: Callable[[Bundle], Any], *arguments: Any) -> Any:
+    """The result of `then` on the model, cached by function and `arguments`.
     Raises TriattnError.
 
-    says: what is being done.  Shared by all sessions: never write to it.
+    title: of the job.  Shared by all sessions: never write to it.
     """
     device, function = choose_device(), (then.__module__, then.__qualname__)
     key = ("answer", repr((*function, entry.name, entry.digest, device, *arguments)))
-    return model_jobs.result(device, key, says, lambda: then(load(entry)))
+    return model_jobs.result(device, key, title, lambda: then(load(entry)))
 
 
 def read(explained: Explained, reading: TokenGrouping, site: str = "") -> Explained:
-    """The same as it is read: see `Reading.trace`."""
+    """The same with its tokens grouped: see `TokenGrouping.trace`."""
     if not reading.sinks and not reading.folds:
         return explained
     key = (*explained.source, reading, site if reading.sinks else "")
-    kept = model_jobs.results().get(key)
-    if kept is None:
-        kept = replace(explained, trace=reading.trace(explained.trace, site), source=key)
-        model_jobs.results().put(key, kept)
-    return kept
+    cached = model_jobs.results().get(key)
+    if cached is None:
+        cached = replace(explained, trace=reading.trace(explained.trace, site), source=key)
+        model_jobs.results().put(key, cached)
+    return cached

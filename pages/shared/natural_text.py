@@ -69,13 +69,13 @@ def _by_data(entries: Sequence[Entry]) -> list[list[Entry]]:
 
 
 def _best_models(entries: Sequence[Entry]) -> tuple[Entry, Entry] | None:
-    """The best two-way attention on dev, and Tri."""
-    by = {
+    """The best two-way checkpoint on dev, and the best Tri; None if either is missing."""
+    by_mechanism = {
         kind: [entry for entry in entries if metadata.model_setting(entry, "mechanism") == kind]
         for kind in (*TWO_WAY, "tri")
     }
-    two = [entry for kind in TWO_WAY for entry in by[kind]]
-    best = [max(some, key=lambda entry: _mean(entry, "dev")) for some in (two, by["tri"]) if some]
+    two = [entry for kind in TWO_WAY for entry in by_mechanism[kind]]
+    best = [max(group, key=lambda entry: _mean(entry, "dev")) for group in (two, by_mechanism["tri"]) if group]
     return (best[0], best[1]) if len(best) == 2 else None
 
 
@@ -102,16 +102,16 @@ def _is_ahead(tri: Entry, two: Entry) -> bool:
 
 
 def _third_order(entries: Sequence[Entry]) -> str:
-    """What Tri has over the same form with pairwise scores, trained so."""
+    """A sentence: the gain of Tri over the same form trained with pairwise scores."""
     worth = {metadata.dataset_name(entry): _points(entry) for entry in entries}
-    known = [f"{points} on {name}" for name, points in worth.items() if points]
-    other = [name for name, points in worth.items() if not points]
-    rest = f"; for {listing(other)} no such control was trained" if other else ""
-    if not known:
+    worth_texts = [f"{points} on {name}" for name, points in worth.items() if points]
+    untested = [name for name, points in worth.items() if not points]
+    rest = f"; for {listing(untested)} no such control was trained" if untested else ""
+    if not worth_texts:
         return "What its third order is worth there is not measured."
     return (
         "In points of dev, over the same form trained with pairwise scores, its third order is worth "
-        f"{listing(known)}{rest}."
+        f"{listing(worth_texts)}{rest}."
     )
 
 

@@ -45,11 +45,11 @@ def _page(name: str, title: str):
     return st.Page(f"pages/{name}/page.py", title=title, url_path="" if home else name, default=home)
 
 
-def name_current(pages: Mapping[str, Sequence], chosen) -> None:
-    """Writes the name of the open page beside its section.  pages: by section, as `st.navigation` takes them."""
+def name_current(pages: Mapping[str, Sequence], current_page) -> None:
+    """Shows the name of the current page beside its section.  pages: by section, as for `st.navigation`."""
     place = 0  # in the bar, where pages of no section stand one by one
     for section, members in pages.items():
         place += 1 if section else len(members)
-        if section and chosen in members:
+        if section and current_page in members:
             item = f'[data-testid="stTopNav"] > .rc-overflow-item:nth-child({place}) [data-testid="stTopNavSection"]'
-            st.html(f"<style>{item} p::after {{content: ': {chosen.title}'; font-weight: 600}}</style>")
+            st.html(f"<style>{item} p::after {{content: ': {current_page.title}'; font-weight: 600}}</style>")

@@ -29,12 +29,12 @@ def below(trace: AttentionTrace, choice: Choice, hide: bool, query: int, size: i
 
 
 def table(trace: AttentionTrace, choice: Choice, hide: bool, query: int, size: int) -> None:
-    """Every cell as a row, largest first; of a large cube those of the chosen query."""
+    """Shows every cell as a row, largest first; of a large cube only those of the chosen query."""
     rows = strongest(trace, choice, hide_special=hide)
     if size > figures.ROWS:
         rows = rows[rows["query_at"] == query]
-        chosen = axis_labels(trace)["query"]
-        st.caption(f"The {len(rows):,} cells of the chosen {chosen}; Export has all {size:,} as CSV.")
+        query_label = axis_labels(trace)["query"]
+        st.caption(f"The {len(rows):,} cells of the chosen {query_label}; Export has all {size:,} as CSV.")
     exact = st.column_config.NumberColumn(format="%.4g")
     names = dict.fromkeys(("weight", "relevance", "share"), exact)
     labels = axis_labels(trace, [name.removesuffix("_at") for name in rows if name.endswith("_at")])

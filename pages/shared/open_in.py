@@ -24,33 +24,32 @@ TAKES = {  # by page: the mechanisms of its checkpoints
 
 
 def menu(page: str, task: str, row: Mapping, entry: Entry) -> None:
-    """The button with a link to each other page that takes this task; nothing where there is none.
+    """Shows a button with a link to each other page that supports this task, if there is one.
 
     row: of the task's file format.  entry: the checkpoint that is shown, or the first of them.
     """
     language, entries = metadata.language(entry), models.entries(task)
     fits = [other for other in entries if metadata.language(other) == language]
-    beside = checkpoint_picker.preset_of(entry)
-    queries = {other: _checkpoints(other, entry, fits, beside) for other in TAKES if other != page}
-    there = {other: query for other, query in queries.items() if query}
-    if not there:
+    preset = checkpoint_picker.preset_of(entry)
+    queries = {other: _checkpoints(other, entry, fits, preset) for other in TAKES if other != page}
+    targets = {other: query for other, query in queries.items() if query}
+    if not targets:
         return
     with st.popover("Open in", width=92, key="open-in"), st.container(width=220):
-        for other, query in there.items():
+        for other, query in targets.items():
             deep_links.link(task, row, other, query)
 
 
 def _checkpoints(
     page: str, entry: Entry, entries: Sequence[Entry], preset: Sequence[str]
 ) -> dict[str, str | list[str]]:
-    """The parameter with the checkpoints that the page opens with: this one, else one that goes with it; empty where
-    it has none.
+    """The URL parameter with the page's checkpoints: this one, else one of its preset; empty if there is none.
 
     entries: of the task and the language.  preset: the names that go with this one.
     """
     fits = [other.name for other in entries if metadata.model_setting(other, "mechanism") in TAKES[page]]
-    beside = [name for name in preset if name in fits]
+    matches = [name for name in preset if name in fits]
     if page == "side_by_side":
-        return {"checkpoints": beside or fits[:2]} if len(beside or fits) > 1 else {}
-    names = [entry.name] * (entry.name in fits) + beside[-1:] + fits
+        return {"checkpoints": matches or fits[:2]} if len(matches or fits) > 1 else {}
+    names = [entry.name] * (entry.name in fits) + matches[-1:] + fits
     return {"checkpoint": names[0]} if names else {}

@@ -20,19 +20,23 @@ ROLES = {"a_over_b": ("query", "key"), "b_over_a": ("key", "query")}
 def show_options(
     example: Any, models: Mapping[str, Explained], choice: Choice, other: int | None = None, pins: bool = False
 ) -> None:
-    """Texts and options; a click on an option chooses it for the whole page.
+    """Shows the texts and options; a click on an option chooses it for the whole page.
 
     models: what each model made of the example, by its title, all of one option; shares are those of the last model
     that looks at the context.  choice: of weights or relevances of a site.
     """
     last = list(models.values())[-1]
-    direction, chosen = choice.site.split("/")[1], last.prediction.option
-    of = Choice(choice.site.rsplit("/", 1)[0] + "/weight", choice.index, choice.reduce)
-    mass = text_units.turn_shares(last.trace, of) if "context" in last.trace.site(of.site).dims else None
+    direction, option = choice.site.split("/")[1], last.prediction.option
+    weights_choice = Choice(choice.site.rsplit("/", 1)[0] + "/weight", choice.index, choice.reduce)
+    mass = (
+        text_units.turn_shares(last.trace, weights_choice)
+        if "context" in last.trace.site(weights_choice.site).dims
+        else None
+    )
     canvas = answers.figure(
         answer_query(example, last.trace),
         {title: of_options(explained) for title, explained in models.items()},
-        chosen,
+        option,
         other,
         pins,
         mass,
@@ -50,20 +54,20 @@ def show_options(
 
 
 def answer_query(example: Any, trace: AttentionTrace) -> answers.ChoiceExample:
-    """The example as the block shows it."""
+    """The example in the form that the figure takes."""
     room = task(example)
     *texts, (option, _) = room.texts(example).items()
     texts = dict(texts)
     speakers = [chr(65 + speaker) for speaker in getattr(example, "speakers", ())]
     words = room.WORDS
-    called = (words.chat, (words.texts, words.options), (words.sides[1], words.right))
+    labels = (words.chat, (words.texts, words.options), (words.sides[1], words.right))
     begins, ends = _read(trace, texts)
     about = (right_option(example), speakers, ends, begins)
-    return answers.ChoiceExample(texts, room.options(example), option, *called, *about)
+    return answers.ChoiceExample(texts, room.options(example), option, *labels, *about)
 
 
 def _rank_text(example: Any, explained: Explained) -> str:
-    """Beside the options of one model: where the right one stands, and how long it took."""
+    """The rank of the right option, and the duration of the run."""
     gold, shares = right_option(example), of_options(explained)
     rank = sum(share >= shares[gold] for share in shares) if gold is not None else None
     where = f"the right one ranks {rank} of {len(shares)}" if rank and len(shares) > 1 else ""
@@ -71,13 +75,13 @@ def _rank_text(example: Any, explained: Explained) -> str:
 
 
 def _read(trace: AttentionTrace, texts: Mapping[str, str]) -> tuple[dict[str, int], dict[str, int]]:
-    """The first character of each text that the model reads, and the end of the last."""
+    """Start and end, in characters, of the part of each text that the model reads."""
     begins: dict[str, int] = {}
     ends = dict.fromkeys(texts, 0)
     for site in trace.sites.values():
         for axis in ("query", "key", "context"):
             if axis in site.dims:
-                columns = (site[f"{axis}_{what}"].values.tolist() for what in ("text", "start", "end"))
+                columns = (site[f"{axis}_{field}"].values.tolist() for field in ("text", "start", "end"))
                 for name, start, end in zip(*columns):
                     begins[name] = min(begins.get(name, start), start)
                     ends[name] = max(ends.get(name, 0), end)

@@ -28,9 +28,9 @@ def scenes() -> ResultCache:
 
 @dataclass
 class PageScene:
-    """A scene and what is chosen in its figures: a click on them changes it without a scene of its own.
+    """A scene and the choices made in its figures, which change with a click without a new scene.
 
-    key: of the figure, which keeps its cell for as long as the key stays.  chosen: settings by name.
+    key: of the figure, which keeps its cell as long as the key stays.  choices: settings by name.
     """
 
     view: str
@@ -38,43 +38,43 @@ class PageScene:
     example: Any
     scene: Scene
     key: str
-    chosen: dict[str, Any] = field(default_factory=dict)
+    choices: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def build(cls, view: str, entries: Sequence[Entry], example: Any, settings: ViewSettings, *parts: str) -> PageScene:
-        """The scene of a view of `SCENES`, from memory where the same was asked before.  Raises TriattnError.
+        """The scene of a view of `SCENES`, cached.  Raises TriattnError.
 
-        parts: what the figure's key is made of: texts, and what else makes its cells others.
+        parts: of the figure's key: the texts, and whatever else changes its cells.
         """
         study_strip.note_example(example)
-        asked = _request(view, entries, example, settings)
-        scene = scenes().get(asked)
+        request = _request(view, entries, example, settings)
+        scene = scenes().get(request)
         if scene is None:
             scene = SCENES[view].build(session_models.SHARED, entries, example, settings)
-            scenes().put(asked, scene)
+            scenes().put(request, scene)
         return cls(view, entries, example, scene, canvas_component.key(view, *parts))
 
     @classmethod
     def stream(cls, view: str, entries: Sequence[Entry], example: Any, settings: ViewSettings) -> Iterator[PageScene]:
-        """The same of a view whose scene comes in parts: each as soon as it is made, the whole scene last."""
-        asked = _request(view, entries, example, settings)
-        scene = scenes().get(asked)
+        """The same for a view whose scene is built in parts: yields each part, the complete scene last."""
+        request = _request(view, entries, example, settings)
+        scene = scenes().get(request)
         if scene is not None:
             yield cls(view, entries, example, scene, view)
             return
         for scene in SCENES[view].stream(session_models.SHARED, entries, example, settings):
             yield cls(view, entries, example, scene, view)
-        scenes().put(asked, scene)
+        scenes().put(request, scene)
 
     @property
     def cell(self) -> Sequence[int]:
         """The chosen cell."""
-        return self.chosen.get("cell", self.scene.settings.cell)
+        return self.choices.get("cell", self.scene.settings.cell)
 
     @property
     def settings(self) -> ViewSettings:
-        """What is chosen now."""
-        return self.scene.settings.model_copy(update=self.chosen)
+        """The settings with the choices."""
+        return self.scene.settings.model_copy(update=self.choices)
 
     @property
     def row(self) -> Mapping:
@@ -86,12 +86,12 @@ class PageScene:
         clicked = canvas_component.show(self.scene.screen, self.key)
         kept_cell.keep_cell(self.view, self.key, self.scene)
         cell = canvas_component.cell(self.key, clicked, self.scene.axes, self.scene.settings.cell)
-        self.chosen["cell"] = tuple(cell)
+        self.choices["cell"] = tuple(cell)
         kept_cell.remember(self.view, self.key, self.scene, cell)
         return cell
 
     def answer(self, **content: Any) -> None:
-        """Hands the figure the chosen cell and what is known of it."""
+        """Sends the chosen cell and its numbers to the figure."""
         canvas_component.answer(self.key, {"cell": list(self.cell), **content})
 
     def save_menus(self, name: str) -> None:

@@ -34,10 +34,10 @@ MEAN = Choice("layer.0/a_over_b/weight", reduce=(("head", "mean"),))
 
 @dataclass(frozen=True)
 class Opened:
-    """The top of a page: the example that goes in, and the checkpoint that is asked.
+    """The top of a page: the example and the checkpoint.
 
-    head, beside: the place of the heading and that beside it.  says: that of what the model says.  settings: the row of
-    pickers.
+    head, toolbar: the places of the heading and of the controls beside it.  answer_place: of the prediction.  settings:
+    the row of pickers.
     """
 
     task: str
@@ -45,8 +45,8 @@ class Opened:
     entry: Entry
     example: Any
     head: DeltaGenerator
-    beside: DeltaGenerator
-    says: DeltaGenerator
+    toolbar: DeltaGenerator
+    answer_place: DeltaGenerator
     settings: DeltaGenerator
 
     @property
@@ -59,8 +59,8 @@ class Opened:
         return None if self.pairs else choice_input.current_input(self.task).option
 
     def say(self, explained: models.Explained, choice: Choice) -> None:
-        """What the model says, in its place."""
-        with self.says:
+        """Shows the prediction in its place."""
+        with self.answer_place:
             if self.pairs:
                 pair_input.prediction(explained)
             else:
@@ -81,9 +81,9 @@ class Question(runner.Question):
 
 
 def open_page(title: str, lead: Callable[[task_picker.Words], str], mechanisms: Sequence[str]) -> Opened:
-    """Heading, texts, and the picker of the checkpoint; the page ends where there is none."""
-    head, beside = style.opening()
-    with beside:
+    """Shows heading, texts, and the checkpoint picker; stops the page without a checkpoint."""
+    head, toolbar = style.opening()
+    with toolbar:
         task = task_picker.picker(mechanisms, "checkpoint")
         choice_input.controls(task)
     words = task_picker.TASKS[task]
@@ -91,7 +91,7 @@ def open_page(title: str, lead: Callable[[task_picker.Words], str], mechanisms: 
     task_picker.missing(mechanisms)
     speaks, entries = languages.single(models.entries(task, mechanisms), "checkpoint", prefer="en")
     example = pair_input.pair(speaks, TASKS[task]) if form(task) is InputForm.PAIR else choice_input.example(task)
-    says = st.container()
+    answer_place = st.container()
     if not entries:
         st.info("No checkpoint that can be asked is here yet: Checkpoints lists what there is.")
         st.stop()
@@ -101,7 +101,7 @@ def open_page(title: str, lead: Callable[[task_picker.Words], str], mechanisms: 
         entry = url_state.pick(
             "Checkpoint", entries, "checkpoint", at, show=lambda entry: entry.name, why=_exclusion_reason, width=190
         )
-    return Opened(task, words, entry, example, head, beside, says, settings)
+    return Opened(task, words, entry, example, head, toolbar, answer_place, settings)
 
 
 def _exclusion_reason(name: str) -> str:
@@ -111,7 +111,7 @@ def _exclusion_reason(name: str) -> str:
 
 
 def opening(title: str, lead: str, mechanisms: Sequence[str]) -> Question:
-    """The same with the question put, and what the model says."""
+    """The top of a page with the model's prediction and trace."""
     top = open_page(title, lambda _: lead, mechanisms)
     with report_errors():
         put = runner.Question.put(session_models.SHARED, top.entry, top.example, top.option)
@@ -121,7 +121,7 @@ def opening(title: str, lead: str, mechanisms: Sequence[str]) -> Question:
 
 
 def option_number(question: runner.Question) -> int | None:
-    """The option that is asked about, from 1 as settings count; None where nothing is chosen among."""
+    """The chosen option, from 1 as settings count; None for tasks without options."""
     return None if question.option is None else question.option + 1
 
 

@@ -23,21 +23,21 @@ LIMIT = 2000  # characters a sentence: many times what a model reads, and still 
 def pair(speaks: Spoken, task: PairTask = pairs) -> pairs.Example:
     """The row Sentence A, Sentence B, Language, Examples; both sentences are in the URL (`a`, `b`).
 
-    The pair carries the gold label where it is one of the examples. It may be blank: `models.explain` says so.
+    The pair has a gold label if it is one of the examples. It may be blank: `models.explain` then raises.
     """
-    known, opens = task.examples(speaks.now), task.examples(speaks.first)[0]
+    examples, opens = task.examples(speaks.now), task.examples(speaks.first)[0]
     with st.container(horizontal=True, vertical_alignment="bottom", key="pair"):
         texts = [
-            _sentence("a", opens.text_a, known[0].text_a),
-            _sentence("b", opens.text_b, known[0].text_b),
+            _sentence("a", opens.text_a, examples[0].text_a),
+            _sentence("b", opens.text_b, examples[0].text_b),
         ]
         if len(speaks.takes) > 1:
             language(speaks, task)
-        st.menu_button("Examples", known, key="example", on_click=_apply_example, format_func=_title, width=112)
+        st.menu_button("Examples", examples, key="example", on_click=_apply_example, format_func=_title, width=112)
     for name, text in zip("ab", texts):
-        whole = max(len(text), st.session_state.pop(f"whole_{name}", 0))
-        if whole > LIMIT:
-            notice(f"Sentence {name.upper()} has {whole:,} characters: only the first {LIMIT:,} are kept.")
+        full_length = max(len(text), st.session_state.pop(f"full-length-{name}", 0))
+        if full_length > LIMIT:
+            notice(f"Sentence {name.upper()} has {full_length:,} characters: only the first {LIMIT:,} are kept.")
         elif len(text) == LIMIT:
             notice(f"Sentence {name.upper()} fills its box: of a longer one only {LIMIT:,} characters are here.")
     a, b = (text[:LIMIT] for text in texts)
@@ -76,19 +76,19 @@ def _sentence(name: str, opens: str, first: str) -> str:
 
 
 def _example(a: str, b: str, task: PairTask) -> pairs.Example | None:
-    """The example with these sentences, in whatever language."""
-    every = (example for language in task.LANGUAGES for example in task.examples(language))
-    return next((example for example in every if (example.text_a, example.text_b) == (a, b)), None)
+    """The project's example with these sentences, in any language."""
+    all_examples = (example for language in task.LANGUAGES for example in task.examples(language))
+    return next((example for example in all_examples if (example.text_a, example.text_b) == (a, b)), None)
 
 
 def _differs(a: str, b: str, speaks: Spoken) -> None:
-    """Says in one line that the sentences are not in the language of the page, and offers to turn it."""
+    """Shows a notice if the sentences are not in the language of the page, with a button that changes it."""
     guesses = {"A": guess_language(a), "B": guess_language(b)}
-    others = {name: guessed for name, guessed in guesses.items() if guessed not in (None, speaks.now)}
-    other = guess_language(f"{a} {b}") or next(iter(others.values()), None)
-    if others and speaks.now in guesses.values():
-        name = next(iter(others))
-        notice(f"Sentence {name} looks {metadata.language_name(others[name])}: {speaks.reads()}.")
+    other_languages = {name: guessed for name, guessed in guesses.items() if guessed not in (None, speaks.now)}
+    other = guess_language(f"{a} {b}") or next(iter(other_languages.values()), None)
+    if other_languages and speaks.now in guesses.values():
+        name = next(iter(other_languages))
+        notice(f"Sentence {name} looks {metadata.language_name(other_languages[name])}: {speaks.reads()}.")
         return
     if other in (None, speaks.now):
         return
@@ -99,17 +99,17 @@ def _differs(a: str, b: str, speaks: Spoken) -> None:
             st.button(f"Use {speaks.readers(other)}", key="turn", on_click=speaks.turn, args=(other,))
 
 
-def prediction(explained: Explained, more: Sequence[str] = ()) -> None:
-    """One line: the label, its probability as a bar and a number, the others, the gold label, `more`, time, device."""
+def prediction(explained: Explained, extra_facts: Sequence[str] = ()) -> None:
+    """Shows one line: label, probability, the other labels, the gold label, `extra_facts`, time and device."""
     answer = explained.prediction
     ranked = enumerate(zip(answer.labels, answer.probabilities))
     facts = [f"{label} {probability(share)}" for i, (label, share) in ranked if i != answer.best]
     gold = [f"gold: {answer.labels[answer.gold]}"] if answer.gold is not None else []
-    line(explained, [*facts, *gold, *more])
+    line(explained, [*facts, *gold, *extra_facts])
 
 
 def line(explained: Explained, facts: Sequence[str]) -> None:
-    """What the model says, with a bar, then the facts, time and device; what a reader should know below."""
+    """Shows the prediction with a bar, then the facts, time and device, and below the notes."""
     answer = explained.prediction
     facts = [*facts, duration_text([explained])] if "seconds" in explained.trace.meta else facts
     share = answer.probabilities[answer.best]
@@ -124,7 +124,7 @@ def line(explained: Explained, facts: Sequence[str]) -> None:
 
 
 def duration_text(runs: Sequence[Explained]) -> str:
-    """How long the models took together, and on what."""
+    """The total duration of the runs, and the device."""
     metas = [explained.trace.meta for explained in runs]
     seconds = sum(float(meta.get("seconds", 0)) for meta in metas)
     duration = f"{1000 * seconds:.0f} ms" if seconds < 2 else f"{seconds:.1f} s"
@@ -132,7 +132,7 @@ def duration_text(runs: Sequence[Explained]) -> str:
 
 
 def notes(runs: Sequence[Explained]) -> str:
-    """HTML: what a reader should know, such as what was cut, each once."""
+    """HTML: the notes, such as on truncated texts, each once."""
     texts = dict.fromkeys(
         [*(_language_note(runs) if runs else ()), *(note for explained in runs for note in explained.prediction.notes)]
     )
@@ -140,7 +140,7 @@ def notes(runs: Sequence[Explained]) -> str:
 
 
 def _language_note(runs: Sequence[Explained]) -> list[str]:
-    """That the texts are not in the language of the models; of a pair `_differs` has said it."""
+    """A note that the texts are not in the language of the models; for pairs `_differs` shows it."""
     entry = runs[0].entry
     reads = metadata.language(entry)
     other = (
@@ -148,8 +148,10 @@ def _language_note(runs: Sequence[Explained]) -> list[str]:
         if reads and form(entry.config["task"]) is not InputForm.PAIR
         else None
     )
-    who = "these models read" if len(runs) > 1 else f"{entry.name} reads"
-    return [f"The texts look {metadata.language_name(other)}: {who} {metadata.language_name(reads)}."] if other else []
+    subject = "these models read" if len(runs) > 1 else f"{entry.name} reads"
+    return (
+        [f"The texts look {metadata.language_name(other)}: {subject} {metadata.language_name(reads)}."] if other else []
+    )
 
 
 def _title(example: pairs.Example) -> str:
@@ -174,4 +176,4 @@ def shorten(name: str) -> None:
     """When a sentence was typed: it has one line, and no more than LIMIT characters."""
     text = st.session_state[name] = " ".join(st.session_state[name].splitlines())
     if len(text) > LIMIT:
-        st.session_state[f"whole_{name}"], st.session_state[name] = len(text), text[:LIMIT]
+        st.session_state[f"full-length-{name}"], st.session_state[name] = len(text), text[:LIMIT]

@@ -41,11 +41,11 @@ def fold(name: str, make: Make) -> None:
 
 @st.fragment
 def fold_several(titles: Callable[[], Mapping[str, str]], make: NamedMake) -> None:
-    """The same of a view of several figures.  titles: by name.  make: of the tail and the name of a figure."""
+    """The same for a view with several figures.  titles: by name.  make: takes the tail and the name of a figure."""
 
     def form() -> None:
-        known = titles()
-        figure = st.selectbox("Figure", list(known), format_func=known.get, key="paper-figure")
+        titles_by_name = titles()
+        figure = st.selectbox("Figure", list(titles_by_name), format_func=titles_by_name.get, key="paper-figure")
         _form(figure, lambda tail: make(("--figure", figure, *tail), figure))
 
     _open(form)
@@ -63,35 +63,35 @@ def _form(name: str, make: Make) -> None:
     first = make(())
     plates, chart = first.sheet().plates, isinstance(first.figure, Chart)
     titles = [plate.title for plate in plates]
-    there = [part for part in PARTS if part not in FACTS or any(getattr(plate, FACTS[part]) for plate in plates)]
-    there = ["titles"] if chart else there
-    wide = st.selectbox("Width", list(WIDTHS), key="paper-width")
-    inches = WIDTHS[wide] or st.number_input("Inches", NARROWEST, WIDEST, 5.0, 0.1, key="paper-inches")
+    parts_here = [part for part in PARTS if part not in FACTS or any(getattr(plate, FACTS[part]) for plate in plates)]
+    parts_here = ["titles"] if chart else parts_here
+    width_name = st.selectbox("Width", list(WIDTHS), key="paper-width")
+    inches = WIDTHS[width_name] or st.number_input("Inches", NARROWEST, WIDEST, 5.0, 0.1, key="paper-inches")
     ground = st.segmented_control(
         "Ground", GROUNDS[:2] if chart else GROUNDS, default="white", required=True, key="paper-ground"
     )
     show = st.multiselect(
-        "Show", there, [part for part in SHOWN if part in there], format_func=PARTS.get, key="paper-show"
+        "Show", parts_here, [part for part in SHOWN if part in parts_here], format_func=PARTS.get, key="paper-show"
     )
-    kept = tuple(part for part in PARTS if part in show or (part in SHOWN and part not in there))
-    settings = {"width": inches, "ground": ground or "white", "show": kept if set(kept) != set(SHOWN) else SHOWN}
+    parts = tuple(part for part in PARTS if part in show or (part in SHOWN and part not in parts_here))
+    settings = {"width": inches, "ground": ground or "white", "show": parts if set(parts) != set(SHOWN) else SHOWN}
     if 1 < len(titles) <= 8:
         names = [f"{number}: {title}" for number, title in enumerate(titles, 1)]
         panels = st.multiselect("Panels", names, placeholder="all", key="paper-panels")
         settings["panels"] = tuple(names.index(panel) + 1 for panel in panels if panel in names)
-    chosen = print_settings(settings)
+    print_setup = print_settings(settings)
     if chart:
-        fitted(first.figure, chosen)  # says it here where it has no room
-    file = lambda kind: make(chosen.options(f"{name}.{kind}")).file(kind, chosen)  # noqa: E731
+        fitted(first.figure, print_setup)  # says it here where it has no room
+    file = lambda kind: make(print_setup.options(f"{name}.{kind}")).file(kind, print_setup)  # noqa: E731
     with st.container(horizontal=True):
         for kind in FORMATS:
             _button(kind.upper(), f"{name}.{kind}", lambda kind=kind: file(kind))
-    _button("All three, caption and data, ZIP", f"{name}-figure.zip", lambda: _archive(name, make, chosen))
+    _button("All three, caption and data, ZIP", f"{name}-figure.zip", lambda: _archive(name, make, print_setup))
     st.caption("Text is at least 7 points at this width; PNG has 300 dpi.")
 
 
-def _archive(name: str, make: Make, chosen: PrintSettings) -> bytes:
-    return make(chosen.options(f"{name}.pdf")).archive(name, chosen)
+def _archive(name: str, make: Make, print_setup: PrintSettings) -> bytes:
+    return make(print_setup.options(f"{name}.pdf")).archive(name, print_setup)
 
 
 def _button(label: str, file: str, content: Callable[[], bytes]) -> None:

@@ -47,37 +47,37 @@ def titles_by_checkpoint(entries: Sequence[Entry]) -> dict[str, str]:
     return view.titles({entry.name: dict(entry.config["model"]) for entry in entries})
 
 
-def pick_readers(entries: Sequence[Entry], opens: Sequence[str] = OPENS, most: int = view.MOST) -> list[Entry]:
-    """One to `most` of them, in the URL where they are not what the page opens on."""
+def pick_readers(entries: Sequence[Entry], opens: Sequence[str] = OPENS, limit: int = view.MOST) -> list[Entry]:
+    """One to `limit` readers, in the URL if they are not the default."""
     names, first = titles_by_checkpoint(entries), opening(entries, opens)
-    asked = list(dict.fromkeys(st.query_params.get_all(KEY)))
-    if KEY not in st.session_state or (url_state.is_first_run() and asked):
-        kept = [name for name in asked if name in names][:most]
-        st.session_state[KEY] = kept or first
-        if kept != asked:
-            left_out = ", ".join(name for name in asked if name not in kept)[:80]
-            shown = ", ".join(names[name] for name in kept or first)
+    requested = list(dict.fromkeys(st.query_params.get_all(KEY)))
+    if KEY not in st.session_state or (url_state.is_first_run() and requested):
+        valid = [name for name in requested if name in names][:limit]
+        st.session_state[KEY] = valid or first
+        if valid != requested:
+            left_out = ", ".join(name for name in requested if name not in valid)[:80]
+            titles = ", ".join(names[name] for name in valid or first)
             reason = f"The link asks for {left_out}: not among the checkpoints, or too many."
-            notice(f"{reason if left_out else 'The link names no checkpoint.'} Shown instead: {shown}.")
-    elif any(name not in names for name in st.session_state[KEY]) or len(st.session_state[KEY]) > most:
+            notice(f"{reason if left_out else 'The link names no checkpoint.'} Shown instead: {titles}.")
+    elif any(name not in names for name in st.session_state[KEY]) or len(st.session_state[KEY]) > limit:
         st.session_state[KEY] = first
     else:
         st.session_state[KEY] = st.session_state[KEY]  # else Streamlit drops what was chosen on the page before
     with st.popover("Functions", width=112, key="choose"):
-        look = {"format_func": names.get, "max_selections": most}
-        chosen = st.multiselect(f"Similarity functions, one to {most}", list(names), key=KEY, **look) or first
-    if chosen == first:
+        look = {"format_func": names.get, "max_selections": limit}
+        selected_names = st.multiselect(f"Similarity functions, one to {limit}", list(names), key=KEY, **look) or first
+    if selected_names == first:
         st.query_params.pop(KEY, None)
-    elif asked != chosen:
-        st.query_params[KEY] = chosen
-    by = {entry.name: entry for entry in entries}
-    return [by[name] for name in sorted(chosen, key=list(by).index)]
+    elif requested != selected_names:
+        st.query_params[KEY] = selected_names
+    by_name = {entry.name: entry for entry in entries}
+    return [by_name[name] for name in sorted(selected_names, key=list(by_name).index)]
 
 
 def current_readers(entries: Sequence[Entry]) -> list[Entry]:
-    """Those that are chosen, before their picker is made."""
-    asked, opens = languages.requested_checkpoints(KEY), opening(entries, OPENS)
-    names = [name for name in asked if name in {entry.name for entry in entries}] or opens
+    """The chosen readers, before their picker exists."""
+    requested, opens = languages.requested_checkpoints(KEY), opening(entries, OPENS)
+    names = [name for name in requested if name in {entry.name for entry in entries}] or opens
     return [entry for entry in entries if entry.name in names][: view.MOST]
 
 
@@ -87,42 +87,44 @@ def best_answers(entries: Sequence[Entry], examples: Sequence[questions.Example]
 
     def run() -> list[list[str]]:
         spans = _spans([models.load(entry) for entry in entries], examples)
-        return [[row.passage[slice(*best[0][:2])] for row, best in zip(examples, of)] for of in spans]
+        return [
+            [row.passage[slice(*best[0][:2])] for row, best in zip(examples, reader_spans)] for reader_spans in spans
+        ]
 
     return model_jobs.result(device, ("answers", device, digests, tuple(examples)), "Answering the examples", run)
 
 
 def opening(entries: Sequence[Entry], opens: Sequence[str] = OPENS) -> list[str]:
-    """Those functions as far as they are there, else the first: of readers that cut a passage alike, as most do."""
+    """The default readers: those of `opens`, else the first, among readers with the most common window size."""
     windows = [entry.config["max_tokens"] for entry in entries]
     entries = [entry for entry, size in zip(entries, windows) if size == mode(windows)]
-    by = {metadata.model_setting(entry, "similarity"): entry.name for entry in reversed(entries)}
-    chosen = [by[name] for name in opens if name in by]
-    return chosen if len(chosen) > 1 else [entry.name for entry in entries[: view.MOST]]
+    by_similarity = {metadata.model_setting(entry, "similarity"): entry.name for entry in reversed(entries)}
+    names = [by_similarity[name] for name in opens if name in by_similarity]
+    return names if len(names) > 1 else [entry.name for entry in entries[: view.MOST]]
 
 
 def explain_readers(
-    entries: Sequence[Entry], example: questions.Example, place: DeltaGenerator, most: int = view.MOST
+    entries: Sequence[Entry], example: questions.Example, place: DeltaGenerator, limit: int = view.MOST
 ) -> list[models.Explained]:
-    """What each reader makes of one part of the passage, which of a long one the reader of the page chooses at `place`.
+    """The results of each QA reader on one part of the passage; for a long passage a picker at `place` chooses it.
 
-    Raises TriattnError: what cannot be read, and readers that cut a passage in different places.
+    Raises TriattnError on invalid input, and for readers with different windows.
     """
     example.check()
-    similarity.require_readers(entries, most)
+    similarity.require_readers(entries, limit)
     device, digests = choose_device(), tuple(entry.digest for entry in entries)
     bundles = model_jobs.result(
         device, ("readers", digests), "Loading the readers", lambda: [models.load(entry) for entry in entries]
     )
-    parts, part, known = _parts(bundles[0], example), None, [None] * len(entries)
+    parts, part, known_spans = _parts(bundles[0], example), None, [None] * len(entries)
     if parts > 1:
-        says, key = f"Reading the passage in {parts} parts", ("spans", device, digests, example)
-        run = lambda: [of[0] for of in _spans(bundles, [example])]  # noqa: E731
-        known = model_jobs.result(device, key, says, run, why="this passage")
+        title, key = f"Reading the passage in {parts} parts", ("spans", device, digests, example)
+        run = lambda: [reader_spans[0] for reader_spans in _spans(bundles, [example])]  # noqa: E731
+        known_spans = model_jobs.result(device, key, title, run, why="this passage")
         with place:
-            chosen = url_state.pick("Part of the passage", [BEST, *range(1, parts + 1)], "part", width=150)
-        part = known[-1][0].window if chosen == BEST else chosen - 1
-    return [models.explain(entry, example, part, spans) for entry, spans in zip(entries, known)]
+            part_choice = url_state.pick("Part of the passage", [BEST, *range(1, parts + 1)], "part", width=150)
+        part = known_spans[-1][0].window if part_choice == BEST else part_choice - 1
+    return [models.explain(entry, example, part, spans) for entry, spans in zip(entries, known_spans)]
 
 
 def _parts(bundle, example: questions.Example) -> int:

@@ -12,14 +12,14 @@ PARAMETERS = ("checkpoint", "checkpoints")
 
 
 def replace_retired_names() -> None:
-    """At the top of a page, before its widgets: retired names of the link give way, which is said."""
+    """Replaces retired checkpoint names in the link, with a notice; call it before the page's widgets."""
     if not url_state.is_first_run():
         return
     names = {entry.name for entry in list_checkpoints()}
     for parameter in PARAMETERS:
-        asked = st.query_params.get_all(parameter)
-        current = list(dict.fromkeys(name if name in names else current_name(name) for name in asked))
-        renamed = [name for name in asked if name not in names and current_name(name) in names]
+        requested = st.query_params.get_all(parameter)
+        current = list(dict.fromkeys(name if name in names else current_name(name) for name in requested))
+        renamed = [name for name in requested if name not in names and current_name(name) in names]
         if renamed:
             st.query_params[parameter] = current
             notice(f"No longer shipped: {', '.join(renamed)}. Shown instead: {', '.join(current)}.")

@@ -31,26 +31,26 @@ HELD = 3  # files that a session holds
 
 
 def pick(names: set[str], task: str = "", language: str = "") -> str | Path:
-    """The picker: OWN, FILE, the path of a stored table of just these checkpoints, or what a table of other checkpoints
-    of this task and language is called."""
-    tables, others = stored_tables(names), stored_tables(None, task, language)
-    chosen = url_state.pick("Rows", [OWN, *dict.fromkeys([*tables, *others]), FILE], "rows", width=190)
-    return tables.get(chosen, chosen)
+    """Shows the picker; returns OWN, FILE, the path of a stored table of exactly these checkpoints, or the name of a
+    table of other checkpoints of this task and language."""
+    tables, other_tables = stored_tables(names), stored_tables(None, task, language)
+    choice = url_state.pick("Rows", [OWN, *dict.fromkeys([*tables, *other_tables]), FILE], "rows", width=190)
+    return tables.get(choice, choice)
 
 
-def table(chosen: str | Path, task: str, language: str, entries: Sequence[Entry], wait: bool = False) -> Cases | None:
-    """The chosen table, mined now where it must be; None, and said why, where there is none.  Raises TriattnError.
+def table(choice: str | Path, task: str, language: str, entries: Sequence[Entry], wait: bool = False) -> Cases | None:
+    """The chosen table, mined now if needed; None, with a message, if there is none.  Raises TriattnError.
 
-    wait: mine our own examples only when the reader asks for it; to hand over a file is to ask.
+    wait: mine the project's examples only after a click; an uploaded file is mined at once.
     """
-    if isinstance(chosen, Path):
-        return _load(chosen, chosen.stat().st_mtime_ns)
-    if chosen == OWN:
+    if isinstance(choice, Path):
+        return _load(choice, choice.stat().st_mtime_ns)
+    if choice == OWN:
         return mining.mine_table(entries, sources.example_source(task, language), wait)
-    if chosen != FILE:
+    if choice != FILE:
         names = " ".join(entry.name for entry in entries)
         command = f"`triattn cases {names} DATA --out CASES.parquet`"
-        st.info(f"{chosen} is not mined with these checkpoints: {command} does it.")
+        st.info(f"{choice} is not mined with these checkpoints: {command} does it.")
         return None
     name, content = _uploaded_file(tables=True)
     if not content:
@@ -60,24 +60,24 @@ def table(chosen: str | Path, task: str, language: str, entries: Sequence[Entry]
     return mining.mine_table(entries, _keep_source(sources.uploaded_source(name, content)))
 
 
-def load_source(chosen: str, task: str, language: str) -> Source | None:
-    """The file of rows that a question is put to, OWN or FILE; None, and asked for, where none was uploaded."""
-    if chosen == OWN:
+def load_source(choice: str, task: str, language: str) -> Source | None:
+    """The rows to analyse, OWN or FILE; None, with a request for a file, if none was uploaded."""
+    if choice == OWN:
         return sources.example_source(task, language)
     name, content = _uploaded_file()
     return _keep_source(sources.uploaded_source(name, content)) if content else None
 
 
-def source(mined: Cases) -> Source | None:
-    """The file of a table's rows: uploaded in this session, one of ours, or under `data/`."""
-    about, here = mined.about, [Path("data"), Path(__file__).parents[2] / "data"]
-    return st.session_state.get("files", {}).get(about.sha256) or sources.find_source(about.data, about.sha256, here)
+def source(cases: Cases) -> Source | None:
+    """The file of a table's rows: uploaded in this session, part of the project, or under `data/`."""
+    about, folders = cases.about, [Path("data"), Path(__file__).parents[2] / "data"]
+    return st.session_state.get("files", {}).get(about.sha256) or sources.find_source(about.data, about.sha256, folders)
 
 
-def examples(mined: Cases) -> dict[int, object]:
-    """The examples of a table's rows by line; empty where their file is not here, and of a table of more than TEXTS."""
-    rows = source(mined) if len(mined.rows) <= TEXTS else None
-    return {} if rows is None else _examples(mined.about.task, rows.sha256, rows)
+def examples(cases: Cases) -> dict[int, object]:
+    """The examples of a table's rows by line; empty without their file, and for tables of more than TEXTS rows."""
+    rows = source(cases) if len(cases.rows) <= TEXTS else None
+    return {} if rows is None else _examples(cases.about.task, rows.sha256, rows)
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the texts")
@@ -86,38 +86,38 @@ def _examples(task: str, sha256: str, _source: Source) -> dict[int, object]:
     return {line: example for line, example in read if not isinstance(example, DataError)}
 
 
-def ask_for_file(mined: Cases) -> None:
-    """One line that asks for the file of the rows, whose texts a stored table does not have."""
-    about = mined.about
-    if len(mined.rows) > TEXTS:
+def ask_for_file(cases: Cases) -> None:
+    """Shows a request for the file of the rows, as a stored table has no texts."""
+    about = cases.about
+    if len(cases.rows) > TEXTS:
         note = f"Texts are shown for tables of up to {TEXTS:,} rows; these are in {escape(about.data)}."
         st.html(f'<p class="t-note">{note}</p>')
         return
     request = f"The texts are in {about.data}, which is not here: upload it, or put it under data/"
-    given = st.file_uploader(escape_markdown(request), key="texts", width="stretch")
-    if given is None:
+    upload = st.file_uploader(escape_markdown(request), key="texts", width="stretch")
+    if upload is None:
         return
-    rows = sources.uploaded_source(about.data, given.getvalue())
+    rows = sources.uploaded_source(about.data, upload.getvalue())
     if rows.sha256 != about.sha256:
-        raise DataError(f"{given.name} is another file: its SHA-256 is {rows.sha256[:12]}…, not {about.sha256[:12]}…")
+        raise DataError(f"{upload.name} is another file: its SHA-256 is {rows.sha256[:12]}…, not {about.sha256[:12]}…")
     _keep_source(rows)
     st.rerun()
 
 
 def _uploaded_file(tables: bool = False) -> tuple[str, bytes]:
-    """Name and content of the file of this session, and the place to upload it.  tables: stored ones are read too."""
+    """Shows the uploader; returns name and content of the session's file.  tables: also accept stored tables."""
     limit, endings = st.get_option("server.maxUploadSize"), ["jsonl", "gz", "json"]
     formats = "JSON Lines, of questions SQuAD's own .json too, plain or .gz"
     formats += f", or the Parquet of an earlier run; up to {limit} MB, more with `triattn cases`" if tables else ""
-    given = st.file_uploader(formats, [*endings, "parquet"] if tables else endings, key="file")
-    if given is not None:
-        st.session_state["file of rows"] = (given.name, given.getvalue())
-    name, content = st.session_state.get("file of rows", ("", b""))
-    if given is not None and not content:
+    upload = st.file_uploader(formats, [*endings, "parquet"] if tables else endings, key="file")
+    if upload is not None:
+        st.session_state["rows-file"] = (upload.name, upload.getvalue())
+    name, content = st.session_state.get("rows-file", ("", b""))
+    if upload is not None and not content:
         raise DataError(f"{name}: nothing in it")
     if not content:
         st.info("Upload a file of rows of this task" + (", or the table of an earlier run." if tables else "."))
-    elif given is None:
+    elif upload is None:
         st.html(f'<p class="t-note">Shown: {escape_markdown(name)}, uploaded before.</p>')
     if content:
         st.html(f'<p class="t-note">{SHARED}</p>')
@@ -150,7 +150,7 @@ def _checkpoint_names(about: TableInfo) -> set[str]:
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
-def _about(path: Path, changed: int) -> TableInfo | None:
+def _about(path: Path, modified: int) -> TableInfo | None:
     try:
         return stored.read_info(path)
     except DataError:
@@ -158,7 +158,7 @@ def _about(path: Path, changed: int) -> TableInfo | None:
 
 
 @st.cache_resource(max_entries=12, show_spinner=False)
-def _load(path: Path, changed: int) -> Cases:
+def _load(path: Path, modified: int) -> Cases:
     return stored.open_cases(path)
 
 

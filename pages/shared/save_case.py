@@ -40,23 +40,25 @@ def save_form(task: str, row: Mapping, page: str, query: deep_links.Query | None
 
 
 def form(task: str, row: Mapping, page: str, query: deep_links.Query | None = None) -> None:
-    """The same without the button: note, tags, and where the row is kept already."""
+    """Shows note, tags, and the saved cases of the same row."""
     if query is None:
         query = {name: st.query_params.get_all(name) for name in st.query_params}
     with report_errors(stop=False):
-        kept = book().of(task, row) if book_exists() else []
+        saved_cases = book().of(task, row) if book_exists() else []
         key = sha256("\0".join([task, *texts(dict(row))]).encode()).hexdigest()[:12]
         note = st.text_area("Note", key=f"note-{key}", height=76, max_chars=LONGEST, placeholder="What is to be seen")
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            known = book().tags() if book_exists() else []
-            tags = st.multiselect("Tags", known, key=f"tags-{key}", accept_new_options=True, placeholder="verb, name")
-            if st.button("Keep again" if kept else "Keep", key=f"keep-{key}", width=100):
+            tag_options = book().tags() if book_exists() else []
+            tags = st.multiselect(
+                "Tags", tag_options, key=f"tags-{key}", accept_new_options=True, placeholder="verb, name"
+            )
+            if st.button("Keep again" if saved_cases else "Keep", key=f"keep-{key}", width=100):
                 with report_errors(stop=False):
-                    kept = [
+                    saved_cases = [
                         book().keep(Case(task, dict(row), note, tuple(tags), page, deep_links.format_query(query))),
-                        *kept,
+                        *saved_cases,
                     ]
-    for case in kept[:3]:
+    for case in saved_cases[:3]:
         _show_saved(case)
 
 

@@ -17,8 +17,8 @@ def scores(entry: Entry, split: str) -> tuple[float, ...]:
     stamp = record_stamp()
     if entry.config.get("kind") == "tan" and entry.name in _swept(stamp):
         return _scores(entry.name, entry.digest, split, stamp, entry)
-    own, score = metadata.seed_scores_of(entry), metadata.main_score(entry, split)
-    return tuple(own) if own and split == "test" else () if score is None else (score,)
+    seed_scores, score = metadata.seed_scores_of(entry), metadata.main_score(entry, split)
+    return tuple(seed_scores) if seed_scores and split == "test" else () if score is None else (score,)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

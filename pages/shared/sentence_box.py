@@ -37,8 +37,8 @@ def listen() -> None:
     _enter(key="sentence-enter")
 
 
-def box(label: str, opens: str | None, key: str, **more) -> str:
-    """The box; its text is in the URL under its key.  opens: its text before anything is typed, None where the session
-    state has it."""
-    known = {} if opens is None else {"value": opens}
-    return st.text_area(label, **known, key=key, height="content", bind="query-params", **more) or ""
+def box(label: str, opens: str | None, key: str, **options) -> str:
+    """Shows the box; its text is in the URL under its key.  opens: the default text, None if it is in the session
+    state."""
+    initial = {} if opens is None else {"value": opens}
+    return st.text_area(label, **initial, key=key, height="content", bind="query-params", **options) or ""

@@ -22,8 +22,8 @@ OPENS = "trec"  # the first example is a question
 
 @dataclass(frozen=True)
 class SentencePage:
-    """The top of a page: the checkpoint that is asked, of what, and what it predicts; layer: the chosen one, as sites
-    begin.  settings: the row of pickers, for the page to go on with."""
+    """The top of a page: checkpoint, example and prediction; layer: the chosen one, a prefix of site names.
+    settings: the row of pickers, which the page extends."""
 
     entry: Entry
     example: Any
@@ -34,30 +34,30 @@ class SentencePage:
     def link(self) -> dict[str, str]:
         """The parameters of a link to another page with the same texts, layer and checkpoint."""
         text, several, _ = self.layer.partition("/")
-        of = {"of": text} if several else {}
-        return {**ENCODED[self.entry.config["task"]].texts(self.example), "checkpoint": self.entry.name, **of}
+        layer_query = {"of": text} if several else {}
+        return {**ENCODED[self.entry.config["task"]].texts(self.example), "checkpoint": self.entry.name, **layer_query}
 
 
 def open_page(title: str, lead: str, mechanisms: Sequence[str]) -> SentencePage:
-    """Heading, texts, prediction, pickers of checkpoint and layer; the page ends where there is no checkpoint."""
+    """Shows heading, texts, prediction, and the pickers of checkpoint and layer; stops the page if there is none."""
     head, _ = style.opening()
     style.say(head, title, lead)
     entries = sentence_models(mechanisms)
     if not entries:
         st.info(f"No {mechanisms[0].upper()} checkpoint is here yet: Checkpoints lists what there is.")
         st.stop()
-    typed = example(current_checkpoint(entries).config["task"])
-    says = st.container()
+    row = example(current_checkpoint(entries).config["task"])
+    answer_place = st.container()
     settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
     with settings:
         entry = checkpoint(entries)
     with report_errors():
-        explained = models.explain(entry, typed)
+        explained = models.explain(entry, row)
     with settings:
         at = layer(explained.trace)
-    with says:
+    with answer_place:
         pair_input.prediction(explained)
-    return SentencePage(entry, typed, explained, at, settings)
+    return SentencePage(entry, row, explained, at, settings)
 
 
 def sentence_models(mechanisms: Sequence[str]) -> list[Entry]:
@@ -69,17 +69,17 @@ def sentence_models(mechanisms: Sequence[str]) -> list[Entry]:
 
 
 def current_checkpoint(entries: Sequence[Entry]) -> Entry:
-    """The checkpoint that is asked for, before its picker is made; else the first."""
-    asked = languages.requested_checkpoints("checkpoint")
-    return next((entry for entry in entries if entry.name in asked), entries[0])
+    """The requested checkpoint, before its picker exists; else the first."""
+    requested = languages.requested_checkpoints("checkpoint")
+    return next((entry for entry in entries if entry.name in requested), entries[0])
 
 
 def example(task: str) -> Any:
-    """The row of texts and examples; an example of the task, with its label where it is one of the project's."""
-    room, known = ENCODED[task], ENCODED[task].examples()
+    """Shows the texts and the examples menu; returns an example of the task, with its label if it is the project's."""
+    room, examples = ENCODED[task], ENCODED[task].examples()
     for name in {name for other in ENCODED.values() for name in other.TEXTS} - set(room.TEXTS):
         st.query_params.pop(name, None)
-    opens, texts = room.texts(known[0]), {}
+    opens, texts = room.texts(examples[0]), {}
     with st.container(horizontal=True, vertical_alignment="bottom", key="pair"):
         for name, title in room.TEXTS.items():
             label = title.removeprefix("The ").capitalize()
@@ -91,15 +91,15 @@ def example(task: str) -> Any:
             "format_func": lambda item: _title(task, item),
             "width": 112,
         }
-        st.menu_button("Examples", known, key=f"{task}-example", **look)
+        st.menu_button("Examples", examples, key=f"{task}-example", **look)
     for name, text in texts.items():
-        whole = max(len(text), st.session_state.pop(f"whole_{name}", 0))
-        if whole > pair_input.LIMIT:
-            notice(f"{room.TEXTS[name]} has {whole:,} characters: only the first {pair_input.LIMIT:,} are kept.")
+        full_length = max(len(text), st.session_state.pop(f"full-length-{name}", 0))
+        if full_length > pair_input.LIMIT:
+            notice(f"{room.TEXTS[name]} has {full_length:,} characters: only the first {pair_input.LIMIT:,} are kept.")
     texts = {name: text[: pair_input.LIMIT] for name, text in texts.items()}
     carried_input.carry_input(texts=texts)
-    match = next((item for item in known if room.texts(item) == texts), None)
-    return match or replace(known[0], label=None, id="", **texts)
+    match = next((item for item in examples if room.texts(item) == texts), None)
+    return match or replace(examples[0], label=None, id="", **texts)
 
 
 def checkpoint(entries: Sequence[Entry]) -> Entry:

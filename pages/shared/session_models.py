@@ -24,8 +24,8 @@ class Shared(Models):
     def explain(self, entry: Entry, example: Any, option: int | None = None) -> Explained:
         return models.explain(entry, example, option)
 
-    def answer(self, entry: Entry, says: str, then: Callable[[Any], Any], *arguments: Any) -> Any:
-        return models.answer(entry, says, then, *arguments)
+    def answer(self, entry: Entry, title: str, then: Callable[[Any], Any], *arguments: Any) -> Any:
+        return models.answer(entry, title, then, *arguments)
 
     def read(self, explained: Explained, reading: TokenGrouping, site: str = "") -> Explained:
         return models.read(explained, reading, site)

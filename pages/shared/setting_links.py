@@ -18,9 +18,9 @@ TEXTS = ("passage", "question")
 
 
 def redirect_setting_names(page: StreamlitPage) -> None:
-    """Before a page runs: a link that says settings by their own names is one with the parameters of its widgets.
+    """Translates a link that uses setting names into one with the parameters of the page's widgets.
 
-    Of what does not fit the reader hears, and the page opens without it.
+    Invalid settings are reported in a notice, and the page opens without them.
     """
     if not any(name in st.query_params for name in OWN):
         return
@@ -28,19 +28,19 @@ def redirect_setting_names(page: StreamlitPage) -> None:
     from triattn_core.scenes.catalogue import SCENES
 
     kind = SCENES[page.url_path].settings if page.url_path in SCENES else None
-    if kind is None or not (own := [name for name in OWN if name in st.query_params and _is_setting(name, kind)]):
+    if kind is None or not (own_names := [name for name in OWN if name in st.query_params and _is_setting(name, kind)]):
         return
     task = _task()
     pairs = [f"{name}={st.query_params[name]}" for name in {*kind.model_fields, *ALIASES, *SITE} & set(st.query_params)]
-    link = {name: st.query_params.get_all(name) for name in st.query_params if name not in own}
+    link = {name: st.query_params.get_all(name) for name in st.query_params if name not in own_names}
     try:
         link |= write_link(validate_settings(kind, cli_settings.read(kind, pairs, task), "The link"), task)
     except ConfigError as error:
         notice(str(error))
-        for name in own:
+        for name in own_names:
             del st.query_params[name]
         return
-    if not set(own) & set(link):  # else it would lead to itself
+    if not set(own_names) & set(link):  # else it would lead to itself
         st.switch_page(page, query_params=link)
 
 

@@ -70,8 +70,8 @@ def note_example(example: Any) -> None:
 
 
 def show_effect() -> None:
-    """At the end of a page, when its figure is drawn: the study's number and the answers of its checkpoints, and what
-    an edit of its input does to them."""
+    """Shows the study's number and the answers of its checkpoints, also for an edited input; call it at the end of a
+    page."""
     strip = _strip.get()
     if strip is None or type(strip.example) is not type(strip.study.edited):
         return
@@ -79,10 +79,10 @@ def show_effect() -> None:
     entries = {entry.name: entry for entry in (*models.entries(), *laboratory_checkpoints())}
     if not {*study.checkpoints} <= {*entries}:
         return
-    shown = [first] if _url_values(strip.example) == _url_values(first) else [first, strip.example]
+    examples = [first] if _url_values(strip.example) == _url_values(first) else [first, strip.example]
     try:
-        chosen = [entries[name] for name in study.checkpoints]
-        columns = [_numbers(strip.name, study, chosen, example) for example in shown]
+        study_entries = [entries[name] for name in study.checkpoints]
+        columns = [_numbers(strip.name, study, study_entries, example) for example in examples]
     except TriattnError as error:
         strip.place.html(f"<p><b>With your input:</b> {escape(str(error))}</p>")
         return

@@ -194,7 +194,7 @@ def heading(title: str, sentence: str, intro: bool = False) -> None:
 
 
 def opening() -> tuple[DeltaGenerator, DeltaGenerator]:
-    """The same in two steps, where a control decides the sentence: the place of the heading (see `say`), and the one
+    """The same in two steps, if a control decides the sentence: the place of the heading (see `say`), and the toolbar
     beside it."""
     _through_app()
     url_state.arrive()
@@ -202,12 +202,12 @@ def opening() -> tuple[DeltaGenerator, DeltaGenerator]:
     st.html(f"<style>:root{{{variables}}}{CSS}{sentence_box.CSS}</style>")
     with st.container(horizontal=True, key="top"):
         place = st.empty()
-        beside = st.container(horizontal=True, vertical_alignment="center", width="content", key="beside")
+        toolbar = st.container(horizontal=True, vertical_alignment="center", width="content", key="beside")
     copy_link.button()
     open_notices()
     study_strip.show()
     replace_retired_names()
-    return place, beside
+    return place, toolbar
 
 
 def say(place: DeltaGenerator, title: str, sentence: str, intro: bool = False) -> None:

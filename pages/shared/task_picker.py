@@ -18,7 +18,7 @@ AXIS = '<b class="t-{0}">{0}</b>'.format
 
 @dataclass(frozen=True)
 class Words:
-    """What a task is called on the pages, which way its attention runs, and to what its context folds.
+    """The labels of a task on the pages, its attention directions, and the units of its context.
 
     cube, side, options: the sentence beside the heading of each page, of the cube by direction, side by side with
     mechanisms and with options.
@@ -43,10 +43,10 @@ ROWS = f"one scale: how each {QUERY} token shares out its attention among {KEY_A
 
 
 def _choice(task: ChoiceTask) -> Words:
-    """Of a task that chooses among texts: made of its own words."""
+    """The labels of a task that chooses among texts, from its own words."""
     words = task.WORDS
-    (first, second), same = words.sides, words.ways[0].removesuffix("s")
-    asks, asked, context = (axis[0].lower() + axis[1:] for axis in words.axes)
+    (first, second), unit = words.sides, words.ways[0].removesuffix("s")
+    query_axis, key_axis, context = (axis[0].lower() + axis[1:] for axis in words.axes)
 
     def roles(query: str, key: str) -> str:
         return f"{query[0].upper()}{query[1:]} {QUERY}, {key} {KEY_AXIS}, {context} {CONTEXT}."
@@ -55,9 +55,9 @@ def _choice(task: ChoiceTask) -> Words:
         task.LABEL,
         _directions(first, second),
         words.ways,
-        {"a_over_b": roles(asks, asked), "b_over_a": roles(asked, asks)},
+        {"a_over_b": roles(query_axis, key_axis), "b_over_a": roles(key_axis, query_axis)},
         f"One {words.noun}, several mechanisms, {ROWS}",
-        f"Two {second}s under one model: {LOOKS} {same} under both.",
+        f"Two {second}s under one model: {LOOKS} {unit} under both.",
     )
 
 
@@ -85,29 +85,31 @@ TASKS = {name: _choice(task) if task.FORM.chooses else _pair(task) for name, tas
 
 def available_tasks(mechanisms: Sequence[str]) -> list[str]:
     """The tasks that have a checkpoint of one of these mechanisms."""
-    there = {entry.config["task"] for entry in models.entries(mechanisms=mechanisms)}
-    return [name for name in TASKS if name in there]
+    tasks_here = {entry.config["task"] for entry in models.entries(mechanisms=mechanisms)}
+    return [name for name in TASKS if name in tasks_here]
 
 
 def picker(mechanisms: Sequence[str], *keys: str) -> str:
-    """The task, in the URL: by default that of the checkpoints that the link names, else the first that is here.
+    """The chosen task, in the URL; by default that of the checkpoints in the link, else the first available.
 
     keys: the page's widgets that hold checkpoints.
     """
-    there, link = available_tasks(mechanisms) or list(TASKS)[:1], st.query_params.get(KEY)
-    if len(there) == 1:
-        if link is not None and link != TASKS[there[0]].label:
+    tasks_here, link = available_tasks(mechanisms) or list(TASKS)[:1], st.query_params.get(KEY)
+    if len(tasks_here) == 1:
+        if link is not None and link != TASKS[tasks_here[0]].label:
             notice(f"The link asks for task {link[:60]!r}: there is no checkpoint for it here.")
-        return there[0]
+        return tasks_here[0]
     url_state.forget(KEY)
-    if link is None and st.session_state.get(KEY) not in there:
-        asked = [name for key in keys for name in languages.requested_checkpoints(key)]
-        requested = [name for name in there for entry in models.entries(name, mechanisms) if entry.name in asked]
-        carried = [name for name in there if name == carried_input.task()]
-        st.session_state[KEY] = (requested or carried or there)[0]
-    chosen = url_state.segments("Task", there, KEY, show=label, label_visibility="collapsed", on_change=_reset_units)
-    carried_input.carry_input(task=chosen)
-    return chosen
+    if link is None and st.session_state.get(KEY) not in tasks_here:
+        requested_names = [name for key in keys for name in languages.requested_checkpoints(key)]
+        requested = [
+            name for name in tasks_here for entry in models.entries(name, mechanisms) if entry.name in requested_names
+        ]
+        carried = [name for name in tasks_here if name == carried_input.task()]
+        st.session_state[KEY] = (requested or carried or tasks_here)[0]
+    task = url_state.segments("Task", tasks_here, KEY, show=label, label_visibility="collapsed", on_change=_reset_units)
+    carried_input.carry_input(task=task)
+    return task
 
 
 def _reset_units() -> None:
@@ -124,8 +126,8 @@ def label(name: str) -> str:
 
 
 def missing(mechanisms: Sequence[str]) -> None:
-    """One line that names the tasks without a checkpoint."""
-    there = available_tasks(mechanisms)
-    names = [words.label.lower() for name, words in TASKS.items() if name not in there]
-    if there and names:
+    """Shows the names of the tasks without a checkpoint."""
+    tasks_here = available_tasks(mechanisms)
+    names = [words.label.lower() for name, words in TASKS.items() if name not in tasks_here]
+    if tasks_here and names:
         st.html(f'<p class="t-note">No checkpoint is here yet for {" and ".join(names)}.</p>')

@@ -30,19 +30,19 @@ SINKS = (
 
 @dataclass(frozen=True)
 class Pick:
-    """One picker.  key: its name in the URL; axes: those that fold as it says; ways: of `text_units.UNITS`; plain: what
-    its tokens are called."""
+    """One picker.  key: its name in the URL; axes: those that it groups; units: of `text_units.UNITS`; token_name: the
+    label of the unit `tokens`."""
 
     label: str
     key: str
     axes: tuple[str, ...]
-    ways: Sequence[str] = SIDES
-    plain: str = "tokens"
+    units: Sequence[str] = SIDES
+    token_name: str = "tokens"
 
 
 QUERY, KEY = Pick("Query as", "query-as", ("query",)), Pick("Key as", "key-as", ("key",))
 TEXT = Pick("Tokens as", "tokens-as", ("query", "key"), SIDES[:3])  # of texts that attend to themselves
-COIN = replace(TEXT, ways=("tokens", "phrases"))
+COIN = replace(TEXT, units=("tokens", "phrases"))
 PASSAGE = tuple(  # a reader's tokens are words already
     Pick(f"{name} as", f"{name.lower()}-as", (axis,), ("tokens", "phrases", "sentences"), "words")
     for name, axis in (("Passage", "query"), ("Question", "key"))
@@ -61,7 +61,7 @@ BESIDE = {  # side by side: the pickers, whether tokens are hidden, what is told
     ),
     "options": ((QUERY,), True, "Keys are summed here; the context folds beside this button."),
     "inputs": (
-        tuple(replace(pick, ways=SIDES[:2]) for pick in (QUERY, KEY)),
+        tuple(replace(pick, units=SIDES[:2]) for pick in (QUERY, KEY)),
         False,
         "Two inputs are read in tokens or words, and nothing is hidden: an edited phrase is another phrase, and each "
         f"input has sinks of its own. {WHOLE}",
@@ -69,25 +69,25 @@ BESIDE = {  # side by side: the pickers, whether tokens are hidden, what is told
 }
 
 
-def controls(picks: Sequence[Pick], hide: bool = True, says: str = "") -> TokenGrouping:
-    """The button "Read as" and what is in it.  hide: offer to hide special tokens and sinks; says: what else."""
+def controls(picks: Sequence[Pick], hide: bool = True, note: str = "") -> TokenGrouping:
+    """Shows the button "Read as" with its pickers.  hide: offer to hide special tokens and sinks; note: a hint."""
     with st.popover("Read as", width=96, key="reading"):
         with st.container(horizontal=True, key="read-as"):
             units = [_pick_unit(pick) for pick in picks]
-        written, ways = "", {unit for pick in picks for unit in pick.ways}
+        written, unit_names = "", {unit for pick in picks for unit in pick.units}
         if "phrases" in units:
             label = "Your own phrases, separated by |"
             written = st.text_input(label, key="phrases", bind="query-params", placeholder="a bat | my team")
-        st.caption(PIECES * ("words" in ways) + PHRASES * ("phrases" in ways) + MASS + f" {says}")
+        st.caption(PIECES * ("words" in unit_names) + PHRASES * ("phrases" in unit_names) + MASS + f" {note}")
         hidden, times = _hiding_controls() if hide else (False, None)
-    own = tuple(filter(None, (phrase.strip() for phrase in (written or "")[:LONGEST].split("|"))))
-    named = {axis: unit for pick, unit in zip(picks, units) for axis in pick.axes}
-    return TokenGrouping.of(own, hidden, times, **named)
+    phrases = tuple(filter(None, (phrase.strip() for phrase in (written or "")[:LONGEST].split("|"))))
+    unit_of_axis = {axis: unit for pick, unit in zip(picks, units) for axis in pick.axes}
+    return TokenGrouping.of(phrases, hidden, times, **unit_of_axis)
 
 
 def _pick_unit(pick: Pick) -> str:
-    names = {"tokens": pick.plain}
-    return url_state.pick(pick.label, list(pick.ways), pick.key, show=lambda unit: names.get(unit, unit), width=112)
+    names = {"tokens": pick.token_name}
+    return url_state.pick(pick.label, list(pick.units), pick.key, show=lambda unit: names.get(unit, unit), width=112)
 
 
 def _hiding_controls() -> tuple[bool, float]:
@@ -106,7 +106,7 @@ def missing(texts: Mapping[str, str], reading: TokenGrouping) -> None:
 
 
 def of_texts(reading: TokenGrouping) -> dict:
-    """What TEXT says, as settings of a case card."""
+    """The choices of TEXT as settings of a case card."""
     return {"read": dict(reading.ways)["query"], "phrases": reading.own}
 
 
@@ -116,9 +116,9 @@ def ending(reading: TokenGrouping) -> str:
 
 
 def of_passage(reading: TokenGrouping) -> dict:
-    """What PASSAGE says, as settings of a case card."""
-    ways = {axis: "words" if unit == "tokens" else unit for axis, unit in reading.ways}
-    return {"passage": ways["query"], "question": ways["key"], "phrases": reading.own}
+    """The choices of PASSAGE as settings of a case card."""
+    units = {axis: "words" if unit == "tokens" else unit for axis, unit in reading.ways}
+    return {"passage": units["query"], "question": units["key"], "phrases": reading.own}
 
 
 def command(read: AttentionTrace, facts: Mapping, cell: Sequence[int]) -> str:

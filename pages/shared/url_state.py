@@ -24,29 +24,36 @@ def pick(
     key: str,
     default: int = 0,
     show: Callable[[Any], str] = str,
-    why: Callable[[str], str] = lambda asked: "",
-    **more,
+    why: Callable[[str], str] = lambda text: "",
+    **widget_options,
 ) -> Any:
     """A selectbox in the URL. `show` gives an option its text in box and URL. Needs at least one option.
 
-    why: what is said of a text that the link asks for and that is none of these, where there is a reason.
+    why: the reason why a text in the link is not an option, "" without one.
     """
     validate_url(label, options, key, default, show, why)
-    return st.selectbox(label, options, default, show, key=key, bind="query-params", **more)
+    return st.selectbox(label, options, default, show, key=key, bind="query-params", **widget_options)
 
 
 def segments(
-    label: str, options: Sequence[Any], key: str, default: int = 0, show: Callable[[Any], str] = str, **more
+    label: str, options: Sequence[Any], key: str, default: int = 0, show: Callable[[Any], str] = str, **widget_options
 ) -> Any:
     """A segmented control in the URL, with always one chosen."""
     validate_url(label, options, key, default, show)
-    chosen = st.segmented_control(
-        label, options, default=options[default], required=True, format_func=show, key=key, bind="query-params", **more
+    choice = st.segmented_control(
+        label,
+        options,
+        default=options[default],
+        required=True,
+        format_func=show,
+        key=key,
+        bind="query-params",
+        **widget_options,
     )
-    return options[default] if chosen is None else chosen
+    return options[default] if choice is None else choice
 
 
-def number(label: str, low: int, high: int, default: int, key: str, **more) -> int:
+def number(label: str, low: int, high: int, default: int, key: str, **widget_options) -> int:
     """A whole number in the URL."""
     forget(key)
     requested, current = st.query_params.get(key), st.session_state.get(key)
@@ -59,7 +66,7 @@ def number(label: str, low: int, high: int, default: int, key: str, **more) -> i
     elif current is not None and is_first_run() and requested is None:
         carry(key, current, None if current == default else str(current))
     try:
-        return int(st.number_input(label, low, high, default, key=key, bind="query-params", **more))
+        return int(st.number_input(label, low, high, default, key=key, bind="query-params", **widget_options))
     except OverflowError:  # a link of more digits than Streamlit reads
         return default
 
@@ -99,9 +106,9 @@ def site(direction: str, layers: int, heads: int, opens: Callable[[int], int | N
 
 
 def selected_row(key: str) -> int | None:
-    """The row of a table that was just chosen, by its box or by any of its cells."""
-    chosen = st.session_state[key]["selection"]
-    rows = [row for row, _ in chosen.get("cells", [])] or chosen["rows"]
+    """The row of a table that was just selected, by its box or by any of its cells."""
+    selection = st.session_state[key]["selection"]
+    rows = [row for row, _ in selection.get("cells", [])] or selection["rows"]
     return rows[-1] if rows else None
 
 
@@ -111,14 +118,14 @@ def mark(key: str, row: int | None) -> None:
 
 
 def steps(parameter: str, values: Sequence[Any], now: Any) -> None:
-    """Buttons to the row before and to the next: keys do not move the choice of a table.  values: what the URL calls
-    its rows."""
+    """Shows buttons to the previous and the next row, as keys do not move a table's selection.  values: of the rows in
+    the URL."""
     at = list(values).index(now)
     with st.container(horizontal=True, key=f"steps-{parameter}"):
         for label, to in (("Previous", at - 1), ("Next", at + 1)):
-            there = 0 <= to < len(values)
-            value = str(values[to]) if there else ""
-            look = {"key": f"{label}-{parameter}", "width": 92, "disabled": not there}
+            exists = 0 <= to < len(values)
+            value = str(values[to]) if exists else ""
+            look = {"key": f"{label}-{parameter}", "width": 92, "disabled": not exists}
             st.button(label, **look, on_click=_go, args=(parameter, value))
 
 
@@ -132,24 +139,24 @@ def validate_url(
     key: str,
     default: int,
     show: Callable[[Any], str],
-    why: Callable[[str], str] = lambda asked: "",
+    why: Callable[[str], str] = lambda requested: "",
 ) -> None:
-    """Before the widget is made: says what of the URL is of no use, and replaces a choice no longer offered."""
+    """Reports an invalid URL value and replaces a choice that is no longer an option; call it before the widget."""
     forget(key)
-    asked, texts = st.query_params.get(key), [show(option) for option in options]
-    if asked is not None and asked not in texts and key not in st.session_state:
-        hint = why(asked) or choices(asked[:60], texts)
+    requested, texts = st.query_params.get(key), [show(option) for option in options]
+    if requested is not None and requested not in texts and key not in st.session_state:
+        hint = why(requested) or choices(requested[:60], texts)
         hint += "" if hint.endswith("?") else "."
-        asked = asked if len(asked) <= 60 else asked[:60] + "…"
-        notice(f"The link asks for {label.lower()} {asked!r}; {hint} Shown instead: {texts[default]}.")
-        if not asked:  # Streamlit would take it for no choice at all
+        requested = requested if len(requested) <= 60 else requested[:60] + "…"
+        notice(f"The link asks for {label.lower()} {requested!r}; {hint} Shown instead: {texts[default]}.")
+        if not requested:  # Streamlit would take it for no choice at all
             with suppress(StreamlitAPIException):
                 del st.query_params[key]
     current = st.session_state.get(key)
     if key in st.session_state and current not in options:
         # The same by name, such as a checkpoint measured anew; deleting it would leave the old choice on the screen.
-        same = [option for option, text in zip(options, texts) if current is not None and text == show(current)]
-        st.session_state[key] = same[0] if same else options[default]
+        matches = [option for option, text in zip(options, texts) if current is not None and text == show(current)]
+        st.session_state[key] = matches[0] if matches else options[default]
     elif key in st.session_state and is_first_run() and key not in st.query_params:
         carry(key, current, None if current == options[default] else show(current))
 
@@ -176,7 +183,7 @@ def recall(key: str, value: Any) -> None:
 
 
 def forget(key: str) -> None:
-    """Drops what stands under a key from longer ago than the page that was left: a link that was clicked counts."""
+    """Drops the value of a key that is older than the previous page, so that a clicked link takes precedence."""
     seen, visit = st.session_state.setdefault("seen", {}), st.session_state.get("visit", 0)
     if is_first_run() and key in st.session_state and seen.get(key) not in (visit, visit - 1):
         del st.session_state[key]

@@ -76,8 +76,8 @@ def _as_above(*texts: str) -> None:
 
 
 def with_first_change_undone(a: str, b: str) -> str:
-    """The second sentence with its first words that the first one has otherwise put as there; of equal sentences
-    without its last word."""
+    """The second sentence with its first difference from the first one undone; without its last word if they are
+    equal."""
     left, right = _WORDS.findall(a), _WORDS.findall(b)
     for kind, i, j, k, m in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         if kind != "equal":
@@ -87,14 +87,14 @@ def with_first_change_undone(a: str, b: str) -> str:
 
 
 def _text(part: str, text: str) -> str:
-    """One text to write in; it opens without its first line or sentence."""
+    """Shows a text field, by default without the first line or sentence; returns the edited text."""
     lines = text.splitlines()
     ends = sentences(text)
     opens = "\n".join(lines[1:]) if len(lines) > 1 else text[ends[1][0] :] if len(ends) > 1 else text
-    key, of = f"{TEXT}-{part}", st.session_state.setdefault("edited texts", {})
-    if of.get(part) != text:
-        link = st.query_params.get(TEXT) if not of else None
-        of[part] = text
+    key, texts_seen = f"{TEXT}-{part}", st.session_state.setdefault("edited texts", {})
+    if texts_seen.get(part) != text:
+        link = st.query_params.get(TEXT) if not texts_seen else None
+        texts_seen[part] = text
         st.session_state[key] = link or opens
     written = st.text_area("Edited", key=key, height=110)[: choice_input.LIMIT]
     if written != opens and len(urlencode({TEXT: written})) <= choice_input.LINK:
@@ -105,7 +105,7 @@ def _text(part: str, text: str) -> str:
 
 
 def show_effect(comparison: Comparison) -> None:
-    """One line: what the edit does to the answer."""
+    """Shows one line: the effect of the edit on the answer."""
     before, after = (explained.prediction for explained in comparison.explained)
     at = before.best
     shift = after.probabilities[at] - before.probabilities[at]

@@ -10,13 +10,13 @@ from triattn_core.scenes.side_by_side import Settings
 
 
 def show(page: PageScene, settings: Settings) -> None:
-    """Of the models of a scene."""
+    """Shows the maps of the models of a scene."""
     comparison = page.scene.comparison
     attention_worth.notes(comparison.entries)
     explore(page)
     names = checkpoint_picker.short_names([explained.entry for explained in comparison.explained])
-    named = dict(zip(names, (explained.trace for explained in comparison.explained)))
-    head_strip.show_models(named, f"{settings.site.rsplit('/', 1)[0]}/weight", page.key, settings.head)
+    traces = dict(zip(names, (explained.trace for explained in comparison.explained)))
+    head_strip.show_models(traces, f"{settings.site.rsplit('/', 1)[0]}/weight", page.key, settings.head)
     if measured := attention_worth.table(comparison.entries):
         st.html(measured)
     figures.numbers("All cells as numbers", lambda: page.scene.table, "numbers")

@@ -14,9 +14,9 @@ DIRECTION = "a_over_b"
 
 
 def settings(task: str, words: Words) -> tuple[Entry, Choice, str]:
-    """The pickers: which checkpoint, layer, head and quantity, and to what the context folds.
+    """Shows the pickers; returns the checkpoint, the layer, head and quantity, and the unit of the context.
 
-    Cells are not offered: long texts are cut into other cells with another option.
+    Tokens are not offered: with another option long texts are truncated to other tokens.
     """
     _, entries = languages.single(models.entries(task, ("tri",)), "checkpoint", prefer="en")
     if not entries:
@@ -25,5 +25,5 @@ def settings(task: str, words: Words) -> tuple[Entry, Choice, str]:
     entry = url_state.pick("Checkpoint", entries, "checkpoint", show=lambda entry: entry.name, width=190)
     model = entry.config["model"]
     choice = url_state.site(DIRECTION, int(model.get("layers", 2)), int(model.get("heads", 12)))
-    ways = [unit for unit in words.ways if unit != "tokens"]
-    return entry, choice, url_state.pick("Context as", ways, "context", width=108)
+    units = [unit for unit in words.ways if unit != "tokens"]
+    return entry, choice, url_state.pick("Context as", units, "context", width=108)

@@ -20,22 +20,22 @@ from pages.side_by_side import answers, maps, pickers
 from triattn_core.tasks import TASKS, InputForm, form
 from triattn_core.views.side_by_side import FEWEST
 
-head, beside = style.opening()
-with beside:
+head, toolbar = style.opening()
+with toolbar:
     task = task_picker.picker(checkpoint_picker.KINDS, checkpoint_picker.KEY, "checkpoint")
     choice_input.controls(task)
 words, pairs = task_picker.TASKS[task], form(task) is InputForm.PAIR
 style.say(head, "Side by side", words.side)
 task_picker.missing(checkpoint_picker.KINDS)
-known = models.entries(task, checkpoint_picker.KINDS)
-speaks, entries = checkpoint_picker.pick_language(known, prefer="en")
+all_entries = models.entries(task, checkpoint_picker.KINDS)
+speaks, entries = checkpoint_picker.pick_language(all_entries, prefer="en")
 example = pair_input.pair(speaks, TASKS[task]) if pairs else choice_input.example(task)
 edits, predictions = st.container(), st.container()
 if len(entries) < FEWEST:
     st.info("Side by side needs two checkpoints of one task: Checkpoints lists what there is.")
     st.stop()
 with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
-    chosen, settings = pickers.pick(task, words, entries)
+    checkpoints, settings = pickers.pick(task, words, entries)
     several = settings.compare == pickers.MECHANISMS
     if not several:
         style.say(head, "Side by side", words.options if settings.compare == pickers.OPTIONS else pickers.EDITS)
@@ -44,7 +44,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
 settings = pickers.with_edit(settings, edits, task, example)
 above = st.container()  # a changing number of lines here must not move the figure, which would be shown twice
 with above, report_errors():
-    page = PageScene.build("side_by_side", chosen, example, settings)
+    page = PageScene.build("side_by_side", checkpoints, example, settings)
 comparison = page.scene.comparison
 page.key = canvas_component.key("side", *comparison.parts)
 with above:

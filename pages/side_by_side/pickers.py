@@ -22,25 +22,25 @@ EDITS = (
 
 
 def pick(task: str, words: Words, entries: Sequence[Entry]) -> tuple[list[Entry], Settings]:
-    """The chosen checkpoints, and what is chosen on the page but the edited input."""
+    """The chosen checkpoints and settings, without the edited input."""
     pairs = form(task) is InputForm.PAIR
     compare = url_state.pick("Compare", [MECHANISMS, *[OPTIONS] * (not pairs), INPUTS], "compare", width=112)
-    chosen: dict[str, Any] = {"compare": compare}
+    choices: dict[str, Any] = {"compare": compare}
     if compare == MECHANISMS:
-        shown, choice, gap = checkpoint_picker.settings(entries, words)
-        chosen["difference"] = (gap[0] + 1, gap[1] + 1)
+        selected_entries, choice, gap = checkpoint_picker.settings(entries, words)
+        choices["difference"] = (gap[0] + 1, gap[1] + 1)
     elif compare == OPTIONS:
-        entry, choice, chosen["context"] = option_picker.settings(task, words)
-        shown = [entry]
+        entry, choice, choices["context"] = option_picker.settings(task, words)
+        selected_entries = [entry]
     else:
         entry, choice = edited_input.settings(entries, words)
-        shown = [entry]
+        selected_entries = [entry]
     if not pairs:
-        given = choice_input.current_input(task)
-        chosen["option"] = None if given.option is None else given.option + 1
-        chosen["other"] = given.other + 1 if compare == OPTIONS and given.other is not None else None
+        current = choice_input.current_input(task)
+        choices["option"] = None if current.option is None else current.option + 1
+        choices["other"] = current.other + 1 if compare == OPTIONS and current.other is not None else None
     grouping = token_grouping.controls(*token_grouping.BESIDE[compare])
-    return shown, Settings(**Settings.of(choice, **chosen, **grouping.settings))
+    return selected_entries, Settings(**Settings.of(choice, **choices, **grouping.settings))
 
 
 def with_edit(settings: Settings, place: DeltaGenerator, task: str, example: Any) -> Settings:

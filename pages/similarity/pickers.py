@@ -16,7 +16,7 @@ def pick(entries: Sequence[Entry]) -> tuple[list[Entry], Settings]:
     """The chosen readers, and what is chosen of them but the part of a long passage."""
     chosen = qa_models.pick_readers(entries)
     before = st.container(width="content", key="quantities")
-    grouping = token_grouping.controls(token_grouping.PASSAGE, hide=False, says=token_grouping.TERMS)
+    grouping = token_grouping.controls(token_grouping.PASSAGE, hide=False, note=token_grouping.TERMS)
     with before:
         quantities = list(SCALES)["query" in grouping.folds :]
         quantity = url_state.segments("Quantity", quantities, "quantity", quantities.index("centred"))

@@ -39,12 +39,12 @@ with top.settings:
     masks = str(top.explained.trace.meta["masks"]).split(",")
     head = url_state.pick("Head", list(range(1, len(masks) + 1)), "head", width=76)
     quantity = url_state.segments("Quantity", ["weight", "relevance"], "quantity")
-    most = url_state.pick("Clusters", list(range(1, MOST + 1)), "clusters", default=4, width=84)
+    num_clusters = url_state.pick("Clusters", list(range(1, MOST + 1)), "clusters", default=4, width=84)
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
 spoken = top.explained.trace.texts.values()
 with report_errors():
-    settings = Settings(layer=top.layer, head=head, quantity=quantity, clusters=most)
+    settings = Settings(layer=top.layer, head=head, quantity=quantity, clusters=num_clusters)
     page = PageScene.build("tensor", [top.entry], top.example, settings, *spoken, top.layer)
 with tail:
     page.save_menus(f"tensor-{top.layer.replace('/', '-')}-head-{head}")

@@ -23,7 +23,7 @@ LISTED = 6  # features a side
 
 
 def show_cell(scene: TensorScene, choice: Choice, cell: Sequence[int], theme: str) -> None:
-    """The sum behind a cell, and whether the features agree on its pair."""
+    """Shows the terms of a cell's score, and whether the features agree on its pair."""
     trace, layer, array = scene.trace, scene.settings.layer, scene.trace.site(choice.site)
     pair = tuple(token_words(array, dict(trace.texts), axis)[i] for axis, i in zip(("query", "key"), cell))
     with st.container(key="main"):
@@ -44,10 +44,10 @@ def show_clusters(scene: TensorScene, key: str) -> None:
 
 
 def describe_clusters(clusters: Clusters) -> str:
-    """How many there are, and how much of the features' spread they explain."""
+    """A sentence: the number of clusters, and how much of the features' variance they explain."""
     count = len(clusters.prototypes)
-    some = f"{count} cluster{'s' * (count > 1)} of {len(clusters.of)} features"
-    return f"{some} explain{'s' * (count == 1)} {100 * clusters.explained:.3g} % of how their maps differ"
+    count_text = f"{count} cluster{'s' * (count > 1)} of {len(clusters.of)} features"
+    return f"{count_text} explain{'s' * (count == 1)} {100 * clusters.explained:.3g} % of how their maps differ"
 
 
 def format_number(value: float) -> str:
@@ -60,19 +60,25 @@ def format_number(value: float) -> str:
 
 
 def sum_of(terms: Terms, trace: AttentionTrace, words: tuple[str, str], feature: int, theme: str) -> str:
-    """HTML: each term as a bar from where the one before it ended, and as a number.
+    """HTML: each term as a bar that starts where the previous one ends, and as a number.
 
     words: the query and the key.
     """
     query, key = (escape(word) for word in words)
-    how = [SAYS[str(trace.meta[name])] for name in ("scale_t", "scale_s")]
+    scale_texts = [SAYS[str(trace.meta[name])] for name in ("scale_t", "scale_s")]
     mask = escape(str(trace.meta["mask"]).replace(":", " "))
     parts = terms.parts
     allowed = "allowed" if not parts["mask"] else "less, the farther" if isfinite(parts["mask"]) else "left out"
     first, second = parts["token2token"], parts["token2token"] + parts["source2token"]
     rows = [  # name, what it is, where its bar begins (None: a total, from zero) and ends, its value
-        ("token2token", how[0].format(f"{query} · {key} / √D"), 0.0, first, first),
-        ("source2token", how[1].format(f"feature {feature + 1} of {key}"), first, second, parts["source2token"]),
+        ("token2token", scale_texts[0].format(f"{query} · {key} / √D"), 0.0, first, first),
+        (
+            "source2token",
+            scale_texts[1].format(f"feature {feature + 1} of {key}"),
+            first,
+            second,
+            parts["source2token"],
+        ),
         ("mask", f"{mask}: {allowed}", second, terms.score, parts["mask"]),
         ("score", "sum of the three", None, terms.score, terms.score),
         # Its bar goes the way it is taken off; the number keeps its own sign.
@@ -94,23 +100,23 @@ def sum_of(terms: Terms, trace: AttentionTrace, words: tuple[str, str], feature:
 
 
 def _line(row: tuple, low: float, span: float, theme: str) -> str:
-    name, what, start, end, value = row
+    name, meaning, start, end, value = row
     total, start = start is None, start or 0.0
-    drawn = f'<b style="left:{100 * (0.0 - low) / span:.2f}%"></b>'  # the zero line, from row to row
+    bar = f'<b style="left:{100 * (0.0 - low) / span:.2f}%"></b>'  # the zero line, from row to row
     if isfinite(start) and isfinite(end):
         left, width = 100 * (min(start, end) - low) / span, 100 * abs(end - start) / span
         colour = "var(--t-text)" if total else DIVERGING[theme][1 if end < start else 3]
-        drawn += f'<i style="left:{left:.2f}%;width:max({width:.2f}%, 1px);background:{colour}"></i>'
+        bar += f'<i style="left:{left:.2f}%;width:max({width:.2f}%, 1px);background:{colour}"></i>'
     number = format_number(value)
     label = f"<b>{name}</b>" if total else name
     return (
-        f'<tr><td>{label}</td><td class="t-muted">{what}</td><td><span class="t-fall">{drawn}</span></td>'
+        f'<tr><td>{label}</td><td class="t-muted">{meaning}</td><td><span class="t-fall">{bar}</span></td>'
         f'<td class="r">{f"<b>{number}</b>" if total else number}</td></tr>'
     )
 
 
-def agreement(profile: Profile, of: list[int], words: tuple[str, str], chosen: int) -> str:
-    """HTML: how many features stand on which side of an even share, and those at both ends, with their clusters."""
+def agreement(profile: Profile, cluster_of: list[int], words: tuple[str, str], feature: int) -> str:
+    """HTML: how many features are above and below a uniform share, and the extremes with their clusters."""
     title = checkpoint_html.section("Do the features agree on this pair?", f"{words[0]} → {words[1]}")
     if not profile.even:
         return title + '<p class="t-note">The mask leaves this pair out: every feature gives it 0.</p>'
@@ -124,18 +130,20 @@ def agreement(profile: Profile, of: list[int], words: tuple[str, str], chosen: i
     )
     numbers = f"Even share {profile.even:.3g}, mean {profile.mean:.3g} ± {profile.spread:.2g} (standard deviation)."
     ends = "".join(
-        _side(name, some[:LISTED], profile, of, chosen, set(other))
-        for name, some in ((f"Most, {len(above)} above", above), (f"Least, {len(below)} below", below))
+        _side(name, features[:LISTED], profile, cluster_of, feature, set(other))
+        for name, features in ((f"Most, {len(above)} above", above), (f"Least, {len(below)} below", below))
     )
     return title + f'<p class="t-note">{verdict} {numbers}</p><div class="t-sides">{ends}</div>'
 
 
-def _side(name: str, some: list[int], profile: Profile, of: list[int], chosen: int, other: set[int]) -> str:
+def _side(
+    name: str, features: list[int], profile: Profile, cluster_of: list[int], feature: int, other: set[int]
+) -> str:
     rows = "".join(
-        f'<tr class="{"t-mark" if i == chosen else ""}"><td>feature {i + 1}{" *" if i in other else ""}</td>'
-        f'<td class="t-muted">cluster {of[i] + 1}</td><td class="r">{profile.weights[i]:#.3g}</td>'
+        f'<tr class="{"t-mark" if i == feature else ""}"><td>feature {i + 1}{" *" if i in other else ""}</td>'
+        f'<td class="t-muted">cluster {cluster_of[i] + 1}</td><td class="r">{profile.weights[i]:#.3g}</td>'
         f'<td class="r t-muted">× {profile.weights[i] / profile.even:#.3g}</td></tr>'
-        for i in some
+        for i in features
     )
     none = '<tr><td class="t-muted">none</td></tr>'
     return f'<table class="t-facts"><tr><td class="t-muted" colspan="4">{name}</td></tr>{rows or none}</table>'

@@ -92,8 +92,8 @@ def test_a_row_too_long_for_a_link_is_handed_over(ids: list[str]) -> None:
     app = sound(opened("case_book", case=ids[2]))
     assert not app.get("page_link")
     app.button(key="open-side_by_side").click().run()
-    assert app.session_state["given"].parts["turns"].splitlines()[-1] == "and then?"
-    assert dialogue.Example.from_row(LONG).history[0].strip() in app.session_state["given"].parts["turns"]
+    assert app.session_state["choice-input"].parts["turns"].splitlines()[-1] == "and then?"
+    assert dialogue.Example.from_row(LONG).history[0].strip() in app.session_state["choice-input"].parts["turns"]
 
 
 def test_note_and_tags_are_edited(book: CaseBook, ids: list[str]) -> None:
