@@ -50,7 +50,7 @@ def mine_table(entries: Sequence[Entry], source: Source, wait: bool = False) -> 
         return None
     if not place:
         run = follow_run(key, entries, "Stop mining", source=source, command="mined on a page")
-        if not run.whole:
+        if not run.is_complete:
             _show_stopped(run, f": of each {WINDOW} the shortest are mined first")
             return run.case_table() if run.rows else None
         place.append(run.case_table())
@@ -79,8 +79,8 @@ def analyse_rows(
     if not place and wait and not _run_requested(entries, source, max_rows):
         return None
     if not place:
-        run = follow_run(key, entries, "Stop", analyse, tag, load, source=source, most=max_rows, read=read)
-        if not run.whole:
+        run = follow_run(key, entries, "Stop", analyse, tag, load, source=source, max_rows=max_rows, read=read)
+        if not run.is_complete:
             _show_stopped(run, tag=tag)
             return run.table() if run.rows else None
         place.append(run.table())
@@ -124,7 +124,7 @@ def follow_run(
         )
         load = load or (lambda: [models.load(entry) for entry in entries])
         bundles = model_jobs.result(key[-1], ("loaded", digests, key[-1]), title, load)
-        runs[key] = Run(bundles, over=analyse and partial(analyse, bundles), **run_options)
+        runs[key] = Run(bundles, analyse=analyse and partial(analyse, bundles), **run_options)
         while len(runs) > UNDER_WAY:
             del runs[next(iter(runs))]
     if st.session_state.get("mining stopped") != key:

@@ -50,4 +50,4 @@ def test_few_rows_are_mined_without_compiling_and_many_with(bundles, tmp_path):
         else:
             while run.step():
                 pass
-            assert run.whole and run.rows == 2
+            assert run.is_complete and run.rows == 2

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Method:
-    """A method of attribution (`methods.METHODS`): its name where there is little room, and how it goes about it;
-    `{steps}` in it are those of the path.  cost: methods of the lowest are computed first, those of
-    one cost together; 0 where the trace is enough."""
+    """A method of attribution (`methods.METHODS`): its short name, and how it works; `{steps}` are those of the path.
+
+    cost: cheaper methods are computed first, those of one cost together; 0 if the trace is enough.
+    """
 
     short: str
     how: str
@@ -24,8 +25,8 @@ class Method:
 
 @dataclass(frozen=True)
 class Replacement:
-    """What attention can be replaced by (`nulls`): in words; whether it is drawn, so that many draws differ; and, for
-    cubes alone, the function of `attention.fixed_weights` that replaces key and context at once."""
+    """A replacement of attention (`null_replacement`): in words; whether it is random; and, for cubes only, the
+    function of `attention.fixed_weights` that replaces key and context at once."""
 
     how: str
     drawn: bool = True

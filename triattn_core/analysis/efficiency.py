@@ -76,7 +76,7 @@ class Run:
         """Measures the next block and length; whether there are more."""
         if self.done < len(self.steps):
             tokens, block = self.steps[self.done]
-            self.points += [self._point(block, tokens, passed) for passed in PASSES]
+            self.points += [self._point(block, tokens, pass_name) for pass_name in PASSES]
         return self.done < len(self.steps)
 
     def measurement(self) -> Measurement:
@@ -89,20 +89,20 @@ class Run:
             out=FusionSettings().out, points=tuple(self.points),
         )  # fmt: skip
 
-    def _point(self, block: str, tokens: int, passed: str) -> Point:
-        reason = self._too_much(block, tokens, passed)
+    def _point(self, block: str, tokens: int, pass_name: str) -> Point:
+        reason = self._too_much(block, tokens, pass_name)
         if not reason:
             try:
                 with memory_guard(f"{block} on {tokens} tokens"):
-                    return self._measure(block, tokens, passed)
+                    return self._measure(block, tokens, pass_name)
             except TriattnError as error:
                 reason = str(error)
-        return Point(block=block, tokens=tokens, passed=passed, reason=reason)
+        return Point(block=block, tokens=tokens, passed=pass_name, reason=reason)
 
-    def _measure(self, block: str, tokens: int, passed: str) -> Point:
+    def _measure(self, block: str, tokens: int, pass_name: str) -> Point:
         torch.manual_seed(1)
-        how = FusionSettings().model_copy(update=PAPER.get(block, {}))
-        module = FUSIONS[block](self.plan.width, how).to(self.device)
+        settings = FusionSettings().model_copy(update=PAPER.get(block, {}))
+        module = FUSIONS[block](self.plan.width, settings).to(self.device)
         x = torch.randn(self.plan.batch, tokens, self.plan.width, device=self.device)
         keep = torch.ones(x.shape[:2], dtype=torch.bool, device=self.device)
         weights = list(module.parameters())
@@ -116,37 +116,39 @@ class Run:
                 leaf = x.detach().requires_grad_()
                 return torch.autograd.grad(module(leaf, keep).sum(), [leaf, *weights], allow_unused=True)
 
-        call = {"training": training, "inference": inference}[passed]
+        call = {"training": training, "inference": inference}[pass_name]
         memory, (seconds, repeats) = peak(call, self.device), time_call(call, self.device, self.plan.limit)
         costs = {"seconds": float(f"{seconds:.4g}"), "memory": memory, "repeats": repeats}
-        return Point(block=block, tokens=tokens, passed=passed, **costs)
+        return Point(block=block, tokens=tokens, passed=pass_name, **costs)
 
-    def _too_much(self, block: str, tokens: int, passed: str) -> str:
+    def _too_much(self, block: str, tokens: int, pass_name: str) -> str:
         """Why a pass is skipped, judged from shorter lengths; empty if it is not."""
-        done = [point for point in self.points if (point.block, point.passed) == (block, passed)]
-        if done and done[-1].reason:
-            return done[-1].reason
+        measured = [point for point in self.points if (point.block, point.passed) == (block, pass_name)]
+        if measured and measured[-1].reason:
+            return measured[-1].reason
         seconds = extrapolate_cost(
-            [(point.tokens, point.seconds) for point in done if point.seconds is not None], tokens
+            [(point.tokens, point.seconds) for point in measured if point.seconds is not None], tokens
         )
-        memory = extrapolate_cost([(point.tokens, point.memory) for point in done if point.memory is not None], tokens)
+        memory = extrapolate_cost(
+            [(point.tokens, point.memory) for point in measured if point.memory is not None], tokens
+        )
         free = describe_device(self.device).free
         if seconds > self.plan.limit:
-            return f"{passed} left out from {tokens} tokens: a pass would take some {duration(seconds)}"
+            return f"{pass_name} left out from {tokens} tokens: a pass would take some {duration(seconds)}"
         if memory > SHARE * free:
             memory_text = f"some {memory / 1e9:.1f} of {free / 1e9:.1f} GB free"
-            return f"{passed} left out from {tokens} tokens: it would need {memory_text}"
+            return f"{pass_name} left out from {tokens} tokens: it would need {memory_text}"
         return ""
 
 
-def extrapolate_cost(known: Sequence[tuple[int, float | int]], tokens: int) -> float:
+def extrapolate_cost(points: Sequence[tuple[int, float | int]], tokens: int) -> float:
     """A cost extrapolated from shorter lengths by its last growth, between linear and quadratic; 0 without two of
     them."""
-    if not known:
+    if not points:
         return 0.0
-    (last, cost), power = known[-1], 2.0
-    if len(known) > 1 and known[-2][1] > 0 and cost > 0:
-        power = min(2.0, max(1.0, log(cost / known[-2][1]) / log(last / known[-2][0])))
+    (last, cost), power = points[-1], 2.0
+    if len(points) > 1 and points[-2][1] > 0 and cost > 0:
+        power = min(2.0, max(1.0, log(cost / points[-2][1]) / log(last / points[-2][0])))
     return cost * (tokens / last) ** power
 
 
@@ -183,11 +185,11 @@ def peak(call: Callable[[], object], device: str) -> int | None:
     with profile(profile_memory=True) as profiler:
         call()
     events = [event for event in profiler.kineto_results.events() if event.name() == "[memory]"]
-    held = most = 0
+    current = highest = 0
     for event in sorted(events, key=lambda event: event.start_ns()):
-        held += event.nbytes()
-        most = max(most, held)
-    return most
+        current += event.nbytes()
+        highest = max(highest, current)
+    return highest
 
 
 def _synchronize(device: str) -> None:

@@ -85,7 +85,11 @@ def welch_tests(samples: Mapping[str, Sample]) -> list[Difference]:
         if left.spread == right.spread == 0:
             p = float(left.mean == right.mean)
         else:
-            two = (moment for each in (left, right) for moment in (each.mean, each.spread, each.count))
+            two = (
+                moment
+                for one_sample in (left, right)
+                for moment in (one_sample.mean, one_sample.spread, one_sample.count)
+            )
             p = float(ttest_ind_from_stats(*two, equal_var=False).pvalue)
         results.append((a, b, right.mean - left.mean, p))
     return [Difference(*result, q) for result, q in zip(results, holm([result[3] for result in results]))]
@@ -134,8 +138,8 @@ def rank_samples(samples: Mapping[str, Sample | None], expected: Sequence[str], 
     if back:
         return RankingTest("against", f"{listing(back)}.", tuple(apart))
     if not undecided:
-        ahead = f"what {expected[0]} is ahead by is more than chance (p < {level:g})"
-        return RankingTest("holds", f"{ranking}; {ahead}.", tuple(apart))
+        claim = f"what {expected[0]} is ahead by is more than chance (p < {level:g})"
+        return RankingTest("holds", f"{ranking}; {claim}.", tuple(apart))
     return RankingTest("open", f"{ranking}, but not told apart: {listing(undecided)}.", tuple(apart))
 
 

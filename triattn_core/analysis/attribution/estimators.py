@@ -61,15 +61,15 @@ def gradient_times_input(score: Score, vectors: Vectors) -> dict[str, np.ndarray
 
 def occlusion(score: Score, vectors: Vectors, baseline: Vectors, rows: int = 32) -> dict[str, np.ndarray]:
     """Occlusion by role, [n] each, 0 where a token is its own baseline; `rows` variants in a batch."""
-    changed = {role: (vector != baseline[role]).any(-1) for role, vector in vectors.items()}
+    differs = {role: (vector != baseline[role]).any(-1) for role, vector in vectors.items()}
     masks, last = [], 0  # each token that changes is a feature of its own; all others are feature 0
-    for some in changed.values():
-        number = some.cumsum(0) + last
-        masks.append((number * some)[None, :, None])
+    for mask in differs.values():
+        number = mask.cumsum(0) + last
+        masks.append((number * mask)[None, :, None])
         last = int(number[-1]) if len(number) else last
     options = {"baselines": _captum_inputs(baseline), "feature_mask": tuple(masks), "perturbations_per_eval": rows}
     attributions = FeatureAblation(_captum_score(score, vectors)).attribute(_captum_inputs(vectors), **options)
-    lost = (drop[0, :, 0] * some for drop, some in zip(attributions, changed.values()))
+    lost = (drop[0, :, 0] * mask for drop, mask in zip(attributions, differs.values()))
     return {role: drop.double().cpu().numpy() for role, drop in zip(vectors, lost)}
 
 
@@ -80,7 +80,7 @@ def _captum_inputs(vectors: Vectors) -> tuple[Tensor, ...]:
 
 def _captum_score(score: Score, vectors: Vectors) -> Callable[..., Tensor]:
     """The score as a function of positional inputs; a role that it does not read gets gradient 0."""
-    return lambda *given: score(dict(zip(vectors, given))) + 0 * sum(vector.sum((1, 2)) for vector in given)
+    return lambda *inputs: score(dict(zip(vectors, inputs))) + 0 * sum(vector.sum((1, 2)) for vector in inputs)
 
 
 def _sum_features(vectors: Vectors, attributions: Iterable[Tensor]) -> dict[str, np.ndarray]:

@@ -45,20 +45,23 @@ def perturbation_curves(
 ) -> pd.DataFrame:
     """A row for each ranking and each share, from 0 on: `method`, `draw`, `share`, `tokens`, and the two MEASURES.
 
-    orders: by method and draw, all tokens from the first ranked on.  m: the probabilities with these tokens gone; it is
-    called once, with each set of tokens once.
+    orders: by method and draw, all tokens from the first ranked on.  m: the probabilities with these tokens removed; it
+    is called once, with each set of tokens once.
     """
     rows = []
     probabilities: dict[frozenset[int], float] = {frozenset(): 0.0}
     for (method, draw), order in orders.items():
         for share in (0.0, *SHARES):
             count = ceil(share * len(order) - 1e-9)
-            top, rest = frozenset(order[:count]), frozenset(order[count:])
-            probabilities |= {top: 0.0, rest: 0.0}
-            rows.append((method, draw, share, count, top, rest))
+            top, other_tokens = frozenset(order[:count]), frozenset(order[count:])
+            probabilities |= {top: 0.0, other_tokens: 0.0}
+            rows.append((method, draw, share, count, top, other_tokens))
     probabilities = dict(zip(probabilities, m(list(probabilities))))
-    whole = probabilities[frozenset()]
-    records = [(*row, whole - probabilities[top], whole - probabilities[rest]) for *row, top, rest in rows]
+    original = probabilities[frozenset()]
+    records = [
+        (*row, original - probabilities[top], original - probabilities[other_tokens])
+        for *row, top, other_tokens in rows
+    ]
     return pd.DataFrame(records, columns=["method", "draw", "share", "tokens", *MEASURES])
 
 
@@ -146,10 +149,10 @@ def measure_rows(
         yield TablePart(areas.reset_index().assign(**columns), (), line)
 
 
-def measure_checkpoints(bundles: Sequence[Bundle], rows: Iterable[tuple[int, Any]], **more) -> Iterator[TablePart]:
+def measure_checkpoints(bundles: Sequence[Bundle], rows: Iterable[tuple[int, Any]], **options) -> Iterator[TablePart]:
     """Runs `measure_rows` for several checkpoints row by row, so that a stopped run still compares them."""
     for row in rows:
-        parts = [next(measure_rows(bundle, [row], **more)) for bundle in bundles]
+        parts = [next(measure_rows(bundle, [row], **options)) for bundle in bundles]
         yield TablePart(pd.concat([part.table for part in parts], ignore_index=True), parts[0].aside, row[0])
 
 
@@ -159,20 +162,20 @@ def summarize(table: pd.DataFrame, resamples: int = 1000, seed: int = 0) -> pd.D
     `gain_high`, resampled together.
     """
     rng, rows = np.random.default_rng(seed), []
-    for name, of in table.groupby("checkpoint", sort=False):
-        wide = of.pivot(index="row", columns="method")
-        samples = rng.integers(len(wide), size=(resamples, len(wide)))
+    for name, checkpoint_rows in table.groupby("checkpoint", sort=False):
+        by_method = checkpoint_rows.pivot(index="row", columns="method")
+        samples = rng.integers(len(by_method), size=(resamples, len(by_method)))
         for measure in MEASURES:
-            random = wide[measure, RANDOM].to_numpy()
-            for method in of["method"].unique():
-                values = wide[measure, method].to_numpy()
-                row = {"checkpoint": name, "method": method, "measure": measure, "rows": len(wide)}
-                for what, sample in (("", values), ("gain_", values - random)):
+            random = by_method[measure, RANDOM].to_numpy()
+            for method in checkpoint_rows["method"].unique():
+                values = by_method[measure, method].to_numpy()
+                row = {"checkpoint": name, "method": method, "measure": measure, "rows": len(by_method)}
+                for prefix, sample in (("", values), ("gain_", values - random)):
                     low, high = np.quantile(sample[samples].mean(1), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
                     row |= {
-                        f"{what or 'mean_'}"[:-1]: float(sample.mean()),
-                        f"{what}low": low,
-                        f"{what}high": high,
+                        f"{prefix or 'mean_'}"[:-1]: float(sample.mean()),
+                        f"{prefix}low": low,
+                        f"{prefix}high": high,
                     }
                 rows.append(row)
     return pd.DataFrame(rows)

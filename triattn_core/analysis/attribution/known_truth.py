@@ -50,20 +50,20 @@ class Row:
         usual = {name: states.keep.expand(count, -1) for name, states in self.states.items()}
         keeps = usual | dict(keeps or {})
         logits = self.model.read_out(*(States(vectors[name], keeps[name]) for name in ROLES))
-        others = torch.arange(logits.shape[1], device=logits.device) != self.example.label
-        return logits[:, self.example.label] - logits[:, others].logsumexp(1)
+        other_labels = torch.arange(logits.shape[1], device=logits.device) != self.example.label
+        return logits[:, self.example.label] - logits[:, other_labels].logsumexp(1)
 
 
 def leave_one_out(row: Row) -> Scores:
-    """What the log-odds lose where a key or a context token is not there."""
+    """The drop of the log-odds without each key and each context token, by role."""
     drops = {}
     with torch.inference_mode():
-        whole = row.score({name: vectors[None] for name, vectors in row.vectors.items()})
+        original = row.score({name: vectors[None] for name, vectors in row.vectors.items()})
         for role in ROLES[1:]:
             size = len(row.vectors[role])
             variants = {name: vectors.expand(size, -1, -1) for name, vectors in row.vectors.items()}
-            there = ~torch.eye(size, dtype=torch.bool, device=whole.device)
-            drops[role] = (whole - row.score(variants, {role: there})).cpu().numpy()
+            keep = ~torch.eye(size, dtype=torch.bool, device=original.device)
+            drops[role] = (original - row.score(variants, {role: keep})).cpu().numpy()
     return drops
 
 
@@ -154,7 +154,7 @@ def accuracy_with_replaced(bundle: Bundle, examples: Sequence[Example], seed: in
     (roles, *_) = zip(*bundle.task.roles(rows, bundle.tokenizer, bundle.config.limits))
     with torch.inference_mode(), recording(lambda site: site.endswith("/weight")) as record:
         untrained_copy(bundle).logits(collate(roles, bundle.tokenizer))
-    others = {site: tapped.tensor for site, tapped in record.sites.items()}
+    untrained_weights = {site: tapped.tensor for site, tapped in record.sites.items()}
 
     def accuracy(change: Callable[..., Tensor]) -> float:
         with torch.inference_mode(), replacing(change):
@@ -166,7 +166,7 @@ def accuracy_with_replaced(bundle: Bundle, examples: Sequence[Example], seed: in
         "as trained": accuracy(lambda site, weights, keeps: weights),
         "even": accuracy(_even_weights),
         "shuffled": accuracy(partial(_shuffled_weights, draw)),
-        "untrained": accuracy(lambda site, weights, keeps: others[site].to(weights)),
+        "untrained": accuracy(lambda site, weights, keeps: untrained_weights[site].to(weights)),
     } | ({"product of marginals": accuracy(product)} if bundle.config.model.mechanism == "tri" else {})
 
 
@@ -178,8 +178,8 @@ def _even_weights(site: str, weights: Tensor, keeps: Mapping[str, Tensor]) -> Te
 
 def _shuffled_weights(draw: torch.Generator, site: str, weights: Tensor, keeps: Mapping[str, Tensor]) -> Tensor:
     for dim in range(3, weights.ndim):
-        every = [size if d == dim else 1 for d, size in enumerate(weights.shape)]
-        weights = shuffle(weights, torch.ones(every, dtype=torch.bool, device=weights.device), dim, draw)
+        shape = [size if d == dim else 1 for d, size in enumerate(weights.shape)]
+        weights = shuffle(weights, torch.ones(shape, dtype=torch.bool, device=weights.device), dim, draw)
     return weights
 
 

@@ -54,10 +54,14 @@ class Attributions:
         """The same with word pieces joined to words; attributions of pieces are summed."""
         token, position = self.table["token"].astype(str), self.table["position"]
         goes_on = token.str.startswith("##") & (position > 0)
-        of = self.table.assign(token=token.where(~goes_on, token.str.removeprefix("##")))
-        how: dict[Any, Any] = dict.fromkeys(of.columns, "first") | {"token": "sum", "end": "last", "tokens": "sum"}
-        how |= {name: (lambda values: values.sum(skipna=False)) for name in self.methods}
-        return replace(self, table=of.groupby((~goes_on).cumsum()).agg(how).reset_index(drop=True))
+        tokens = self.table.assign(token=token.where(~goes_on, token.str.removeprefix("##")))
+        aggregations: dict[Any, Any] = dict.fromkeys(tokens.columns, "first") | {
+            "token": "sum",
+            "end": "last",
+            "tokens": "sum",
+        }
+        aggregations |= {name: (lambda values: values.sum(skipna=False)) for name in self.methods}
+        return replace(self, table=tokens.groupby((~goes_on).cumsum()).agg(aggregations).reset_index(drop=True))
 
     def shares(self) -> pd.DataFrame:
         """The methods on one scale: each divided by the sum of its absolute values over all roles."""
@@ -136,25 +140,25 @@ class _MethodInput:
         with gradients_enabled():
             self.vectors, self.baseline = {}, {}
             for role in ROLES:
-                of, special = getattr(self.batch, role), getattr(query.roles, role).special
-                ids = of.ids[0] if role == "context" else of.alone[0]
+                role_batch, special = getattr(self.batch, role), getattr(query.roles, role).special
+                ids = role_batch.ids[0] if role == "context" else role_batch.alone[0]
                 stays = torch.tensor(special if role == "context" else [True, *special, True], device=ids.device)
                 self.vectors[role] = look_up(ids).detach()
                 self.baseline[role] = look_up(torch.where(stays, ids, pad)).detach()
 
-    def score(self, given: Mapping[str, Tensor]) -> Tensor:
+    def score(self, vectors_by_role: Mapping[str, Tensor]) -> Tensor:
         """Log-odds [V] of word vectors by role [V, n, h]; a pass through both BERTs and the network."""
-        count = len(given["context"])
+        count = len(vectors_by_role["context"])
         query, batch = self.query, repeat_batch(self.batch, count)
         progress(min(self.done, self.total - 1), self.total)
         self.done += count
         if torch.is_grad_enabled():
             inputs = {
                 role: InputOverride(vectors.new_ones(vectors.shape[:2], dtype=torch.bool), vectors)
-                for role, vectors in given.items()
+                for role, vectors in vectors_by_role.items()
             }
         else:
-            inputs = {role: _distinct(vectors, self.vectors[role]) for role, vectors in given.items()}
+            inputs = {role: _distinct(vectors, self.vectors[role]) for role, vectors in vectors_by_role.items()}
         return query.log_odds(query.bundle.model(self.encoder(batch, inputs)))
 
     @property
@@ -186,20 +190,22 @@ class _MethodInput:
         context = by_role.get("context")
         if context is None or self.query.bundle.attends_special:
             return dict(by_role)
-        of = self.query.roles.context
-        every = np.zeros(len(of.runs))
-        every[[not of.special[start] for start, _ in of.runs]] = context
-        return {**by_role, "context": every}
+        tokens = self.query.roles.context
+        values = np.zeros(len(tokens.runs))
+        values[[not tokens.special[start] for start, _ in tokens.runs]] = context
+        return {**by_role, "context": values}
 
 
 def _distinct(words: Tensor, usual: Tensor) -> InputOverride:
     """Word vectors [V, n, h] with rows equal to `usual` [n, h] kept once: occlusion changes one role at a time."""
-    same = (words == usual).flatten(1).all(1)
-    first = same & (same.cumsum(0) == 1)
-    rows = (~same | first).cumsum(0) - 1
-    some = words[~same | first]
+    unchanged = (words == usual).flatten(1).all(1)
+    first = unchanged & (unchanged.cumsum(0) == 1)
+    rows = (~unchanged | first).cumsum(0) - 1
+    kept_words = words[~unchanged | first]
     return InputOverride(
-        some.new_ones(some.shape[:2], dtype=torch.bool), some, torch.where(same, (rows * first).sum(), rows)
+        kept_words.new_ones(kept_words.shape[:2], dtype=torch.bool),
+        kept_words,
+        torch.where(unchanged, (rows * first).sum(), rows),
     )
 
 

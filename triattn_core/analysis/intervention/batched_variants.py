@@ -89,24 +89,24 @@ def run_query(bundle: Bundle, example, option: int | None = None) -> Query:
 def log_odds(scores: Tensor, answer: int) -> Tensor:
     """Log-odds [V] of an answer from scores [V, answers], at least two; of two classes the difference of their
     scores."""
-    others = torch.cat([scores[:, :answer], scores[:, answer + 1 :]], 1)
-    return scores[:, answer] - others.logsumexp(1)
+    other_scores = torch.cat([scores[:, :answer], scores[:, answer + 1 :]], 1)
+    return scores[:, answer] - other_scores.logsumexp(1)
 
 
 def outputs_without(
-    bundle: Bundle, roles: Roles, removed: Mapping[str, Tensor], read: bool = False, own: bool = True
+    bundle: Bundle, roles: Roles, removed: Mapping[str, Tensor], read: bool = False, own_context: bool = True
 ) -> Tensor:
     """Outputs [V, outputs], on the CPU, of V variants of one example with tokens removed.
 
-    gone: by role, [V, n] bool over its tokens; nobody reads these.  `[CLS]` and `[SEP]` stay in the context as long as
+    removed: by role, [V, n] bool over its tokens, which no part of the model reads.  `[CLS]` and `[SEP]` stay in the context as long as
     a word does; without one there is no context at all, and Tri-Attention falls back to Bi-Attention (section IV-A).
-    read: BERT_n goes on reading what is gone from the context, so that attention alone loses it.
-    own: False where query and key do not stand in the context: C-Bi-Attention falls back too.
+    read: BERT_n still reads the tokens removed from the context, so that only attention loses them.
+    own_context: False if query and key are not part of the context: C-Bi-Attention then falls back too.
     """
     outputs = torch.empty(len(removed["context"]), bundle.num_outputs)
     with torch.inference_mode(), without_compilation():
         for places, encoded in encode_variants(bundle, roles, removed, read):
-            encoded = encoded if own else drop_own_context(encoded)
+            encoded = encoded if own_context else drop_own_context(encoded)
             outputs[places] = bundle.model(encoded if is_recording() else drop_removed(encoded)).float().cpu()
     return outputs
 
@@ -127,8 +127,8 @@ def encode_variants(
 
 def row_slices(rows: int, bundle: Bundle, roles: Roles, share: int = 1) -> Iterator[slice]:
     """Slices of rows, each as large as cubes of LARGEST / share cells allow."""
-    most = batch_size(bundle, roles, share)
-    return (slice(start, start + most) for start in range(0, rows, most))
+    size = batch_size(bundle, roles, share)
+    return (slice(start, start + size) for start in range(0, rows, size))
 
 
 def batch_size(bundle: Bundle, roles: Roles, share: int = 1) -> int:
@@ -167,26 +167,28 @@ def _variant_batch(
     example: Batch, roles: Roles, removed: Mapping[str, Tensor], read: bool
 ) -> tuple[Batch, dict[str, InputOverride]]:
     """A batch of variants and the BERT inputs for it; of one example, so without padding."""
-    batch, given = repeat_batch(example, len(next(iter(removed.values())))), {}
+    batch, overrides = repeat_batch(example, len(next(iter(removed.values())))), {}
     for role, mask in removed.items():
-        of: RoleBatch = getattr(batch, role)
+        role_batch: RoleBatch = getattr(batch, role)
         if role == "context":
             special = torch.tensor(roles.context.special, device=mask.device)
             keep = (~mask | special) & (~mask & ~special).any(1, keepdim=True)
-            given[role] = InputOverride(seen=of.keep if read else ~mask | special)
+            overrides[role] = InputOverride(seen=role_batch.keep if read else ~mask | special)
         else:
             keep, edge = ~mask, mask.new_ones(len(mask), 1)
-            given[role] = InputOverride(seen=torch.cat([edge, keep, edge], 1))
-        batch = replace(batch, **{role: replace(of, keep=keep, average=_average_kept(of.average, keep))})
-    return batch, given
+            overrides[role] = InputOverride(seen=torch.cat([edge, keep, edge], 1))
+        batch = replace(
+            batch, **{role: replace(role_batch, keep=keep, average=_average_kept(role_batch.average, keep))}
+        )
+    return batch, overrides
 
 
 def _average_kept(average: Tensor | None, keep: Tensor) -> Tensor | None:
     """Averaging weights over the kept tokens of each cell; a cell without kept tokens is removed."""
     if average is None:
         return None
-    kept = average * keep[:, None]
-    return kept / kept.sum(-1, keepdim=True).clamp_min(torch.finfo(kept.dtype).tiny)
+    weights = average * keep[:, None]
+    return weights / weights.sum(-1, keepdim=True).clamp_min(torch.finfo(weights.dtype).tiny)
 
 
 def drop_removed(encoded: Encoded) -> Encoded:

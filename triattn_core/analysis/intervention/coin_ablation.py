@@ -50,10 +50,10 @@ def explain_ablated(
     Raises ConfigError for a model that is no COIN and for a part that it does not have.
     """
     off = [_part_name(part) for part in ([off] if isinstance(off, str) else off)]
-    known = ablatable_parts(bundle)
+    parts = ablatable_parts(bundle)
     for name in off:
-        if name not in known:
-            raise ConfigError(f"{bundle.name} has no {name!r} to ablate; {choices(name, known)}")
+        if name not in parts:
+            raise ConfigError(f"{bundle.name} has no {name!r} to ablate; {choices(name, parts)}")
     prediction, trace = explain(
         replace(bundle, model=AblatedCoin(cast(Coin, bundle.model), off)), example, option=option
     )

@@ -30,26 +30,26 @@ def unit_names(role: Role, texts: Mapping[str, str], unit: str) -> list[str]:
     return segment_units(role.segments, role.texts, (start for start, _ in role.spans), texts, unit)
 
 
-def unit_positions(names: Sequence[str], wanted: Sequence[str]) -> list[int]:
+def unit_positions(names: Sequence[str], units: Sequence[str]) -> list[int]:
     """The positions of the wanted units.  Raises InputError for a unit that does not exist."""
-    known = set(names) - {""}
-    for name in wanted:
-        if name not in known:
-            raise InputError(f"There is no {name!r} in the context; {choices(name, known)}")
-    return [i for i, name in enumerate(names) if name and name in wanted]
+    existing = set(names) - {""}
+    for name in units:
+        if name not in existing:
+            raise InputError(f"There is no {name!r} in the context; {choices(name, existing)}")
+    return [i for i, name in enumerate(names) if name and name in units]
 
 
 def matching_positions(role: Role, at: Sequence[int], other: Role, but: str) -> list[int]:
     """The positions in another context of the tokens at `at`, except those of the text `but`."""
-    wanted = {(role.texts[i], role.spans[i]) for i in at if role.texts[i] != but}
-    return [i for i, token in enumerate(zip(other.texts, other.spans)) if token in wanted]
+    removed_tokens = {(role.texts[i], role.spans[i]) for i in at if role.texts[i] != but}
+    return [i for i, token in enumerate(zip(other.texts, other.spans)) if token in removed_tokens]
 
 
 def mask_tokens(roles: Roles, at: Sequence[int], tokenizer: Tokenizer) -> Roles:
     """The roles with `[MASK]` in place of the tokens at `at`."""
-    context, some = roles.context, set(at)
-    ids = [tokenizer.special["mask"] if i in some else token_id for i, token_id in enumerate(context.ids)]
-    strings = ["[MASK]" if i in some else string for i, string in enumerate(context.strings)]
+    context, positions = roles.context, set(at)
+    ids = [tokenizer.special["mask"] if i in positions else token_id for i, token_id in enumerate(context.ids)]
+    strings = ["[MASK]" if i in positions else string for i, string in enumerate(context.strings)]
     return replace(roles, context=replace(context, ids=tuple(ids), strings=tuple(strings)))
 
 
@@ -73,10 +73,10 @@ def replace_tokens(roles: Roles, at: Sequence[int], text: str, tokenizer: Tokeni
     piece = Role(*columns)
     before = _take_positions(context, list(range(first)))
     after = _take_positions(context, [i for i in range(first, len(context)) if i not in removed])
-    kept = [i for i in range(len(context)) if i not in removed]
-    moved = {i: number + (size if i > first else 0) for number, i in enumerate(kept)}
-    moved |= {i: first + min(offset, size - 1) for offset, i in enumerate(at)}
-    return _with_context(roles, _concatenate(before, piece, after), moved, limits)
+    old_positions = [i for i in range(len(context)) if i not in removed]
+    new_positions = {i: number + (size if i > first else 0) for number, i in enumerate(old_positions)}
+    new_positions |= {i: first + min(offset, size - 1) for offset, i in enumerate(at)}
+    return _with_context(roles, _concatenate(before, piece, after), new_positions, limits)
 
 
 def max_context_tokens(roles: Roles, limits: Limits) -> int:
@@ -109,20 +109,20 @@ def reorder_units(roles: Roles, names: Sequence[str], order: Sequence[str], limi
 def swap_context(roles: Roles, other: Roles, limits: Limits) -> Roles | None:
     """The roles with another example's context around the same query and key; its texts get the prefix OTHER.
 
-    Query and key stay in the joint sequence, and all else in it is the other's, of which the oldest tokens are left out
-    where it does not fit.  None where there is nothing else (a pair of sentences): see `borrow_context`.
+    Query and key stay in the joint sequence; the rest comes from the other example, without its oldest tokens if it does
+    not fit.  None if there is nothing else (a pair of sentences): see `borrow_context`.
     """
-    rest, theirs = _other_positions(roles), _other_positions(other)
-    if not rest or not theirs:
+    replaceable, theirs = _other_positions(roles), _other_positions(other)
+    if not replaceable or not theirs:
         return None
-    mine = [i for i in range(len(roles.context)) if i not in set(rest)]
+    mine = [i for i in range(len(roles.context)) if i not in set(replaceable)]
     room = max(1, max_context_tokens(roles, limits) - len(mine))
     piece = _mark_other(_take_positions(other.context, theirs[-room:]))
-    before = [i for i in mine if i < rest[0]]
-    after = [i for i in mine if i > rest[0]]
-    moved = {i: number + (len(piece) if i > rest[0] else 0) for number, i in enumerate(mine)}
-    whole = _concatenate(_take_positions(roles.context, before), piece, _take_positions(roles.context, after))
-    return _with_context(roles, whole, moved, limits)
+    before = [i for i in mine if i < replaceable[0]]
+    after = [i for i in mine if i > replaceable[0]]
+    new_positions = {i: number + (len(piece) if i > replaceable[0] else 0) for number, i in enumerate(mine)}
+    context = _concatenate(_take_positions(roles.context, before), piece, _take_positions(roles.context, after))
+    return _with_context(roles, context, new_positions, limits)
 
 
 def borrow_context(roles: Roles, other: Roles) -> Roles:
@@ -133,9 +133,9 @@ def borrow_context(roles: Roles, other: Roles) -> Roles:
 
 def _other_positions(roles: Roles) -> list[int]:
     """The positions of all that is neither query nor key, with the `[SEP]` after each."""
-    known, positions, inside = {roles.query.texts[0], roles.key.texts[0]}, [], False
+    pair_texts, positions, inside = {roles.query.texts[0], roles.key.texts[0]}, [], False
     for i, (text, special) in enumerate(zip(roles.context.texts, roles.context.special)):
-        inside = inside if special and i else bool(text) and text not in known
+        inside = inside if special and i else bool(text) and text not in pair_texts
         if inside:
             positions.append(i)
     return positions
@@ -146,11 +146,11 @@ def _mark_other(role: Role) -> Role:
     return replace(role, texts=texts, segments=tuple(f"other {name}" if name else "" for name in role.segments))
 
 
-def _with_context(roles: Roles, context: Role, moved: Mapping[int, int], limits: Limits) -> Roles:
+def _with_context(roles: Roles, context: Role, new_positions: Mapping[int, int], limits: Limits) -> Roles:
     """The roles with a new context, filtered anew, and query and key at their new positions in it."""
     context = replace(context, positions=tuple(range(len(context))), cells=())
     query, key = (
-        replace(role, positions=tuple(-1 if i < 0 else moved[i] for i in role.positions))
+        replace(role, positions=tuple(-1 if i < 0 else new_positions[i] for i in role.positions))
         for role in (roles.query, roles.key)
     )
     return Roles(query, key, context.pool(limits.cells[2]) if limits.cells else context, roles.notes)

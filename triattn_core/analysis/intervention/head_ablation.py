@@ -50,14 +50,14 @@ def measure_example(bundle: Bundle, example: Any, heads: Sequence[Head]) -> pd.D
     (options,) = bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)
     with torch.inference_mode():
         encoded = bundle.encoder(collate(list(options), bundle.tokenizer).to(bundle.device))
-        own, own_odds = _answer(bundle, example, encoded, len(options))
+        is_right, own_odds = _answer(bundle, example, encoded, len(options))
         rows = []
         for site, head in heads:
             with without_head(site, head) as count:
                 right, odds = _answer(bundle, example, encoded, len(options))
             if not count[0]:
                 raise InputError(f"{bundle.name}: the head {head + 1} of {site} cannot be switched off")
-            rows.append({"site": site, "head": head, "right": right, "own": own, "change": odds - own_odds})
+            rows.append({"site": site, "head": head, "right": right, "own": is_right, "change": odds - own_odds})
     return pd.DataFrame(rows)
 
 
@@ -70,17 +70,24 @@ def _answer(bundle: Bundle, example: Any, encoded: Any, options: int) -> tuple[b
 
 
 def summarize(table: pd.DataFrame) -> pd.DataFrame:
-    """A row a head, that which costs most first: `accuracy` without it and `own`, in per cent; `points`, what is
-    lost; `lost` and `won` rows; `p` of McNemar's exact test, after Holm's correction over all heads; `change`,
+    """A row per head, the most important first: `accuracy` without it and `own`, in per cent; `points`, their
+    difference; `lost` and `won` rows; `p` of McNemar's exact test, after Holm's correction over all heads; `change`,
     the mean of the log-odds; `rows`, those with a label.  Raises DataError where none has one."""
     rows, labelled = [], table.dropna(subset=["right", "own"]) if "right" in table else table[:0]
     if labelled.empty:
-        raise DataError("no row has a label: what a head is worth is not known")
-    for (site, head), of in labelled.groupby(["site", "head"], sort=False):
-        (test,) = mcnemar(["whole", "without"], [of["own"].astype(bool).tolist(), of["right"].astype(bool).tolist()])
-        accuracy, own = (100 * float(of[name].mean()) for name in ("right", "own"))
-        numbers = {"accuracy": accuracy, "own": own, "points": own - accuracy, "change": float(of["change"].mean())}
-        counts = {"lost": test.only_a, "won": test.only_b, "rows": len(of)}
+        raise DataError("no row has a label: the importance of a head cannot be measured")
+    for (site, head), group in labelled.groupby(["site", "head"], sort=False):
+        (test,) = mcnemar(
+            ["whole", "without"], [group["own"].astype(bool).tolist(), group["right"].astype(bool).tolist()]
+        )
+        accuracy, unablated = (100 * float(group[name].mean()) for name in ("right", "own"))
+        numbers = {
+            "accuracy": accuracy,
+            "own": unablated,
+            "points": unablated - accuracy,
+            "change": float(group["change"].mean()),
+        }
+        counts = {"lost": test.only_a, "won": test.only_b, "rows": len(group)}
         rows.append({"site": site, "head": head, **numbers, **counts, "p": test.p})
     frame = pd.DataFrame(rows)
     frame["p"] = holm(frame["p"].tolist())

@@ -71,13 +71,13 @@ class InterventionResult:
 
 @dataclass(frozen=True)
 class Edit:
-    """An edit of one option: new roles, and the removed positions of the context; `read`, `own`: see
+    """An edit of one option: new roles, and the removed positions of the context; `read`, `own_context`: see
     `batched_variants.outputs_without`."""
 
     roles: Roles
     at: Sequence[int] = ()
     read: bool = False
-    own: bool = True
+    own_context: bool = True
     texts: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -132,30 +132,32 @@ def reorder(
     def change(roles: Roles, is_traced: bool) -> Edit:
         names = traced if is_traced else _units(query, roles, unit)
         present = list(dict.fromkeys(filter(None, names)))
-        wanted = order if is_traced else [name for name in order if name in present]
-        wanted = [*wanted, *(name for name in present if name not in wanted)] if not is_traced else wanted
-        return Edit(edits.reorder_units(roles, names, wanted, bundle.config.limits))
+        new_order = order if is_traced else [name for name in order if name in present]
+        new_order = [*new_order, *(name for name in present if name not in new_order)] if not is_traced else new_order
+        return Edit(edits.reorder_units(roles, names, new_order, bundle.config.limits))
 
     return _compare(query, change)
 
 
 def swap(bundle: Bundle, example, other, option: int | None = None) -> InterventionResult:
     """Swaps in another example's context: all that is neither query nor key, or for a pair the whole joint sequence."""
-    asked = run_query(bundle, example, option)
+    query = run_query(bundle, example, option)
     other.check()
     theirs = bundle.task.roles([other], bundle.tokenizer, bundle.config.limits)[0][0]
     texts = {edits.OTHER + name: text for name, text in bundle.task.texts(other, 0).items()}
-    alone = "Query and key do not stand in the other's context: C-Bi-Attention falls back to Bi-Attention."
+    note = "Query and key do not stand in the other's context: C-Bi-Attention falls back to Bi-Attention."
     model = bundle.config.model
     cbi = isinstance(model, TanConfig) and model.mechanism == "cbi" and model.context == "joint"
 
     def change(roles: Roles, is_traced: bool) -> Edit:
         new = edits.swap_context(roles, theirs, bundle.config.limits)
         if new is None:
-            return Edit(edits.borrow_context(roles, theirs), own=False, texts=texts, notes=(alone,) if cbi else ())
+            return Edit(
+                edits.borrow_context(roles, theirs), own_context=False, texts=texts, notes=(note,) if cbi else ()
+            )
         return Edit(new, texts=texts)
 
-    return _compare(asked, change)
+    return _compare(query, change)
 
 
 def _edit_units(
@@ -176,9 +178,9 @@ def _edit_units(
     return _compare(query, there)
 
 
-def _units(asked: Query, roles: Roles, unit: str) -> list[str]:
-    number = next(i for i, option in enumerate(asked.options) if option is roles)
-    return edits.unit_names(roles.context, asked.bundle.task.texts(asked.example, number), unit)
+def _units(query: Query, roles: Roles, unit: str) -> list[str]:
+    number = next(i for i, option in enumerate(query.options) if option is roles)
+    return edits.unit_names(roles.context, query.bundle.task.texts(query.example, number), unit)
 
 
 def _compare(query: Query, change: Callable[[Roles, bool], Edit]) -> InterventionResult:
@@ -204,7 +206,7 @@ def _compare(query: Query, change: Callable[[Roles, bool], Edit]) -> Interventio
 
 def _outputs(query: Query, edit: Edit) -> Tensor:
     return outputs_without(
-        query.bundle, edit.roles, removal_masks(edit.roles, [edit.at], everywhere=False), edit.read, edit.own
+        query.bundle, edit.roles, removal_masks(edit.roles, [edit.at], everywhere=False), edit.read, edit.own_context
     )
 
 
@@ -241,6 +243,6 @@ def _two_way(site: xr.DataArray) -> xr.DataArray:
     """The neutral element stands in the first place of an empty context, and all weight with it."""
     if "context" not in site.dims:
         return site
-    over = site.attrs.get("sums_over", "").replace("key,context", "key")
+    sums_over = site.attrs.get("sums_over", "").replace("key,context", "key")
     context_coords = [name for name in site.coords if str(name).startswith("context_")]
-    return site.isel(context=0).drop_vars(context_coords).assign_attrs(sums_over=over)
+    return site.isel(context=0).drop_vars(context_coords).assign_attrs(sums_over=sums_over)

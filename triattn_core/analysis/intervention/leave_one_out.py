@@ -77,37 +77,39 @@ def _score_variants(
     query: Query, unit: str, variants: Sequence[Sequence[str]], read: bool, watch: bool = False
 ) -> dict[str, np.ndarray]:
     """The columns for variants with units removed from every option; with `watch` also `moved`."""
-    outputs, moved = [], {}
+    outputs, shift = [], {}
     for number, roles in enumerate(query.options):
         names = edits.unit_names(roles.context, query.bundle.task.texts(query.example, number), unit)
         places = [[i for i, name in enumerate(names) if name in units] for units in variants]
         missing = removal_masks(roles, places, everywhere=False)
         with part(number, len(query.options)):
             if watch and number == query.option:
-                variant_outputs, moved["moved"] = _outputs_and_shift(query.bundle, roles, missing, read)
+                variant_outputs, shift["moved"] = _outputs_and_shift(query.bundle, roles, missing, read)
             else:
                 variant_outputs = outputs_without(query.bundle, roles, missing, read)
         outputs.append(variant_outputs)
     scores = torch.cat(outputs, 1) if len(outputs) > 1 else query.answer_scores(outputs[0])
     change = log_odds(scores, query.answer) - log_odds(query.scores[None], query.answer)
     flips = scores.argmax(-1) != int(query.scores.argmax())
-    return {"change": change.numpy(), **moved, "flips": flips.numpy()}
+    return {"change": change.numpy(), **shift, "flips": flips.numpy()}
 
 
 @torch.inference_mode()
 def _outputs_and_shift(
     bundle: Bundle, roles: Roles, removed: Mapping[str, Tensor], read: bool
 ) -> tuple[Tensor, np.ndarray]:
-    """Outputs as `outputs_without` gives them, and `moved` [V]."""
-    outputs, moved = torch.empty(len(removed["context"]), bundle.num_outputs), np.empty(len(removed["context"]))
+    """Outputs as in `outputs_without`, and the mean shift of the attention in bits, `moved` [V]."""
+    outputs, shift = torch.empty(len(removed["context"]), bundle.num_outputs), np.empty(len(removed["context"]))
     with without_compilation():
-        [(_, whole)] = encode_variants(bundle, roles, {"context": torch.zeros(1, len(roles.context), dtype=torch.bool)})
-        _, before = _outputs_and_weights(bundle, whole)
+        [(_, unablated)] = encode_variants(
+            bundle, roles, {"context": torch.zeros(1, len(roles.context), dtype=torch.bool)}
+        )
+        _, before = _outputs_and_weights(bundle, unablated)
         for places, encoded in encode_variants(bundle, roles, removed, read):
             logits, after = _outputs_and_weights(bundle, drop_removed(encoded))
             outputs[places] = logits.float().cpu()
-            moved[places] = np.concatenate([row_divergence(*pair).mean(1) for pair in zip(after, before)], 1).mean(1)
-    return outputs, moved
+            shift[places] = np.concatenate([row_divergence(*pair).mean(1) for pair in zip(after, before)], 1).mean(1)
+    return outputs, shift
 
 
 def _outputs_and_weights(bundle: Bundle, encoded: Encoded) -> tuple[Tensor, list[Tensor]]:

@@ -59,22 +59,22 @@ class NullTest:
 
 
 def run_null_test(
-    bundle: Bundle, example, how: str, axis: str = "key", draws: int = 30, seed: int = 0, option: int | None = None
+    bundle: Bundle, example, kind: str, axis: str = "key", draws: int = 30, seed: int = 0, option: int | None = None
 ) -> NullTest:
     """Replaces attention `draws` times, with the same draws for the same seed.
 
-    Of several options the traced one is asked anew, the others keep their scores.  Raises InputError for another way,
-    or an axis that the weights do not have.
+    Of several options only the traced one is run again, the others keep their scores.  Raises InputError for an unknown
+    kind, or an axis that the weights do not have.
     """
-    if how not in REPLACEMENTS:
-        raise InputError(f"attention cannot be replaced by {how!r}; {choices(how, REPLACEMENTS)}")
+    if kind not in REPLACEMENTS:
+        raise InputError(f"attention cannot be replaced by {kind!r}; {choices(kind, REPLACEMENTS)}")
     axes = ("key", "context") if bundle.config.model.mechanism == "tri" else ("key",)
     if axis not in axes:
         raise InputError(f"the weights of {bundle.name} are not shared out over {axis!r}; {choices(axis, axes)}")
-    if REPLACEMENTS[how].fixed and len(axes) < 2:
-        raise InputError(f"the weights of {bundle.name} are not a cube, which alone can become {how!r}")
+    if REPLACEMENTS[kind].fixed and len(axes) < 2:
+        raise InputError(f"the weights of {bundle.name} are not a cube, which alone can become {kind!r}")
     query = run_query(bundle, example, option)
-    draws = max(1, draws) if REPLACEMENTS[how].drawn else 1
+    draws = max(1, draws) if REPLACEMENTS[kind].drawn else 1
     batches, first = [], None
     with torch.inference_mode(), without_compilation():
         encoded = bundle.encoder(collate([query.roles], bundle.tokenizer).to(bundle.device))
@@ -84,45 +84,45 @@ def run_null_test(
         for at in row_slices(draws, bundle, query.roles):
             numbers = range(draws)[at]
             progress(at.start, draws)
-            change = _weight_change(how, DIMS[axis], draw, partial(_untrained_weights, bundle, encoded, numbers, seed))
+            change = _weight_change(kind, DIMS[axis], draw, partial(_untrained_weights, bundle, encoded, numbers, seed))
             keep_site = (lambda site: True) if first is None else (lambda site: False)
             with recording(keep_site) as record, replacing(change):
                 batches.append(bundle.model(repeat_encoded(encoded, len(numbers))).float().cpu())
             first = first or record
     assert first is not None  # there is at least one draw
     outputs = torch.cat(batches)
-    scores, same = query.answer_scores(outputs), Edit(query.roles)
-    start = make_outcome(query, query.scores, before, same)
+    scores, unedited = query.answer_scores(outputs), Edit(query.roles)
+    start = make_outcome(query, query.scores, before, unedited)
     flipped = (scores.argmax(-1) != start.prediction.best).numpy()
     return NullTest(
-        how, axis, start, make_outcome(query, scores[0], first, same), query.log_odds(outputs).numpy(), flipped
+        kind, axis, start, make_outcome(query, scores[0], first, unedited), query.log_odds(outputs).numpy(), flipped
     )
 
 
-def _weight_change(how: str, dim: int, draw: torch.Generator, others: Callable[[], Mapping[str, Tensor]]):
+def _weight_change(kind: str, dim: int, draw: torch.Generator, untrained_weights: Callable[[], Mapping[str, Tensor]]):
     """The function that replaces weights, for `weight_override.replacing`."""
-    if fixed := REPLACEMENTS[how].fixed if how in REPLACEMENTS else "":
+    if fixed := REPLACEMENTS[kind].fixed if kind in REPLACEMENTS else "":
         return replacement(fixed)
-    untrained = others() if how == "untrained" else {}
+    untrained = untrained_weights() if kind == "untrained" else {}
     name = {number: axis for axis, number in DIMS.items()}[dim]
 
     def change(site: str, weights: Tensor, keeps: Mapping[str, Tensor]) -> Tensor:
         keep = keeps[name].view(len(weights), *(-1 if d == dim else 1 for d in range(1, weights.ndim)))
-        if how == "uniform":
+        if kind == "uniform":
             return redistribute(weights, keep.to(weights.dtype).expand_as(weights), dim)
-        if how == "untrained":
+        if kind == "untrained":
             return redistribute(weights, untrained[site].to(weights.dtype), dim)
-        if how == "shuffled":
+        if kind == "shuffled":
             return shuffle(weights, keep, dim, draw)
-        raise InputError(f"attention cannot become {how!r}: `null_replacement._weight_change` does not say how")
+        raise InputError(f"attention cannot become {kind!r}: `null_replacement._weight_change` does not say how")
 
     return change
 
 
-def redistribute(weights: Tensor, others: Tensor, dim: int) -> Tensor:
-    """Weights redistributed along a dim in proportion to `others`; rows where those sum to 0 keep their weights."""
-    total = others.sum(dim, keepdim=True)
-    shares = others / torch.where(total > 0, total, 1.0)
+def redistribute(weights: Tensor, targets: Tensor, dim: int) -> Tensor:
+    """Weights redistributed along a dim in proportion to `targets`; rows where those sum to 0 keep their weights."""
+    total = targets.sum(dim, keepdim=True)
+    shares = targets / torch.where(total > 0, total, 1.0)
     return torch.where(total > 0, weights.sum(dim, keepdim=True) * shares, weights)
 
 

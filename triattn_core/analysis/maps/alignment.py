@@ -49,8 +49,10 @@ def align_words(weights: np.ndarray, query: Role, key: Role) -> Alignment:
         return Alignment(np.zeros(len(weights)), 0, 0.0)
     by_word = np.stack([weights[:, :, positions].sum(2) for _, positions in keys], 2)
     strongest = np.stack([by_word[:, positions].mean(1).argmax(1) for positions, _ in shared], 1)
-    hits = np.stack([np.isin(strongest[:, i], same) for i, (_, same) in enumerate(shared)], 1)
-    return Alignment(hits.sum(1).astype(float), len(shared), sum(len(same) for _, same in shared) / len(keys))
+    hits = np.stack([np.isin(strongest[:, i], occurrences) for i, (_, occurrences) in enumerate(shared)], 1)
+    return Alignment(
+        hits.sum(1).astype(float), len(shared), sum(len(occurrences) for _, occurrences in shared) / len(keys)
+    )
 
 
 def total(alignments: Sequence[Alignment]) -> dict[str, float] | None:

@@ -51,37 +51,37 @@ def decompose(cube: np.ndarray, keep: np.ndarray | None = None) -> dict[str, np.
     """
     finite = np.isfinite(cube)
     keep = finite if keep is None else finite & keep
-    rest = np.where(keep, cube, 0.0).astype(np.float64)
-    rest = _subtract_means(rest, keep, ())[0]
+    residual = np.where(keep, cube, 0.0).astype(np.float64)
+    residual = _subtract_means(residual, keep, ())[0]
     components: dict[str, np.ndarray] = {}
     fitted: list[tuple[int, ...]] = []
     for name, axes in TERMS.items():
-        before, fitted = rest, [axes, *fitted]
-        rest = np.zeros_like(rest) if name == "three_way" else _residual(rest, keep, fitted)
-        components[name] = before - rest
+        before, fitted = residual, [axes, *fitted]
+        residual = np.zeros_like(residual) if name == "three_way" else _residual(residual, keep, fitted)
+        components[name] = before - residual
     return components
 
 
-def _residual(rest: np.ndarray, keep: np.ndarray, fitted: list[tuple[int, ...]]) -> np.ndarray:
+def _residual(residual: np.ndarray, keep: np.ndarray, fitted: list[tuple[int, ...]]) -> np.ndarray:
     """The least-squares residual after fitting means over all sets of axes in `fitted`, the newest first: each is
     projected out in turn until convergence; on a complete cube one round is enough."""
-    scale = np.abs(rest).max(initial=0.0)
+    scale = np.abs(residual).max(initial=0.0)
     for _ in range(ROUNDS):
         largest_step = 0.0
         for number, axes in enumerate(fitted):
-            rest, step = _subtract_means(rest, keep, axes)
+            residual, step = _subtract_means(residual, keep, axes)
             largest_step = max(largest_step, step if number else 0.0)
         if largest_step <= CLOSE * scale:
             break
-    return rest
+    return residual
 
 
-def _subtract_means(rest: np.ndarray, keep: np.ndarray, axes: tuple[int, ...]) -> tuple[np.ndarray, float]:
+def _subtract_means(residual: np.ndarray, keep: np.ndarray, axes: tuple[int, ...]) -> tuple[np.ndarray, float]:
     """The residual minus the means of the kept cells over all other axes, and the largest of these means."""
-    over = tuple(axis - 3 for axis in range(3) if axis not in axes)
-    count = keep.sum(over, keepdims=True)
-    means = rest.sum(over, keepdims=True) / np.maximum(count, 1)
-    return np.where(keep, rest - means, 0.0), float(np.abs(means).max(initial=0.0))
+    other_axes = tuple(axis - 3 for axis in range(3) if axis not in axes)
+    count = keep.sum(other_axes, keepdims=True)
+    means = residual.sum(other_axes, keepdims=True) / np.maximum(count, 1)
+    return np.where(keep, residual - means, 0.0), float(np.abs(means).max(initial=0.0))
 
 
 def variance_shares(cube: np.ndarray, keep: np.ndarray | None = None) -> dict[str, np.ndarray]:
@@ -146,8 +146,8 @@ def kept_cells(relevance: xr.DataArray, weights: xr.DataArray) -> np.ndarray:
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         total = np.logaddexp.reduce(np.where(has_weight, scores, -np.inf), (1, 2), keepdims=True)
         masked = np.asarray((~has_weight & (scores - total > UNDERFLOW)).any(0))
-    some = np.asarray(has_weight.any(0))  # [I, J]
-    keys, context = np.asarray(some.any(1)), np.asarray(some.any(0))
+    any_head = np.asarray(has_weight.any(0))  # [I, J]
+    keys, context = np.asarray(any_head.any(1)), np.asarray(any_head.any(0))
     keep_key = keys | ~masked[:, context].any(1)
     keep_context = context | ~masked[keys].any(0)
     return (keep_key[:, None] & keep_context & np.isfinite(scores).any(0))[None]

@@ -51,12 +51,12 @@ def two_way_map(
         site = site.sum("context", dtype=np.float64) if quantity == "weight" else _logsumexp(site.astype(np.float64))
     sums = {"sums_over": "key"} if quantity == "weight" else {}
     site = fold(site.astype(np.float64).drop_attrs().assign_attrs(quantity=quantity, **sums))
-    folded = {name: value for name, value in site.attrs.items() if name in ("folded", "mass_before")}
+    grouping_attrs = {name: value for name, value in site.attrs.items() if name in ("folded", "mass_before")}
     if quantity == "relevance":
         site = centred(site)
     if "head" in site.dims:
         site = site.mean("head")
-    attrs = {"quantity": quantity} | (sums or {"centred": "key"}) | folded
+    attrs = {"quantity": quantity} | (sums or {"centred": "key"}) | grouping_attrs
     return site.transpose(*AXES).drop_attrs().assign_attrs(attrs)
 
 

@@ -21,13 +21,13 @@ def measure_even_reliance(
     Raises InputError for a model whose weights cannot be replaced; DataError if no row has a label.
     """
     examples = [example for example in examples if example.label is not None]
-    (own,) = verdicts([bundle], examples, progress)
+    (trained,) = verdicts([bundle], examples, progress)
     with even_scores() as num_replaced:
         (even,) = verdicts([bundle], examples)
     if not num_replaced[0]:
         raise InputError(f"{bundle.name}: the weights of {bundle.config.model.mechanism} cannot be replaced")
-    metric, score = next(iter(bundle.task.metrics(own).items()))
+    metric, score = next(iter(bundle.task.metrics(trained).items()))
     points = score - bundle.task.metrics(even)[metric]
-    (difference,) = mcnemar(["even", "own"], [[row[0] for row in even], [row[0] for row in own]])
+    (difference,) = mcnemar(["even", "own"], [[row[0] for row in even], [row[0] for row in trained]])
     reliance = {"even": {"points": round(points, 2), "p": difference.p}}
-    return {"n": len(own), "metric": metric, "score": score, "reliance": reliance}
+    return {"n": len(trained), "metric": metric, "score": score, "reliance": reliance}

@@ -108,13 +108,13 @@ def summarize(table: pd.DataFrame) -> pd.DataFrame:
 
 def pick_examples(table: pd.DataFrame, site: str, head: int, measure: str) -> pd.DataFrame:
     """The rows in which a head has most of a measure, and those at its deciles: `rank` ("strongest 1", "90 %", …),
-    `row`, `id` and `value`; each row once, the strongest first.  Empty where it has no meaning for the head."""
-    of = table[(table["site"] == site) & (table["head"] == head)].dropna(subset=[measure])
-    of = of.sort_values(measure, ascending=False, kind="stable", ignore_index=True)
-    ranks = {place: f"strongest {place + 1}" for place in range(min(STRONGEST, len(of)))}
-    for decile in DECILES if len(of) else ():
-        ranks.setdefault(int(np.ceil((len(of) - 1) * (100 - decile) / 100 - 1e-9)), f"{decile} %")
+    `row`, `id` and `value`; each row once, the strongest first.  Empty if the measure does not apply to the head."""
+    rows = table[(table["site"] == site) & (table["head"] == head)].dropna(subset=[measure])
+    rows = rows.sort_values(measure, ascending=False, kind="stable", ignore_index=True)
+    ranks = {place: f"strongest {place + 1}" for place in range(min(STRONGEST, len(rows)))}
+    for decile in DECILES if len(rows) else ():
+        ranks.setdefault(int(np.ceil((len(rows) - 1) * (100 - decile) / 100 - 1e-9)), f"{decile} %")
     places = sorted(ranks)
-    examples = of.loc[places, ["row", "id", measure]].rename(columns={measure: "value"})
+    examples = rows.loc[places, ["row", "id", measure]].rename(columns={measure: "value"})
     examples = examples.assign(rank=[ranks[place] for place in places])
     return examples[["rank", "row", "id", "value"]].reset_index(drop=True)

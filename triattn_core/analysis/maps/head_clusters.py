@@ -30,7 +30,7 @@ def head_distances(table: pd.DataFrame, group: str) -> HeadDistances:
     table = table[table["group"] == group]
     heads = table[["site", "head"]].drop_duplicates(ignore_index=True)
     total = np.zeros((len(heads), len(heads)))
-    rows = [np.stack(list(of["overlaps"])) for _, of in table.groupby("row", sort=False)]
+    rows = [np.stack(list(group_rows["overlaps"])) for _, group_rows in table.groupby("row", sort=False)]
     for overlaps in rows:
         total += np.clip(overlaps, 0.0, 1.0)
     distances = np.sqrt(np.maximum(1 - (total + total.T) / (2 * len(rows)), 0.0))

@@ -47,11 +47,11 @@ def profile_table(trace: AttentionTrace) -> pd.DataFrame:
         group = [other for other in sites if group_of(other) == group_of(site)]
         overlaps = np.concatenate([_overlaps(shares, distributions[other]) for other in group], -1)
         axes = {axis: _tokens(trace.site(site), axis) for axis in ("query", "key", "context")}
-        texts = {f"{what} of {axis}": of_axis[i] for axis, of_axis in axes.items() for i, what in enumerate(TOLD)}
+        texts = {f"{field} of {axis}": of_axis[i] for axis, of_axis in axes.items() for i, field in enumerate(TOLD)}
         features = _by_feature(trace, site)
         for head, values in enumerate(shares):
-            known = {"overlaps": overlaps[head], "by_feature": None if features is None else features[head]}
-            rows.append({"site": site, "head": head, "group": group_of(site), **_to_and_from(values), **known, **texts})
+            maps = {"overlaps": overlaps[head], "by_feature": None if features is None else features[head]}
+            rows.append({"site": site, "head": head, "group": group_of(site), **_to_and_from(values), **maps, **texts})
     return pd.DataFrame(rows)
 
 
@@ -110,7 +110,7 @@ def _tokens(site: xr.DataArray, axis: str) -> tuple[list[str] | None, list[bool]
     tokens, texts, starts, ends, special = (
         site[f"{axis}_{name}"].values for name in ("token", "text", "start", "end", "special")
     )
-    names = ["" if kept else str(token).removeprefix("##") for token, kept in zip(tokens, special)]
+    names = ["" if is_special else str(token).removeprefix("##") for token, is_special in zip(tokens, special)]
     glued = [
         i > 0 and texts[i] == texts[i - 1] and starts[i] == ends[i - 1] and not special[i] and not special[i - 1]
         for i in range(len(names))

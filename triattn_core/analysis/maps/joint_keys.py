@@ -36,13 +36,13 @@ def with_context_key(site: xr.DataArray) -> xr.DataArray:
     if not context.sizes["key"]:
         return keys
     is_weight = site.attrs.get("quantity") == "weight"
-    joined = context.sum("key") if is_weight else logsumexp(context, "key")
+    summed = context.sum("key") if is_weight else logsumexp(context, "key")
     values = {"token": "context", "text": "", "start": 0, "end": 0, "special": 0, "segment": ""}
     if "key_tokens" in context.coords:
         values["tokens"] = int(context["key_tokens"].sum())
     names = [str(name) for name in keys.coords if keys[name].dims == ("key",)]
     coords = {name: [values.get(name.removeprefix("key_"), context[name].values[0])] for name in names}
-    last = joined.expand_dims("key", axis=site.get_axis_num("key")).assign_coords(
+    last = summed.expand_dims("key", axis=site.get_axis_num("key")).assign_coords(
         {name: ("key", value) for name, value in coords.items()}
     )
     return xr.concat([keys, last], "key", coords="minimal", compat="override").assign_attrs(site.attrs)

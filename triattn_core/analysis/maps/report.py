@@ -42,7 +42,7 @@ Sums = dict[str, list[tuple[int, np.ndarray]]]  # by site: number of examples, a
 class Tally:
     """Sums over the batches so far; `verdicts` by the name of the replacement, "" for none."""
 
-    own: Mapping[str, Sums] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
+    trained: Mapping[str, Sums] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
     untrained: Mapping[str, Sums] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
     alignments: dict[str, list[alignment.Alignment]] = field(default_factory=lambda: defaultdict(list))
     verdicts: dict[str, list[tuple]] = field(default_factory=lambda: defaultdict(list))
@@ -92,7 +92,7 @@ def _measure_window(
         encoded = bundle.encoder(collate(roles, bundle.tokenizer).to(bundle.device))
         with recording(is_measured) as record:
             outputs[""][indices] = bundle.model(encoded).float().cpu()
-        _add(tally.own, record, encoded, roles)
+        _add(tally.trained, record, encoded, roles)
         if form(bundle.task.NAME) is InputForm.PAIR:
             _add_alignments(tally, record, encoded, roles)
         with recording(is_measured) as record:
@@ -176,20 +176,20 @@ def _report(bundle: Bundle, tally: Tally, names: Sequence[str]) -> dict:
         reliance[control] = {"points": round(points, 2), "p": difference.p}
     report = {"n": len(tally.verdicts[""]), "metric": metric, "score": score}
     for name in ("query_information", "context_information"):
-        if name in tally.own:
+        if name in tally.trained:
             untrained = _by_head(tally.untrained[name])
-            report[name] = _summary(_by_head(tally.own[name])) | {"untrained": _round(untrained.mean())}
-    if "redirected" in tally.own:
+            report[name] = _summary(_by_head(tally.trained[name])) | {"untrained": _round(untrained.mean())}
+    if "redirected" in tally.trained:
         untrained = 100 * _by_head(tally.untrained["redirected"])
-        own = 100 * _by_head(tally.own["redirected"])
-        report["redirected"] = _summary(own) | {"untrained": _round(untrained.mean())}
+        values = 100 * _by_head(tally.trained["redirected"])
+        report["redirected"] = _summary(values) | {"untrained": _round(untrained.mean())}
     report["reliance"] = reliance
     shares = [shares_of_site for shares_of_site in map(alignment.total, tally.alignments.values()) if shares_of_site]
     if shares:
         report["alignment"] = {key: _round(mean(shares_of_site[key] for shares_of_site in shares)) for key in shares[0]}
-    if "special" in tally.own:
-        own = _by_head(tally.own["special"])
-        report["special"] = _round(100 * own.mean()) if bundle.attends_special else 0.0
+    if "special" in tally.trained:
+        values = _by_head(tally.trained["special"])
+        report["special"] = _round(100 * values.mean()) if bundle.attends_special else 0.0
     return report
 
 

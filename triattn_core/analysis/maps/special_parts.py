@@ -31,11 +31,15 @@ def special_parts(owners: Sequence[Sequence[str]]) -> list[dict[int, Part]]:
             else:
                 members.setdefault(after, []).append(i)
         places.append(members)
-    same = {
+    shared_places = {
         place for row in places for place in row if len({len(other[place]) for other in places if place in other}) == 1
     }
     return [
-        {i: (place, number if place in same else 0) for place, tokens in row.items() for number, i in enumerate(tokens)}
+        {
+            i: (place, number if place in shared_places else 0)
+            for place, tokens in row.items()
+            for number, i in enumerate(tokens)
+        }
         for row in places
     ]
 
@@ -58,13 +62,13 @@ def pad_absent(maps: Sequence[xr.DataArray], axis: str, parts: Sequence[Sequence
 
     Coordinates of an absent part are those of the first map that has it.
     """
-    known = sorted({part for row in parts for part in row})
-    sources = [next((m, row.index(part)) for m, row in enumerate(parts) if part in row) for part in known]
+    all_parts = sorted({part for row in parts for part in row})
+    sources = [next((m, row.index(part)) for m, row in enumerate(parts) if part in row) for part in all_parts]
     names = [str(name) for name in maps[0].coords if maps[0][name].dims == (axis,)]
     coords = {name: (axis, [maps[m][name].values[i] for m, i in sources]) for name in names}
     padded = []
     for array, row in zip(maps, parts):
-        positions = [row.index(part) if part in row else -1 for part in known]
+        positions = [row.index(part) if part in row else -1 for part in all_parts]
         taken = array.drop_vars(names).isel({axis: positions}).assign_coords(coords)
         padded.append(taken.where(xr.DataArray(np.array(positions) >= 0, dims=axis)).assign_attrs(array.attrs))
     return padded

@@ -134,14 +134,14 @@ def _fold_to_parts(maps: Sequence[xr.DataArray], axis: str, texts: dict[str, str
         for part, rows, groups in zip(parts, positions, common_parts(spans)):
             part |= {i: (2 * place + 1, group) for i, group in zip(rows, groups)}
     names = [[part[i] for i in range(array.sizes[axis])] for array, part in zip(maps, parts)]
-    joined = [fold(array, axis, [str(part) for part in row]) for array, row in zip(maps, names)]
-    joined = pad_absent(joined, axis, [list(dict.fromkeys(row)) for row in names])
+    folded_maps = [fold(array, axis, [str(part) for part in row]) for array, row in zip(maps, names)]
+    folded_maps = pad_absent(folded_maps, axis, [list(dict.fromkeys(row)) for row in names])
     specials = special_labels(maps, axis, names)
     starts, ends = (
-        reduce([array[f"{axis}_{field}"].values for array in joined], axis=0)
+        reduce([array[f"{axis}_{field}"].values for array in folded_maps], axis=0)
         for field, reduce in (("start", np.min), ("end", np.max))
     )
-    text_names = [str(name) for name in joined[0][f"{axis}_text"].values]
+    text_names = [str(name) for name in folded_maps[0][f"{axis}_text"].values]
     words = [
         specials.get(part) or texts.get(name, "")[start:end].strip() or "␣"
         for part, name, start, end in zip(sorted({part for row in names for part in row}), text_names, starts, ends)
@@ -149,4 +149,4 @@ def _fold_to_parts(maps: Sequence[xr.DataArray], axis: str, texts: dict[str, str
     columns = {"start": starts, "end": ends, "token": words}
     coords = {f"{axis}_{field}": (axis, array) for field, array in columns.items()}
     dropped = [f"{axis}_{field}" for field in ("label", "tokens", "cells")]
-    return [array.drop_vars(dropped).assign_coords(coords) for array in joined]
+    return [array.drop_vars(dropped).assign_coords(coords) for array in folded_maps]

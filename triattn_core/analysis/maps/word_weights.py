@@ -60,28 +60,28 @@ def weigh_words(table: pd.DataFrame, words: Sequence[str], draws: int = DRAWS, s
     random = np.random.default_rng(seed)
     sums: dict[tuple[str, str], list[Any]] = {}
     for _, _, site, direction, heads, marked, values in _places(table, words):
-        known = np.flatnonzero(marked >= 0)
-        at, count = known[marked[known] > 0], int((marked > 0).sum())
-        order = random.random((draws, len(known))).argsort(-1)[:, :count]
+        valid = np.flatnonzero(marked >= 0)
+        at, count = valid[marked[valid] > 0], int((marked > 0).sum())
+        order = random.random((draws, len(valid))).argsort(-1)[:, :count]
         flat = values.reshape(len(heads), len(marked), -1)  # [head, token, feature]
-        drawn = flat[:, known][:, order].sum(2)  # [head, draw, feature]
+        samples = flat[:, valid][:, order].sum(2)  # [head, draw, feature]
         total = sums.setdefault((site, direction), [0.0, 0.0, 0, 0, heads])
         total[0] = total[0] + flat[:, at].sum(1)
-        total[1], total[2], total[3] = total[1] + drawn, total[2] + count, total[3] + 1
+        total[1], total[2], total[3] = total[1] + samples, total[2] + count, total[3] + 1
     if not sums:
         raise InputError(f"None of these words stands in the rows: {', '.join(words)}")
-    return pd.concat([_summary(*of, *total) for of, total in sums.items()], ignore_index=True)
+    return pd.concat([_summary(*key, *total) for key, total in sums.items()], ignore_index=True)
 
 
 def _summary(
-    site: str, direction: str, own: np.ndarray, drawn: np.ndarray, places: int, rows: int, heads
+    site: str, direction: str, sums: np.ndarray, samples: np.ndarray, places: int, rows: int, heads
 ) -> pd.DataFrame:
     """own: [head, feature] and drawn: [head, draw, feature], sums over `places` places."""
-    own, drawn = own / places, drawn / places
-    even, (low, high) = drawn.mean(1), np.quantile(drawn, BAND, axis=1)
-    beyond = (np.abs(drawn - even[:, None]) >= np.abs(own - even)[:, None] - 1e-12).sum(1)
-    head, feature = (index.ravel() for index in np.indices(own.shape))
-    numbers = {"mean": own, "even": even, "low": low, "high": high, "p": (1 + beyond) / (1 + drawn.shape[1])}
+    sums, samples = sums / places, samples / places
+    even, (low, high) = samples.mean(1), np.quantile(samples, BAND, axis=1)
+    beyond = (np.abs(samples - even[:, None]) >= np.abs(sums - even)[:, None] - 1e-12).sum(1)
+    head, feature = (index.ravel() for index in np.indices(sums.shape))
+    numbers = {"mean": sums, "even": even, "low": low, "high": high, "p": (1 + beyond) / (1 + samples.shape[1])}
     columns = {"site": site, "head": np.asarray(heads)[head], "way": direction, "places": places, "rows": rows}
     columns |= {"feature": feature if direction == "by_feature" else -1}
     return pd.DataFrame(columns | {name: values.ravel() for name, values in numbers.items()})

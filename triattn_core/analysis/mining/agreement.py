@@ -18,30 +18,30 @@ from triattn_core.trace.axes import MECHANISM_LABELS
 PAPER = {"only Tri": {1: 49, 0: 102}}
 
 
-def short_names(mined: Cases) -> list[str]:
+def short_names(cases: Cases) -> list[str]:
     """Short names of the checkpoints: their mechanisms if these are distinct."""
     mechanisms = [
-        MECHANISM_LABELS.get(checkpoint.mechanism, checkpoint.mechanism) for checkpoint in mined.about.checkpoints
+        MECHANISM_LABELS.get(checkpoint.mechanism, checkpoint.mechanism) for checkpoint in cases.about.checkpoints
     ]
-    return mechanisms if len(set(mechanisms)) == len(mechanisms) else mined.names
+    return mechanisms if len(set(mechanisms)) == len(mechanisms) else cases.names
 
 
-def right_combinations(mined: Cases) -> pd.DataFrame:
+def right_combinations(cases: Cases) -> pd.DataFrame:
     """A row for each combination of checkpoints that are right, over labelled rows: all, none, single ones, then more.
 
     Index: its name ("only Tri", "Bi and Tri", …).  Columns: a bool for each checkpoint by its short name, `rows`, and
     of pairs `label 0` and `label 1`, the rows of each gold label.
     """
-    names, groups = short_names(mined), mined.labelled_groups
+    names, groups = short_names(cases), cases.labelled_groups
     codes = sum(
-        (groups[f"{name} right"].to_numpy(int) << i for i, name in enumerate(mined.names)),
+        (groups[f"{name} right"].to_numpy(int) << i for i, name in enumerate(cases.names)),
         start=np.zeros(len(groups), int),
     )
     rows = {}
     for members in _all_members(len(names)):
         matching = groups[codes == sum(1 << i for i in members)]
         counts = {"rows": int(matching["n"].sum())}
-        if form(mined.about.task) is InputForm.PAIR:
+        if form(cases.about.task) is InputForm.PAIR:
             counts |= {f"label {label}": int(matching.loc[matching["label"] == label, "n"].sum()) for label in (0, 1)}
         rows[combination_name(names, members)] = {**{name: i in members for i, name in enumerate(names)}, **counts}
     return pd.DataFrame.from_dict(rows, orient="index")
@@ -53,11 +53,11 @@ def _all_members(size: int) -> list[tuple[int, ...]]:
     return [members for count in counts for members in reversed(list(combinations(range(size), count)))]
 
 
-def combination_filter(mined: Cases, name: str) -> Filter:
+def combination_filter(cases: Cases, name: str) -> Filter:
     """The rows of a combination of `right_combinations` by its name."""
-    titles = short_names(mined)
-    members = {combination_name(titles, some): some for some in _all_members(len(titles))}[name]
-    right = {f"{name} right": [i in members] for i, name in enumerate(mined.names)}
+    titles = short_names(cases)
+    members = {combination_name(titles, numbers): numbers for numbers in _all_members(len(titles))}[name]
+    right = {f"{name} right": [i in members] for i, name in enumerate(cases.names)}
     return Filter(equal=right, between={"label": (0, np.inf)})
 
 
@@ -68,11 +68,11 @@ def combination_name(names: list[str], members) -> str:
     return f"only {names[members[0]]}" if len(members) == 1 else " and ".join(names[i] for i in members)
 
 
-def mcnemar_tests(mined: Cases) -> list[Difference]:
+def mcnemar_tests(cases: Cases) -> list[Difference]:
     """McNemar's exact test of every pair, with Holm's correction; empty without labelled rows."""
-    groups = mined.labelled_groups
-    right = [groups[f"{name} right"].to_numpy(bool) for name in mined.names]
-    return mcnemar(short_names(mined), right, groups["n"].to_numpy()) if len(groups) else []
+    groups = cases.labelled_groups
+    right = [groups[f"{name} right"].to_numpy(bool) for name in cases.names]
+    return mcnemar(short_names(cases), right, groups["n"].to_numpy()) if len(groups) else []
 
 
 def cohen_kappa(
@@ -91,63 +91,65 @@ def cohen_kappa(
     return float((number[a == b].sum() / total - chance) / (1 - chance)) if chance < 1 else float("nan")
 
 
-def comparison_column(mined: Cases) -> str:
+def comparison_column(cases: Cases) -> str:
     """The column in which two checkpoints are compared: "answer", or "right" for questions, whose answers are spans:
     kappa over spans has no meaning."""
-    return "right" if form(mined.about.task) is InputForm.PASSAGE and mined.num_labelled else "answer"
+    return "right" if form(cases.about.task) is InputForm.PASSAGE and cases.num_labelled else "answer"
 
 
-def disagreement_filter(mined: Cases, a: str, b: str) -> Filter:
+def disagreement_filter(cases: Cases, a: str, b: str) -> Filter:
     """The rows that two checkpoints, by name, answer differently; of questions, those that exactly one has right."""
-    what = comparison_column(mined)
-    return Filter(differ=(f"{a} {what}", f"{b} {what}"))
+    column = comparison_column(cases)
+    return Filter(differ=(f"{a} {column}", f"{b} {column}"))
 
 
-def pairwise_agreement(mined: Cases) -> pd.DataFrame:
+def pairwise_agreement(cases: Cases) -> pd.DataFrame:
     """One row per pair of checkpoints: how often they agree over all rows, and the flips on labelled rows.
 
     Columns: `a`, `b` (short names), `same` (share of rows with the same answer), `kappa` (of `comparison_column`; NaN
     for questions without answers), `flips` (their number, see `flips`);
     for labelled rows also `only a` and `only b` (rows that only one has right) and `p` (McNemar, after Holm).
     """
-    titles, what, groups = short_names(mined), comparison_column(mined), mined.groups
-    tests = {(test.a, test.b): test for test in mcnemar_tests(mined)}
-    rated = mined.labelled_groups if form(mined.about.task) is InputForm.PASSAGE else groups
+    titles, compared, groups = short_names(cases), comparison_column(cases), cases.groups
+    tests = {(test.a, test.b): test for test in mcnemar_tests(cases)}
+    rated = cases.labelled_groups if form(cases.about.task) is InputForm.PASSAGE else groups
     rows = []
-    for (title_a, a), (title_b, b) in combinations(zip(titles, mined.names), 2):
-        same = groups.loc[groups[f"{a} answer"] == groups[f"{b} answer"], "n"].sum() / max(1, groups["n"].sum())
-        row = {"a": title_a, "b": title_b, "same": float(same)}
-        row["kappa"] = cohen_kappa(*(rated[column].to_numpy() for column in (f"{a} {what}", f"{b} {what}", "n")))
-        row["flips"] = int(groups.loc[groups[f"{a} {what}"] != groups[f"{b} {what}"], "n"].sum())
+    for (title_a, a), (title_b, b) in combinations(zip(titles, cases.names), 2):
+        same_answer = groups.loc[groups[f"{a} answer"] == groups[f"{b} answer"], "n"].sum() / max(1, groups["n"].sum())
+        row = {"a": title_a, "b": title_b, "same": float(same_answer)}
+        row["kappa"] = cohen_kappa(
+            *(rated[column].to_numpy() for column in (f"{a} {compared}", f"{b} {compared}", "n"))
+        )
+        row["flips"] = int(groups.loc[groups[f"{a} {compared}"] != groups[f"{b} {compared}"], "n"].sum())
         if (pair_test := tests.get((title_a, title_b))) is not None:
             row |= {"only a": pair_test.only_a, "only b": pair_test.only_b, "p": pair_test.adjusted}
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def score_table(mined: Cases) -> pd.DataFrame:
+def score_table(cases: Cases) -> pd.DataFrame:
     """Scores of each checkpoint on labelled rows, by short name: `right` in per cent, with Wilson's 95 % interval
     (Wilson 1927) as `from` and `to`; `f1` in per cent, for pairs of label 1, for questions the mean over rows; and over
     all rows `confidence`, the mean probability of its answers.  NaN without labelled rows."""
-    groups, n, scores = mined.labelled_groups, mined.num_labelled, {}
-    for title, name in zip(short_names(mined), mined.names):
+    groups, n, scores = cases.labelled_groups, cases.num_labelled, {}
+    for title, name in zip(short_names(cases), cases.names):
         right = int(groups.loc[groups[f"{name} right"], "n"].sum())
         low, high = wilson_interval(right, n)
         row = {"right": 100 * right / n if n else np.nan, "from": 100 * low, "to": 100 * high}
-        if form(mined.about.task) is InputForm.PAIR:
-            answered, labelled = groups[f"{name} answer"] == 1, groups["label"] == 1
-            positives = groups.loc[answered, "n"].sum() + groups.loc[labelled, "n"].sum()
-            both = groups.loc[answered & labelled, "n"].sum()
+        if form(cases.about.task) is InputForm.PAIR:
+            predicted, labelled = groups[f"{name} answer"] == 1, groups["label"] == 1
+            positives = groups.loc[predicted, "n"].sum() + groups.loc[labelled, "n"].sum()
+            both = groups.loc[predicted & labelled, "n"].sum()
             row["f1"] = 200 * both / positives if positives else np.nan
-        if form(mined.about.task) is InputForm.PASSAGE:
+        if form(cases.about.task) is InputForm.PASSAGE:
             row["f1"] = 100 * float(groups[f"{name} f1"].sum() / n) if n else np.nan
-        confidence = mined.groups[f"{name} confidence"].sum() / max(1, mined.groups["n"].sum())
+        confidence = cases.groups[f"{name} confidence"].sum() / max(1, cases.groups["n"].sum())
         scores[title] = row | {"confidence": float(confidence)}
     return pd.DataFrame.from_dict(scores, orient="index")
 
 
-def accuracy(mined: Cases) -> dict[str, float]:
+def accuracy(cases: Cases) -> dict[str, float]:
     """The accuracy in per cent by short name, over labelled rows."""
-    groups = mined.labelled_groups
-    right = {name: groups.loc[groups[f"{name} right"], "n"].sum() for name in mined.names}
-    return {title: 100 * float(right[name] / groups["n"].sum()) for title, name in zip(short_names(mined), mined.names)}
+    groups = cases.labelled_groups
+    right = {name: groups.loc[groups[f"{name} right"], "n"].sum() for name in cases.names}
+    return {title: 100 * float(right[name] / groups["n"].sum()) for title, name in zip(short_names(cases), cases.names)}

@@ -8,16 +8,16 @@ import pandas as pd
 from triattn_core.analysis.mining.case_table import Cases
 
 
-def between_ranks(mined: Cases, column: str, low: float, high: float) -> tuple[float, float]:
+def between_ranks(cases: Cases, column: str, low: float, high: float) -> tuple[float, float]:
     """The values of which shares `low` and `high` of the rows are at most as large."""
-    values = np.sort(mined.rows.values(column))
+    values = np.sort(cases.rows.values(column))
     ends = [values[int(share * len(values))] if share < 1 else np.inf for share in (low, high)]
     return float(ends[0]), float(ends[1])
 
 
-def length_ranges(mined: Cases) -> dict[str, tuple[int, int]]:
+def length_ranges(cases: Cases) -> dict[str, tuple[int, int]]:
     """Short, middling and long of this table, in tokens."""
-    lengths = mined.lengths
+    lengths = cases.lengths
     a, b = (int(np.interp(share * (lengths["n"].sum() - 1), *_steps(lengths))) for share in (1 / 3, 2 / 3))
     ends = {f"up to {a}": (0, a + 1)} | ({f"{a + 1} to {b}": (a + 1, b + 1)} if b > a else {})
     return ends | {f"over {b}": (b + 1, 1 << 31)}

@@ -127,25 +127,25 @@ class CaseRows:
         """How many rows pass."""
         return sum(int(filter.mask(table).sum()) for _, table in self.scan(filter.columns or ["row"]))
 
-    def first(self, filter: Filter, order: Sequence[str], most: int, skip: int = 0) -> tuple[pd.DataFrame, int]:
-        """The rows that pass, without the first `skip`, `most` at most, the largest first, or those whose smallest of
-        several columns is largest; equal ones as in the file.  And how many pass."""
+    def first(self, filter: Filter, order: Sequence[str], limit: int, skip: int = 0) -> tuple[pd.DataFrame, int]:
+        """The rows that pass, without the first `skip`, `limit` at most, the largest first (of several columns, by the
+        smallest); equal ones as in the file.  And how many pass."""
         numbers, keys, total = np.empty(0, np.int64), np.empty(0), 0
         for start, table in self.scan([*filter.columns, *order]):
             at = np.flatnonzero(filter.mask(table))
             total += len(at)
             key = np.min([column(table, name)[at] for name in order], axis=0)
             numbers, keys = np.concatenate([numbers, start + at]), np.concatenate([keys, key])
-            best = _argsort_largest(keys, skip + most)
+            best = _argsort_largest(keys, skip + limit)
             numbers, keys = numbers[best], keys[best]
-        return self.take(numbers[skip : skip + most]), total
+        return self.take(numbers[skip : skip + limit]), total
 
-    def sample(self, filter: Filter, most: int, seed: int) -> tuple[pd.DataFrame, int]:
-        """`most` of the rows that pass, drawn without repetition, in the order of their draw.  And how many pass."""
+    def sample(self, filter: Filter, limit: int, seed: int) -> tuple[pd.DataFrame, int]:
+        """`limit` of the rows that pass, sampled without replacement, in random order.  And how many pass."""
         parts = [start + np.flatnonzero(filter.mask(table)) for start, table in self.scan(filter.columns or ["row"])]
         numbers = np.concatenate(parts) if parts else np.empty(0, np.int64)
-        drawn = np.random.default_rng(seed).choice(len(numbers), min(most, len(numbers)), replace=False)
-        return self.take(numbers[drawn]), len(numbers)
+        indices = np.random.default_rng(seed).choice(len(numbers), min(limit, len(numbers)), replace=False)
+        return self.take(numbers[indices]), len(numbers)
 
     def frame(self) -> pd.DataFrame:
         """All rows in the order of the file."""
@@ -154,12 +154,12 @@ class CaseRows:
     def take(self, numbers: np.ndarray) -> pd.DataFrame:
         """Whole rows by their numbers, in this order; only the pieces that hold them are read."""
         starts = np.array([piece.start for piece in self.pieces])
-        of = np.searchsorted(starts, numbers, "right") - 1
+        piece_index = np.searchsorted(starts, numbers, "right") - 1
         parts, order = [], []
-        for index in np.unique(of):
-            piece, here = self.pieces[index], np.flatnonzero(of == index)
-            parts.append(piece.read().take(numbers[here] - piece.start))
-            order.append(here)
+        for index in np.unique(piece_index):
+            piece, positions = self.pieces[index], np.flatnonzero(piece_index == index)
+            parts.append(piece.read().take(numbers[positions] - piece.start))
+            order.append(positions)
         if not parts:
             return self._empty
         frame = pa.concat_tables(parts).to_pandas(ignore_metadata=True)
@@ -169,21 +169,23 @@ class CaseRows:
     def _empty(self) -> pd.DataFrame:
         return self.dataset.schema.empty_table().to_pandas(ignore_metadata=True)
 
-    def groups(self, by: Sequence[str], sums: Sequence[str] = ()) -> pd.DataFrame:
+    def groups(self, columns: Sequence[str], sums: Sequence[str] = ()) -> pd.DataFrame:
         """A row for each combination of values in these columns: how many rows (`n`), and sums of other columns."""
-        parts = [_group_counts(table, by, sums) for _, table in self.scan([*by, *sums])]
+        parts = [_group_counts(table, columns, sums) for _, table in self.scan([*columns, *sums])]
         if not parts:
-            return self._empty[[*by, *sums]].assign(n=0)
-        return pd.concat(parts).groupby(list(by), as_index=False).sum()
+            return self._empty[[*columns, *sums]].assign(n=0)
+        return pd.concat(parts).groupby(list(columns), as_index=False).sum()
 
 
-def _group_counts(table: pa.Table, by: Sequence[str], sums: Sequence[str]) -> pd.DataFrame:
+def _group_counts(table: pa.Table, columns: Sequence[str], sums: Sequence[str]) -> pd.DataFrame:
     """`CaseRows.groups` of one table: all combinations of small numbers are counted, which takes no sorting."""
-    values = [column(table, name) for name in by]
+    values = [column(table, name) for name in columns]
     lows = [int(value.min(initial=0)) for value in values]
     sizes = [int(value.max(initial=0)) - low + 1 for value, low in zip(values, lows)]
     if np.prod(sizes, dtype=float) > SPACE:
-        grouped = table.group_by(list(by)).aggregate([([], "count_all"), *((name, "sum") for name in sums)]).to_pandas()
+        grouped = (
+            table.group_by(list(columns)).aggregate([([], "count_all"), *((name, "sum") for name in sums)]).to_pandas()
+        )
         return grouped.rename(columns={"count_all": "n"} | {f"{name}_sum": name for name in sums})
     code = np.zeros(len(table), np.int64)
     for value, low, size in zip(values, lows, sizes):
@@ -191,20 +193,20 @@ def _group_counts(table: pa.Table, by: Sequence[str], sums: Sequence[str]) -> pd
         code += value
         code -= low
     counts = np.bincount(code, minlength=int(np.prod(sizes)))
-    there = np.flatnonzero(counts)
-    digits = zip(by, values, lows, np.unravel_index(there, sizes))
+    present = np.flatnonzero(counts)
+    digits = zip(columns, values, lows, np.unravel_index(present, sizes))
     frame = {name: (digit + low).astype(value.dtype) for name, value, low, digit in digits}
-    frame["n"] = counts[there]
-    weights = {name: np.bincount(code, column(table, name), len(counts))[there] for name in sums}
+    frame["n"] = counts[present]
+    weights = {name: np.bincount(code, column(table, name), len(counts))[present] for name in sums}
     return pd.DataFrame(frame | weights)
 
 
-def _argsort_largest(keys: np.ndarray, most: int) -> np.ndarray:
+def _argsort_largest(keys: np.ndarray, limit: int) -> np.ndarray:
     """The indices of the largest keys, the largest first; equal ones in their order, NaN last."""
     keys = np.nan_to_num(keys, nan=-np.inf)
-    if len(keys) > 4 * most:
-        floor = np.partition(keys, len(keys) - most)[len(keys) - most]
-        some = np.flatnonzero(keys >= floor)
+    if len(keys) > 4 * limit:
+        floor = np.partition(keys, len(keys) - limit)[len(keys) - limit]
+        candidates = np.flatnonzero(keys >= floor)
     else:
-        some = np.arange(len(keys))
-    return some[np.argsort(-keys[some], kind="stable")][:most]
+        candidates = np.arange(len(keys))
+    return candidates[np.argsort(-keys[candidates], kind="stable")][:limit]

@@ -97,12 +97,11 @@ class Cases:
 
     @cached_property
     def groups(self) -> pd.DataFrame:
-        """The rows counted: `n` for each combination of label, answers and who is right, and the sums of confidences
-        and of F1."""
-        by = ["label", *(f"{name} {what}" for name in self.names for what in ("right", "answer"))]
+        """Counts `n` for each combination of label, answers and correctness, with the sums of confidence and F1."""
+        columns = ["label", *(f"{name} {field}" for name in self.names for field in ("right", "answer"))]
         sums = [f"{name} confidence" for name in self.names]
         sums += [f"{name} f1" for name in self.names] if form(self.about.task) is InputForm.PASSAGE else []
-        return self.rows.groups(by, sums)
+        return self.rows.groups(columns, sums)
 
     @cached_property
     def lengths(self) -> pd.DataFrame:

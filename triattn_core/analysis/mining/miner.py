@@ -142,13 +142,13 @@ def _table(bundles: Sequence[Bundle], groups: Sequence[Sequence[Bundle]], rows: 
         "row": [line for line, *_ in rows],
         "id": [str(example.id)[:80] for _, example, _ in rows],
         "label": [-1 if example.label is None else example.label for _, example, _ in rows],
-        "tokens": [max(text.tokens for text in of[0]) for *_, of in rows],
+        "tokens": [max(text.tokens for text in roles[0]) for *_, roles in rows],
     }
     if bundles[0].config.kind == "reader":
         return make_frame(
             columns | qa_columns.answer_columns(groups, [example for _, example, _ in rows]), checkpoints, task.NAME
         )
-    counts = [len(of[0]) for *_, of in rows]
+    counts = [len(roles[0]) for *_, roles in rows]
     first = np.cumsum([0, *counts[:-1]])
     for bundle, logits, encoded in _run_models(groups, rows):
         probabilities = answers.probabilities(logits, counts)
@@ -171,7 +171,7 @@ def _run_models(
 ) -> Iterator[tuple[Bundle, torch.Tensor, Encoded]]:
     """Yields each bundle with its outputs [rows, outputs] and its encoding."""
     for number, group in enumerate(groups if rows else ()):
-        roles = [role for *_, of in rows for role in of[number]]
+        roles = [role for *_, row_roles in rows for role in row_roles[number]]
         with torch.inference_mode():
             encoded = group[0].encoder(collate(roles, group[0].tokenizer).to(group[0].device))
             for bundle in group:

@@ -29,19 +29,19 @@ class Run:
     interrupted step is computed again.
 
     bundles: checkpoints, or with `read` other models, each with a name and a device.
-    over: makes a part of each row, such as `context_shares.measure_rows`; without it, cases are mined.  most: read only
-    the first `most` lines.  read: yields the rows of the source, by default the examples of the checkpoints' task.
-    lines: approximate number of lines; line: last line read; whole: whether the file was read to its end.
+    analyse: makes a part of each row, such as `context_shares.measure_rows`; without it, cases are mined.  max_rows:
+    read only the first lines.  read: yields the rows of the source, by default the examples of the checkpoints' task.
+    lines: approximate number of lines; line: last line read; is_complete: whether the file was read to its end.
     """
 
     bundles: Sequence[Any]
     source: Source
     command: str = ""
-    over: Callable[[Iterator], Iterator[TablePart]] | None = None
-    most: int | None = None
+    analyse: Callable[[Iterator], Iterator[TablePart]] | None = None
+    max_rows: int | None = None
     read: Callable[[Source], Iterator[tuple[int, object]]] | None = None
     parts: list[TablePart] = field(default_factory=list)
-    whole: bool = False
+    is_complete: bool = False
     seconds: float = 0.0
 
     def __post_init__(self):
@@ -50,16 +50,16 @@ class Run:
             lines, found = self.source.count(task), read_examples(task, self.source)
         else:
             lines, found = self.source.lines, self.read(self.source)
-        self.lines = min(lines, self.most or lines)
-        rows = islice(found, self.most)
+        self.lines = min(lines, self.max_rows or lines)
+        rows = islice(found, self.max_rows)
         size = SMALL if self.lines < MANY else 64
-        mining = self.over is None
+        mining = self.analyse is None
         self._parts = batches(self.bundles, rows, size) if mining else (partial(self._row, row) for row in rows)
         self._under_way: Callable[[], TablePart] | None = None
 
     def _row(self, row: tuple[int, Any]) -> TablePart:
-        assert self.over is not None  # else the rows are mined in batches
-        return next(self.over(iter([row])))
+        assert self.analyse is not None  # else the rows are mined in batches
+        return next(self.analyse(iter([row])))
 
     @property
     def line(self) -> int:
@@ -80,7 +80,7 @@ class Run:
             self._under_way = next(self._parts, None)
         compute = self._under_way
         if compute is None:
-            self.whole = True
+            self.is_complete = True
             return False
         start = time.perf_counter()
         with without_compilation() if self.lines < MANY else nullcontext():
@@ -105,8 +105,8 @@ class Run:
     def case_table(self) -> CaseTable:
         """The case table so far.  Raises DataError if no row could be read."""
         complaints = self._error_lines()
-        lines, whole = self.line, self.whole
-        about = table_info(self.bundles, self.source, lines, whole, complaints, self.seconds, self.command)
+        lines, is_complete = self.line, self.is_complete
+        about = table_info(self.bundles, self.source, lines, is_complete, complaints, self.seconds, self.command)
         return join_tables([part.table for part in self.parts], about)
 
 
@@ -114,7 +114,7 @@ def table_info(
     bundles: Sequence[Bundle],
     source: Source,
     lines: int,
-    whole: bool,
+    is_complete: bool,
     complaints: Sequence[str],
     seconds: float,
     command: str,
@@ -128,7 +128,7 @@ def table_info(
         data=source.name,
         sha256=source.sha256,
         lines=lines,
-        whole=whole,
+        whole=is_complete,
         aside=len(complaints),
         complaints=tuple(complaints[:MAX_COMPLAINTS]),
         seconds=round(seconds, 2),
