@@ -98,8 +98,9 @@ def outputs_without(
 ) -> Tensor:
     """Outputs [V, outputs], on the CPU, of V variants of one example with tokens removed.
 
-    removed: by role, [V, n] bool over its tokens, which no part of the model reads.  `[CLS]` and `[SEP]` stay in the context as long as
-    a word does; without one there is no context at all, and Tri-Attention falls back to Bi-Attention (section IV-A).
+    removed: by role, [V, n] bool over its tokens, which no part of the model reads.  `[CLS]` and `[SEP]` stay
+    in the context as long as a word does; without one there is no context at all, and Tri-Attention falls back to
+    Bi-Attention (section IV-A).
     read: BERT_n still reads the tokens removed from the context, so that only attention loses them.
     own_context: False if query and key are not part of the context: C-Bi-Attention then falls back too.
     """

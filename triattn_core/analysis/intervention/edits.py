@@ -109,8 +109,8 @@ def reorder_units(roles: Roles, names: Sequence[str], order: Sequence[str], limi
 def swap_context(roles: Roles, other: Roles, limits: Limits) -> Roles | None:
     """The roles with another example's context around the same query and key; its texts get the prefix OTHER.
 
-    Query and key stay in the joint sequence; the rest comes from the other example, without its oldest tokens if it does
-    not fit.  None if there is nothing else (a pair of sentences): see `borrow_context`.
+    Query and key stay in the joint sequence; the rest comes from the other example, without its oldest tokens if it
+    does not fit.  None if there is nothing else (a pair of sentences): see `borrow_context`.
     """
     replaceable, theirs = _other_positions(roles), _other_positions(other)
     if not replaceable or not theirs:
