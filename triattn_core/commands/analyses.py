@@ -71,7 +71,7 @@ def faithful(options: argparse.Namespace) -> int:
     names = [f"{row.checkpoint} {row.method}, {row.measure}" for row in summary.itertuples()]
     width = max(map(len, names), default=0) + 2
     lines = [f"{'':{width}}{'mean':>9}   95 % band        over random"]
-    for who, row in zip(names, summary.itertuples()):
+    for row_name, row in zip(names, summary.itertuples()):
         band = f"{row.mean:9.4f}   {row.low:.4f} … {row.high:.4f}"
-        lines.append(f"{who:{width}}{band}   {row.gain:+.4f} ({row.gain_low:+.4f} … {row.gain_high:+.4f})")
+        lines.append(f"{row_name:{width}}{band}   {row.gain:+.4f} ({row.gain_low:+.4f} … {row.gain_high:+.4f})")
     return row_table.report(options, table, errors, stopped, {"summary": summary.to_dict("records")}, lines)

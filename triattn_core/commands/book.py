@@ -149,9 +149,9 @@ def import_(book: CaseBook, options: argparse.Namespace) -> None:
     """Add the cases of an exported file that the book does not have."""
     from triattn_core.text.rows import read_json_lines
 
-    new, same = book.load(read_json_lines(options.file))
-    text = f"{new} new, {same} were here already"
-    print(json.dumps({"new": new, "same": same}) if options.json else text)
+    num_new, num_existing = book.load(read_json_lines(options.file))
+    text = f"{num_new} new, {num_existing} were here already"
+    print(json.dumps({"new": num_new, "same": num_existing}) if options.json else text)
 
 
 def _print(case: Case, as_json: bool) -> None:

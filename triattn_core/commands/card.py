@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> None:
         _new(options, *options.what)
 
 
-def _new(options: argparse.Namespace, view: str, *more: str) -> None:
+def _new(options: argparse.Namespace, view: str, *arguments: str) -> None:
     """Make a card of a view.  Raises ConfigError if checkpoint or input is missing."""
     from triattn_core.case_card import draw
     from triattn_core.case_card.cli_settings import command, read
@@ -66,9 +66,9 @@ def _new(options: argparse.Namespace, view: str, *more: str) -> None:
 
     if view not in SCENES:
         raise ConfigError(f"no view {view!r}; {choices(view, SCENES)}")
-    if len(more) < 2:
+    if len(arguments) < 2:
         raise ConfigError(f"triattn card {view}: expected a checkpoint and a JSON file with one row of its task")
-    *names, path = more
+    *names, path = arguments
     models, first = Models(options.device), find_entries(names)[0]
     task = first.config["task"]
     settings = read(SCENES[view].settings, options.set, task)
@@ -77,8 +77,11 @@ def _new(options: argparse.Namespace, view: str, *more: str) -> None:
     with count_progress(view):
         rendered = draw(view, names, example, models, **settings)
     if paper.is_requested(options):
-        chosen = rendered.settings.model_dump(mode="json")
-        make_figure = lambda tail: PaperFigure.of_view(rendered, command(view, names, chosen, *tail), options.figure)  # noqa: E731
+        settings_record = rendered.settings.model_dump(mode="json")
+
+        def make_figure(tail: tuple[str, ...]) -> PaperFigure:
+            return PaperFigure.of_view(rendered, command(view, names, settings_record, *tail), options.figure)
+
         paper.write(options, make_figure)
         return
     rendered.save(options.out)

@@ -35,11 +35,11 @@ def run(options: argparse.Namespace) -> int:
     benchmark, stopped = Run(plan, choose_device(options.device), options.command), False
     try:
         with tqdm(total=len(benchmark.steps), unit="block", disable=None) as bar:
-            more = True
-            while more:
+            has_more = True
+            while has_more:
                 tokens, block = benchmark.steps[benchmark.done]
                 bar.set_postfix_str(f"{block}, {tokens} tokens")
-                more = benchmark.step()
+                has_more = benchmark.step()
                 bar.update()
     except KeyboardInterrupt:
         stopped = True

@@ -54,9 +54,13 @@ def cluster(options: argparse.Namespace) -> Cluster:
 
 
 def run(
-    options: argparse.Namespace, measure: Measure, bundles: Sequence[Bundle], source: Source, most: int | None = None
+    options: argparse.Namespace,
+    measure: Measure,
+    bundles: Sequence[Bundle],
+    source: Source,
+    max_rows: int | None = None,
 ) -> RayJob:
-    """The job, computed; one line says how far it is."""
+    """Runs a job on Ray with a progress line; returns it."""
     from triattn_core.commands import progress_line
     from triattn_core.scale.job import RayJob
     from triattn_core.scale.worker import Work
@@ -64,7 +68,7 @@ def run(
     first = bundles[0]
     names = tuple(str(bundle.path.resolve()) for bundle in bundles)
     work = Work(measure, names, options.device, first.task.NAME, first.config.language)
-    job = RayJob(work, bundles, source, cluster(options), most, options.work)
+    job = RayJob(work, bundles, source, cluster(options), max_rows, options.work)
     try:
         with progress_line.bar(f"{options.workers} workers") as bar:
 

@@ -110,8 +110,8 @@ def _judge_rows(
             if options.limit:
                 rows = islice(rows, options.limit)
             if options.exclude_overlap:
-                others = (example for file in options.exclude_overlap for example in task.read(file))
-                rows = exclude_overlap(rows, others)
+                overlap_rows = (example for file in options.exclude_overlap for example in task.read(file))
+                rows = exclude_overlap(rows, overlap_rows)
             for row in judge(bundles, count_labels(rows), bar.update, append_vote if options.vote else list):
                 verdicts.append(row)
     except KeyboardInterrupt as stop:

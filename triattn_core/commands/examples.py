@@ -15,6 +15,7 @@ from triattn_core.text.atomic_write import require_room
 
 if TYPE_CHECKING:
     from triattn_core.checkpoint.bundle import Bundle
+    from triattn_core.inference.explain import Prediction
     from triattn_core.trace import AttentionTrace
     from triattn_core.trace.token_grouping import TokenGrouping
 
@@ -86,14 +87,7 @@ def explain(options: argparse.Namespace) -> None:
         requested = ({"cells": cells} if cells else {}) | ({"terms": terms} if terms else {})
         print(json.dumps(fields | requested, indent=1))
         return
-    places = [f"  passage[{cell_record.start}:{cell_record.end}]" for cell_record in getattr(prediction, "spans", ())]
-    for label, probability, place in zip_longest(prediction.labels, prediction.probabilities, places, fillvalue=""):
-        print(f"{probability:.4f}  {label}{place}")
-    for note in prediction.notes:
-        print(note)
-    if "option" in trace.meta:
-        parts, traced = getattr(prediction, "parts", 0), prediction.option
-        print(f"traced: {f'part {traced + 1} of {parts}' if parts else prediction.labels[traced]}")
+    _print_prediction(prediction, trace)
     for cell_record in cells:
         note = f"  ({cell_record['note']})" if "note" in cell_record else ""
         print(f"{cell_record['value']:.6g}  {cell_record['site']}  {', '.join(cell_record['at'])}{note}")
@@ -106,6 +100,18 @@ def explain(options: argparse.Namespace) -> None:
         print(f"{site}  {' x '.join(f'{axis} {size}' for axis, size in array.sizes.items())}")
     if not terms and any(site.startswith("layer.") for site in trace.sites):
         print(COUNTED, file=sys.stderr)  # the numbers on stdout are for scripts
+
+
+def _print_prediction(prediction: Prediction, trace: AttentionTrace) -> None:
+    """Print labels with probabilities, the notes, and which option or window was traced."""
+    places = [f"  passage[{span.start}:{span.end}]" for span in getattr(prediction, "spans", ())]
+    for label, probability, place in zip_longest(prediction.labels, prediction.probabilities, places, fillvalue=""):
+        print(f"{probability:.4f}  {label}{place}")
+    for note in prediction.notes:
+        print(note)
+    if "option" in trace.meta:
+        parts, traced = getattr(prediction, "parts", 0), prediction.option
+        print(f"traced: {f'part {traced + 1} of {parts}' if parts else prediction.labels[traced]}")
 
 
 def _places(at: str) -> list[str]:
@@ -126,13 +132,15 @@ def cell(trace: AttentionTrace, site: str, at: str) -> dict:
     if len(places) != array.ndim or not all(place.isdecimal() or place in REDUCED for place in places):
         axes = " and ".join(map(str, array.dims))
         raise InputError(f"--cell {site} {at}: expected positions from 0, or {', '.join(REDUCED)}, for {axes}")
-    named = [(str(axis), place) for axis, place in zip(array.dims, places)]
-    index = tuple((axis, int(place)) for axis, place in named if place not in REDUCED)
-    value = trace.pick(Choice(site, index, tuple(place for place in named if place[1] in REDUCED)))
-    names = [f"{place} of {axis}s" if place in REDUCED else f"{axis} {place}" for axis, place in named]
-    tokens = [f" {value[f'{axis}_token'].item()!r}" if f"{axis}_token" in value.coords else "" for axis, _ in named]
-    joined = array.attrs["quantity"] == "relevance" and "folded" in array.attrs
-    note = {"note": JOINED} if joined else {}
+    axis_places = [(str(axis), place) for axis, place in zip(array.dims, places)]
+    index = tuple((axis, int(place)) for axis, place in axis_places if place not in REDUCED)
+    value = trace.pick(Choice(site, index, tuple(place for place in axis_places if place[1] in REDUCED)))
+    names = [f"{place} of {axis}s" if place in REDUCED else f"{axis} {place}" for axis, place in axis_places]
+    tokens = [
+        f" {value[f'{axis}_token'].item()!r}" if f"{axis}_token" in value.coords else "" for axis, _ in axis_places
+    ]
+    is_joined = array.attrs["quantity"] == "relevance" and "folded" in array.attrs
+    note = {"note": JOINED} if is_joined else {}
     return {"site": site, "at": [name + token for name, token in zip(names, tokens)], "value": float(value), **note}
 
 
@@ -141,15 +149,15 @@ def _grouping(settings: Sequence[str], phrases: str, trace: AttentionTrace) -> T
     from triattn_core.trace.text_units import UNITS
     from triattn_core.trace.token_grouping import TokenGrouping
 
-    ways: dict[str, Any] = {}
+    units: dict[str, Any] = {}
     for setting in settings:
         axis, _, unit = setting.partition("=")
         available = [name for name in FOLDED if any(name in site.dims for site in trace.sites.values())]
         if axis not in available or unit not in UNITS:
             expected = f"{', '.join(available)} to {', '.join(UNITS)}"
             raise InputError(f"--group-by {setting}: expected an axis and its unit, query=words; there are {expected}")
-        ways[axis] = unit
-    return TokenGrouping.of([setting.strip() for setting in phrases.split("|") if setting.strip()], **ways)
+        units[axis] = unit
+    return TokenGrouping.of([setting.strip() for setting in phrases.split("|") if setting.strip()], **units)
 
 
 def _terms(cell_text: str, bundle: Bundle, example, trace: AttentionTrace) -> dict:

@@ -60,9 +60,9 @@ def run(options: argparse.Namespace) -> int:
         weights = word_weights.weigh_words(table, words)
         fields["words"] = weights.to_dict("records")
         for axis, rows in weights[weights["feature"] < 0].groupby("way", sort=False):
-            shown = rows.rename(columns={"mean": WORD_MEANS[str(axis)]})
+            word_rows = rows.rename(columns={"mean": WORD_MEANS[str(axis)]})
             title = f"{', '.join(words)}: {str(axis).replace('_', ' ')}"
-            lines += _head_lines(title, shown, [WORD_MEANS[str(axis)], "low", "high", "p"])
+            lines += _head_lines(title, word_rows, [WORD_MEANS[str(axis)], "low", "high", "p"])
     return row_table.report(options, table, errors, stopped, fields, lines)
 
 
@@ -88,13 +88,13 @@ def _of_transformer(options: argparse.Namespace, words: bool) -> tuple[pd.DataFr
 
 def _head_lines(title: str, rows: pd.DataFrame, names: list[str]) -> list[str]:
     """A table with a line a head; heads count from 1, a column says its unit."""
-    wide = max(len(title), *map(len, rows["site"])) + 9
+    title_width = max(len(title), *map(len, rows["site"])) + 9
     titles = [f"{name.replace('_', ' ')}{UNITS.get(name, '')}" for name in names]
     widths = [max(21, len(column) + 2) for column in titles]
-    lines = [f"{title:{wide}}head, from 1" + "".join(f"{name:>{width}}" for name, width in zip(titles, widths))]
+    lines = [f"{title:{title_width}}head, from 1" + "".join(f"{name:>{width}}" for name, width in zip(titles, widths))]
     for head in rows.to_dict("records"):
         values = [head[name] for name in names]
         cells = [f"{value:.4f}" if isinstance(value, float) else f"{value:,}" for value in values]
         numbers = "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths))
-        lines.append(f"{head['site']:{wide}}{head['head'] + 1:12}{numbers}")
+        lines.append(f"{head['site']:{title_width}}{head['head'] + 1:12}{numbers}")
     return lines

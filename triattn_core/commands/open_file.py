@@ -61,8 +61,8 @@ def run(options: argparse.Namespace) -> None:
         print(json.dumps({"sites": sites(trace), "notes": notes_of(trace), "digest": trace.meta.get("digest", "")}))
         return
     for site in sites(trace):
-        over = f", rows over {' × '.join(site['sums_over'])}" if site["sums_over"] else ""
-        print(f"{site['site']}  {' x '.join(f'{axis} {size}' for axis, size in site['axes'].items())}{over}")
+        sums_text = f", rows over {' × '.join(site['sums_over'])}" if site["sums_over"] else ""
+        print(f"{site['site']}  {' x '.join(f'{axis} {size}' for axis, size in site['axes'].items())}{sums_text}")
     for note in notes_of(trace):
         print(note)
 

@@ -31,12 +31,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def is_requested(options: argparse.Namespace) -> bool:
-    """Whether a picture is asked for.  Raises ConfigError where only its options are."""
+    """Whether `--out` names a picture.  Raises ConfigError for options of a picture without one."""
     if options.out.suffix in ENDINGS:
         return True
-    given = [name for name in ("width", "ground", "show", "panels", "figure") if getattr(options, name) is not None]
-    if given:
-        raise ConfigError(f"--{given[0]} is for a picture: let --out end in {', '.join(ENDINGS)}")
+    print_options = [
+        name for name in ("width", "ground", "show", "panels", "figure") if getattr(options, name) is not None
+    ]
+    if print_options:
+        raise ConfigError(f"--{print_options[0]} is for a picture: let --out end in {', '.join(ENDINGS)}")
     return False
 
 
@@ -49,12 +51,12 @@ def settings(options: argparse.Namespace) -> PrintSettings:
 
 
 def write(options: argparse.Namespace, figure: Callable[[tuple[str, ...]], PaperFigure]) -> None:
-    """Writes the figure, its caption and its data, and prints which files these are.
+    """Writes the figure, its caption and its data, and prints their paths.
 
-    figure: of the tail of the command that stands in the caption.
+    figure: makes it from the tail of the command in the caption.
     """
-    chosen = settings(options)
-    which = () if options.figure is None else ("--figure", options.figure)
-    paper_figure = figure((*which, *chosen.options(options.out.name)))
-    for path in paper_figure.save(Path(options.out), chosen):
+    print_settings = settings(options)
+    figure_option = () if options.figure is None else ("--figure", options.figure)
+    paper_figure = figure((*figure_option, *print_settings.options(options.out.name)))
+    for path in paper_figure.save(Path(options.out), print_settings):
         print(path)

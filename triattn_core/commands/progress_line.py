@@ -21,8 +21,8 @@ class LogBar:
     total: None where it is not known.
     """
 
-    def __init__(self, what: str, total: int | None, unit: str):
-        self.what, self.total, self.unit, self.n = what, total, unit, 0
+    def __init__(self, title: str, total: int | None, unit: str):
+        self.what, self.total, self.unit, self.n = title, total, unit, 0
         self._facts = ""
         self._start = monotonic()
         self._next, self._said = self._start + AFTER, -1
@@ -51,26 +51,26 @@ class LogBar:
 
     def _say(self) -> None:
         seconds = monotonic() - self._start
-        of = "" if self.total is None else f" of {self.total:,}"
-        line = f"{self.what}: {self.n:,}{of} {self.unit}{'s' * ((self.total or self.n) != 1)}, {seconds:.0f} s"
+        of_total = "" if self.total is None else f" of {self.total:,}"
+        line = f"{self.what}: {self.n:,}{of_total} {self.unit}{'s' * ((self.total or self.n) != 1)}, {seconds:.0f} s"
         if self.total and 0 < self.n < self.total:
             line += f", about {seconds / self.n * (self.total - self.n):.0f} s left"
         print(line + self._facts, file=sys.stderr, flush=True)
         self._said = self.n
 
 
-def bar(what: str, total: int | None = None, unit: str = "row") -> tqdm | LogBar:
-    """A context manager whose `update` counts what takes long."""
+def bar(title: str, total: int | None = None, unit: str = "row") -> tqdm | LogBar:
+    """A progress bar, or a log line without a terminal, as a context manager."""
     if sys.stderr.isatty():
-        return tqdm(total=total, unit=unit, desc=what)
-    return LogBar(what, total, unit)
+        return tqdm(total=total, unit=unit, desc=title)
+    return LogBar(title, total, unit)
 
 
 class ProgressLine:
     """A runner that counts: each computation in turn, as `inference.pause` hears of it."""
 
-    def __init__(self, what: str):
-        self.what = what
+    def __init__(self, title: str):
+        self.what = title
         self._bar: tqdm | LogBar | None = None
 
     def pause(self) -> None:
@@ -96,9 +96,9 @@ class ProgressLine:
 
 
 @contextmanager
-def count_progress(what: str) -> Iterator[None]:
-    """Within the block, long computations are counted on stderr."""
-    line = ProgressLine(what)
+def count_progress(title: str) -> Iterator[None]:
+    """Context in which long computations show their progress on stderr."""
+    line = ProgressLine(title)
     try:
         with run_by(line):
             yield

@@ -54,8 +54,8 @@ def run(
 ) -> tuple[pd.DataFrame, list[str], bool]:
     """Compute and store the table with its provenance; returns it, the errors, and whether it was stopped.
 
-    read: of a source, its rows; by default as the task of the first model reads them.  columns: takes what is not
-    stored out of the table.
+    read: returns the rows of a source; by default the examples of the first model's task.  columns: drops the columns
+    that are not stored.
     """
     from triattn_core.analysis.mining import sources
     from triattn_core.text.atomic_write import replacing, require_room
@@ -94,7 +94,7 @@ def _task_name(models: Sequence[Model]) -> str:
 def _run_locally(
     options: argparse.Namespace, models: Sequence[Model], measure: Callable, source: Source, read: Read
 ) -> tuple[pd.DataFrame, list[str], bool]:
-    """The table in this process, up to Ctrl-C."""
+    """Computes the table in this process, up to Ctrl-C."""
     import pandas as pd
 
     from triattn_core.commands import progress_line

@@ -69,13 +69,13 @@ def train(options: argparse.Namespace) -> None:
         os.environ["TRIATTN_DEVICE"] = options.device
     from triattn_core.training import command
 
-    wanted = (options.config, options.data, options.runs, options.resume, options.command)
+    arguments = (options.config, options.data, options.runs, options.resume, options.command)
     if engine.is_ray(options):
         from triattn_core.scale import train as on_ray
 
-        events = on_ray.train(*wanted, engine.cluster(options))
+        events = on_ray.train(*arguments, engine.cluster(options))
     else:
-        events = command.train(*wanted)
+        events = command.train(*arguments)
     _print(events, options.json)
 
 
