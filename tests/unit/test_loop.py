@@ -185,7 +185,7 @@ def test_a_run_without_resume_starts_afresh(tmp_path):
     old.mkdir(parents=True)
     (old / "model.safetensors").write_bytes(b"old")
     (run / loop.LOG).write_text('{"kind": "metric", "step": 999, "values": {}}\n')
-    events = list(loop.fit(dataclasses.replace(job(), steps=6), run, Accelerator(cpu=True), every=3))
+    events = list(loop.fit(dataclasses.replace(job(), steps=6), run, Accelerator(cpu=True), save_every=3))
     assert [event.step for event in events if event.kind == "saved"] == [3, 5, 6]
     assert loop.last_state(run).name == "state-00000006"
     assert not old.exists()
@@ -194,9 +194,9 @@ def test_a_run_without_resume_starts_afresh(tmp_path):
 
 def test_resuming_a_finished_run_changes_nothing(tmp_path):
     run, short = tmp_path / "run", dataclasses.replace(job(), steps=6)
-    list(loop.fit(short, run, Accelerator(cpu=True), every=3))
+    list(loop.fit(short, run, Accelerator(cpu=True), save_every=3))
     again = dataclasses.replace(job(), steps=6)
-    assert list(loop.fit(again, run, Accelerator(cpu=True), every=3, resume=True)) == []
+    assert list(loop.fit(again, run, Accelerator(cpu=True), save_every=3, resume=True)) == []
     for name, tensor in again.module.state_dict().items():
         assert torch.equal(tensor, short.module.state_dict()[name]), name
 
@@ -212,7 +212,7 @@ def train(folder: Path, point: str) -> None:
     if point not in ("", "resume", "another seed"):
         killed_here(point)
     training_job = job(seed=4 if point == "another seed" else 3)
-    for _ in loop.fit(training_job, folder / "run", Accelerator(cpu=True), every=4, resume=resume):
+    for _ in loop.fit(training_job, folder / "run", Accelerator(cpu=True), save_every=4, resume=resume):
         time.sleep(0.001)
     save_file(training_job.module.state_dict(), folder / "last.safetensors")
 

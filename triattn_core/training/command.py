@@ -61,7 +61,7 @@ def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: 
 
 def resolve(paths: Sequence[Path]) -> list[Path]:
     """Absolute paths of configs; a checkpoint that is now in the folder of its data set is found there."""
-    return [path.resolve() for named in paths for path in current_paths(named)]
+    return [path.resolve() for given_path in paths for path in current_paths(given_path)]
 
 
 def prepare() -> None:

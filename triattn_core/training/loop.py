@@ -94,7 +94,7 @@ def optimizer_for(module: nn.Module, weight_decay: float, name: str = "adamw") -
     return OPTIMIZERS[name](groups, lr=0.0, **fused)
 
 
-def fit(job: Job, run: Path, accelerator: Accelerator, every: int = 200, resume: bool = False) -> Iterator[Event]:
+def fit(job: Job, run: Path, accelerator: Accelerator, save_every: int = 200, resume: bool = False) -> Iterator[Event]:
     """Train `job.module` in place; yields events, which also go to `run/events.jsonl`.
 
     States go to `run/state-*`; the last STATES_KEPT are kept.  With `resume`, training continues from the newest
@@ -103,7 +103,7 @@ def fit(job: Job, run: Path, accelerator: Accelerator, every: int = 200, resume:
     if accelerator.is_main_process:
         _prepare(run, resume, job.recipe)
     accelerator.wait_for_everyone()
-    for event in _steps(job, run, accelerator, every, resume, seconds(run)):
+    for event in _steps(job, run, accelerator, save_every, resume, seconds(run)):
         if accelerator.is_main_process:
             with open(run / LOG, "a", encoding="utf-8") as file:
                 file.write(event.line() + "\n")
@@ -111,7 +111,7 @@ def fit(job: Job, run: Path, accelerator: Accelerator, every: int = 200, resume:
 
 
 def _steps(
-    job: Job, run: Path, accelerator: Accelerator, every: int, resume: bool, previous_seconds: float
+    job: Job, run: Path, accelerator: Accelerator, save_every: int, resume: bool, previous_seconds: float
 ) -> Iterator[Event]:
     module, optimizer = accelerator.prepare(job.module, optimizer_for(job.module, job.weight_decay, job.optimizer))
     first = _load(accelerator, run) if resume else 0
@@ -135,7 +135,7 @@ def _steps(
             metrics = job.measure(accelerator.unwrap_model(module).eval(), done)
             if metrics is not None:
                 yield Event("metric", done, job.steps, metrics)
-        if done % every == 0 or done == job.steps or done in job.milestones:
+        if done % save_every == 0 or done == job.steps or done in job.milestones:
             _save(accelerator, run, done)
             elapsed = previous_seconds + time.monotonic() - start
             yield Event("saved", done, job.steps, {"seconds": round(elapsed, 1)})

@@ -29,16 +29,18 @@ def encoder_dev(metrics: dict) -> float:
 
 
 def _stage(stage: dict) -> str:
-    mined = f", and `{stage['mine']}` with mined negatives" if stage.get("mine") else ""
+    mined_text = f", and `{stage['mine']}` with mined negatives" if stage.get("mine") else ""
     stop = f", stopped after {stage['stop_after']:,} batches" if stage.get("stop_after") else ""
     sets = ", ".join(f"`{name}`" for name in stage["data"])
     weight = f" (weight {stage['word_weight']})" if "word_weight" in stage else ""
     even = f", in each tenth of token overlap at most {stage['even']:g} to one" if stage.get("even") else ""
     where = "".join(f", {name} {value}" for name, value in stage.get("where", {}).items())
-    every = f", one example in {stage['every']}" if stage.get("every", 1) > 1 else ""
+    share_text = f", one example in {stage['every']}" if stage.get("every", 1) > 1 else ""
     hidden = f"{stage['mask']:.0%} of the tokens hidden{weight}, " if stage["mask"] else ""
     epochs = f"{stage['epochs']} epoch{'s' * (stage['epochs'] > 1)}"
-    return f"- {sets}{mined}{where}{every}{even}: {epochs}{stop};\n  {hidden}peak learning rate {stage['rate']}"
+    return (
+        f"- {sets}{mined_text}{where}{share_text}{even}: {epochs}{stop};\n  {hidden}peak learning rate {stage['rate']}"
+    )
 
 
 def _of_pairs(recipe: dict) -> bool:
@@ -89,7 +91,7 @@ def encoder_card(folder: Path) -> str:
 A token is a character: the {config["vocab_size"] - 5:,} that stand at least {words["least"]} times in {sets},
 full-width and half-width forms as one. Any other character is unknown to the model.
 """
-    seen = sources_list(metrics) or "Nothing: the weights were drawn at random."
+    sources = sources_list(metrics) or "Nothing: the weights were drawn at random."
     return f"""# {folder.name}
 
 A {config["num_hidden_layers"]}-layer BERT (hidden size {config["hidden_size"]}, {config["num_attention_heads"]} heads),
@@ -108,7 +110,7 @@ what a TAN adds, it adds to this.
 
 What the start weights had seen before:
 
-{seen}
+{sources}
 
 Tensor digest: `{metrics["digest"]}`. Made by `{metrics["command"]}`. Licence: {LICENSE}
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -38,7 +38,7 @@ from triattn_core.training.encoder.rows import (
     read_pairs,
     swap_pairs,
 )
-from triattn_core.training.encoder.schedule import schedule
+from triattn_core.training.encoder.schedule import Schedule, schedule
 from triattn_core.training.loop import Event, Job, events, fit, last_state, seconds
 
 HEAD = "bert.cls.seq_relationship."  # the pair head of `PostTraining`
@@ -92,13 +92,31 @@ def post_train(recipe: dict, data: Path, run: Path, resume: bool, accelerator: A
 
     apart_objective = recipe.get("objective") == "apart"
     measure = separate_training.accuracy if apart_objective else accuracy
+    job = Job(
+        module=(separate_training.ApartTraining if apart_objective else PostTraining)(bert),
+        steps=len(plan.steps),
+        seed=recipe["seed"],
+        rate=lambda step: plan.steps[step][2],
+        loss=_step_loss(recipe, plan, tokenizer, accelerator),
+        measure=lambda module, step: {
+            "dev accuracy": measure(cast(Any, module), dev, tokenizer),
+            "stages": plan.stage_counts,
+        },
+        milestones=plan.ends,
+        recipe=recipe,
+    )
+    yield from fit(job, run, accelerator, recipe.get("save_every", 200), resume)
+
+
+def _step_loss(recipe: dict, plan: Schedule, tokenizer: Tokenizer, accelerator: Accelerator) -> Callable:
+    """The loss of a step: of the pairs and of the masked words, or of the pairs alone (objective "apart")."""
 
     def loss(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
         number, examples, _ = plan.steps[step]
         own_examples = batching.share(examples, accelerator.process_index, accelerator.num_processes)
         stage = recipe["stages"][number]
         groups = [plan.stages[number][i] for i in own_examples]
-        if apart_objective:
+        if recipe.get("objective") == "apart":
             pair = separate_training.loss(module, groups, tokenizer, accelerator.device)
             return pair, {"pair": round(pair.item(), 4)}
         rows = swap_pairs([row for group in groups for row in group], recipe.get("swap", 0.0))
@@ -113,20 +131,7 @@ def post_train(recipe: dict, data: Path, run: Path, resume: bool, accelerator: A
         weight = stage.get("word_weight", recipe["word_weight"])
         return pair + weight * word, {"pair": round(pair.item(), 4), "word": round(word.item(), 4)}
 
-    job = Job(
-        module=(separate_training.ApartTraining if apart_objective else PostTraining)(bert),
-        steps=len(plan.steps),
-        seed=recipe["seed"],
-        rate=lambda step: plan.steps[step][2],
-        loss=loss,
-        measure=lambda module, step: {
-            "dev accuracy": measure(cast(Any, module), dev, tokenizer),
-            "stages": plan.stage_counts,
-        },
-        milestones=plan.ends,
-        recipe=recipe,
-    )
-    yield from fit(job, run, accelerator, recipe.get("save_every", 200), resume)
+    return loss
 
 
 def start_run_folder(run: Path) -> Path:

@@ -99,16 +99,16 @@ def sentence_vectors(bert: Pretrained, sentences: Sequence[Ids], tokenizer: Toke
 
 
 def mine_negatives(
-    rows: Sequence[Pair], known: Sequence[Pair], bert: Pretrained, tokenizer: Tokenizer, seed: int
+    rows: Sequence[Pair], other_rows: Sequence[Pair], bert: Pretrained, tokenizer: Tokenizer, seed: int
 ) -> list[Pair]:
-    """Negatives for the positives in `rows`, never connected with them by positives there or in `known`."""
+    """Negatives for the positives in `rows`, never connected with them by positives there or in `other_rows`."""
     number: dict[Ids, int] = {}
-    for row in (*rows, *known):
+    for row in (*rows, *other_rows):
         for ids in (row.a, row.b):
             number.setdefault(ids, len(number))
     sentences = list(number)
     positives, links = (
-        [(number[row.a], number[row.b]) for row in group if row.label == 1] for group in (rows, (*rows, *known))
+        [(number[row.a], number[row.b]) for row in group if row.label == 1] for group in (rows, (*rows, *other_rows))
     )
     vectors = sentence_vectors(bert.eval(), sentences, tokenizer)
     return [Pair(sentences[i], sentences[j], 0) for i, j in hard_negatives.negatives(vectors, positives, links, seed)]

@@ -68,11 +68,11 @@ class LiveRun:
 
     def step(self) -> bool:
         """Trains by one batch; whether there is more to do."""
-        started, how = time.monotonic(), self.config.training
-        examples = [next(self._rows) for _ in range(how.batch)]
+        started, settings = time.monotonic(), self.config.training
+        examples = [next(self._rows) for _ in range(settings.batch)]
         self.model.train()
         for group in self._optimizer.param_groups:
-            group["lr"] = rate_at(self.done, self.steps, how.rate)
+            group["lr"] = rate_at(self.done, self.steps, settings.rate)
         loss = cross_entropy(self.model(self._batch(examples)), torch.tensor([example.label for example in examples]))
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)

@@ -28,7 +28,7 @@ def laboratory_card(folder: Path) -> str:
     """The card of a folder with config.json and metrics.json."""
     config = json.loads((folder / "config.json").read_text("utf-8"))
     metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
-    task, model, how, data = LABORATORY[config["task"]], config["model"], config["training"], config["data"]
+    task, model, training, data = LABORATORY[config["task"]], config["model"], config["training"], config["data"]
     layers, heads = (f"{model[name]} {name[:-1]}{'s' * (model[name] > 1)}" for name in ("layers", "heads"))
     inputs = "frozen Fourier features of residues" if model["inputs"] == "fourier" else "learnt vectors of words"
     two_way = (
@@ -47,8 +47,8 @@ those of Tri-Attention."""
 {two_way}
 {seed_text(metrics | _swept_seeds(folder))}
 
-Trained on {data["train_rows"]:,} rows of seed {data["train_seed"]}: epochs {how["epochs"]}, batch {how["batch"]}, AdamW, learning rate
-{how["rate"]}, {metrics["seconds"]} s, {metrics["machine"]}. The last weights are kept. All rows are generated: it has seen no text.
+Trained on {data["train_rows"]:,} rows of seed {data["train_seed"]}: epochs {training["epochs"]}, batch {training["batch"]}, AdamW, learning rate
+{training["rate"]}, {metrics["seconds"]} s, {metrics["machine"]}. The last weights are kept. All rows are generated: it has seen no text.
 Its test is `triattn evaluate {folder.name} laboratory:{config["task"]} --seed {data["test_seed"]} --rows {data["test_rows"]}`.
 
 Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: Apache 2.0.

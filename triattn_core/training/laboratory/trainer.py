@@ -32,13 +32,13 @@ def train_laboratory(
     config: LaboratoryCheckpoint, folder: Path, data: Path, runs: Path, resume: bool, accelerator: Accelerator
 ) -> Iterator[Event]:
     """Train the checkpoint of `config`; yields events; writes weights, config.json and film.json to `folder`."""
-    task, how = kinds.task_of(config), config.training
+    task, training = kinds.task_of(config), config.training
     with one_at_a_time(accelerator, runs):
         train = laboratory_rows(task, config.data.train_seed, config.data.train_rows, runs)
-    torch.manual_seed(how.seed)
+    torch.manual_seed(training.seed)
     model, film = kinds.build(config, 0), Camera(config, runs / folder.name)
     job = laboratory_job(model, config, train, film, accelerator)
-    yield from fit(job, runs / folder.name, accelerator, every=max(200, job.steps // 4), resume=resume)
+    yield from fit(job, runs / folder.name, accelerator, save_every=max(200, job.steps // 4), resume=resume)
     if accelerator.is_main_process:
         save(folder, config, accelerator.unwrap_model(job.module).cpu())
         (folder / FILM).write_text(json.dumps(film.frames(), separators=(",", ":")) + "\n", "utf-8")
@@ -48,16 +48,16 @@ def laboratory_job(
     model: nn.Module, config: LaboratoryCheckpoint, train: LaboratoryRows, film: Camera, accelerator: Accelerator
 ) -> Job:
     """The run of a config: `epochs` passes over the rows, in an order that follows from the seed."""
-    how = config.training
+    training = config.training
     orders: dict[int, list[np.ndarray]] = {}  # of one epoch at a time
-    each = -(-len(train) // how.batch)
-    steps = how.epochs * each
+    steps_per_epoch = -(-len(train) // training.batch)
+    steps = training.epochs * steps_per_epoch
 
     def loss(module: nn.Module, step: int):
-        epoch, place = divmod(step, each)
+        epoch, place = divmod(step, steps_per_epoch)
         if epoch not in orders:
             orders.clear()
-            orders[epoch] = batches(np.ones(len(train)), how.batch, how.seed, epoch)
+            orders[epoch] = batches(np.ones(len(train)), training.batch, training.seed, epoch)
         batch, labels = train.batch(orders[epoch][place], accelerator.device)
         return cross_entropy(module(batch), labels), {}
 
@@ -66,13 +66,13 @@ def laboratory_job(
     return Job(
         module=model,
         steps=steps,
-        seed=how.seed,
-        rate=lambda step: rate_at(step, steps, how.rate),
+        seed=training.seed,
+        rate=lambda step: rate_at(step, steps, training.rate),
         loss=loss,
         measure=dev_measure(config),
         milestones=milestones,
         after=lambda module, step: film.add(module, step + 1) if step % interval == 0 or step + 1 == steps else None,
-        weight_decay=how.weight_decay,
+        weight_decay=training.weight_decay,
         recipe=config.model_dump(mode="json", exclude=NO_RECIPE),
     )
 

@@ -79,7 +79,7 @@ def encode_questions(
     """
     if (folder / "rows.npy").is_file():
         return QuestionFeatures(folder)
-    known: dict[str, dict[object, int]] = {name: {} for name in PARTS}
+    row_of: dict[str, dict[object, int]] = {name: {} for name in PARTS}
     roles: dict[str, list[Role]] = {name: [] for name in PARTS}
     rows, numbers = [], []
     for start in range(0, len(examples), WINDOW):
@@ -90,9 +90,9 @@ def encode_questions(
                 continue
             keys = {"passage": (example.passage, window), "question": example.question}
             for name, key in keys.items():
-                if known[name].setdefault(key, len(roles[name])) == len(roles[name]):
+                if row_of[name].setdefault(key, len(roles[name])) == len(roles[name]):
                     roles[name].append(windows[window].roles[name])
-            rows.append([*(known[name][key] for name, key in keys.items()), *cells])
+            rows.append([*(row_of[name][key] for name, key in keys.items()), *cells])
             numbers.append(number)
     if not rows:
         raise DataError(f"{file}: {NOTHING_FITS.format(limits.tokens)}")

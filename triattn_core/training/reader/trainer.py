@@ -49,7 +49,9 @@ def train_reader(
         yield from (Event("note", 0, 0, {name: text}) for name, text in notes)
     torch.manual_seed(config.training.seed)
     module = AveragedModel(kinds.build(config, words.hidden))
-    yield from fit(_job(module, config, train_sets, dev, run, accelerator), run, accelerator, every=200, resume=resume)
+    yield from fit(
+        _job(module, config, train_sets, dev, run, accelerator), run, accelerator, save_every=200, resume=resume
+    )
     if accelerator.is_main_process:
         model = kinds.build(config, words.hidden)
         model.load_state_dict({name: tensor.float() for name, tensor in read_tensors(run / BEST).items()})
@@ -84,6 +86,24 @@ def loss(scores: Tensor, targets: Tensor) -> Tensor:
     return cross_entropy(scores[..., 0], targets[:, 0]) + cross_entropy(scores[..., 1], targets[:, 1])
 
 
+def _schedule(
+    config: ReaderCheckpoint, sets: Mapping[str, QuestionFeatures]
+) -> tuple[list[tuple[str, np.ndarray]], set[int]]:
+    """The set and the rows of each step, the sets mixed within an epoch; and the step counts at the ends of epochs."""
+    training, ends = config.training, set()
+    steps: list[tuple[str, np.ndarray]] = []
+    for epoch in range(training.epochs):
+        epoch_batches = [
+            (name, rows)
+            for number, name in enumerate(config.data.train)
+            for rows in batching.batches(sets[name].lengths, training.batch, training.seed + number, epoch)
+        ]
+        order = np.random.default_rng((training.seed, epoch)).permutation(len(epoch_batches))
+        steps += [epoch_batches[i] for i in order]
+        ends.add(len(steps))
+    return steps, ends
+
+
 def _job(
     module: AveragedModel,
     config: ReaderCheckpoint,
@@ -92,16 +112,8 @@ def _job(
     run: Path,
     accelerator: Accelerator,
 ) -> Job:
-    training, steps, ends = config.training, [], set()
-    for epoch in range(training.epochs):
-        epoch_batches = [
-            (name, rows)
-            for number, name in enumerate(config.data.train)
-            for rows in batching.batches(sets[name].lengths, training.batch, training.seed + number, epoch)
-        ]
-        order = np.random.default_rng((training.seed, epoch)).permutation(len(epoch_batches))  # the sets mixed
-        steps += [epoch_batches[i] for i in order]
-        ends.add(len(steps))
+    training = config.training
+    steps, ends = _schedule(config, sets)
 
     def of_step(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
         name, rows = steps[step]

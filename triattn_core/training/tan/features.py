@@ -67,11 +67,12 @@ class Features:
         labels = torch.from_numpy(self.labels[examples]).to(device)
         return Encoded(query, key, context, pooled), self.counts[examples].tolist(), labels
 
-    def _states(self, role: str, rows: np.ndarray, device: str | torch.device, own: bool) -> States:
+    def _states(self, role: str, rows: np.ndarray, device: str | torch.device, with_own: bool) -> States:
         ends, rows = self.ends[role], self.sequence[role][rows]
         lengths = ends[rows + 1] - ends[rows]
         arrays = [
-            pad_rows(self.vectors[name], ends, rows).to(device).float() for name in (role, f"{role}.own")[: 1 + own]
+            pad_rows(self.vectors[name], ends, rows).to(device).float()
+            for name in (role, f"{role}.own")[: 1 + with_own]
         ]
         keep = torch.arange(arrays[0].shape[1]) < torch.from_numpy(lengths)[:, None]
         return States(arrays[0], keep.to(device), *arrays[1:])

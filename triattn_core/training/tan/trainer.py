@@ -68,7 +68,7 @@ def fit_best(
     """
     torch.manual_seed(config.training.seed)
     job = _job(kinds.build(config, hidden), config, sets, run, accelerator)
-    yield from fit(job, run, accelerator, every=200, resume=resume)
+    yield from fit(job, run, accelerator, save_every=200, resume=resume)
     if accelerator.is_main_process:
         model = kinds.build(config, hidden)
         model.load_state_dict({name: tensor.float() for name, tensor in read_tensors(run / BEST).items()})
@@ -128,7 +128,7 @@ def select_examples(examples: list, data: Data, tokenizer: Tokenizer, limit: int
 def _job(
     model: nn.Module, config: AnyConfig, sets: Mapping[Any, AnyFeatures], run: Path, accelerator: Accelerator
 ) -> Job:
-    own = getattr(MECHANISMS.get(config.model.mechanism), "reads", None) == "own"
+    reads_own = getattr(MECHANISMS.get(config.model.mechanism), "reads", None) == "own"
     data = cast(Data | SentenceData, config.data)
     training, train_names = config.training, [name for name in data.train if name in sets]
     weight = None
@@ -145,7 +145,7 @@ def _job(
     def loss(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
         name, rows = steps[step]
         own_rows = batching.share(rows, accelerator.process_index, accelerator.num_processes)
-        encoded, counts, labels = sets[name].batch(np.sort(own_rows), accelerator.device, own)
+        encoded, counts, labels = sets[name].batch(np.sort(own_rows), accelerator.device, reads_own)
         return answers.loss(module(encoded), counts, labels, weight=weight), {}
 
     def measure(module: nn.Module, step: int) -> dict:
