@@ -107,7 +107,7 @@ def missing(texts: Mapping[str, str], reading: TokenGrouping) -> None:
 
 def of_texts(reading: TokenGrouping) -> dict:
     """The choices of TEXT as settings of a case card."""
-    return {"read": dict(reading.ways)["query"], "phrases": reading.own}
+    return {"read": dict(reading.units)["query"], "phrases": reading.own}
 
 
 def ending(reading: TokenGrouping) -> str:
@@ -117,7 +117,7 @@ def ending(reading: TokenGrouping) -> str:
 
 def of_passage(reading: TokenGrouping) -> dict:
     """The choices of PASSAGE as settings of a case card."""
-    units = {axis: "words" if unit == "tokens" else unit for axis, unit in reading.ways}
+    units = {axis: "words" if unit == "tokens" else unit for axis, unit in reading.units}
     return {"passage": units["query"], "question": units["key"], "phrases": reading.own}
 
 

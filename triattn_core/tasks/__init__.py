@@ -32,7 +32,9 @@ def form(name: str) -> InputForm | None:
 def check(task, example, name: str) -> None:
     """Raises InputError if the example belongs to another task than checkpoint `name`, or is not valid."""
     if not isinstance(example, task.Example):
-        task_given = next((known.NAME for known in TASKS.values() if type(example) is known.Example), "another")
+        task_given = next(
+            (other_task.NAME for other_task in TASKS.values() if type(example) is other_task.Example), "another"
+        )
         raise InputError(f"{name} takes an example of {task.NAME}, got {task_given}")
     example.check()
 

@@ -130,11 +130,11 @@ def roles(batch: Sequence[Example], tokenizer: Tokenizer, limits: Limits) -> lis
 
 def _windows(text: str, tokens, tokenizer: Tokenizer, limits: Limits) -> tuple[list[Role], list[str]]:
     """The windows of a passage, and notes on them."""
-    whole = words(text_role("passage", TEXTS["passage"], text, tokens, tokenizer), limits.tokens)
-    passage_windows, notes = windows(whole, limits.tokens), tokens_notes(TEXTS["passage"], text, tokens, tokenizer)
+    passage = words(text_role("passage", TEXTS["passage"], text, tokens, tokenizer), limits.tokens)
+    passage_windows, notes = windows(passage, limits.tokens), tokens_notes(TEXTS["passage"], text, tokens, tokenizer)
     if len(passage_windows) > 1:
         notes.append(
-            f"The passage has {len(whole.runs):,} words: it was read in {len(passage_windows)} windows of at most "
+            f"The passage has {len(passage.runs):,} words: it was read in {len(passage_windows)} windows of at most "
             f"{limits.tokens} tokens, which overlap by a quarter, and the best answers of all are taken."
         )
     return passage_windows, notes

@@ -156,9 +156,9 @@ def joint(parts: Iterable[Part], tokenizer: Tokenizer) -> Role:
     """`[CLS] part [SEP] part [SEP]` (Tri-Attention, Eq. 20)."""
     all_columns = [part.columns for part in parts]
     start = (tokenizer.special["cls"], "[CLS]", "", (0, 0), True, 0, "")
-    joined = [(first, *chain.from_iterable(one[i] for one in all_columns)) for i, first in enumerate(start)]
-    ids = tuple(tokenizer.special["sep"] if id_ is None else id_ for id_ in joined[0])
-    strings, texts, spans, special, types, segments = joined[1:]
+    columns = [(first, *chain.from_iterable(one[i] for one in all_columns)) for i, first in enumerate(start)]
+    ids = tuple(tokenizer.special["sep"] if id_ is None else id_ for id_ in columns[0])
+    strings, texts, spans, special, types, segments = columns[1:]
     return Role(ids, strings, texts, spans, special, tuple(range(len(ids))), types, segments)
 
 
@@ -200,10 +200,10 @@ def tokens_notes(name: str, text: str, tokens: Tokens, tokenizer: Tokenizer) -> 
     unknown = [text[slice(*span)] for id_, span in zip(tokens.ids, tokens.spans) if id_ == tokenizer.special["unk"]]
     if unknown:
         names = list(dict.fromkeys(map(_visible, unknown)))
-        rest = f", … ({len(names)} in all)" if len(names) > NAMED else ""
+        total_text = f", … ({len(names)} in all)" if len(names) > NAMED else ""
         indistinct = " and sees them all alike" if len(names) > 1 else ""
         warning = " It cannot read this text: what follows means little." if 2 * len(unknown) > len(tokens) else ""
-        notes.append(f"{name}: the model does not know {', '.join(names[:NAMED])}{rest}{indistinct}.{warning}")
+        notes.append(f"{name}: the model does not know {', '.join(names[:NAMED])}{total_text}{indistinct}.{warning}")
     return notes
 
 

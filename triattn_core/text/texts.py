@@ -36,9 +36,9 @@ class Texts:
 
         If the site begins with no name of two texts, the first attends to the second.
         """
-        first, *rest = self.roles.values()
+        first, *other_roles = self.roles.values()
         role = self.roles.get(site.partition("/")[0])
-        return {"query": role or first, "key": role or (rest or [first])[0]}
+        return {"query": role or first, "key": role or (other_roles or [first])[0]}
 
 
 def separate_texts(

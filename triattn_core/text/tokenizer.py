@@ -43,8 +43,8 @@ class Tokens:
             return self
         part = slice(start, start + max_tokens)
         spans = self.spans[part]
-        before, rest = text[: spans[0][0]].strip(), text[spans[-1][1] :].strip()
-        return Tokens(self.ids[part], self.strings[part], spans, len(rest), len(before))
+        before, after = text[: spans[0][0]].strip(), text[spans[-1][1] :].strip()
+        return Tokens(self.ids[part], self.strings[part], spans, len(after), len(before))
 
 
 class Tokenizer:
@@ -87,8 +87,8 @@ class Tokenizer:
             rows = merge_characters(text, rows, self.special["unk"])
         ids, strings, spans = zip(*rows[:limit]) if rows else ((), (), ())
         # Characters after the last token may have none of their own (a joiner, a control character): these are not cut.
-        rest = text[spans[-1][1] if spans else 0 :] if longer or len(rows) > limit else ""
-        return Tokens(ids, strings, spans, len(rest.strip()))
+        tail = text[spans[-1][1] if spans else 0 :] if longer or len(rows) > limit else ""
+        return Tokens(ids, strings, spans, len(tail.strip()))
 
 
 def is_combining(char: str) -> bool:

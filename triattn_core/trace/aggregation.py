@@ -25,7 +25,7 @@ def fold(
     array: xr.DataArray,
     axis: str,
     groups: Sequence[str],
-    over: Sequence[str] = (),
+    sum_axes: Sequence[str] = (),
     labelled: bool = True,
     texts: Mapping[str, str] | None = None,
 ) -> xr.DataArray:
@@ -37,7 +37,7 @@ def fold(
     the logarithm of that mean, so that their softmax is the mean weight.
 
     groups: the group name of each position.
-    over: the axes that a distribution runs over, where `sums_over` does not say.
+    sum_axes: the axes that a distribution runs over, where `sums_over` does not say.
     labelled: the token of a group is its name; otherwise the characters that it covers in `texts` (text by name).
 
     Groups keep the order of their first cells.  `<axis>_label` is the name of a group, `<axis>_cells` the number of
@@ -53,16 +53,16 @@ def fold(
         raise TraceError(f"{len(groups)} names for the {size} positions of {axis}")
     names = list(dict.fromkeys(groups))
     index = np.array([names.index(name) for name in groups])
-    over = list(filter(None, array.attrs.get("sums_over", "").split(","))) or list(over)
-    rows = quantity in ("weight", "relevance") and bool(over) and axis not in over
-    folded = (_average_groups if rows else _sum_groups)(array, axis, index, over)
+    sum_axes = list(filter(None, array.attrs.get("sums_over", "").split(","))) or list(sum_axes)
+    rows = quantity in ("weight", "relevance") and bool(sum_axes) and axis not in sum_axes
+    values = (_average_groups if rows else _sum_groups)(array, axis, index, sum_axes)
     coords = {name: coord for name, coord in array.coords.items() if axis not in coord.dims}
     coords |= _group_coords(array, axis, names, index, labelled, texts or {})
     before = array.attrs.get("folded", "").split(",")
     attrs = {**array.attrs, "folded": ",".join(dict.fromkeys(filter(None, [*before, axis])))}
     if quantity == "weight":
         attrs.setdefault("mass_before", mean_mass(array))
-    return xr.DataArray(folded.astype(array.dtype), coords, array.dims, attrs=attrs)
+    return xr.DataArray(values.astype(array.dtype), coords, array.dims, attrs=attrs)
 
 
 def cell_counts(array: xr.DataArray, axis: str) -> np.ndarray:
@@ -73,8 +73,8 @@ def cell_counts(array: xr.DataArray, axis: str) -> np.ndarray:
 
 def mean_mass(weights: xr.DataArray) -> float:
     """The mean mass of a distribution of the model: 1 if the weights do sum to one over `sums_over`."""
-    over = [axis for axis in weights.attrs.get("sums_over", "").split(",") if axis in weights.dims]
-    totals = weights.sum(over, dtype=np.float64)
+    sum_axes = [axis for axis in weights.attrs.get("sums_over", "").split(",") if axis in weights.dims]
+    totals = weights.sum(sum_axes, dtype=np.float64)
     for axis in map(str, totals.dims):
         cells = cell_counts(weights, axis)
         totals = (totals * xr.DataArray(cells / cells.sum(), dims=axis)).sum(axis)
@@ -97,7 +97,7 @@ def continues_word(array: xr.DataArray, axis: str) -> list[bool]:
     return [adjacent and piece.startswith("##") for adjacent, piece in zip(follows, token)]
 
 
-def _sum_groups(array: xr.DataArray, axis: str, index: np.ndarray, over: Sequence[str]) -> np.ndarray:
+def _sum_groups(array: xr.DataArray, axis: str, index: np.ndarray, sum_axes: Sequence[str]) -> np.ndarray:
     """Sum the cells of each group; relevances by log-sum-exp."""
     order, dim = np.argsort(index, kind="stable"), array.get_axis_num(axis)
     starts = np.searchsorted(index[order], np.arange(index.max() + 1))
@@ -111,16 +111,16 @@ def _sum_groups(array: xr.DataArray, axis: str, index: np.ndarray, over: Sequenc
         return np.log(np.add.reduceat(powers, starts, dim)) + offset
 
 
-def _average_groups(array: xr.DataArray, axis: str, index: np.ndarray, over: Sequence[str]) -> np.ndarray:
+def _average_groups(array: xr.DataArray, axis: str, index: np.ndarray, sum_axes: Sequence[str]) -> np.ndarray:
     """Average the distributions of each group; of relevances, the logarithm of the mean of their softmax."""
     counts = cell_counts(array, axis)
     part = xr.DataArray(counts / np.bincount(index, counts)[index], dims=axis)
     values = array.astype(np.float64)
     if array.attrs["quantity"] == "weight":
-        return _sum_groups((values * part).transpose(*array.dims).assign_attrs(array.attrs), axis, index, over)
-    log_total = logsumexp(values, [name for name in over if name in array.dims])
+        return _sum_groups((values * part).transpose(*array.dims).assign_attrs(array.attrs), axis, index, sum_axes)
+    log_total = logsumexp(values, [name for name in sum_axes if name in array.dims])
     values = values - log_total.where(np.isfinite(log_total), 0.0) + np.log(part)
-    return _sum_groups(values.transpose(*array.dims).assign_attrs(array.attrs), axis, index, over)
+    return _sum_groups(values.transpose(*array.dims).assign_attrs(array.attrs), axis, index, sum_axes)
 
 
 def _group_coords(

@@ -60,23 +60,29 @@ def trace_of(
     own_dims, attrs = _own_names(array)
     values = _numpy(array)
     axis_tokens = {"query": query, "key": key, "context": context}
-    named = resolve_axes(values, axes or own_dims, context is not None)
-    values, dims = _squeeze(values, named)
-    quantity, over, notes = check_quantity(
+    axis_names = resolve_axes(values, axes or own_dims, context is not None)
+    values, dims = _squeeze(values, axis_names)
+    quantity, sum_axes, notes = check_quantity(
         values, dims, quantity or attrs.get("quantity"), sums_over or _split_list(attrs.get("sums_over", ""))
     )
     crops = _crop(values.shape, dims, crop or {})
-    notes += _crop_notes(values, dims, crops, quantity, over)
+    notes += _crop_notes(values, dims, crops, quantity, sum_axes)
     sizes = dict(zip(dims, values.shape))
     values = np.array(values[tuple(slice(*crops[axis]) for axis in dims)], DTYPE)
     coords, texts = token_coords(sizes, crops, tokens, axis_tokens, names or {})
-    meta = {"checkpoint": source, "digest": _digest(values, dims), "notes": "\n".join(notes)}
-    meta |= {f"{axis}_name": label for axis, label in _known_names(names or {}, dims).items()}
-    return AttentionTrace(_sites(values, dims, coords, quantity, over), texts, meta)
+    meta = _meta(source, values, dims, notes, names or {})
+    return AttentionTrace(_sites(values, dims, coords, quantity, sum_axes), texts, meta)
+
+
+def _meta(
+    source: str, values: np.ndarray, dims: Sequence[str], notes: Sequence[str], names: Mapping[str, str]
+) -> dict[str, Any]:
+    meta: dict[str, Any] = {"checkpoint": source, "digest": _digest(values, dims), "notes": "\n".join(notes)}
+    return meta | {f"{axis}_name": label for axis, label in _known_names(names, dims).items()}
 
 
 def notes_of(trace: AttentionTrace) -> list[str]:
-    """What was checked and cropped when a trace was made of an array, one sentence each."""
+    """The checks and crops from the import of an array, one sentence each."""
     return [note for note in str(trace.meta.get("notes", "")).split("\n") if note]
 
 
@@ -143,15 +149,19 @@ def _crop(shape: Sequence[int], dims: Sequence[str], crop: Mapping[str, tuple[in
 
 
 def _crop_notes(
-    values: np.ndarray, dims: Sequence[str], crops: Mapping[str, tuple[int, int]], quantity: str, over: Sequence[str]
+    values: np.ndarray,
+    dims: Sequence[str],
+    crops: Mapping[str, tuple[int, int]],
+    quantity: str,
+    sum_axes: Sequence[str],
 ) -> list[str]:
     cropped = [(axis, size) for axis, size in zip(dims, values.shape) if crops[axis] != (0, size)]
     if not cropped:
         return []
     parts = [f"{axis} {crops[axis][0]}:{crops[axis][1]} of {size:,}" for axis, size in cropped]
     note = f"Cropped to {', '.join(parts)} (positions from 0)"
-    if quantity == "weight" and any(axis in over for axis, _ in cropped):
-        rows = tuple(slice(None) if axis in over else slice(*crops[axis]) for axis in dims)
+    if quantity == "weight" and any(axis in sum_axes for axis, _ in cropped):
+        rows = tuple(slice(None) if axis in sum_axes else slice(*crops[axis]) for axis in dims)
         part = tuple(slice(*crops[axis]) for axis in dims)
         share = values[part].sum(dtype=np.float64) / (values[rows].sum(dtype=np.float64) or 1.0)
         note += f"; the crop holds {100 * share:.3g} % of the weight of its rows"
@@ -159,12 +169,12 @@ def _crop_notes(
 
 
 def _sites(
-    values: np.ndarray, dims: Sequence[str], coords: Mapping, quantity: str, over: Sequence[str]
+    values: np.ndarray, dims: Sequence[str], coords: Mapping, quantity: str, sum_axes: Sequence[str]
 ) -> dict[str, xr.DataArray]:
-    parts = {quantity: (values, ",".join(over) if quantity == "weight" else "")}
+    parts = {quantity: (values, ",".join(sum_axes) if quantity == "weight" else "")}
     if quantity == "relevance":
-        weights = softmax(values, tuple(dims.index(axis) for axis in over))
-        parts["weight"] = (weights, ",".join(over))
+        weights = softmax(values, tuple(dims.index(axis) for axis in sum_axes))
+        parts["weight"] = (weights, ",".join(sum_axes))
     order = [axis for axis in AXIS_NAMES if axis in dims]
     sites = {}
     for name, (numbers, sums_over) in parts.items():

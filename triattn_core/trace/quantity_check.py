@@ -29,21 +29,22 @@ def check_quantity(
 
     Raises TraceError if the values do not allow that quantity, QuantityError if none is named and they are no weights.
     """
-    over = tuple(sums_over or (axis for axis in ("key", "context") if axis in dims))
-    for axis in over:
+    sum_axes = tuple(sums_over or (axis for axis in ("key", "context") if axis in dims))
+    for axis in sum_axes:
         if axis not in dims or axis in (LAYER, "head"):
-            known = [axis_name for axis_name in dims if axis_name not in (LAYER, "head")]
-            raise TraceError(f"sums over: no axis {axis!r} to sum over here; {choices(axis, known)}")
+            axis_names = [axis_name for axis_name in dims if axis_name not in (LAYER, "head")]
+            raise TraceError(f"sums over: no axis {axis!r} to sum over here; {choices(axis, axis_names)}")
     low, high = float(values.min()), float(values.max())  # both are NaN where any is
     if np.isnan(low):
         raise TraceError(f"not a number at {_place(np.isnan(values), dims)}: every value must be a number")
     if np.isposinf(high):
         raise TraceError(f"infinite at {_place(np.isposinf(values), dims)}: every value must be finite")
-    axes = tuple(dims.index(axis) for axis in over)
+    axes = tuple(dims.index(axis) for axis in sum_axes)
     if quantity is None:
         if low < -BELOW or not sums_to_one(values, axes):
+            violations = _describe_violations(values, dims, sum_axes)
             raise QuantityError(
-                f"what are these numbers, from {low:.3g} to {high:.3g}? {_describe_violations(values, dims, over)}: "
+                f"what are these numbers, from {low:.3g} to {high:.3g}? {violations}: "
                 f"name the quantity, one of {', '.join(QUANTITIES)}"
             )
         quantity = "weight"
@@ -51,10 +52,10 @@ def check_quantity(
         raise TraceError(f"unknown quantity {quantity!r}; {choices(quantity, QUANTITIES)}")
     _check_range(values, dims, quantity, low, high)
     notes = {
-        "weight": lambda: row_notes(values, dims, over),
-        "relevance": lambda: [f"Weights are the softmax of the relevance over {' × '.join(over)}."],
+        "weight": lambda: row_notes(values, dims, sum_axes),
+        "relevance": lambda: [f"Weights are the softmax of the relevance over {' × '.join(sum_axes)}."],
     }
-    return quantity, over, notes.get(quantity, list)()
+    return quantity, sum_axes, notes.get(quantity, list)()
 
 
 def _check_range(values: np.ndarray, dims: Sequence[str], quantity: str, low: float, high: float) -> None:
@@ -67,9 +68,9 @@ def _check_range(values: np.ndarray, dims: Sequence[str], quantity: str, low: fl
         raise TraceError(f"infinite at {_place(np.isneginf(values), dims)}: only a masked relevance may be −inf")
 
 
-def row_notes(values: np.ndarray, dims: Sequence[str], over: Sequence[str]) -> list[str]:
+def row_notes(values: np.ndarray, dims: Sequence[str], sum_axes: Sequence[str]) -> list[str]:
     """Sentences on the row sums: whether they are one, the worst of them, and how many rows are zero."""
-    axes = tuple(dims.index(axis) for axis in over)
+    axes = tuple(dims.index(axis) for axis in sum_axes)
     sums = values.sum(axes, dtype=np.float64)
     nonzero = sums != 0
     notes = []
@@ -77,32 +78,34 @@ def row_notes(values: np.ndarray, dims: Sequence[str], over: Sequence[str]) -> l
         deviations = np.where(nonzero, np.abs(sums - 1), -1.0)
         misses, largest = int((deviations > CLOSE).sum()), float(deviations.max())
         if misses:
-            notes.append(f"{_describe_violations(values, dims, over)}. Nothing is normalised.")
+            notes.append(f"{_describe_violations(values, dims, sum_axes)}. Nothing is normalised.")
         else:
-            notes.append(f"All rows sum to one over {' × '.join(over)}, within {largest:.1g}.")
+            notes.append(f"All rows sum to one over {' × '.join(sum_axes)}, within {largest:.1g}.")
     if empty := int((~nonzero).sum()):
         notes.append(f"{empty:,} of {sums.size:,} rows are all zero.")
     return notes
 
 
-def _describe_violations(values: np.ndarray, dims: Sequence[str], over: Sequence[str]) -> str:
+def _describe_violations(values: np.ndarray, dims: Sequence[str], sum_axes: Sequence[str]) -> str:
     """How many rows do not sum to one, the worst of them, and the axes over which the values do sum to one."""
-    sums = values.sum(tuple(dims.index(axis) for axis in over), dtype=np.float64)
+    sums = values.sum(tuple(dims.index(axis) for axis in sum_axes), dtype=np.float64)
     miss = np.where(sums != 0, np.abs(sums - 1), 0.0)
-    rest, worst = [axis for axis in dims if axis not in over], np.unravel_index(int(miss.argmax()), miss.shape)
-    place = ", ".join(f"{axis} {position}" for axis, position in zip(rest, worst)) or "all of it"
-    sentence = f"{int((miss > CLOSE).sum()):,} of {sums.size:,} rows do not sum to one over {' × '.join(over)}"
+    row_axes, worst = [axis for axis in dims if axis not in sum_axes], np.unravel_index(int(miss.argmax()), miss.shape)
+    place = ", ".join(f"{axis} {position}" for axis, position in zip(row_axes, worst)) or "all of it"
+    sentence = f"{int((miss > CLOSE).sum()):,} of {sums.size:,} rows do not sum to one over {' × '.join(sum_axes)}"
     sentence += f"; the worst, {place} (from 0), sums to {float(sums[worst]):.6g}"
-    others = [axes for axes in _candidates(dims) if set(axes) != set(over)]
-    if fits := next((axes for axes in others if sums_to_one(values, tuple(dims.index(axis) for axis in axes))), None):
+    candidates = [axes for axes in _candidates(dims) if set(axes) != set(sum_axes)]
+    if fits := next(
+        (axes for axes in candidates if sums_to_one(values, tuple(dims.index(axis) for axis in axes))), None
+    ):
         sentence += f"; over {' × '.join(fits)} they do"
     return sentence
 
 
 def _candidates(dims: Sequence[str]) -> list[tuple[str, ...]]:
     """Sets of axes that a softmax may run over."""
-    known = [axis for axis in ("key", "context", "query") if axis in dims]
-    return [axes for count in (1, 2) for axes in combinations(known, count)]
+    axes_here = [axis for axis in ("key", "context", "query") if axis in dims]
+    return [axes for count in (1, 2) for axes in combinations(axes_here, count)]
 
 
 def _place(flags: np.ndarray, dims: Sequence[str]) -> str:

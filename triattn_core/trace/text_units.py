@@ -21,28 +21,32 @@ SPECIAL = "[CLS] [SEP]"
 SINK = 2  # value of the coordinate `special` for a token hidden as a sink
 
 
-def fold_axis(trace: AttentionTrace, unit: str, axis: str = "context", own: Sequence[str] = ()) -> AttentionTrace:
+def fold_axis(
+    trace: AttentionTrace, unit: str, axis: str = "context", own_phrases: Sequence[str] = ()
+) -> AttentionTrace:
     """Fold an axis of a trace to one of UNITS; `tokens` (the model's cells) leaves it unchanged.
 
-    With turns and sentences, all special tokens form one group; otherwise each stays.  own: see `unit_groups`.  Raises
-    TraceError for an unknown unit.
+    With turns and sentences, all special tokens form one group; otherwise each stays.  own_phrases: see `unit_groups`.
+    Raises TraceError for an unknown unit.
     """
     if unit not in UNITS:
         raise TraceError(f"cannot fold to {unit!r}; {choices(unit, UNITS)}")
     if unit == "tokens":
         return trace
-    return trace.fold(axis, lambda array: unit_groups(array, axis, trace.texts, unit, own), unit in NUMBERED_UNITS)
+    return trace.fold(
+        axis, lambda array: unit_groups(array, axis, trace.texts, unit, own_phrases), unit in NUMBERED_UNITS
+    )
 
 
 def unit_groups(
-    array: xr.DataArray, axis: str, texts: Mapping[str, str], unit: str, own: Sequence[str] = ()
+    array: xr.DataArray, axis: str, texts: Mapping[str, str], unit: str, own_phrases: Sequence[str] = ()
 ) -> list[str]:
     """The group of each position.
 
     turns: its segment; sentences: the sentence in which it begins, within a turn of several as "turn 3.2"; words: its
     word, pieces joined; phrases: the phrase in which it begins.  A phrase is the text between two punctuation marks;
-    nothing is parsed.  own: phrases of your choice, found anywhere in a text regardless of case; all other text is then
-    grouped by words.
+    nothing is parsed.  own_phrases: phrases of your choice, found anywhere in a text regardless of case; all other text
+    is then grouped by words.
     """
     owners, starts = (array[f"{axis}_{field}"].values for field in ("text", "start"))
     if unit in NUMBERED_UNITS:
@@ -50,7 +54,7 @@ def unit_groups(
         return [name or SPECIAL for name in segment_units(segments, owners, starts, texts, unit)]
     groups: list[str] = []
     special = array[f"{axis}_special"].values
-    spans = {name: _phrase_spans(text, own) if own else phrases(text) for name, text in texts.items()}
+    spans = {name: _phrase_spans(text, own_phrases) if own_phrases else phrases(text) for name, text in texts.items()}
     continues = continues_word(array, axis)
     for i, (name, start) in enumerate(zip(map(str, owners), map(int, starts))):
         candidates = [] if unit == "words" or special[i] or not name else spans[name]
@@ -59,13 +63,13 @@ def unit_groups(
     return groups
 
 
-def _phrase_spans(text: str, own: Sequence[str]) -> list[tuple[int, int]]:
-    return [match.span() for phrase in own for match in re.finditer(re.escape(phrase), text, re.IGNORECASE)]
+def _phrase_spans(text: str, own_phrases: Sequence[str]) -> list[tuple[int, int]]:
+    return [match.span() for phrase in own_phrases for match in re.finditer(re.escape(phrase), text, re.IGNORECASE)]
 
 
-def missing_phrases(texts: Mapping[str, str], own: Sequence[str]) -> list[str]:
-    """The phrases of `own` that occur in none of the texts."""
-    return [phrase for phrase in own if not any(_phrase_spans(text, [phrase]) for text in texts.values())]
+def missing_phrases(texts: Mapping[str, str], own_phrases: Sequence[str]) -> list[str]:
+    """The phrases of `own_phrases` that occur in none of the texts."""
+    return [phrase for phrase in own_phrases if not any(_phrase_spans(text, [phrase]) for text in texts.values())]
 
 
 def segment_units(
@@ -115,8 +119,8 @@ def exchange_key_context(site: xr.DataArray) -> xr.DataArray:
 
 def received_mass(weights: xr.DataArray, axis: str) -> xr.DataArray:
     """[axis]: the share of the mass on each position, averaged over heads and queries; sums to 1."""
-    over = [name for name in weights.attrs["sums_over"].split(",") if name != axis]
-    mass = weights.sum(over).mean([name for name in weights.dims if name not in (axis, *over)])
+    sum_axes = [name for name in weights.attrs["sums_over"].split(",") if name != axis]
+    mass = weights.sum(sum_axes).mean([name for name in weights.dims if name not in (axis, *sum_axes)])
     return mass / max(float(mass.sum()), 1e-30)
 
 

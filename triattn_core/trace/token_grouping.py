@@ -20,30 +20,32 @@ MASK = "mask/contribution"
 class TokenGrouping:
     """The unit of each axis, and whether special tokens are hidden.
 
-    ways: pairs of axis and unit (`text_units.UNITS`); other axes stay unchanged.
+    units: pairs of axis and unit (`text_units.UNITS`); other axes stay unchanged.
     own: phrases of your choice, see `text_units.unit_groups`.
     hide: hide special tokens, and, if `sinks` is given, tokens with more than `sinks` times an even share of the mass.
     """
 
-    ways: tuple[tuple[str, str], ...] = ()
+    units: tuple[tuple[str, str], ...] = ()
     own: tuple[str, ...] = ()
     hide: bool = False
     sinks: float | None = None
 
     @classmethod
-    def of(cls, own: Sequence[str] = (), hide: bool = False, sinks: float | None = None, **ways: str) -> TokenGrouping:
+    def of(
+        cls, own_phrases: Sequence[str] = (), hide: bool = False, sinks: float | None = None, **units: str
+    ) -> TokenGrouping:
         """Make a grouping from keywords: `query="words"`."""
-        return cls(tuple(ways.items()), tuple(own), hide, sinks if hide else None)
+        return cls(tuple(units.items()), tuple(own_phrases), hide, sinks if hide else None)
 
     @property
     def folds(self) -> dict[str, str]:
         """The axes that fold, with their units."""
-        return {axis: unit for axis, unit in self.ways if unit != "tokens"}
+        return {axis: unit for axis, unit in self.units if unit != "tokens"}
 
     @property
     def name(self) -> str:
         """A short name for file names, such as "words-words-turns"; empty if no axis folds."""
-        return "-".join(unit for _, unit in self.ways) if self.folds else ""
+        return "-".join(unit for _, unit in self.units) if self.folds else ""
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -53,7 +55,7 @@ class TokenGrouping:
     @property
     def settings(self) -> dict:
         """The grouping as a dictionary, as case cards store it."""
-        return {**dict(self.ways), "phrases": self.own, "hide": self.hide, "sinks": self.sinks}
+        return {**dict(self.units), "phrases": self.own, "hide": self.hide, "sinks": self.sinks}
 
     def trace(self, trace: AttentionTrace, site: str = "") -> AttentionTrace:
         """Group a trace.  site: such as `layer.0/a_over_b`; its sinks are marked.
@@ -70,19 +72,19 @@ class TokenGrouping:
     @property
     def option(self) -> str:
         """The option of `triattn explain` for this grouping."""
-        own = f" --phrases {quote(' | '.join(self.own))}" if self.own else ""
-        return f"--group-by {' '.join(f'{axis}={unit}' for axis, unit in self.folds.items())}{own}"
+        phrases_option = f" --phrases {quote(' | '.join(self.own))}" if self.own else ""
+        return f"--group-by {' '.join(f'{axis}={unit}' for axis, unit in self.folds.items())}{phrases_option}"
 
     def mark_sinks(self, trace: AttentionTrace, site: str) -> AttentionTrace:
         """Mark the sinks of a site if they are to be hidden; tokens are not grouped."""
         return mark_sinks(trace, site, self.sinks) if self.sinks else trace
 
-    def array(self, array: xr.DataArray, texts: Mapping[str, str], over: Sequence[str] = ("key",)) -> xr.DataArray:
-        """Fold one array.  over: the axes that its distributions run over, where `sums_over` does not say."""
+    def array(self, array: xr.DataArray, texts: Mapping[str, str], sum_axes: Sequence[str] = ("key",)) -> xr.DataArray:
+        """Fold one array.  sum_axes: the axes that its distributions run over, where `sums_over` does not say."""
         for axis, unit in self.folds.items():
             if axis in array.dims:
                 names = unit_groups(array, axis, texts, unit, self.own)
-                array = fold(array, axis, names, over, unit in NUMBERED_UNITS, texts)
+                array = fold(array, axis, names, sum_axes, unit in NUMBERED_UNITS, texts)
         return array
 
 
@@ -105,23 +107,27 @@ def keep_weights(trace: AttentionTrace) -> AttentionTrace:
 
 def grouping_caption(trace: AttentionTrace) -> str:
     """How the axes of a trace are grouped, for captions; empty if they are not."""
-    _, _, ways = str(trace.meta.get("read", "")).partition(
+    _, _, units = str(trace.meta.get("read", "")).partition(
         " "
     )  # older traces have another option name before the space
-    return ways and f"grouped by {ways}"
+    return units and f"grouped by {units}"
 
 
-def strongest_pair(whole: AttentionTrace, grouped: AttentionTrace, site: str, cell: tuple[int, int]) -> tuple[int, int]:
+def strongest_pair(
+    full_trace: AttentionTrace, grouped: AttentionTrace, site: str, cell: tuple[int, int]
+) -> tuple[int, int]:
     """(query, key): the tokens with the largest value of a site within one cell of the grouped trace."""
-    values, folded = (trace.site(site).transpose("query", "key") for trace in (whole, grouped))
-    members = [_member_positions(values, folded, axis, position) for axis, position in zip(("query", "key"), cell)]
+    values, grouped_values = (trace.site(site).transpose("query", "key") for trace in (full_trace, grouped))
+    members = [
+        _member_positions(values, grouped_values, axis, position) for axis, position in zip(("query", "key"), cell)
+    ]
     part = values.values[np.ix_(*members)]
     query, key = np.unravel_index(part.argmax(), part.shape)
     return int(members[0][query]), int(members[1][key])
 
 
-def _member_positions(whole: xr.DataArray, folded: xr.DataArray, axis: str, position: int) -> np.ndarray:
+def _member_positions(values: xr.DataArray, grouped: xr.DataArray, axis: str, position: int) -> np.ndarray:
     """The positions that a group, one contiguous span of text, joins."""
-    text, start, end = (folded[f"{axis}_{name}"].values[position] for name in ("text", "start", "end"))
-    starts = whole[f"{axis}_start"].values
-    return np.flatnonzero((whole[f"{axis}_text"].values == text) & (starts >= start) & (starts < end))
+    text, start, end = (grouped[f"{axis}_{name}"].values[position] for name in ("text", "start", "end"))
+    starts = values[f"{axis}_start"].values
+    return np.flatnonzero((values[f"{axis}_text"].values == text) & (starts >= start) & (starts < end))

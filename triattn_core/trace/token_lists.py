@@ -12,25 +12,25 @@ TOKEN_AXES = ("query", "key", "context")
 
 def token_coords(
     sizes: Mapping[str, int],
-    kept: Mapping[str, tuple[int, int]],
+    crops: Mapping[str, tuple[int, int]],
     tokens: Iterable | None,
-    given: Mapping[str, Iterable | None],
+    tokens_by_axis: Mapping[str, Iterable | None],
     names: Mapping[str, str],
 ) -> tuple[dict, dict[str, str]]:
     """Coordinates of each axis (`axes.COORDINATES`), and the texts by name.
 
-    sizes: of the uncropped array; kept: (first position, one past the last) of each axis; tokens: tokens of every axis
-    with that many positions; given: tokens by axis.  Axes with the same tokens share a text.  Raises TraceError if a
-    list does not fit.
+    sizes: of the uncropped array; crops: (first position, one past the last) of each axis; tokens: tokens of every axis
+    with that many positions; tokens_by_axis: tokens of one axis. Axes with the same tokens share a text.  Raises
+    TraceError if a list does not fit.
     """
-    lists = _lists(sizes, kept, tokens, given)
+    lists = _lists(sizes, crops, tokens, tokens_by_axis)
     coords: dict[str, tuple] = {}
     texts: dict[str, str] = {}
     owners: dict[tuple, str] = {}
     for axis in filter(sizes.__contains__, TOKEN_AXES):
         words = lists.get(axis)
         if words is None:
-            start, stop = kept[axis]
+            start, stop = crops[axis]
             words, spans, name = [str(i + 1) for i in range(start, stop)], [(0, 0)] * (stop - start), ""
         else:
             name = owners.setdefault(tuple(words), _text_name(axis, words, lists, names))
@@ -74,26 +74,26 @@ def _text_name(axis: str, words: Sequence[str], lists: Mapping[str, Sequence[str
 
 def _lists(
     sizes: Mapping[str, int],
-    kept: Mapping[str, tuple[int, int]],
+    crops: Mapping[str, tuple[int, int]],
     tokens: Iterable | None,
-    given: Mapping[str, Iterable | None],
+    tokens_by_axis: Mapping[str, Iterable | None],
 ) -> dict[str, list[str]]:
-    """The tokens of each axis that has any, cropped to the positions kept."""
+    """The tokens of each axis that has any, cropped."""
     lists = {}
-    for axis, words in given.items():
+    for axis, words in tokens_by_axis.items():
         if words is None:
             continue
         if axis not in sizes:
             raise TraceError(f"tokens of {axis}: there is no such axis; {choices(axis, sizes)}")
-        lists[axis] = _fitting(axis, _strings(axis, words), sizes[axis], kept[axis])
+        lists[axis] = _fitting(axis, _strings(axis, words), sizes[axis], crops[axis])
     if tokens is None:
         return lists
     words, unlisted = _strings("tokens", tokens), [axis for axis in TOKEN_AXES if axis in sizes and axis not in lists]
-    fitting = [axis for axis in unlisted if len(words) in (sizes[axis], kept[axis][1] - kept[axis][0])]
+    fitting = [axis for axis in unlisted if len(words) in (sizes[axis], crops[axis][1] - crops[axis][0])]
     if not fitting:
         lengths = ", ".join(f"{axis} {sizes[axis]}" for axis in unlisted) or "none is left without"
         raise TraceError(f"{len(words)} tokens fit no axis: {lengths}")
-    return lists | {axis: _fitting(axis, words, sizes[axis], kept[axis]) for axis in fitting}
+    return lists | {axis: _fitting(axis, words, sizes[axis], crops[axis]) for axis in fitting}
 
 
 def _strings(axis: str, words: Iterable) -> list[str]:
@@ -106,9 +106,9 @@ def _strings(axis: str, words: Iterable) -> list[str]:
     return [str(word).replace("\0", "") for word in words]  # HDF5 strings end at a zero byte
 
 
-def _fitting(axis: str, words: list[str], size: int, kept: tuple[int, int]) -> list[str]:
+def _fitting(axis: str, words: list[str], size: int, crop: tuple[int, int]) -> list[str]:
     if len(words) == size:
-        return words[slice(*kept)]
-    if len(words) == kept[1] - kept[0]:
+        return words[slice(*crop)]
+    if len(words) == crop[1] - crop[0]:
         return words
     raise TraceError(f"tokens of {axis}: {len(words)} for {size} positions; expected one for each")

@@ -57,9 +57,9 @@ class AttentionTrace:
             if not 0 <= position < array.sizes[axis]:
                 raise TraceError(f"{choice.site}: {axis} {position} is outside 0…{array.sizes[axis] - 1}")
             array = array.isel({axis: position})
-        for axis, how in choice.reduce:
+        for axis, reduction in choice.reduce:
             self._need(array, axis, choice.site)
-            array = reduce(array, axis, how)
+            array = reduce(array, axis, reduction)
         return array
 
     def fold(self, axis: str, groups: Callable[[xr.DataArray], Sequence[str]], labelled: bool = True) -> AttentionTrace:
@@ -125,7 +125,7 @@ class Choice:
     def query(self) -> str:
         """The choice as a URL's query string."""
         parts = [("site", self.site), *(("at." + a, str(i)) for a, i in self.index)]
-        return urlencode([*parts, *(("by." + a, how) for a, how in self.reduce)])
+        return urlencode([*parts, *(("by." + a, reduction) for a, reduction in self.reduce)])
 
     @classmethod
     def from_query(cls, query: str) -> Choice:
@@ -139,7 +139,7 @@ class Choice:
             raise TraceError(f"not a choice: {query!r}") from None
 
 
-def reduce(array: xr.DataArray, axis: str, how: str) -> xr.DataArray:
+def reduce(array: xr.DataArray, axis: str, reduction: str) -> xr.DataArray:
     """Reduce one axis by `sum`, `mean`, `max` or `logsumexp`.
 
     `sums_over` stays true: a sum over one of its axes leaves the others, a mean over any other axis leaves all, and
@@ -149,22 +149,22 @@ def reduce(array: xr.DataArray, axis: str, how: str) -> xr.DataArray:
     summed.
     """
     quantity = array.attrs["quantity"]
-    if how == "sum" and quantity == "relevance" or how == "logsumexp" and quantity != "relevance":
-        alternative = {"sum": "logsumexp", "logsumexp": "sum"}[how]
-        raise TraceError(f"a {quantity} has no {how} over {axis}: use {alternative}")
+    if reduction == "sum" and quantity == "relevance" or reduction == "logsumexp" and quantity != "relevance":
+        alternative = {"sum": "logsumexp", "logsumexp": "sum"}[reduction]
+        raise TraceError(f"a {quantity} has no {reduction} over {axis}: use {alternative}")
     if axis not in array.dims:
         raise TraceError(f"no axis {axis!r} here (there are {', '.join(map(str, array.dims))})")
-    ways: dict[str, Callable[..., xr.DataArray]] = {
+    reductions: dict[str, Callable[..., xr.DataArray]] = {
         "sum": xr.DataArray.sum,
         "mean": xr.DataArray.mean,
         "max": xr.DataArray.max,
         "logsumexp": logsumexp,
     }
-    if how not in ways:
-        raise TraceError(f"unknown reduction {how!r}; {choices(how, ways)}")
-    result = ways[how](array, axis)
-    over = [name for name in array.attrs.get("sums_over", "").split(",") if name]
-    if how != ("sum" if axis in over else "mean"):
-        over = []
-    over = [name for name in over if name != axis]
-    return result.assign_attrs({**array.attrs, "sums_over": ",".join(over)})
+    if reduction not in reductions:
+        raise TraceError(f"unknown reduction {reduction!r}; {choices(reduction, reductions)}")
+    result = reductions[reduction](array, axis)
+    sum_axes = [name for name in array.attrs.get("sums_over", "").split(",") if name]
+    if reduction != ("sum" if axis in sum_axes else "mean"):
+        sum_axes = []
+    sum_axes = [name for name in sum_axes if name != axis]
+    return result.assign_attrs({**array.attrs, "sums_over": ",".join(sum_axes)})

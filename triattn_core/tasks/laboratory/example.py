@@ -79,7 +79,7 @@ class Vocabulary:
         """From (role, text, words); the role counts as one more word.  names: see `LaboratoryTask.TOKENS`."""
         rows = list(tokens)
         numbers = {(role, text): i for i, (role, text, _) in enumerate(rows, 1)}
-        words = ((), *((*its, f"<{role}>") for role, _, its in rows))
+        words = ((), *((*token_words, f"<{role}>") for role, _, token_words in rows))
         return cls(numbers, words, {"pad": 0, "cls": 0, "sep": 0, "unk": 0}, names)
 
     @cached_property
@@ -128,5 +128,5 @@ def role_of(kind: int, name: str, texts: Sequence[str], vocabulary: Vocabulary) 
         end += len(text) + len(SEPARATOR)
     size, ids = len(texts), vocabulary.look_up(name, texts)
     spans = tuple((start, start + len(text)) for start, text in zip(starts, texts))
-    rest = ((name,) * size, spans, (False,) * size, tuple(range(size)), (kind,) * size, (name,) * size)
-    return Role(ids, tuple(texts), *rest)
+    columns = ((name,) * size, spans, (False,) * size, tuple(range(size)), (kind,) * size, (name,) * size)
+    return Role(ids, tuple(texts), *columns)

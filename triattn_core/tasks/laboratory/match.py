@@ -60,19 +60,19 @@ class Match(LaboratoryTask):
 
     def draw(self, random: Random) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         """The label is drawn first, then numbers until they have it."""
-        wanted = random.randrange(2)
+        label = random.randrange(2)
         while True:
-            query, *others = (random.randrange(self.MODULUS) for _ in range(self.size))
-            repeated = self.order == 3 and any((query + 2 * other) % self.MODULUS == 0 for other in others)
-            if not repeated and bool(self._cells(query, others)) == wanted:
-                texts = tuple(map(str, others))
+            query, *numbers = (random.randrange(self.MODULUS) for _ in range(self.size))
+            repeated = self.order == 3 and any((query + 2 * other) % self.MODULUS == 0 for other in numbers)
+            if not repeated and bool(self._cells(query, numbers)) == label:
+                texts = tuple(map(str, numbers))
                 return str(query), texts, texts
 
-    def _cells(self, query: int, others: Sequence[int]) -> tuple[Cell, ...]:
-        places = [(i, j) for i in range(len(others)) for j in range(len(others))]
+    def _cells(self, query: int, numbers: Sequence[int]) -> tuple[Cell, ...]:
+        places = [(i, j) for i in range(len(numbers)) for j in range(len(numbers))]
         if self.order == 2:
-            return tuple((i, j) for i, j in places if (query + others[i]) % self.MODULUS == 0)
-        return tuple((i, j) for i, j in places if i != j and (query + others[i] + others[j]) % self.MODULUS == 0)
+            return tuple((i, j) for i, j in places if (query + numbers[i]) % self.MODULUS == 0)
+        return tuple((i, j) for i, j in places if i != j and (query + numbers[i] + numbers[j]) % self.MODULUS == 0)
 
     def truth(self, query: str, keys: Sequence[str], context: Sequence[str]) -> tuple[Cell, ...]:
         """The cells that fit, of Match3 in both orders; keys and context are the same numbers."""
@@ -103,8 +103,8 @@ class Match(LaboratoryTask):
         """The row in words."""
         question = "Is there one" if self.order == 2 else "Are there two"
         adds = "adds" if self.order == 2 else "add"
-        others = ", ".join(example.keys)
-        return f"{question} among {others} that {adds} up with {example.query} to 0 modulo {self.MODULUS}?"
+        numbers_text = ", ".join(example.keys)
+        return f"{question} among {numbers_text} that {adds} up with {example.query} to 0 modulo {self.MODULUS}?"
 
 
 MATCH2, MATCH3 = Match(2, 11, opening_row=1), Match(3, 31, opening_row=12)

@@ -48,8 +48,8 @@ class Planted(LaboratoryTask):
         """Exactly one context code is among those that fit a key; all such rows are equally likely."""
         query, key_codes = random.randrange(self.codes), random.sample(range(self.codes), self.size)
         fitting = [self.complete(query, code) for code in key_codes]
-        others = [code for code in range(self.codes) if code not in fitting]
-        context_codes = [random.choice(fitting), *random.sample(others, self.size - 1)]
+        unfitting = [code for code in range(self.codes) if code not in fitting]
+        context_codes = [random.choice(fitting), *random.sample(unfitting, self.size - 1)]
         random.shuffle(context_codes)
         keys, context = (
             tuple(f"{code}:{random.randrange(PAYLOADS)}" for code in codes) for codes in (key_codes, context_codes)
@@ -59,8 +59,8 @@ class Planted(LaboratoryTask):
     def truth(self, query: str, keys: Sequence[str], context: Sequence[str]) -> tuple[Cell, ...]:
         """The cells whose codes fit the query."""
         codes = [_parts(text)[0] for text in context]
-        wanted = [self.complete(int(query), _parts(text)[0]) for text in keys]
-        return tuple((i, j) for i, code in enumerate(wanted) for j, other in enumerate(codes) if code == other)
+        completions = [self.complete(int(query), _parts(text)[0]) for text in keys]
+        return tuple((i, j) for i, code in enumerate(completions) for j, other in enumerate(codes) if code == other)
 
     def answer(self, query: str, keys: Sequence[str], context: Sequence[str]) -> int | None:
         """The sum of the two payloads modulo 4, where exactly one triple fits."""

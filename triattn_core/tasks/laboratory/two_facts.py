@@ -38,8 +38,8 @@ class TwoFacts(LaboratoryTask):
         """Three people take a thing each; everybody who has one goes somewhere at least once."""
         takers, things = random.sample(PEOPLE, TAKEN), random.sample(THINGS, TAKEN)
         movers = [*takers, *(random.choice(PEOPLE) for _ in range(MOVES - TAKEN))]
-        story = [f"{who} took the {what}" for who, what in zip(takers, things)]
-        story += [f"{who} went to the {random.choice(PLACES)}" for who in movers]
+        story = [f"{person} took the {thing}" for person, thing in zip(takers, things)]
+        story += [f"{person} went to the {random.choice(PLACES)}" for person in movers]
         random.shuffle(story)
         return random.choice(things), tuple(story), tuple(story)
 
@@ -48,9 +48,9 @@ class TwoFacts(LaboratoryTask):
         and context are the same sentences."""
         cells = []
         for i, sentence in enumerate(keys):
-            who, verb, what = _parts(sentence)
-            moves = [j for j, other in enumerate(context) if _parts(other)[:2] == (who, "went")]
-            if (verb, what) == ("took", query) and moves:
+            person, verb, thing = _parts(sentence)
+            moves = [j for j, other in enumerate(context) if _parts(other)[:2] == (person, "went")]
+            if (verb, thing) == ("took", query) and moves:
                 cells.append((i, moves[-1]))
         return tuple(sorted({*cells, *((j, i) for i, j in cells)}))
 
@@ -71,9 +71,9 @@ class TwoFacts(LaboratoryTask):
         """Things, and every sentence."""
         yield from (("query", thing, (thing,)) for thing in THINGS)
         for role in ROLES[1:]:
-            for who in PEOPLE:
-                yield from ((role, f"{who} took the {thing}", (who, "took", thing)) for thing in THINGS)
-                yield from ((role, f"{who} went to the {place}", (who, "went", place)) for place in PLACES)
+            for person in PEOPLE:
+                yield from ((role, f"{person} took the {thing}", (person, "took", thing)) for thing in THINGS)
+                yield from ((role, f"{person} went to the {place}", (person, "went", place)) for place in PLACES)
 
     def say(self, example: Example) -> str:
         """The row in words."""
@@ -81,10 +81,10 @@ class TwoFacts(LaboratoryTask):
 
 
 def _parts(sentence: str) -> tuple[str, str, str]:
-    who, verb, *rest = sentence.split(" ")
-    if not rest:
+    person, verb, *tail = sentence.split(" ")
+    if not tail:
         raise InputError(f"{sentence!r} is no sentence of these stories, such as {PEOPLE[0]} took the {THINGS[0]}.")
-    return who, verb, rest[-1]
+    return person, verb, tail[-1]
 
 
 TWO_FACTS = TwoFacts()
