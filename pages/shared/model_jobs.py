@@ -116,7 +116,7 @@ def device_turn(device: str, title: str, uninterrupted: bool = False) -> Iterato
 
 class _PageTask(Task):
     def check(self) -> None:
-        if get_script_run_ctx() and not (self.whole and self.served):
+        if get_script_run_ctx() and not (self.uninterrupted and self.served):
             st.session_state.get(CANCELLED)  # raises where Streamlit wants this run to end
 
 

@@ -111,7 +111,7 @@ def _run(
 ) -> Explained:
     from triattn_core.inference.explain import explain as run
 
-    prediction, trace = run(bundle, example, option=option, known=known_scores)
+    prediction, trace = run(bundle, example, option=option, known_scores=known_scores)
     return Explained(entry, prediction, trace, (entry.name, entry.digest, bundle.device, example, prediction.option))
 
 

@@ -148,7 +148,7 @@ def test_the_option_that_is_shown_is_the_one_that_is_asked_for(world):
     for option, text in enumerate(example.options):
         prediction, trace = explain(bundle, example, option=option)
         assert prediction.probabilities == pytest.approx(best.probabilities, abs=1e-5) and prediction.option == option
-        again, same = explain(bundle, example, option=option, known=best.probabilities)
+        again, same = explain(bundle, example, option=option, known_scores=best.probabilities)
         assert again.probabilities == best.probabilities and (again.option, again.best) == (option, best.best)
         for site, array in trace.sites.items():
             np.testing.assert_array_equal(same.site(site), array)

@@ -145,7 +145,7 @@ def test_fifty_thousand_words_are_read_in_windows(reader_world):
     site = trace.site("attention/weight")
     assert site["query_start"].values.min() <= first.start < first.end <= site["query_end"].values.max()
     assert example.passage[first.start : first.end] == prediction.labels[0]
-    again, other = explain(bundle, example, option=3, known=prediction.spans)
+    again, other = explain(bundle, example, option=3, known_scores=prediction.spans)
     assert again.spans == prediction.spans and other.site("attention/weight")["query_start"].values[0] > 0
     mixed = decode_answers([bundle], [questions.Example("a film", "what ?"), example])[0]
     assert mixed[1][0][:2] == first[:2] and mixed[0][0].window == 0
@@ -167,7 +167,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(reader_world, monkey
     monkeypatch.setattr(training, "loss", killed)
     assert train(reader_world, stopped) == 130
     monkeypatch.setattr(training, "loss", loss)
-    assert train(reader_world, stopped, more=("--resume",)) == 0
+    assert train(reader_world, stopped, arguments=("--resume",)) == 0
     left, right = (read_tensors(folder / WEIGHTS) for folder in (whole, stopped))
     assert all(torch.equal(left[name], right[name]) for name in left)
     best = json.loads((whole / "metrics.json").read_text("utf-8"))["best_step"]
@@ -198,7 +198,7 @@ def test_what_is_trained_on_here_is_measured_whole_there(reader_world, tmp_path)
     for folder in (second, alone):
         change(folder, data={"train": ["other/train"], "dev": "own/rows", "test": None}, training={"epochs": 1})
     assert train(reader_world, first) == train(reader_world, second) == 0
-    assert train(reader_world, alone, more=("--runs", str(tmp_path))) == 0
+    assert train(reader_world, alone, arguments=("--runs", str(tmp_path))) == 0
     metrics, expected = (json.loads((one / "metrics.json").read_text("utf-8")) for one in (second, alone))
     assert metrics["history"] == expected["history"] and metrics["dev"] == expected["dev"]
 

@@ -41,9 +41,9 @@ class BlockAttention(nn.Module):
         v = self.pool(h, real, "").view(B, blocks, size)
         e = self.gate(self.between(v, real.any(-1).view(B, blocks)), v)
         h, e = h.reshape(B, -1, size)[:, :n], e.repeat_interleave(r, 1)[:, :n]
-        joined = torch.cat([x, h, e], -1)
-        G = torch.sigmoid(self.share(joined))
-        return G * self.activation(self.fuse(joined)) + (1 - G) * x
+        features = torch.cat([x, h, e], -1)
+        G = torch.sigmoid(self.share(features))
+        return G * self.activation(self.fuse(features)) + (1 - G) * x
 
 
 class BiBlosa(nn.Module):

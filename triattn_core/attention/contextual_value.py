@@ -29,8 +29,8 @@ def multiplicative(
 ) -> Float[Tensor, "*o N D"]:
     """`sum_ij A[n,i,j] (v_i * c_j)` (Eqs. 17 and 19); c is 1 in rows without context."""
     context = with_neutral(context, has_context, 1.0)
-    mixed = (weights.flatten(-3, -2) @ context).unflatten(-2, weights.shape[-3:-1])
-    return (mixed * value[..., None, :, :]).sum(-2)
+    context_sums = (weights.flatten(-3, -2) @ context).unflatten(-2, weights.shape[-3:-1])
+    return (context_sums * value[..., None, :, :]).sum(-2)
 
 
 def bilinear(

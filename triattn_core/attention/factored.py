@@ -82,14 +82,14 @@ class Products(torch.autograd.Function):
     @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)
     def forward(ctx, query, key, context, value, context_value, masked: Tensor | None, keep_weights: bool) -> Tensor:
         outputs = torch.empty_like(query)
-        kept = _room(query, key, context, len(query)) if keep_weights else None
-        for at, weights, mixed, pairs in _blocks(query, key, context):
-            if kept is not None:
-                weights, mixed = kept[0][at], kept[1][at]
-            _write_weights(at, query, key, context, context_value, masked, weights, mixed, pairs)
-            torch.mul(mixed, value[at][:, None], out=pairs)
+        buffers = _room(query, key, context, len(query)) if keep_weights else None
+        for at, weights, context_sums, pairs in _blocks(query, key, context):
+            if buffers is not None:
+                weights, context_sums = buffers[0][at], buffers[1][at]
+            _write_weights(at, query, key, context, context_value, masked, weights, context_sums, pairs)
+            torch.mul(context_sums, value[at][:, None], out=pairs)
             torch.sum(pairs, 2, out=outputs[at])
-        ctx.save_for_backward(query, key, context, value, context_value, masked, outputs, *(kept or (None, None)))
+        ctx.save_for_backward(query, key, context, value, context_value, masked, outputs, *(buffers or (None, None)))
         return outputs
 
     @staticmethod
@@ -101,37 +101,39 @@ class Products(torch.autograd.Function):
         # The term that the softmax subtracts: sum_ij A dA, which equals the output times its gradient.
         mean = (grad * outputs).sum(-1, keepdim=True)
         gradients = [torch.empty_like(factor) for factor in (query, key, context, value, context_value)]
-        for at, weights, mixed, pairs in _blocks(query, key, context):
+        for at, weights, context_sums, pairs in _blocks(query, key, context):
             if all_weights is None:
-                _write_weights(at, query, key, context, context_value, masked, weights, mixed, pairs)
+                _write_weights(at, query, key, context, context_value, masked, weights, context_sums, pairs)
             else:
-                weights, mixed = all_weights[at], all_mixed[at]
-            _slopes(at, (query, key, context, value, context_value), grad, mean, weights, mixed, pairs, gradients)
+                weights, context_sums = all_weights[at], all_mixed[at]
+            _slopes(
+                at, (query, key, context, value, context_value), grad, mean, weights, context_sums, pairs, gradients
+            )
         return *gradients, None, None
 
 
 def _write_weights(
-    at: slice, query, key, context, context_value, masked, weights: Tensor, mixed: Tensor, pairs: Tensor
+    at: slice, query, key, context, context_value, masked, weights: Tensor, context_sums: Tensor, pairs: Tensor
 ) -> None:
-    """Write the weights [n, N, I·J] of a block, and their sums of `context_value` to `mixed` [n, N, I, D]."""
+    """Write the weights [n, N, I·J] of a block, and their sums of `context_value` to `context_sums` [n, N, I, D]."""
     torch.mul(query[at][:, :, None], key[at][:, None], out=pairs)
     relevance = torch.bmm(pairs.flatten(1, 2), context[at].mT).view_as(weights)
     if masked is not None:
         relevance.masked_fill_(masked[at], -torch.inf)
     torch.softmax(relevance, -1, out=weights)
-    torch.bmm(_rows(weights, mixed), context_value[at], out=mixed.flatten(1, 2))
+    torch.bmm(_rows(weights, context_sums), context_value[at], out=context_sums.flatten(1, 2))
 
 
 def _slopes(
-    at: slice, factors, grad: Tensor, mean: Tensor, weights, mixed, pairs: Tensor, gradients: list[Tensor]
+    at: slice, factors, grad: Tensor, mean: Tensor, weights, context_sums, pairs: Tensor, gradients: list[Tensor]
 ) -> None:
     """Write the gradients of a block into `gradients`; `pairs` is a buffer [n, N, I, D]."""
     query, key, context, value, context_value = (tensor[at] for tensor in factors)
-    of_query, of_key, of_context, of_value, of_beside = (tensor[at] for tensor in gradients)
+    of_query, of_key, of_context, of_value, of_context_value = (tensor[at] for tensor in gradients)
     flat = pairs.flatten(1, 2)
-    torch.sum(torch.mul(mixed, grad[at][:, :, None], out=pairs), 1, out=of_value)
+    torch.sum(torch.mul(context_sums, grad[at][:, :, None], out=pairs), 1, out=of_value)
     torch.mul(grad[at][:, :, None], value[:, None], out=pairs)
-    torch.bmm(_rows(weights, mixed).mT, flat, out=of_beside)
+    torch.bmm(_rows(weights, context_sums).mT, flat, out=of_context_value)
     slope = torch.bmm(flat, context_value.mT)
     slope.view_as(weights).sub_(mean[at]).mul_(weights)
     torch.mul(query[:, :, None], key[:, None], out=pairs)
@@ -141,9 +143,9 @@ def _slopes(
     torch.sum(of_pairs.mul_(query[:, :, None]), 1, out=of_key)
 
 
-def _rows(weights: Tensor, mixed: Tensor) -> Tensor:
+def _rows(weights: Tensor, context_sums: Tensor) -> Tensor:
     """[n, N, I·J] → [n, N·I, J]."""
-    return weights.view(len(weights), mixed.shape[1] * mixed.shape[2], -1)
+    return weights.view(len(weights), context_sums.shape[1] * context_sums.shape[2], -1)
 
 
 def _room(query: Tensor, key: Tensor, context: Tensor, rows: int) -> tuple[Tensor, Tensor]:
@@ -156,9 +158,9 @@ def _blocks(query: Tensor, key: Tensor, context: Tensor) -> Iterator[tuple[slice
     """Yield (rows, buffer for their weights, two buffers for their pairs); all blocks share the memory."""
     R, cells = len(query), query.shape[1] * key.shape[1] * context.shape[1]
     rows = max(1, min(R, BLOCK // max(1, cells)))
-    weights, mixed = _room(query, key, context, rows)
-    pairs = torch.empty_like(mixed)
+    weights, context_sums = _room(query, key, context, rows)
+    pairs = torch.empty_like(context_sums)
     for start in range(0, R, rows):
         n = min(rows, R - start)
-        yield slice(start, start + n), weights[:n], mixed[:n], pairs[:n]
+        yield slice(start, start + n), weights[:n], context_sums[:n], pairs[:n]
         pause()

@@ -173,8 +173,8 @@ def _blocks(query: Tensor, key: Tensor, nodes) -> Iterator[tuple[int, slice, Ten
     memory."""
     used, values, basis = nodes
     N, I, D = query.shape[1], key.shape[1], query.shape[2]
-    most = int(used.sum((1, 2)).max()) * I
-    buffers = query.new_empty(2, min(max(BLOCK, most), N * most))
+    largest = int(used.sum((1, 2)).max()) * I
+    buffers = query.new_empty(2, min(max(BLOCK, largest), N * largest))
     for row in range(len(query)):
         features = used[row].nonzero()[:, 0]
         sums = torch.eye(D)[features]

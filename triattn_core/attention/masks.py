@@ -24,10 +24,10 @@ def _only(allowed: Tensor) -> Tensor:
 
 
 MASKS: dict[str, Shape] = {
-    "forward": lambda ahead: _only(ahead >= 0),  # earlier tokens only
-    "backward": lambda ahead: _only(ahead <= 0),  # later tokens only
-    "distance": lambda ahead: -ahead.abs().float(),  # all, less with distance
-    "none": lambda ahead: torch.zeros(ahead.shape, device=ahead.device),
+    "forward": lambda offset: _only(offset >= 0),  # earlier tokens only
+    "backward": lambda offset: _only(offset <= 0),  # later tokens only
+    "distance": lambda offset: -offset.abs().float(),  # all, less with distance
+    "none": lambda offset: torch.zeros(offset.shape, device=offset.device),
 }
 
 
@@ -38,9 +38,9 @@ def mask(name: str, n: int, include_self: bool = False, device: torch.device | s
     """
     require_mask(name)
     positions = torch.arange(n, device=device)
-    ahead = positions[:, None] - positions
-    allowed = _only(ahead.abs() <= int(name.removeprefix(WINDOW))) if name.startswith(WINDOW) else MASKS[name](ahead)
-    return allowed if include_self or name == "none" else allowed.masked_fill(ahead == 0, -torch.inf)
+    offset = positions[:, None] - positions
+    allowed = _only(offset.abs() <= int(name.removeprefix(WINDOW))) if name.startswith(WINDOW) else MASKS[name](offset)
+    return allowed if include_self or name == "none" else allowed.masked_fill(offset == 0, -torch.inf)
 
 
 def of_heads(names: Sequence[str], heads: int) -> tuple[str, ...]:

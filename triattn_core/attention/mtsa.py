@@ -93,10 +93,10 @@ class Mtsa(nn.Module):
         S = scores(self.source2token(k)) if self.source2token else torch.zeros_like(v)
         q = scores(q)  # a query of zeros is as relevant to every key
         share = self.share if self.training else 0.0
-        named = {
+        mask_of = {
             name: positions.mask(name, x.shape[1], self.include_self, x.device) for name in dict.fromkeys(self.masks)
         }
-        M = torch.stack([named[name] for name in self.masks])
+        M = torch.stack([mask_of[name] for name in self.masks])
         attended = tensorized.attend(q, k, v, S, M.to(x.dtype), keep, self.scale_t, self.scale_s, share)
         self._show(q.transpose(0, 1), k.transpose(0, 1), S.transpose(0, 1), M, keep, site)
         return self.out(heads_output(attended, site, 0).movedim(0, -2).flatten(-2))

@@ -84,20 +84,27 @@ class TriAttention(nn.Module):
         pause()
         needs_weights = is_tapped(f"{site}/relevance", f"{site}/weight") or is_overridden() or self.fixed is not None
         cells = q.shape[:3].numel() * k.shape[-2] * c.shape[-2]
-        similarity, mix, whole = self.similarity, self.mix, needs_weights or self.distinct
-        if not whole and cells >= WORTH and isinstance(similarity, ProductSimilarity) and isinstance(mix, ProductValue):
+        similarity, mix, needs_cube = self.similarity, self.mix, needs_weights or self.distinct
+        if (
+            not needs_cube
+            and cells >= WORTH
+            and isinstance(similarity, ProductSimilarity)
+            and isinstance(mix, ProductValue)
+        ):
             query, key, context = similarity.factors(q, k, c, has_context)
             value, context_value = mix.factors(v, c, has_context)
             return product_attention(query, key, context, value, context_value, keep_key, keep_context)
-        if not whole and isinstance(similarity, SumSimilarity) and isinstance(mix, SumValue):
+        if not needs_cube and isinstance(similarity, SumSimilarity) and isinstance(mix, SumValue):
             terms = similarity.terms(q, k, c, has_context)
             if interpolated.is_worth_it(*terms):
                 values = mix.terms(v, c, has_context)
                 return interpolated.additive_attention(interpolated.Additive(*terms, *values), keep_key, keep_context)
         rows = max(2, LARGEST * len(q) // max(1, cells))  # single rows would not be compiled
         if not needs_weights and rows < len(q) and q.device.type == "cpu":
-            there = q.new_ones(len(q), dtype=torch.bool) if has_context is None else has_context
-            parts = zip(*(tensor.split(rows) for tensor in (q, k, v, c, keep_query, keep_key, keep_context, there)))
+            row_has_context = q.new_ones(len(q), dtype=torch.bool) if has_context is None else has_context
+            parts = zip(
+                *(tensor.split(rows) for tensor in (q, k, v, c, keep_query, keep_key, keep_context, row_has_context))
+            )
             attend = partial(self.attend, site=site)
             return torch.cat([attend(*part) for part in parts])
         relevance = self.similarity.three(q, k, c, has_context)

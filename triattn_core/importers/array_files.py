@@ -71,12 +71,12 @@ def _choose(path: Path, entries: Mapping[str, StoredArray], name: str | None) ->
     fitting = [key for key in entries if entries[key].fits]
     if name is None and len(fitting) != 1:
         listed = [f"{key} ({' × '.join(map(str, entries[key].shape))})" for key in (fitting or entries)]
-        rest = f" and {len(listed) - LISTED} more" if len(listed) > LISTED else ""
-        there = f"there are {', '.join(listed[:LISTED]) or 'none'}{rest}"
+        more_text = f" and {len(listed) - LISTED} more" if len(listed) > LISTED else ""
+        listing_text = f"there are {', '.join(listed[:LISTED]) or 'none'}{more_text}"
         if not fitting:
-            raise DataError(f"{path}: no array of two to six axes; {there}")
+            raise DataError(f"{path}: no array of two to six axes; {listing_text}")
         shapes = {key: entries[key].shape for key in fitting}
-        raise SeveralArraysError(f"{path}: several arrays: name one with --name; {there}", shapes)
+        raise SeveralArraysError(f"{path}: several arrays: name one with --name; {listing_text}", shapes)
     return entries[fitting[0] if name is None else name]
 
 

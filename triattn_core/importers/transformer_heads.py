@@ -35,10 +35,12 @@ PROJECTION = re.compile(
 def label_of(transformer: Transformer, label: Any) -> int:
     """The class of a row's label, which is its number or its name.  Raises DataError."""
     names = transformer.model.config.id2label
-    known = {str(number): int(number) for number in names} | {str(name): int(number) for number, name in names.items()}
-    if isinstance(label, bool) or str(label) not in known:
+    classes = {str(number): int(number) for number in names} | {
+        str(name): int(number) for number, name in names.items()
+    }
+    if isinstance(label, bool) or str(label) not in classes:
         raise DataError(f"label {label!r}: expected one of {', '.join(map(str, names.values()))}, or its number")
-    return known[str(label)]
+    return classes[str(label)]
 
 
 def check_labels(transformer: Transformer) -> None:
@@ -66,20 +68,20 @@ def measure_text(transformer: Transformer, row: TextRow, heads: Sequence[Head]) 
     text, pair = row.texts[0], row.texts[1] if len(row.texts) > 1 else None
     inputs, _ = encode(transformer.tokenizer, text, pair, transformer.longest)
     inputs = inputs.to(transformer.model.device)
-    own = transformer.model(**inputs).logits.double().cpu()
+    original = transformer.model(**inputs).logits.double().cpu()
     size = BATCH if transformer.model.config.pad_token_id is not None else 1  # decoders refuse batches without it
     parts = []
     for start in range(0, len(heads), size):
-        some = heads[start : start + size]
-        repeated = {name: value.expand(len(some), *value.shape[1:]) for name, value in inputs.items()}
-        with memory_guard("this text"), _ablate_head(transformer, some):
+        batch = heads[start : start + size]
+        repeated = {name: value.expand(len(batch), *value.shape[1:]) for name, value in inputs.items()}
+        with memory_guard("this text"), _ablate_head(transformer, batch):
             parts.append(transformer.model(**repeated).logits.double().cpu())
     scores = torch.cat(parts)
     right = (scores.argmax(-1) == label).tolist()
-    change = (log_odds(scores, label) - log_odds(own, label)).tolist()
+    change = (log_odds(scores, label) - log_odds(original, label)).tolist()
     sites, numbers = zip(*heads)
-    whole = bool(own.argmax() == label)
-    return pd.DataFrame({"site": sites, "head": numbers, "right": right, "own": whole, "change": change})
+    is_right = bool(original.argmax() == label)
+    return pd.DataFrame({"site": sites, "head": numbers, "right": right, "own": is_right, "change": change})
 
 
 @contextmanager
@@ -96,11 +98,11 @@ def _ablate_head(transformer: Transformer, heads: Sequence[Head]) -> Iterator[No
 
 def _zero_head(row: int, head: int, count: int) -> Any:
     def hook(module: nn.Module, arguments: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        joined, *others = arguments
-        width = joined.shape[-1] // count
-        joined = joined.clone()
-        joined[row, :, head * width : (head + 1) * width] = 0
-        return joined, *others
+        head_outputs, *other_arguments = arguments
+        width = head_outputs.shape[-1] // count
+        head_outputs = head_outputs.clone()
+        head_outputs[row, :, head * width : (head + 1) * width] = 0
+        return head_outputs, *other_arguments
 
     return hook
 
@@ -108,8 +110,8 @@ def _zero_head(row: int, head: int, count: int) -> Any:
 def _projections(transformer: Transformer) -> list[nn.Module]:
     """The output projection of each layer's attention.  Raises InputError where they are not known."""
     model = transformer.model
-    named = (model.get_encoder() if model.config.is_encoder_decoder else model).named_modules()
-    found = [module for name, module in named if PROJECTION.search(name)]
+    named_modules = (model.get_encoder() if model.config.is_encoder_decoder else model).named_modules()
+    found = [module for name, module in named_modules if PROJECTION.search(name)]
     if len(found) != model.config.num_hidden_layers:
         raise InputError(f"{transformer.name}: the heads of a {model.config.model_type} model cannot be switched off")
     return found

@@ -107,8 +107,8 @@ def keep_freed_memory() -> None:
 
 
 @contextmanager
-def memory_guard(what: str) -> Iterator[None]:
-    """Turn an out-of-memory error, on a GPU or CPU, into a TriattnError that says what to do."""
+def memory_guard(purpose: str) -> Iterator[None]:
+    """Turn an out-of-memory error, on a GPU or CPU, into a TriattnError with a remedy."""
     try:
         yield
     except (MemoryError, RuntimeError) as error:
@@ -117,7 +117,7 @@ def memory_guard(what: str) -> Iterator[None]:
         if not isinstance(error, MemoryError) and "out of memory" not in text and "can't allocate" not in text:
             raise
         _empty_cache()
-        raise TriattnError(f"Not enough memory for {what}: use shorter texts or fewer checkpoints.") from None
+        raise TriattnError(f"Not enough memory for {purpose}: use shorter texts or fewer checkpoints.") from None
 
 
 def _empty_cache() -> None:

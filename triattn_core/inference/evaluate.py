@@ -46,11 +46,11 @@ def predictions(
     raise error
 
 
-def _window(rows: Iterator, most: int, num_done: int) -> tuple[list, DataError | None]:
-    """The next examples, at most `most`, and the error if one cannot be read."""
+def _window(rows: Iterator, limit: int, num_done: int) -> tuple[list, DataError | None]:
+    """The next examples, at most `limit`, and the error if one cannot be read."""
     window: list = []
     try:
-        for example in islice(rows, most):
+        for example in islice(rows, limit):
             example.check()
             window.append(example)
     except InputError as error:
@@ -110,9 +110,9 @@ def judge(
     if cached:
         report(len(cached))
     yield from cached
-    rest = islice((example for example in examples if example.label is not None), len(cached), None)
+    remaining = islice((example for example in examples if example.label is not None), len(cached), None)
     with open(cache or os.devnull, "a", encoding="utf-8") as file:
-        for example, answers in predictions(bundles, rest):
+        for example, answers in predictions(bundles, remaining):
             row = [verdict(example, answer) for answer in combine(answers)]
             file.write(json.dumps(row) + "\n")
             report(1)
@@ -159,10 +159,10 @@ def score_verdicts(task, verdicts: Sequence[tuple]) -> dict:
     return {"task": task.NAME, "n": len(verdicts), "metrics": task.metrics(verdicts)}
 
 
-def exclude_overlap(examples: Iterable, others: Iterable) -> Iterator:
-    """The examples whose texts do not occur together in one of `others`, ignoring order, case and punctuation."""
-    known = set(map(texts_of, others))
-    return (example for example in examples if texts_of(example) not in known)
+def exclude_overlap(examples: Iterable, other_examples: Iterable) -> Iterator:
+    """The examples whose texts do not occur together in any of `other_examples`, up to order, case and punctuation."""
+    excluded_texts = set(map(texts_of, other_examples))
+    return (example for example in examples if texts_of(example) not in excluded_texts)
 
 
 def texts_of(example) -> frozenset[str]:

@@ -51,15 +51,15 @@ def explain(
     example,
     keep_site: Callable[[str], bool] = lambda site: True,
     option: int | None = None,
-    known: Sequence | None = None,
+    known_scores: Sequence | None = None,
 ) -> tuple[Prediction, AttentionTrace]:
     """Predict one example of the bundle's task and record its trace.
 
     keep_site: whether to record a site, by name.
     option: the option to trace in tasks that choose among texts (default: the predicted one), or the window to trace of
     a long passage (default: the one with the answer).
-    known: probabilities of the options, or answer spans, from an earlier call; only the traced option is then run.
-    Raises InputError, in one line, if the input cannot be read.
+    known_scores: probabilities of the options, or answer spans, from an earlier call; only the traced option is then
+    run. Raises InputError, in one line, if the input cannot be read.
     """
     check(bundle.task, example, bundle.name)
     options = bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)[0]
@@ -68,7 +68,7 @@ def explain(
     result: Sequence[Any]  # spans of a reader, else probabilities
     if len(options) > 1:
         predict: Callable = decode_answers if reads else probabilities
-        result = list(known) if known else predict([bundle], [example])[0][0]
+        result = list(known_scores) if known_scores else predict([bundle], [example])[0][0]
         if option is None:
             option = result[0].window if reads else _best(result)
     roles = options[option or 0]
@@ -80,14 +80,7 @@ def explain(
         (result,) = answers.probabilities(outputs, [1])
     seconds = time.perf_counter() - start
     notes = (*roles.notes, *_fully_masked_notes(record, getattr(bundle.task, "TEXTS", {})))
-    common: dict[str, Any] = {"notes": notes, "option": option or 0}
-    prediction: Prediction
-    if reads:
-        labels = tuple(example.passage[span.start : span.end] for span in result)
-        chances = tuple(span.probability for span in result)
-        prediction = Answer(labels, chances, best=0, spans=tuple(result), parts=len(options), **common)
-    else:
-        prediction = Prediction(bundle.labels(example), tuple(result), _best(result), example.label, **common)
+    prediction = _prediction(bundle, example, result, len(options), notes=notes, option=option or 0)
     meta = {
         "checkpoint": bundle.name,
         "digest": bundle.digest,
@@ -101,12 +94,21 @@ def explain(
     return prediction, AttentionTrace(sites(record, roles, texts, bundle.attends_special), texts, meta)
 
 
+def _prediction(bundle: Bundle, example, result: Sequence[Any], parts: int, **fields: Any) -> Prediction:
+    """The prediction from the spans of a QA model, else from probabilities.  parts: number of windows of a passage."""
+    if bundle.config.kind == "reader":
+        labels = tuple(example.passage[span.start : span.end] for span in result)
+        chances = tuple(span.probability for span in result)
+        return Answer(labels, chances, best=0, spans=tuple(result), parts=parts, **fields)
+    return Prediction(bundle.labels(example), tuple(result), _best(result), example.label, **fields)
+
+
 def _fully_masked_notes(record: Record, names: Mapping[str, str]) -> list[str]:
     """A note for each one-token text that its masks leave nothing to attend to.  names: display names of texts."""
     sentences = []
     for site, tapped in record.sites.items():
-        owner, _, rest = f"/{site}".rpartition("/layer.0/")
-        if rest == "token2token/weight" and tapped.tensor.shape[-1] == 1 and not tapped.tensor.any():
+        owner, _, quantity = f"/{site}".rpartition("/layer.0/")
+        if quantity == "token2token/weight" and tapped.tensor.shape[-1] == 1 and not tapped.tensor.any():
             name = names.get(owner.strip("/"), "The sentence")
             sentences.append(f"{name} is one token, which no mask lets attend to itself: any other would say the same.")
     return sentences

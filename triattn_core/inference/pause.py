@@ -57,15 +57,15 @@ def progress(done: int, total: int) -> None:
 class _Part:
     """A runner that counts a computation as one of several alike."""
 
-    whole: Runner
+    runner: Runner
     number: int
     parts: int
 
     def pause(self) -> None:
-        self.whole.pause()
+        self.runner.pause()
 
     def progress(self, done: int, total: int) -> None:
-        self.whole.progress(self.number * total + done, self.parts * total)
+        self.runner.progress(self.number * total + done, self.parts * total)
 
 
 @contextmanager

@@ -19,11 +19,13 @@ def require_shared_encoder(bundles: Sequence[Bundle]) -> None:
     first = bundles[0]
     for other in bundles[1:]:
         differing = [name for name in ("device", "task") if getattr(other, name) != getattr(first, name)]
-        differing += [what for what in ("max_tokens", "cells", "labels") if _differ(first.config, other.config, what)]
+        differing += [
+            setting for setting in ("max_tokens", "cells", "labels") if _differ(first.config, other.config, setting)
+        ]
         differing += ["vectors"] * _differ(first.config.model, other.config.model, "vectors")
         if first.encoder is not other.encoder and first.encoder != other.encoder:
-            same = first.encoder.digest == other.encoder.digest
-            differing = differing if differing and same else ["encoder", *differing]
+            same_digest = first.encoder.digest == other.encoder.digest
+            differing = differing if differing and same_digest else ["encoder", *differing]
         if differing:
             ask = "ask them apart"
             if not {"device", "task", "labels"} & set(differing):
@@ -35,15 +37,15 @@ def _differ(first: object, other: object, name: str) -> bool:
     return getattr(first, name, ()) != getattr(other, name, ())
 
 
-def batch_by_length(lengths: Sequence[int], size: int, most: float = 1.25) -> Iterator[list[int]]:
-    """Batches of row indices of similar length, short ones first: at most `size`, none longer than `most` times the
+def batch_by_length(lengths: Sequence[int], size: int, ratio: float = 1.25) -> Iterator[list[int]]:
+    """Batches of row indices of similar length, short ones first: at most `size`, none longer than `ratio` times the
     shortest plus four.
 
     A cube is padded along three axes: one long row in a batch of short ones would cost more than all of them.
     """
     batch: list[int] = []
     for row in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batch and (len(batch) == size or lengths[row] > 4 + most * lengths[batch[0]]):
+        if batch and (len(batch) == size or lengths[row] > 4 + ratio * lengths[batch[0]]):
             yield batch
             batch = []
         batch.append(row)

@@ -24,10 +24,10 @@ PROMISE = 4.0  # seconds in which a task is promised one of work
 
 @dataclass(frozen=True)
 class Status:
-    """What can be said of a job that is under way.
+    """The state of a running or waiting job.
 
-    behind: titles of the jobs that it shares its device with, or waits behind as long as it has not had a turn.
-    left: estimated seconds to the end of what is counted; None where nothing is.
+    behind: titles of the jobs that share its device, or that it waits for before its first turn.
+    left: estimated seconds to the end; None without a count.
     """
 
     waiting: bool
@@ -125,10 +125,11 @@ class Turns:
 
 
 class Task:
-    """Something that needs turns.  session: whose it is.  whole: keeps its turn to its end, as a measurement must."""
+    """Something that needs turns.  session: whose it is.  uninterrupted: keeps its turn to
+    the end, for measurements."""
 
-    def __init__(self, turns: Turns, title: str, session: Hashable, whole: bool = False):
-        self.turns, self.title, self.session, self.whole = turns, title, session, whole
+    def __init__(self, turns: Turns, title: str, session: Hashable, uninterrupted: bool = False):
+        self.turns, self.title, self.session, self.uninterrupted = turns, title, session, uninterrupted
         self.done = self.total = 0
         self.used = 0.0  # seconds of the device
         self.called = Event()  # the turn is its own
@@ -142,7 +143,7 @@ class Task:
     def pause(self) -> None:
         """Hands the turn on where others wait and it has lasted long enough.  Raises JobStopped."""
         self.check()
-        if not self.whole and time.monotonic() - self.since > SLICE and self.turns.has_waiting:
+        if not self.uninterrupted and time.monotonic() - self.since > SLICE and self.turns.has_waiting:
             self.turns.give(self)
             self._take()
 
@@ -169,11 +170,11 @@ class Task:
             self.turns.leave(self)
 
     def status(self) -> Status:
-        """How far it is."""
+        """The current state of the task."""
         now, tasks = time.monotonic(), self.turns.tasks
         before = tasks[: tasks.index(self)] if self in tasks and not self.served else tasks
         spent, left = now - self._counting, None
         if 0 < self.done < self.total:
             left = spent / self.done * (self.total - self.done)
-        others = tuple(task.title for task in before if task is not self)
-        return Status(not self.served, others, self.done, self.total, now - self.started, left)
+        titles = tuple(task.title for task in before if task is not self)
+        return Status(not self.served, titles, self.done, self.total, now - self.started, left)

@@ -149,5 +149,5 @@ class Coin(nn.Module):
         if self.aggregate is not None:
             pair = self.aggregate(pair.of(self.dropout(pair.rows)))
         left, right = self.pool(pair)
-        joined = torch.cat([left, right, left - right, left * right], -1)  # Eq. 16
-        return self.predict(self.dropout(relu(self.hidden(self.dropout(joined)))))
+        features = torch.cat([left, right, left - right, left * right], -1)  # Eq. 16
+        return self.predict(self.dropout(relu(self.hidden(self.dropout(features)))))

@@ -111,51 +111,53 @@ class Encoder(nn.Module):
         """Width of a state."""
         return self.joint.config.hidden_size
 
-    def forward(self, batch: Batch, given: Mapping[str, InputOverride] = AS_IT_IS) -> Encoded:
+    def forward(self, batch: Batch, overrides: Mapping[str, InputOverride] = AS_IT_IS) -> Encoded:
         """States of a batch (of its cells, for long texts; Tri-Attention, section V-B).
 
         `[CLS]` and `[SEP]` are context, but neither query nor key.  A token's own context vector is gathered before
-        cells are averaged, and averaged over the same cells.  given: overrides of BERT's inputs by role.
+        cells are averaged, and averaged over the same cells.  overrides: of BERT's inputs by role.
         """
         context = batch.context
-        joined, pooled = self._encode_joint(context, given.get("context", InputOverride()))
+        joint_states, pooled = self._encode_joint(context, overrides.get("context", InputOverride()))
         query, key = (
             pool_cells(
                 States(
-                    self._encode_alone(role, given_role), role.keep, own_context(joined, context.keep, role.positions)
+                    self._encode_alone(role, override),
+                    role.keep,
+                    own_context(joint_states, context.keep, role.positions),
                 ),
                 role,
             )
-            for role, given_role in (
-                (batch.query, given.get("query", InputOverride())),
-                (batch.key, given.get("key", InputOverride())),
+            for role, override in (
+                (batch.query, overrides.get("query", InputOverride())),
+                (batch.key, overrides.get("key", InputOverride())),
             )
         )
-        return Encoded(query, key, pool_cells(States(joined, context.keep), context), pooled)
+        return Encoded(query, key, pool_cells(States(joint_states, context.keep), context), pooled)
 
-    def _encode_joint(self, context: RoleBatch, given: InputOverride) -> tuple[Tensor, Tensor]:
+    def _encode_joint(self, context: RoleBatch, override: InputOverride) -> tuple[Tensor, Tensor]:
         """States [B, n, h] of the joint sequence and its pooled vectors [B, h].
 
         Tokens that are not seen cost nothing: BERT reads only the others, at their positions; their states are zeros.
         """
-        if given.seen is None or given.words is not None or self.joint.config.model_type != "bert":
-            inputs = given.inputs(context.ids, context.keep)
-            unique_rows = slice(None) if given.words is None else slice(len(given.words))
+        if override.seen is None or override.words is not None or self.joint.config.model_type != "bert":
+            inputs = override.inputs(context.ids, context.keep)
+            unique_rows = slice(None) if override.words is None else slice(len(override.words))
             out = self.joint(**inputs, token_type_ids=context.types[unique_rows])
-            rows = slice(None) if given.rows is None else given.rows
+            rows = slice(None) if override.rows is None else override.rows
             return out.last_hidden_state[rows], out.pooler_output[rows]
-        positions = first_real(given.seen)
-        seen, ids, types = (tensor.gather(1, positions) for tensor in (given.seen, context.ids, context.types))
-        out = self.joint(ids, seen.long(), token_type_ids=types, position_ids=positions)
+        positions = first_real(override.seen)
+        seen_mask, ids, types = (tensor.gather(1, positions) for tensor in (override.seen, context.ids, context.types))
+        out = self.joint(ids, seen_mask.long(), token_type_ids=types, position_ids=positions)
         states = out.last_hidden_state.new_zeros(*context.ids.shape, self.hidden)
         index = positions[..., None].expand_as(out.last_hidden_state)
-        return states.scatter(1, index, out.last_hidden_state * seen[..., None]), out.pooler_output
+        return states.scatter(1, index, out.last_hidden_state * seen_mask[..., None]), out.pooler_output
 
-    def _encode_alone(self, role: RoleBatch, given: InputOverride) -> Tensor:
+    def _encode_alone(self, role: RoleBatch, override: InputOverride) -> Tensor:
         real = torch.ones_like(role.alone)
         real[:, 2:] = role.keep.long()  # n real tokens between two special ones
-        states = self.alone(**given.inputs(role.alone, real)).last_hidden_state[:, 1:-1]
-        return states if given.rows is None else states[given.rows]
+        states = self.alone(**override.inputs(role.alone, real)).last_hidden_state[:, 1:-1]
+        return states if override.rows is None else states[override.rows]
 
 
 def first_real(keep: Tensor) -> Tensor:
@@ -174,5 +176,5 @@ def pool_cells(states: States, role: RoleBatch) -> States:
     if role.average is None:
         return states
     average = role.average.to(states.vectors.dtype)
-    own = None if states.own is None else average @ states.own
-    return States(average @ states.vectors, average.any(-1), own)
+    own_context = None if states.own is None else average @ states.own
+    return States(average @ states.vectors, average.any(-1), own_context)

@@ -82,8 +82,8 @@ def load_encoder(name: str, device: str, expected: str | None = None) -> tuple[E
 
 def encoder_tensors(folder: Path) -> dict[str, torch.Tensor]:
     """The tensors of an encoder: its own, and otherwise those of the base encoder that its config names."""
-    own, config = read_tensors(folder / WEIGHTS), read_json(folder / "config.json")
-    return encoder_tensors(encoder_folder(config[BASE])) | own if config.get(BASE) else own
+    own_tensors, config = read_tensors(folder / WEIGHTS), read_json(folder / "config.json")
+    return encoder_tensors(encoder_folder(config[BASE])) | own_tensors if config.get(BASE) else own_tensors
 
 
 def _file_state(folder: Path) -> tuple:

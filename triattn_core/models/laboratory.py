@@ -93,8 +93,8 @@ class Embedding(nn.Module):
         self.features: Tensor
         vocabulary, self.fourier = task.vocabulary, config.inputs == "fourier"
         numbers = {word: i for i, word in enumerate(vocabulary.word_list, 1)}
-        most = max(map(len, vocabulary.words))
-        rows = [[*(numbers[word] for word in words), *[0] * (most - len(words))] for words in vocabulary.words]
+        longest = max(map(len, vocabulary.words))
+        rows = [[*(numbers[word] for word in words), *[0] * (longest - len(words))] for words in vocabulary.words]
         self.register_buffer("table", torch.tensor(rows), persistent=False)
         if self.fourier:
             features = residue_features(vocabulary.word_list, task.MODULUS)
@@ -119,14 +119,14 @@ class Embedding(nn.Module):
 def residue_features(words: Sequence[str], modulus: int) -> Tensor:
     """[1 + words, modulus - 1 + others]: cos and sin of 2πxk / modulus for each residue x, one feature for each other
     word; zeros for padding."""
-    others = [word for word in words if not word.isdigit()]
+    other_words = [word for word in words if not word.isdigit()]
     angles = 2 * torch.pi * torch.arange(1, (modulus + 1) // 2) / modulus
-    features = torch.zeros(1 + len(words), 2 * len(angles) + len(others))
+    features = torch.zeros(1 + len(words), 2 * len(angles) + len(other_words))
     for i, word in enumerate(words, 1):
         if word.isdigit():
             features[i, : 2 * len(angles)] = torch.cat([(int(word) * angles).cos(), (int(word) * angles).sin()])
         else:
-            features[i, 2 * len(angles) + others.index(word)] = 1
+            features[i, 2 * len(angles) + other_words.index(word)] = 1
     return features
 
 

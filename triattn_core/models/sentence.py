@@ -71,11 +71,11 @@ class SentenceModel(nn.Module):
         """[B, outputs].  With two texts, each taps its sites under its name: `premise/layer.0/…`, `premise/pool/…`."""
         several = len(self.texts) > 1
         vectors = [self.sentence(states, f"{name}/" if several else "") for name, states in zip(self.texts, texts)]
-        joined = vectors[0]
+        features = vectors[0]
         if several:
             p, h = vectors
-            joined = torch.cat([p, h, p - h, p * h], -1)
-        return self.predict(self.dropout(self.activation(self.hidden(self.dropout(joined)))))
+            features = torch.cat([p, h, p - h, p * h], -1)
+        return self.predict(self.dropout(self.activation(self.hidden(self.dropout(features)))))
 
     def sentence(self, states: States, site: str = "") -> Tensor:
         """The vector [B, out] of each text."""

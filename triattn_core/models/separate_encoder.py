@@ -33,15 +33,15 @@ class ApartEncoder(EncoderUser):
         """The pretrained encoder."""
         return self.encoder.joint
 
-    def __call__(self, batch: Batch, given: Mapping[str, InputOverride] = AS_IT_IS) -> Encoded:
+    def __call__(self, batch: Batch, overrides: Mapping[str, InputOverride] = AS_IT_IS) -> Encoded:
         """States of a batch (of its cells, for long texts); no pooled vector.
 
-        given: by role, word vectors that replace the batch's words, or a mask of what may be attended to.
+        overrides: by role, word vectors that replace the batch's words, or a mask of the tokens that are attended to.
         """
         sequences = {
-            "query": _encode_alone(batch.query, given.get("query")),
-            "key": _encode_alone(batch.key, given.get("key")),
-            "context": _texts(batch.context, given.get("context")),
+            "query": _encode_alone(batch.query, overrides.get("query")),
+            "key": _encode_alone(batch.key, overrides.get("key")),
+            "context": _texts(batch.context, overrides.get("context")),
         }
         states = self._states(sequences)
         query, key = (
@@ -113,20 +113,20 @@ class Sequences:
         return unfolded
 
 
-def _encode_alone(role: RoleBatch, given: InputOverride | None) -> Sequences:
+def _encode_alone(role: RoleBatch, override: InputOverride | None) -> Sequences:
     real = torch.ones_like(role.alone, dtype=torch.bool)
     real[:, 2:] = role.keep  # n real tokens between two special ones
     ids = role.alone.masked_fill(~real, -1)
-    if given is None:
+    if override is None:
         return Sequences(ids)
-    rows = slice(None) if given.words is None else slice(len(given.words))
-    return Sequences(ids[rows], given.words, given.seen, given.rows)
+    rows = slice(None) if override.words is None else slice(len(override.words))
+    return Sequences(ids[rows], override.words, override.seen, override.rows)
 
 
-def _texts(context: RoleBatch, given: InputOverride | None) -> Sequences:
+def _texts(context: RoleBatch, override: InputOverride | None) -> Sequences:
     """The texts of the contexts as sequences, each starting at its `[CLS]`."""
-    given = given or InputOverride()
-    real = context.keep if given.seen is None or given.rows is not None else context.keep | given.seen.bool()
+    override = override or InputOverride()
+    real = context.keep if override.seen is None or override.rows is not None else context.keep | override.seen.bool()
     row, column = real.nonzero(as_tuple=True)
     is_start = ((context.ids == context.ids[:, :1]) & real)[row, column]
     sequence = is_start.cumsum(0) - 1
@@ -135,14 +135,14 @@ def _texts(context: RoleBatch, given: InputOverride | None) -> Sequences:
     ids = context.ids.new_full((count, size), -1)
     ids[sequence, place] = context.ids[row, column]
     words = seen = None
-    if given.words is not None:
-        rows = torch.arange(len(context.ids), device=row.device) if given.rows is None else given.rows
-        words = given.words.new_zeros(count, size, given.words.shape[-1])
-        words[sequence, place] = given.words[rows[row], column]
-    if given.seen is not None:
+    if override.words is not None:
+        rows = torch.arange(len(context.ids), device=row.device) if override.rows is None else override.rows
+        words = override.words.new_zeros(count, size, override.words.shape[-1])
+        words[sequence, place] = override.words[rows[row], column]
+    if override.seen is not None:
         seen = torch.zeros(count, size, dtype=torch.bool, device=row.device)
-        rows = row if len(given.seen) == len(context.ids) or given.rows is None else given.rows[row]
-        seen[sequence, place] = given.seen[rows, column].bool()
+        rows = row if len(override.seen) == len(context.ids) or override.rows is None else override.rows[row]
+        seen[sequence, place] = override.seen[rows, column].bool()
     return Sequences(ids, words, seen, None, row, column, sequence, place)
 
 

@@ -183,12 +183,12 @@ class Tan(nn.Module):
         for i, layer in enumerate(self.layers):
             a, b, context = layer(a, b, context, f"layer.{i}")
         left, right = (torch.cat([pool(states) for pool in self.pooling], -1) for states in (a, b))
-        joined = [left, right]
-        joined += [(left - right).abs()] if self.difference else []
+        features = [left, right]
+        features += [(left - right).abs()] if self.difference else []
         if self.pooled:
             assert encoded.pooled is not None  # a config that asks for it encodes jointly
-            joined.append(self._drop_pooled(encoded.pooled))
-        return self.predict(self.dropout(torch.cat(joined, dim=-1)))
+            features.append(self._drop_pooled(encoded.pooled))
+        return self.predict(self.dropout(torch.cat(features, dim=-1)))
 
     def project(self, encoded: Encoded) -> tuple[States, States, States]:
         """The states of query, key and context that enter the first layer."""

@@ -63,5 +63,5 @@ class Additive(nn.Module):
         self, query: Tensor, key: Tensor, context: Tensor, has_context: Tensor | None = None
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """`W q`, `U k`, `H c`, of the shapes of q, k and c, and p; `three` is `p · tanh(W q + U k + H c)` of these."""
-        beside = with_neutral(context @ self.H.mT, has_context, 0.0)
-        return query @ self.W.mT, key @ self.U.mT, beside, self.p
+        context_term = with_neutral(context @ self.H.mT, has_context, 0.0)
+        return query @ self.W.mT, key @ self.U.mT, context_term, self.p

@@ -27,8 +27,8 @@ def trili_full(
     """
     context = with_neutral(context, has_context, 1.0)
     with at_least_single(query, key, context, w) as (query, key, context, w):
-        mixed = einsum("...nd,...def->...nef", query, w)
-        return einsum("...nef,...ie,...jf->...nij", mixed, key, context)
+        query_product = einsum("...nd,...def->...nef", query, w)
+        return einsum("...nef,...ie,...jf->...nij", query_product, key, context)
 
 
 class FullTrilinear(nn.Module):

@@ -19,20 +19,24 @@ from triattn_core.models.fusion.settings import ACTIVATIONS, FusionSettings
 SAME = ("masks", "scale_t", "scale_s", "include_self", "activation", "token2token", "source2token")
 
 
-def _mtsa(width: int, how: FusionSettings) -> nn.Module:
-    same = {name: getattr(how, name) for name in SAME}
-    return Mtsa(width, how.heads, how.out // how.heads, keep=how.attention_keep, **same)
+def _mtsa(width: int, settings: FusionSettings) -> nn.Module:
+    shared_settings = {name: getattr(settings, name) for name in SAME}
+    return Mtsa(width, settings.heads, settings.out // settings.heads, keep=settings.attention_keep, **shared_settings)
 
 
 FUSIONS = {
-    "bi_lstm": lambda width, how: Recurrent(nn.LSTM, width, how.out),
-    "bi_gru": lambda width, how: Recurrent(nn.GRU, width, how.out),
-    "multi_cnn": lambda width, how: MultiCnn(width, how.out),
-    "hierarchical_cnn": lambda width, how: HierarchicalCnn(width, how.out),
-    "multi_head": lambda width, how: MultiHead(width, how.heads, how.out // how.heads, how.attention_keep),
-    "disa": lambda width, how: Disa(width, how.out, ACTIVATIONS[how.activation](), how.attention_keep),
-    "bi_blosa": lambda width, how: BiBlosa(
-        width, how.out, how.block, ACTIVATIONS[how.activation](), how.attention_keep
+    "bi_lstm": lambda width, settings: Recurrent(nn.LSTM, width, settings.out),
+    "bi_gru": lambda width, settings: Recurrent(nn.GRU, width, settings.out),
+    "multi_cnn": lambda width, settings: MultiCnn(width, settings.out),
+    "hierarchical_cnn": lambda width, settings: HierarchicalCnn(width, settings.out),
+    "multi_head": lambda width, settings: MultiHead(
+        width, settings.heads, settings.out // settings.heads, settings.attention_keep
+    ),
+    "disa": lambda width, settings: Disa(
+        width, settings.out, ACTIVATIONS[settings.activation](), settings.attention_keep
+    ),
+    "bi_blosa": lambda width, settings: BiBlosa(
+        width, settings.out, settings.block, ACTIVATIONS[settings.activation](), settings.attention_keep
     ),
     "mtsa": _mtsa,
 }

@@ -58,11 +58,11 @@ class FusionSettings(BaseModel):
     @model_validator(mode="after")
     def _fits_the_block(self) -> FusionSettings:
         mechanism = getattr(self, "mechanism", "mtsa")
-        own = OWN.get(mechanism, ())
+        own_settings = OWN.get(mechanism, ())
         for name in dict.fromkeys(setting for settings in OWN.values() for setting in settings):
-            if name not in own and getattr(self, name) != FusionSettings.model_fields[name].default:
+            if name not in own_settings and getattr(self, name) != FusionSettings.model_fields[name].default:
                 raise ValueError(f"{mechanism} has no setting {name}: take it out")
-        if "heads" in own and self.out % self.heads:
+        if "heads" in own_settings and self.out % self.heads:
             raise ValueError(f"{self.heads} heads do not share {self.out} features evenly: change heads or out")
         if len(self.masks) not in (0, 1, self.heads):
             raise ValueError(f"{len(self.masks)} masks for {self.heads} heads: name one, or one for each")
