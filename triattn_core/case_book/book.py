@@ -131,16 +131,16 @@ class CaseBook:
 
         A case that is present with other content is added under a new id.  If any row is not a case, none is imported.
         """
-        added = known = 0
+        num_added = num_existing = 0
         for case in [read_case(row, where) for where, row in rows]:
             with self._session() as session:
                 stored = session.get(CaseRow, case.id)
                 if stored is not None and _bare(from_row(stored)) == _bare(case):
-                    known += 1
+                    num_existing += 1
                     continue
                 session.add(to_row(case if stored is None else replace(case, id=uuid.uuid4().hex[:12])))
-                added += 1
-        return added, known
+                num_added += 1
+        return num_added, num_existing
 
     @contextmanager
     def _session(self) -> Iterator[Session]:

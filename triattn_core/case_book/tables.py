@@ -81,8 +81,8 @@ def _server(url: str) -> Engine:
     try:
         return create_engine(url, pool_pre_ping=True)
     except (ArgumentError, ImportError):
-        what = url.partition("://")[0]
-        raise CaseError(f"{what}: no database of this kind can be used here; try postgresql+psycopg") from None
+        driver = url.partition("://")[0]
+        raise CaseError(f"{driver}: no database of this kind can be used here; try postgresql+psycopg") from None
 
 
 def to_row(case: Case) -> CaseRow:

@@ -62,10 +62,10 @@ def form(entry: Entry) -> str:
 def sort_key(entry: Entry) -> tuple[int, bool, int, str, bool, str]:
     """Sorts checkpoints for display: by language, then living TANs before published ones, then similarity in the
     paper's order, then the first folder of checkpoints before others, then name."""
-    known, similarity = list(LANGUAGES), model_setting(entry, "similarity")
+    codes, similarity = list(LANGUAGES), model_setting(entry, "similarity")
     rank = SIMILARITY_ORDER.index(similarity) if similarity in SIMILARITY_ORDER else len(SIMILARITY_ORDER)
     code = language(entry)
-    first = known.index(code) if code in known else len(known)
+    first = codes.index(code) if code in codes else len(codes)
     return first, not is_living(entry), rank, similarity, registry.root() not in entry.path.parents, entry.name
 
 

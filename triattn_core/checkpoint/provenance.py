@@ -36,7 +36,7 @@ def pretraining_sources(entry: Entry) -> tuple[Source, ...] | None:
     Empty means that the encoder started from random weights.  `set` of a record names the folders of the data sets
     drawn from the same source.
     """
-    folder, own = encoder_folder(entry), data_folder(entry)
+    folder, own_set = encoder_folder(entry), data_folder(entry)
     if "vocabulary" in entry.config:  # it learnt its own word vectors
         return ()
     if folder is None:
@@ -45,7 +45,8 @@ def pretraining_sources(entry: Entry) -> tuple[Source, ...] | None:
         sources = _read_object(folder / "metrics.json")["start_had_seen"]
         sets = [source.get("set", "").replace(",", " ").split() for source in sources]
         return tuple(
-            Source(source["name"], source.get("what", ""), own in data_sets) for source, data_sets in zip(sources, sets)
+            Source(source["name"], source.get("what", ""), own_set in data_sets)
+            for source, data_sets in zip(sources, sets)
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

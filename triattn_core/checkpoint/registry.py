@@ -78,11 +78,13 @@ def find_encoder(name: str) -> Path | None:
 
 def find_checkpoint(name: str | Path) -> Path:
     """The folder of a checkpoint by name or path. Raises CheckpointError with the nearest name."""
-    known = {entry.name: entry.path for entry in laboratory_checkpoints()} | _find_all()
-    path = known.get(str(name)) or known.get(current_name(str(name))) or current_paths(Path(name))[0]
+    path_of = {entry.name: entry.path for entry in laboratory_checkpoints()} | _find_all()
+    path = path_of.get(str(name)) or path_of.get(current_name(str(name))) or current_paths(Path(name))[0]
     if not os.path.isfile(path / "config.json"):  # Path.is_file raises where a name is too long for the system
         quoted = repr(shorten(str(name)))
-        raise CheckpointError(f"no checkpoint {quoted}; one of yours: its folder; {choices(shorten(str(name)), known)}")
+        raise CheckpointError(
+            f"no checkpoint {quoted}; one of yours: its folder; {choices(shorten(str(name)), path_of)}"
+        )
     return path
 
 
@@ -179,7 +181,7 @@ def _find_all() -> dict[str, Path]:
     folders: dict[str, Path] = {}
     for path, origin in origins.items():
         name = path.name if path.name not in folders else f"{origin}/{path.name}"
-        number = sum(known == name or known.startswith(f"{name} (") for known in folders)
+        number = sum(other_name == name or other_name.startswith(f"{name} (") for other_name in folders)
         folders[f"{name} ({number + 1})" if number else name] = path
     return folders
 

@@ -64,9 +64,9 @@ class Measurement(StrictModel):
         head = json.dumps(settings, indent=1, ensure_ascii=False).removesuffix("\n}")
         return head + ',\n "points": [\n  ' + ",\n  ".join(points) + "\n ]\n}\n"
 
-    def costs(self, passed: str, tokens: int) -> dict[str, Point]:
+    def costs(self, pass_name: str, tokens: int) -> dict[str, Point]:
         """The points of one length and pass, by block."""
-        return {point.block: point for point in self.points if (point.passed, point.tokens) == (passed, tokens)}
+        return {point.block: point for point in self.points if (point.passed, point.tokens) == (pass_name, tokens)}
 
     @property
     def lengths(self) -> list[int]:
@@ -99,7 +99,7 @@ def printed_costs() -> dict[str, PrintedCosts]:
     columns = {name: next(c for c in table.columns if c.name.startswith(start)) for name, start in COLUMNS.items()}
     return {
         str(row.ours["mechanism"]): PrintedCosts(
-            row.name, {name: printed.value for name, c in columns.items() if (printed := table.printed(row, c))}
+            row.name, {name: number.value for name, c in columns.items() if (number := table.printed(row, c))}
         )
         for row in table.rows
         if row.ours
@@ -109,7 +109,7 @@ def printed_costs() -> dict[str, PrintedCosts]:
 def block_names(measurement: Measurement) -> dict[str, str]:
     """Display name of each measured block: the paper's blocks in its order, then the others."""
     measured_blocks, paper = dict.fromkeys(point.block for point in measurement.points), printed_costs()
-    printed_names = {block: printed.name for block, printed in paper.items() if block in measured_blocks}
+    printed_names = {block: block_costs.name for block, block_costs in paper.items() if block in measured_blocks}
     return printed_names | {block: block for block in measured_blocks if block not in printed_names}
 
 
@@ -117,14 +117,14 @@ def cost_rows(measurement: Measurement, tokens: int) -> list[dict[str, Any]]:
     """One row per block at one length: seconds of each pass, bytes in training, their ratios to multi-head, and the
     paper's ratios; None if not measured or not printed.
     """
-    rows, paper = [], {block: printed.costs for block, printed in printed_costs().items()}
-    costs = {passed: measurement.costs(passed, tokens) for passed in PASSES}
+    rows, paper = [], {block: block_costs.costs for block, block_costs in printed_costs().items()}
+    costs = {pass_name: measurement.costs(pass_name, tokens) for pass_name in PASSES}
     names = {block: name for block, name in block_names(measurement).items() if block in costs["training"]}
     for block, title in names.items():
         row: dict[str, Any] = {"block": block, "name": title, "reason": costs["training"][block].reason}
         for name in COLUMNS:
-            passed, quantity = ("training", "memory") if name == "memory" else (name, "seconds")
-            value, base = (getattr(costs[passed].get(key), quantity, None) for key in (block, BASE))
+            pass_name, quantity = ("training", "memory") if name == "memory" else (name, "seconds")
+            value, base = (getattr(costs[pass_name].get(key), quantity, None) for key in (block, BASE))
             row |= {name: value, f"{name} ratio": value / base if value is not None and base else None}
             printed_value, printed_base = (paper.get(key, {}).get(name) for key in (block, BASE))
             row[f"{name} printed"] = None if printed_value is None or not printed_base else printed_value / printed_base

@@ -26,12 +26,12 @@ def seed_tests(entry: Entry, records: Sequence[Record]) -> dict[int, Mapping]:
     return dict(sorted(item for run in (*swept, entry) for item in _tests(run).items()))
 
 
-def size_rows(entries: Mapping[str, tuple[str, Entry]], own: int, records: Sequence[Record]) -> pd.DataFrame:
-    """Rows `COLUMNS` of the models that were trained at several sizes, `x`; none where there is no such.
+def size_rows(entries: Mapping[str, tuple[str, Entry]], task_size: int, records: Sequence[Record]) -> pd.DataFrame:
+    """Rows `COLUMNS` of the models that were trained at several sizes, `x`; empty without any.
 
-    cards: name → (mechanism, checkpoint); own: the size of their task.
+    entries: name → (mechanism, checkpoint); task_size: the default size of their task.
     """
-    return _swept(entries, SIZE, lambda config: config["data"].get("size") or own, records)
+    return _swept(entries, SIZE, lambda config: config["data"].get("size") or task_size, records)
 
 
 def step_rows(entries: Mapping[str, tuple[str, Entry]], records: Sequence[Record]) -> pd.DataFrame:
@@ -79,9 +79,9 @@ def _swept(
 
 
 def _same_model(run: Entry, other: Entry) -> bool:
-    """Whether a sweep's run is of a checkpoint as it is now: other settings are another model's."""
-    same = (run.config.get(part) == other.config.get(part) for part in ("task", "model"))
-    return run.name == other.name and all(same)
+    """Whether a sweep's run has the task and model settings of a checkpoint."""
+    equal_parts = (run.config.get(part) == other.config.get(part) for part in ("task", "model"))
+    return run.name == other.name and all(equal_parts)
 
 
 def _same_recipe(run: Entry, other: Entry) -> bool:
@@ -96,5 +96,5 @@ def _without_seeds(config: Mapping) -> tuple[Mapping, Mapping]:
 
 
 def _tests(entry: Entry) -> dict[int, Mapping]:
-    each = entry.metrics.get("each_seed") or ()
-    return {seed["seed"]: seed["test"] for seed in each if isinstance(seed.get("test"), Mapping)}
+    seeds = entry.metrics.get("each_seed") or ()
+    return {seed["seed"]: seed["test"] for seed in seeds if isinstance(seed.get("test"), Mapping)}

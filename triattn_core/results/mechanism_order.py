@@ -53,16 +53,16 @@ def rank_mechanisms(tables: Sequence[Table], records: Sequence[Record]) -> list[
 def _rank_row(
     column: Column, similarity: str, numbers: Mapping[str, tuple[Printed | None, int]], records: Sequence[Record]
 ) -> MechanismRanking:
-    cells, printed, ours = {}, {}, {}
+    cells, published, ours = {}, {}, {}
     for name in EXPECTED:
         number, runs = numbers.get(name, (None, 1))
         settings = {**column.ours, "mechanism": name, "similarity": similarity}
         cells[name] = measured_cell(column, settings, records, number)
         label = MECHANISM_LABELS[name]
-        printed[label] = None if number is None else Sample(number.value, number.spread, runs)
+        published[label] = None if number is None else Sample(number.value, number.spread, runs)
         ours[label] = cells[name].sample()
     return MechanismRanking(
-        column, similarity, cells, rank_samples(printed, list(printed)), rank_samples(ours, list(ours))
+        column, similarity, cells, rank_samples(published, list(published)), rank_samples(ours, list(ours))
     )
 
 

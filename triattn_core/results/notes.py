@@ -119,8 +119,8 @@ def trained_on(record: Record) -> str:
     text = ", ".join(map(str, sets))
     where = [f"{name.rpartition('.')[2]} {value}" for name, value in settings.items() if name.startswith("data.where.")]
     text += f", {' and '.join(where)} alone" if where else ""
-    every, even, epochs = settings.get("data.every", 1), settings.get("data.even"), settings.get("training.epochs")
-    text = f"{f'One row in {every}' if every != 1 else 'All rows'} of {text}"
+    step, even, epochs = settings.get("data.every", 1), settings.get("data.even"), settings.get("training.epochs")
+    text = f"{f'One row in {step}' if step != 1 else 'All rows'} of {text}"
     if (share := settings.get("data.dev_share")) and not settings.get("data.dev"):
         unit = "of its passages, " * (settings.get("kind") == "reader")
         text += f", but for {100 * share:g} % {unit}held out as dev"
@@ -144,8 +144,8 @@ def _seeds(cells: Iterable[Cell]) -> list[Note]:
     if not counts:
         return []
     parts = [
-        f"{f'{count} ' * (',' not in each)}{each}{'s' * (count > 1)} behind {n} cell{'s' * (n > 1)} of ours"
-        for (count, each), n in sorted(counts.items(), reverse=True)
+        f"{f'{count} ' * (',' not in unit)}{unit}{'s' * (count > 1)} behind {n} cell{'s' * (n > 1)} of ours"
+        for (count, unit), n in sorted(counts.items(), reverse=True)
     ]
     text = f"{', '.join(parts)}."
     short = dict.fromkeys(cell.column.name for cell, record in runs if len(cell.values) < record.runs)

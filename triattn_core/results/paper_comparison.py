@@ -69,14 +69,14 @@ def fill_table(table: Table, records: Sequence[Record]) -> list[list[Cell]]:
 
 def make_cell(table: Table, row: Row, column: Column, records: Sequence[Record]) -> Cell:
     """One cell; a row that is not ours has only the printed number."""
-    printed = table.printed(row, column)
+    published = table.printed(row, column)
     if row.ours is None or row.reason or column.reason:
-        return Cell(column, printed, reason=row.reason or column.reason * (row.ours is not None))
-    return measured_cell(column, column.ours | row.ours | row.within.get(column.group, {}), records, printed)
+        return Cell(column, published, reason=row.reason or column.reason * (row.ours is not None))
+    return measured_cell(column, column.ours | row.ours | row.within.get(column.group, {}), records, published)
 
 
 def measured_cell(
-    column: Column, settings: Mapping[str, Any], records: Sequence[Record], printed: Printed | None = None
+    column: Column, settings: Mapping[str, Any], records: Sequence[Record], published: Printed | None = None
 ) -> Cell:
     """The cell of a column for the record with these settings.
 
@@ -85,16 +85,16 @@ def measured_cell(
     candidates = matching_records(records, settings)
     if not candidates:
         problem = "not trained" if "data" in settings else "not measured"
-        return Cell(column, printed, reason=f"{problem}: no record of {describe_settings(settings)}")
+        return Cell(column, published, reason=f"{problem}: no record of {describe_settings(settings)}")
     best = max(candidates, key=lambda record: _rank(record, column))
     values = best.values(column.split, column.metric)
     if not values:
         has_metrics = best.values(column.split, metadata.main_metric(best.entry)) or best.rows(column.split) is not None
         problem = f"no {column.metric} among its numbers" if has_metrics else "not measured"
-        return Cell(column, printed, (), best, 0, f"{problem} on {column.split}: {best.entry.name}")
+        return Cell(column, published, (), best, 0, f"{problem} on {column.split}: {best.entry.name}")
     values = tuple(value / column.over for value in values)
     within = next(iter(best.values("run", column.spread)), None) if column.spread else None
-    return Cell(column, printed, values, best, len(candidates) - 1, within=within and within / column.over)
+    return Cell(column, published, values, best, len(candidates) - 1, within=within and within / column.over)
 
 
 def _rank(record: Record, column: Column) -> tuple:

@@ -50,9 +50,11 @@ class Agreement:
     def place(self, name: str) -> tuple[int, float]:
         """(rank of a row among ours, from 1; its lead over the best other row, negative if behind)."""
         sign = 1 if self.column.better == "higher" else -1
-        own = next(ours for row, _, ours in self.rows if row == name)
-        others = [ours for row, _, ours in self.rows if row != name]
-        return 1 + sum(sign * (other - own) > 0 for other in others), sign * own - max(sign * other for other in others)
+        value = next(ours for row, _, ours in self.rows if row == name)
+        other_values = [ours for row, _, ours in self.rows if row != name]
+        return 1 + sum(sign * (other - value) > 0 for other in other_values), sign * value - max(
+            sign * other for other in other_values
+        )
 
     def by_worse_rows(self) -> dict[tuple[str, ...], tuple[str, ...]]:
         """`apart`, grouped by equal sets of worse rows: (better, …) → (worse, …), our best first."""
@@ -83,15 +85,15 @@ def _agreement(cells: dict[str, Cell]) -> Agreement:
     rows.sort(key=lambda row: -sign * row[2])
     if len(rows) < MIN_ROWS:
         return Agreement(column, tuple(rows), len(cells))
-    printed, ours = ([row[i] for row in rows] for i in (1, 2))
+    published, ours = ([row[i] for row in rows] for i in (1, 2))
     apart = _significant_pairs({name: cells[name] for name, _, _ in rows}, sign)
     values = {name: sign * value for name, value, _ in rows}
     turned = tuple((a, b) for a, b in apart or () if values[a] < values[b])
     all_printed = {name: sign * cell.printed.value for name, cell in cells.items() if cell.printed}
     first = tuple(name for name, value in all_printed.items() if value == max(all_printed.values()))
     rho = tau = None
-    if min(len(set(printed)), len(set(ours))) > 1:
-        rho, tau = (_correlation(name, tuple(printed), tuple(ours)) for name in TESTS)
+    if min(len(set(published)), len(set(ours))) > 1:
+        rho, tau = (_correlation(name, tuple(published), tuple(ours)) for name in TESTS)
     return Agreement(column, tuple(rows), len(cells), rho, tau, apart, turned, first)
 
 

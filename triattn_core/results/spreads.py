@@ -36,15 +36,15 @@ def seed_runs(records: Sequence[Record], split: str, metric: str) -> pd.DataFram
     rows = []
     for record in reader_records(records):
         each_seed = record.entry.metrics.get("each_seed")
-        seeds = [each.get("seed") for each in each_seed] if isinstance(each_seed, list) else []
+        seeds = [seed_record.get("seed") for seed_record in each_seed] if isinstance(each_seed, list) else []
         values = record.values(split, metric)
         seeds = seeds if len(seeds) == len(values) else [record.entry.metrics.get("seed", "?")] * len(values)
         columns = [
             training_recipe(record),
             *(metadata.model_setting(record.entry, name) for name in ("mechanism", "similarity", "output")),
         ]
-        rest = [record.entry.name, record.file or "checkpoints", record.measured_on(split), record.rows(split)]
-        rows += [[*columns, value, str(seed), *rest] for value, seed in zip(values, seeds)]
+        provenance = [record.entry.name, record.file or "checkpoints", record.measured_on(split), record.rows(split)]
+        rows += [[*columns, value, str(seed), *provenance] for value, seed in zip(values, seeds)]
     table = pd.DataFrame(rows, columns=COLUMNS)
     return table.drop_duplicates(["recipe", "mechanism", "similarity", "output", "value", "seed"], ignore_index=True)
 

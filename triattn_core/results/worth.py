@@ -48,9 +48,9 @@ def worth(config: Config, scores: Sequence[float], metric: str, records: Sequenc
 
 def _swept_seeds(config: Config, metric: str, records: Sequence[Record], split: str) -> list[float]:
     """The metric of the seeds that were trained beyond those of the config."""
-    own = {config.training.seed, *config.training.more_seeds}
+    config_seeds = {config.training.seed, *config.training.more_seeds}
     swept = [record.entry for record in records if record.file and record.entry.digest == config_variant(config)]
-    added = [seed for entry in swept for seed in entry.metrics["each_seed"] if seed.get("seed") not in own]
+    added = [seed for entry in swept for seed in entry.metrics["each_seed"] if seed.get("seed") not in config_seeds]
     return [seed[split][metric] for seed in added if metric in seed.get(split, {})]
 
 
