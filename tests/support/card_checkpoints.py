@@ -63,14 +63,14 @@ def cases() -> dict[str, tuple[str, list[str], Any, dict[str, Any]]]:
 
 @contextmanager
 def use_checkpoints(root: Path) -> Iterator[Path]:
-    """All of them in `root/checkpoints`, and TRIATTN_CHECKPOINTS names it."""
-    there = root / "checkpoints"
-    sentence_checkpoints.make_checkpoints(there, ("trec-mtsa",))
-    shutil.rmtree(there / "encoders" / "minilm-en")  # the next makes one of its own
-    reader_checkpoints.make_checkpoints(there, ("dot", "general3"))
-    coin_checkpoints.make_checkpoints(there, ("quora-coin",))
+    """Makes one checkpoint of each kind in `root/checkpoints`, to which TRIATTN_CHECKPOINTS points."""
+    folder = root / "checkpoints"
+    sentence_checkpoints.make_checkpoints(folder, ("trec-mtsa",))
+    shutil.rmtree(folder / "encoders" / "minilm-en")  # the next makes one of its own
+    reader_checkpoints.make_checkpoints(folder, ("dot", "general3"))
+    coin_checkpoints.make_checkpoints(folder, ("quora-coin",))
     with analysis_checkpoints.use_checkpoints(root):
-        yield there
+        yield folder
 
 
 def rendered_card(name: str) -> RenderedView:

@@ -31,8 +31,8 @@ def make_start(folder: Path, heads: bool = True) -> dict:
         bert.bert.embeddings.word_embeddings.weight.mul_(3)
     (bert if heads else bert.bert).save_pretrained(folder)
     digest = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
-    seen = [{"name": "nothing", "what": "random weights"}]
-    return {"path": str(folder), "sha256": digest, "name": "tiny", "had_seen": seen}
+    sources = [{"name": "nothing", "what": "random weights"}]
+    return {"path": str(folder), "sha256": digest, "name": "tiny", "had_seen": sources}
 
 
 def sentence(draw: random.Random, *first: str) -> str:
@@ -105,7 +105,7 @@ def read(world: Path, name: str, tokenizer: Tokenizer) -> list[encoder_rows.Pair
 
 
 def mined_pairs(world: Path, tokenizer: Tokenizer, seed: int = 1) -> list[encoder_rows.Pair]:
-    """What the first stage mines."""
+    """The negatives that the first stage mines."""
     bert = BertForPreTraining.from_pretrained(world / "start").bert
-    rows, known = (read(world, name, tokenizer) for name in ("positives", "train"))
-    return schedule.mine_negatives(rows, known, bert, tokenizer, seed)
+    rows, other_rows = (read(world, name, tokenizer) for name in ("positives", "train"))
+    return schedule.mine_negatives(rows, other_rows, bert, tokenizer, seed)

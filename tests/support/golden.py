@@ -122,9 +122,9 @@ def open_link(link: str) -> AppTest:
 
 
 def differences(before: dict[str, dict], after: dict[str, dict]) -> list[str]:
-    """A line for each link that shows something else."""
+    """A line for each link whose page changed."""
     changed = {
-        link: [what for what in now if now[what] != before.get(link, {}).get(what)] for link, now in after.items()
+        link: [part for part in now if now[part] != before.get(link, {}).get(part)] for link, now in after.items()
     }
     return [f"{link}: {', '.join(parts)}" for link, parts in changed.items() if parts]
 
@@ -135,8 +135,8 @@ def main() -> int:
     parser.add_argument("file", type=Path)
     parser.add_argument("words", nargs="*", help="only links that hold one of these")
     options = parser.parse_args()
-    chosen = [link for link in LINKS if not options.words or any(word in link for word in options.words)]
-    pages = {link: shows(open_link(link)) for link in chosen}
+    links = [link for link in LINKS if not options.words or any(word in link for word in options.words)]
+    pages = {link: shows(open_link(link)) for link in links}
     if options.what == "record":
         options.file.write_text(json.dumps(pages, indent=1) + "\n", encoding="utf-8")
         return 0

@@ -23,17 +23,17 @@ def coords(axis: str, n: int, text: str = "text") -> dict:
 
 def open_pairs(name: str, n: int) -> np.ndarray:
     """Whether the query (row) may attend to the key under a mask of MASKS."""
-    ahead = np.subtract.outer(np.arange(n), np.arange(n))
-    return {"forward": ahead > 0, "backward": ahead < 0}.get(name, (abs(ahead) <= 2) & (ahead != 0))
+    offset = np.subtract.outer(np.arange(n), np.arange(n))
+    return {"forward": offset > 0, "backward": offset < 0}.get(name, (abs(offset) <= 2) & (offset != 0))
 
 
 def make_trace(
-    n: int = N, size: int = SIZE, layer: str = LAYER, text: str = "text", masks: str = ",".join(MASKS), **how
+    n: int = N, size: int = SIZE, layer: str = LAYER, text: str = "text", masks: str = ",".join(MASKS), **scales
 ):
-    """The sites that MTSA taps, with weights as their softmax; `how`: scale_t and scale_s, those of the paper else."""
+    """The sites that MTSA taps, with weights as their softmax; `scales`: scale_t and scale_s, by default the paper's."""
     draw, heads = np.random.default_rng(5), len(MASKS)
     R, S = draw.normal(0, 1.5, (heads, n, n)).astype(np.float32), draw.normal(0, 2, (heads, n, size)).astype(np.float32)
-    powers = 1 / (1 + np.exp(-R)) if how.get("scale_t") != "identity" else np.exp(R)
+    powers = 1 / (1 + np.exp(-R)) if scales.get("scale_t") != "identity" else np.exp(R)
     allowed = np.stack([open_pairs(name, n) for name in MASKS])
     powers = powers * allowed
     pairs = powers / np.maximum(powers.sum(-1, keepdims=True), 1e-30)
@@ -53,6 +53,6 @@ def make_trace(
         f"{layer}/source2token/relevance": site(S, ("key", "feature"), "relevance"),
         f"{layer}/source2token/weight": site(features, ("key", "feature"), "weight"),
     }
-    meta = {"scale_t": "log_sigmoid", "scale_s": "identity", "masks": masks, **how}
+    meta = {"scale_t": "log_sigmoid", "scale_s": "identity", "masks": masks, **scales}
     meta |= {"checkpoint": "tiny-mtsa", "digest": "d1", "mechanism": "mtsa", "layers": 1, "heads": heads}
     return AttentionTrace(sites, {text: " ".join(f"w{i}" for i in range(n))}, meta)

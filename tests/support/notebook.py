@@ -29,13 +29,13 @@ def ran(notebook: dict) -> Iterator[tuple[dict, list[dict]]]:
 
 
 def outputs(source: str, names: dict[str, Any], number: int) -> list[dict]:
-    """What a cell prints, and what its last expression shows."""
+    """The outputs of a cell: printed text, and its last expression."""
     body = ast.parse(source).body
     last = ast.Expression(body.pop().value) if body and isinstance(body[-1], ast.Expr) else None
-    with redirect_stdout(StringIO()) as printed:
+    with redirect_stdout(StringIO()) as stream:
         exec(compile(ast.Module(body, []), f"cell {number}", "exec"), names)
         value = eval(compile(last, f"cell {number}", "eval"), names) if last else None
-    text = printed.getvalue()
+    text = stream.getvalue()
     streams = [{"output_type": "stream", "name": "stdout", "text": text.splitlines(keepends=True)}] if text else []
     if value is None:
         return streams

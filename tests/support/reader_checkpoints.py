@@ -37,8 +37,8 @@ def make_checkpoints(root: Path, names: tuple[str, ...] = NAMES) -> Path:
         config = ReaderCheckpoint.model_validate(CONFIG | {"model": MODEL | {"similarity": name, "output": output}})
         bundle.save(folder, config, kinds.build(config, HIDDEN))
         score = {"set": "squad1.1/dev", "em": 40.0 + number, "f1": 50.0 + number, "n": 10_570}
-        each = [{"seed": seed, "dev": score, "test": score | {"em": score["em"] + seed / 7}} for seed in (1, 2, 3)]
+        seeds = [{"seed": seed, "dev": score, "test": score | {"em": score["em"] + seed / 7}} for seed in (1, 2, 3)]
         history = [{"step": step, "dev_loss": 9 - number / 3 - step / 50, "dev_accuracy": 0.3} for step in (50, 100)]
-        metrics = {"dev": score, "test": score, "seed": 1, "each_seed": each, "history": history, "seconds": 1}
+        metrics = {"dev": score, "test": score, "seed": 1, "each_seed": seeds, "history": history, "seconds": 1}
         (folder / "metrics.json").write_text(json.dumps(metrics), "utf-8")
     return root

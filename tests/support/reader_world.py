@@ -58,17 +58,17 @@ def make(world: Path, name: str, **model) -> Path:
     return folder
 
 
-def write_set(world: Path, name: str, *rows: tuple[str, str, str | None], **more) -> Path:
+def write_set(world: Path, name: str, *rows: tuple[str, str, str | None], **fields) -> Path:
     """Writes a set: passage, question, and its answer (None: none is known)."""
     file = world / "data" / f"{name}.jsonl"
     file.parent.mkdir(exist_ok=True)
-    questions = [{"context": passage, "question": question} | more for passage, question, _ in rows]
+    questions = [{"context": passage, "question": question} | fields for passage, question, _ in rows]
     for row, (passage, _, text) in zip(questions, rows):
         row |= {"answers": [{"text": text, "answer_start": passage.index(text)}]} if text else {}
     file.write_text("\n".join(map(json.dumps, questions)) + "\n", "utf-8")
     return file
 
 
-def train(world: Path, *folders: Path, more: tuple[str, ...] = ()) -> int:
+def train(world: Path, *folders: Path, arguments: tuple[str, ...] = ()) -> int:
     configs = [str(folder / "config.json") for folder in folders]
-    return main(["train", *configs, "--data", str(world / "data"), "--runs", str(world / "runs"), *more])
+    return main(["train", *configs, "--data", str(world / "data"), "--runs", str(world / "runs"), *arguments])

@@ -35,8 +35,8 @@ def make_checkpoints(root: Path, names: tuple[str, ...] = tuple(KINDS)) -> Path:
     torch.manual_seed(13)
     make_encoder("minilm-en", root / "encoders" / "minilm-en")
     for name in names:
-        more = KINDS[name]
-        config = SentenceCheckpoint.model_validate(CONFIG | more | {"model": MODEL | more.get("model", {})})
+        overrides = KINDS[name]
+        config = SentenceCheckpoint.model_validate(CONFIG | overrides | {"model": MODEL | overrides.get("model", {})})
         bundle.save(root / name, config, kinds.build(config, HIDDEN))
         (root / name / "metrics.json").write_text(json.dumps({"dev": {}, "test": {}}), "utf-8")
     return root

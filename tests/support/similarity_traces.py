@@ -29,7 +29,7 @@ def coords(axis: str, text: str, name: str, count: int) -> dict:
         "end": [span[2] for span in spans],
     }
     columns |= {"text": [name] * count, "special": [0] * count, "segment": [""] * count, "tokens": [1] * count}
-    return {f"{axis}_{what}": (axis, values) for what, values in columns.items()}
+    return {f"{axis}_{column}": (axis, values) for column, values in columns.items()}
 
 
 def softmax(values: np.ndarray) -> np.ndarray:

@@ -39,7 +39,7 @@ def test_answers_that_fit_no_window_are_one_line(reader_world, tmp_path, capsys,
     folder = make(reader_world, "long")
     config = change(folder, data={"train": ["long/train"], "test": None} | more)
     (folder / "config.json").write_text(json.dumps(config | {"max_tokens": 8}), "utf-8")
-    assert train(reader_world, folder, more=("--runs", str(tmp_path))) == 1
+    assert train(reader_world, folder, arguments=("--runs", str(tmp_path))) == 1
     (line,) = (one for one in capsys.readouterr().err.splitlines() if one.startswith("triattn: "))
     assert f"{named}: no answer stands whole in a window of 8 tokens: raise max_tokens" in line
 
@@ -51,7 +51,7 @@ def test_answers_that_fit_no_window_are_told_where_others_fit(reader_world, tmp_
     folder = make(reader_world, "part")
     config = change(folder, data={"train": ["part/train"], "dev": "part/dev", "test": None}, training={"epochs": 1})
     (folder / "config.json").write_text(json.dumps(config | {"max_tokens": 8}), "utf-8")
-    assert train(reader_world, folder, more=("--runs", str(tmp_path))) == 0
+    assert train(reader_world, folder, arguments=("--runs", str(tmp_path))) == 0
     notices = [line for line in capsys.readouterr().out.splitlines() if "left out" in line]
     assert notices == [
         f"0/0  part/{name} questions have no answer that stands whole in a window: they are left out"
@@ -76,7 +76,7 @@ def test_a_row_that_cannot_be_read_is_named(reader_world, tmp_path, capsys, name
     file = write_set(reader_world, name, SHORT, row)
     folder = make(reader_world, "blank")
     change(folder, data={"train": ["blank/train"], "dev": "blank/dev", "test": "blank/test"}, training={"epochs": 1})
-    assert train(reader_world, folder, more=("--runs", str(tmp_path))) == 1
+    assert train(reader_world, folder, arguments=("--runs", str(tmp_path))) == 1
     (line,) = (one for one in capsys.readouterr().err.splitlines() if one.startswith("triattn: "))
     place = f"{file}: labelled row 2" if name == "blank/test" and row[1] != " " else f"{file}:2"
     assert line.startswith(f"triattn: {place}: The ") and message in line
@@ -93,7 +93,7 @@ def test_questions_without_an_answer_are_told(reader_world, tmp_path, capsys):
     file = write_set(reader_world, "some/dev", SHORT, ("the car", "who ?", None))
     folder = make(reader_world, "some")
     change(folder, data={"train": ["some/train"], "dev": "some/dev", "test": "asked/dev"}, training={"epochs": 1})
-    assert train(reader_world, folder, more=("--runs", str(tmp_path))) == 0
+    assert train(reader_world, folder, arguments=("--runs", str(tmp_path))) == 0
     notices = [line for line in capsys.readouterr().out.splitlines() if "no answer" in line]
     assert notices == [
         f"0/0  some/{name} questions have no answer: they are left out" for name in ("train 3 of 5", "dev 1 of 2")
