@@ -65,8 +65,8 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:  # a name too long for the system, no permission, a full disk
-        named = "" if error.filename is None else f"{str(error.filename)[:200]}: "
-        print(f"triattn: {named}{error.strerror or error}", file=sys.stderr)
+        file_text = "" if error.filename is None else f"{str(error.filename)[:200]}: "
+        print(f"triattn: {file_text}{error.strerror or error}", file=sys.stderr)
         return 1
 
 

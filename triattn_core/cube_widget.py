@@ -57,8 +57,8 @@ def widget(drawn: RenderedTrace | RenderedView, name: str | None = None) -> Any:
     canvas = figures[name or next(iter(figures))]
     if not isinstance(canvas, Canvas) or canvas.kind != "cube":
         raise ConfigError(f"{drawn.view} is no cube: a widget shows the figures of cube and tensor")
-    known, first = cube.places(canvas)
-    return _widget_class()(canvas, known, first)
+    axes, first = cube.places(canvas)
+    return _widget_class()(canvas, axes, first)
 
 
 @cache
@@ -78,15 +78,15 @@ def _widget_class() -> type:
         payload = traitlets.Dict().tag(sync=True)
         cell = traitlets.List(traitlets.Int()).tag(sync=True)
 
-        def __init__(self, canvas: Canvas, known: Sequence[Sequence[int]], first: Sequence[int]):
-            self._known = [list(positions) for positions in known]
+        def __init__(self, canvas: Canvas, axes: Sequence[Sequence[int]], first: Sequence[int]):
+            self._axes = [list(positions) for positions in axes]
             super().__init__(payload=dict(canvas.payload), cell=list(map(int, first)))
 
         @traitlets.validate("cell")
         def _is_shown(self, proposal: Mapping) -> list[int]:
             cell = proposal["value"]
-            if len(cell) != len(self._known) or not all(i in axis for i, axis in zip(cell, self._known)):
-                ends = ", ".join(f"{min(axis)}…{max(axis)}" for axis in self._known)
+            if len(cell) != len(self._axes) or not all(i in axis for i, axis in zip(cell, self._axes)):
+                ends = ", ".join(f"{min(axis)}…{max(axis)}" for axis in self._axes)
                 raise traitlets.TraitError(f"there is no cell {cell}: positions are {ends}")
             return cell
 

@@ -52,13 +52,13 @@ class CaseError(TriattnError):
 MANY = 24  # names, of which an error lists some
 
 
-def choices(name: str, known: Iterable[str]) -> str:
+def choices(name: str, options: Iterable[str]) -> str:
     """The tail of an error: the nearest known name, or all of them; of many the first ones."""
-    names = sorted(known, key=lambda known_name: (len(known_name) if known_name.isdigit() else 0, known_name))
+    names = sorted(options, key=lambda option: (len(option) if option.isdigit() else 0, option))
     if near := get_close_matches(name, names, n=1):
         return f"did you mean {near[0]!r}?"
-    more = f" and {len(names) - MANY // 2} more" if len(names) > MANY else ""
-    return f"known: {', '.join(names[: MANY // 2] if more else names) or 'none'}{more}"
+    more_text = f" and {len(names) - MANY // 2} more" if len(names) > MANY else ""
+    return f"known: {', '.join(names[: MANY // 2] if more_text else names) or 'none'}{more_text}"
 
 
 def cause(error: Exception) -> str:

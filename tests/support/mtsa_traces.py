@@ -30,7 +30,7 @@ def open_pairs(name: str, n: int) -> np.ndarray:
 def make_trace(
     n: int = N, size: int = SIZE, layer: str = LAYER, text: str = "text", masks: str = ",".join(MASKS), **scales
 ):
-    """The sites that MTSA taps, with weights as their softmax; `scales`: scale_t and scale_s, by default the paper's."""
+    """The sites that MTSA taps, with weights as their softmax.  scales: scale_t and scale_s, by default the paper's."""
     draw, heads = np.random.default_rng(5), len(MASKS)
     R, S = draw.normal(0, 1.5, (heads, n, n)).astype(np.float32), draw.normal(0, 2, (heads, n, size)).astype(np.float32)
     powers = 1 / (1 + np.exp(-R)) if scales.get("scale_t") != "identity" else np.exp(R)

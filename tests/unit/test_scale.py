@@ -114,4 +114,4 @@ def test_a_folder_with_anything_else_in_it_is_refused_for_it_is_removed_in_the_e
     RayJob(WORK, (), source, Cluster(), folder=folder)
     RayJob(WORK, (), source, Cluster(), folder=folder)  # the same goes on
     with pytest.raises(DataError, match="another job"):
-        RayJob(WORK, (), source, Cluster(), most=3, folder=folder)
+        RayJob(WORK, (), source, Cluster(), max_rows=3, folder=folder)

@@ -37,7 +37,7 @@ def context(options: argparse.Namespace) -> int:
     from triattn_core.checkpoint.bundle import load
 
     bundle = load(options.name, options.device)
-    table, errors, stopped = row_table.run(options, [bundle], measures.context)
+    table, errors, was_stopped = row_table.run(options, [bundle], measures.context)
     quartiles = context_shares.quartiles(table)
     summary = {
         layer: {name: quartiles.loc[layer, name].to_dict() for name in context_shares.MEASURES}
@@ -48,7 +48,7 @@ def context(options: argparse.Namespace) -> int:
         for name, values in by_measure.items():
             numbers = "".join(f"{value:9.3f}" for value in values.values())
             lines.append(f"{layer} {name:14}{numbers}" + (" bits" if name == "information" else ""))
-    return row_table.report(options, table, errors, stopped, {"layers": summary}, lines)
+    return row_table.report(options, table, errors, was_stopped, {"layers": summary}, lines)
 
 
 def faithful(options: argparse.Namespace) -> int:
@@ -66,7 +66,7 @@ def faithful(options: argparse.Namespace) -> int:
     run_query(bundles[0], bundles[0].task.examples(bundles[0].config.language)[0])  # raises early if unsupported
     settings = {"methods": options.methods, "draws": options.draws, "seed": options.seed, "steps": options.steps}
 
-    table, errors, stopped = row_table.run(options, bundles, partial(measures.faithful, settings=settings))
+    table, errors, was_stopped = row_table.run(options, bundles, partial(measures.faithful, settings=settings))
     summary = faithfulness.summarize(table)
     names = [f"{row.checkpoint} {row.method}, {row.measure}" for row in summary.itertuples()]
     width = max(map(len, names), default=0) + 2
@@ -74,4 +74,4 @@ def faithful(options: argparse.Namespace) -> int:
     for row_name, row in zip(names, summary.itertuples()):
         band = f"{row.mean:9.4f}   {row.low:.4f} … {row.high:.4f}"
         lines.append(f"{row_name:{width}}{band}   {row.gain:+.4f} ({row.gain_low:+.4f} … {row.gain_high:+.4f})")
-    return row_table.report(options, table, errors, stopped, {"summary": summary.to_dict("records")}, lines)
+    return row_table.report(options, table, errors, was_stopped, {"summary": summary.to_dict("records")}, lines)

@@ -49,13 +49,13 @@ def run(options: argparse.Namespace) -> int:
     if on_ray:
         return _on_ray(options, bundles, source)
     mining = Run(bundles, source, options.command)
-    stopped = not _mine(mining, options.name)
+    was_stopped = not _mine(mining, options.name)
     table = mining.case_table()
     table.save(options.out)
     print(json.dumps(_json(table, options.out)) if options.json else "\n".join(_lines(table)))
-    if stopped:
+    if was_stopped:
         print(f"triattn: stopped; {options.out} holds the {len(table.table):,} rows that were mined", file=sys.stderr)
-    return 130 if stopped else 0
+    return 130 if was_stopped else 0
 
 
 def _on_ray(options: argparse.Namespace, bundles: Sequence[Bundle], source: Source) -> int:

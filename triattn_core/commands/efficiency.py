@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     if options.out:
         require_room(options.out, "store the record")
     plan = Plan(tuple(options.lengths), options.batch, limit=options.limit)
-    benchmark, stopped = Run(plan, choose_device(options.device), options.command), False
+    benchmark, was_stopped = Run(plan, choose_device(options.device), options.command), False
     try:
         with tqdm(total=len(benchmark.steps), unit="block", disable=None) as bar:
             has_more = True
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
                 has_more = benchmark.step()
                 bar.update()
     except KeyboardInterrupt:
-        stopped = True
+        was_stopped = True
     measurement = benchmark.measurement()
     if options.out:
         write_whole(options.out, measurement.text())
@@ -52,6 +52,6 @@ def run(options: argparse.Namespace) -> int:
         for point in measurement.points:
             cost = point.reason or f"{1000 * (point.seconds or 0):10.1f} ms{(point.memory or 0) / 1e6:10.1f} MB"
             print(f"{point.block:18}{point.tokens:6} {point.passed:10}{cost}")
-    if stopped:
+    if was_stopped:
         print(f"triattn: stopped after {benchmark.done} of {len(benchmark.steps)} steps", file=sys.stderr)
-    return 130 if stopped else 0
+    return 130 if was_stopped else 0

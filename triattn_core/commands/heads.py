@@ -44,11 +44,11 @@ def run(options: argparse.Namespace) -> int:
     if words and engine.is_ray(options):
         raise DataError("--words needs the maps of all rows in one process: leave out --engine ray")
     if is_transformer_folder(options.name):
-        table, errors, stopped = _of_transformer(options, bool(words))
+        table, errors, was_stopped = _of_transformer(options, bool(words))
     else:
         measure = partial(measures.heads, profiles=bool(words), ablate=options.ablate)
         bundles = [load(options.name, options.device)]
-        table, errors, stopped = row_table.run(options, bundles, measure, columns=head_profiles.drop_profiles)
+        table, errors, was_stopped = row_table.run(options, bundles, measure, columns=head_profiles.drop_profiles)
     means = head_atlas.summarize(table)
     names = [name for name in head_atlas.NUMBERS if name in means]
     fields, lines = {"heads": means.to_dict("records")}, _head_lines("mean over rows", means, names)
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
             word_rows = rows.rename(columns={"mean": WORD_MEANS[str(axis)]})
             title = f"{', '.join(words)}: {str(axis).replace('_', ' ')}"
             lines += _head_lines(title, word_rows, [WORD_MEANS[str(axis)], "low", "high", "p"])
-    return row_table.report(options, table, errors, stopped, fields, lines)
+    return row_table.report(options, table, errors, was_stopped, fields, lines)
 
 
 def _of_transformer(options: argparse.Namespace, words: bool) -> tuple[pd.DataFrame, list[str], bool]:

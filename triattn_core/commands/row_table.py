@@ -70,18 +70,18 @@ def run(
 
         bundles = [model for model in models if isinstance(model, Bundle)]
         job = engine.run(options, measure, bundles, source, options.rows)
-        table, errors, stopped = job.frame(), job.errors(), False
+        table, errors, was_stopped = job.frame(), job.errors(), False
     else:
-        table, errors, stopped = _run_locally(
+        table, errors, was_stopped = _run_locally(
             options, models, measure, source, read or partial(sources.read_examples, _task_name(models))
         )
-    provenance = {"command": options.command, "data": source.name, "sha256": source.sha256, "whole": not stopped}
+    provenance = {"command": options.command, "data": source.name, "sha256": source.sha256, "whole": not was_stopped}
     table.attrs = {"triattn": provenance | {"checkpoints": {model.name: model.digest for model in models}}}
     with replacing(options.out) as part:
         columns(table).to_parquet(part)
     if on_ray:
         job.clear()
-    return table, errors, stopped
+    return table, errors, was_stopped
 
 
 def _task_name(models: Sequence[Model]) -> str:
@@ -99,7 +99,7 @@ def _run_locally(
 
     from triattn_core.commands import progress_line
 
-    tables, stopped = [], False
+    tables, was_stopped = [], False
     errors: list[str] = []
     rows, names = islice(read(source), options.rows), " ".join(model.name for model in models)
     total = min(filter(None, (options.rows, source.lines)), default=None)
@@ -110,14 +110,19 @@ def _run_locally(
                 errors += part.aside
                 bar.update()
         except KeyboardInterrupt:
-            stopped = True
+            was_stopped = True
     if not any(map(len, tables)):
         raise DataError(errors[0] if errors else f"{source.name}: no row in it")
-    return pd.concat(tables, ignore_index=True), errors, stopped
+    return pd.concat(tables, ignore_index=True), errors, was_stopped
 
 
 def report(
-    options: argparse.Namespace, table: pd.DataFrame, errors: list[str], stopped: bool, fields: dict, lines: list[str]
+    options: argparse.Namespace,
+    table: pd.DataFrame,
+    errors: list[str],
+    was_stopped: bool,
+    fields: dict,
+    lines: list[str],
 ) -> int:
     """Print what a command found, its fields as JSON or its lines; returns the exit status."""
     rows = table["row"].nunique()
@@ -125,6 +130,6 @@ def report(
         print(json.dumps({"rows": rows, "aside": len(errors), "out": str(options.out), **fields}))
     else:
         print(f"{options.data}: {rows:,} rows, {len(errors):,} set aside", *errors[:20], *lines, sep="\n")
-    if stopped:
+    if was_stopped:
         print(f"triattn: stopped; {options.out} holds the {rows:,} rows that were done", file=sys.stderr)
-    return 130 if stopped else 0
+    return 130 if was_stopped else 0

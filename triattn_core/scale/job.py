@@ -26,7 +26,7 @@ FOLDER = Path("runs", "ray")
 
 @dataclass
 class RayJob:
-    """bundles: the checkpoints of `work`, loaded.  most: the first rows alone.
+    """bundles: the checkpoints of `work`, loaded.  max_rows: only the first rows.
 
     folder: a folder that all workers can reach; by default one under `runs`, named by what is asked, so that the same
     command goes on with it.
@@ -36,7 +36,7 @@ class RayJob:
     bundles: Sequence[Bundle]
     source: Source
     cluster: Cluster
-    most: int | None = None
+    max_rows: int | None = None
     folder: Path | None = None
     rows: int = 0
     last_line: int = 0
@@ -48,7 +48,7 @@ class RayJob:
             "measure": self.work.measure_name,
             "checkpoints": [bundle.digest for bundle in self.bundles],
             "sha256": self.source.sha256,
-            "most": self.most,
+            "most": self.max_rows,
         }
         text = json.dumps(description, sort_keys=True)
         self._place = self.folder = (self.folder or FOLDER / hashlib.sha256(text.encode()).hexdigest()[:12]).resolve()
@@ -67,7 +67,7 @@ class RayJob:
         """
         start = time.perf_counter()
         schema = result_schema(self.work, self.work.measure(self.bundles))
-        self.rows, self.last_line = write_rows(self.source, self.work.task, self._place / "rows", self.most)
+        self.rows, self.last_line = write_rows(self.source, self.work.task, self._place / "rows", self.max_rows)
         if not self.rows:
             raise DataError(f"{self.source.name}: no row in it")
         on_ray.connect(self.cluster)
@@ -80,15 +80,15 @@ class RayJob:
     def tables(self) -> Iterator[pa.Table]:
         """The flat table, in parts, in the order of the file.  Raises DataError if rows are missing or none could be
         read."""
-        seen = readable = 0
+        num_rows = readable = 0
         for part in self._results():
-            seen += len(part)
+            num_rows += len(part)
             flat = parts.records(part)
             readable += len(flat)
             if len(flat):
                 yield flat
-        if seen != self.rows:
-            raise DataError(f"{self._place}: {seen:,} of {self.rows:,} rows are done; run the same command again")
+        if num_rows != self.rows:
+            raise DataError(f"{self._place}: {num_rows:,} of {self.rows:,} rows are done; run the same command again")
         if not readable:
             raise DataError((*self.errors(), f"{self.source.name}: no row in it")[0])
 

@@ -45,9 +45,9 @@ def connect(cluster: Cluster) -> None:
         return
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     quiet = {"log_to_driver": False, "logging_level": "error", "include_dashboard": False}
-    own = {"num_cpus": cluster.workers + BESIDE} | quiet
+    local_options = {"num_cpus": cluster.workers + BESIDE} | quiet
     try:
-        ray.init(address=cluster.address, **(own if cluster.address is None else {"log_to_driver": False}))
+        ray.init(address=cluster.address, **(local_options if cluster.address is None else {"log_to_driver": False}))
     except (ConnectionError, ValueError) as error:
         raise ConfigError(f"--address {cluster.address}: no Ray cluster there ({str(error).splitlines()[0]})") from None
 
