@@ -28,7 +28,7 @@ def bundles(tmp_path, monkeypatch):
     def compiled():
         raise Compiled
 
-    monkeypatch.setattr(exponential, "_compiled", compiled)
+    monkeypatch.setattr(exponential, "_compiled_kernel", compiled)
     return [load(f"ubuntu_irc-{name}-additive", "cpu") for name in ("bi", "cbi", "tri")]
 
 

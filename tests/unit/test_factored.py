@@ -83,7 +83,7 @@ def test_fused_attention_over_pairs_gives_the_same(dtype, empty, monkeypatch):
         torch.testing.assert_close(actual, expected, rtol=1e-4, atol=1e-4 if dtype == torch.float32 else 1e-9)
 
 
-@pytest.mark.parametrize("method", ("in_blocks", "fused"))
+@pytest.mark.parametrize("method", ("in_blocks", "fused_attention"))
 @pytest.mark.parametrize("loud", (1e38, torch.inf, torch.nan))
 def test_what_is_masked_cannot_matter_however_large(loud, method, monkeypatch):
     monkeypatch.setattr(factored, "in_blocks", getattr(factored, method))
