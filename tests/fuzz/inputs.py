@@ -12,6 +12,8 @@ from urllib.parse import quote
 
 import numpy as np
 
+from tests.fuzz import stored
+
 ODD = (
     "", " ", "\0", "a" * 5000, "../../etc/passwd", "🙂👨‍👩‍👧", "\u202e\u200b",
     "<script>alert(1)</script>", "'; DROP TABLE x;--",
@@ -106,12 +108,16 @@ def reader(draw: random.Random, folder: Path) -> Callable[[], object]:
     from triattn_core.tasks import TASKS
     from triattn_core.text import rows
 
-    kind = draw.choice(["array", "rows", "json", "config", "checkpoints", "table", "tokens"])
+    kind = draw.choice(["array", "rows", "json", "config", "checkpoints", "table", "tokens", "stored", "stored"])
     path = folder / f"f{draw.choice(['.jsonl', '.json', '.gz', '.csv', '.tsv', '.txt'])}"
     if kind == "array":
         path = folder / f"f{draw.choice(['.npy', '.npz', '.safetensors', '.nc', '.pt'])}"
         path.write_bytes(arrays(draw, path.suffix))
         return lambda: open_file(path)
+    if kind == "stored":
+        path = folder / draw.choice(stored.KINDS)
+        path.write_bytes(stored.damaged(draw, path.name))
+        return lambda: (case_table.load if path.suffix == ".parquet" else open_file)(path)
     if kind == "table":
         path.write_bytes(b"PAR1" + draw.randbytes(draw.randrange(300)) + b"PAR1")
         return lambda: case_table.load(path)
@@ -181,10 +187,13 @@ def upload(draw: random.Random) -> tuple[str, dict[str, str | list[str]], str, b
     text = json.dumps(changed(draw, ROW)) + "\n"
     content = mutate(draw, text.encode(errors="replace") * draw.choice([1, 3, 200]))
     if page == "open":  # other endings are refused in the browser
+        if draw.random() < 0.4:
+            name = draw.choice([kind for kind in stored.KINDS if not kind.endswith(".parquet")])
+            return page, {}, name, stored.damaged(draw, name)
         suffix = draw.choice([".npy", ".npz", ".safetensors", ".nc", ".pt"])
         return page, {}, f"f{suffix}", arrays(draw, suffix) if draw.random() < 0.8 else content
     if page == "cases" and draw.random() < 0.3:
-        content = b"PAR1" + draw.randbytes(draw.randrange(300)) + b"PAR1"
+        return page, {"rows": "a file of yours"}, "f.parquet", stored.damaged(draw, "cases.parquet")
     suffix = draw.choice([".jsonl", ".json", ".jsonl.gz", ".parquet"])
     content = gzip.compress(content) if suffix.endswith("gz") and draw.random() < 0.8 else content
     return page, {"rows": "a file of yours"} if page == "cases" else {}, f"f{suffix}", content

@@ -138,19 +138,19 @@ def _npz_entry(path: Path, archive: ZipFile, member: str) -> StoredArray:
 
 
 def _netcdf(path: Path) -> dict[str, StoredArray]:
-    import xarray as xr
-
-    data = xr.open_dataset(path, engine="h5netcdf")
+    from triattn_core.trace.netcdf import open_groups
 
     def reader(name: str) -> Callable[[], Any]:
         def read() -> Any:
-            _limit(path, data[name].nbytes)
-            with data:
-                return data[name].load()
+            with open_groups(path) as groups:
+                _limit(path, groups[""][name].nbytes)
+                return groups[""][name].load()
 
         return read
 
-    return {str(name): StoredArray(tuple(array.shape), reader(str(name))) for name, array in data.data_vars.items()}
+    with open_groups(path) as groups:
+        shapes = {str(name): tuple(array.shape) for name, array in groups[""].data_vars.items()}
+    return {name: StoredArray(shape, reader(name)) for name, shape in shapes.items()}
 
 
 def _safetensors(path: Path) -> dict[str, StoredArray]:

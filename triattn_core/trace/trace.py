@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlencode
 
 import xarray as xr
 
-from triattn_core.errors import DataError, TraceError, choices
+from triattn_core.errors import DataError, TraceError, cause, choices
 from triattn_core.text.atomic_write import write_whole
 from triattn_core.trace.aggregation import fold, logsumexp
 from triattn_core.trace.axes import AXES, QUANTITIES
@@ -102,16 +102,19 @@ class AttentionTrace:
 
     @classmethod
     def load(cls, path: Path) -> AttentionTrace:
-        """Read a trace file.  Raises TraceError if it is not one, or unpacks to more than `MOST_BYTES`."""
+        """Read a trace file.  Raises TraceError if it is not one, is damaged, or unpacks to more than `MOST_BYTES`."""
+        from triattn_core.trace.netcdf import open_groups
+
         try:
-            with xr.open_datatree(path, engine="h5netcdf") as lazy:
-                if (size := sum(node.nbytes for node in lazy.subtree)) > MOST_BYTES:
+            with open_groups(path) as groups:
+                if (size := sum(dataset.nbytes for dataset in groups.values())) > MOST_BYTES:
                     raise ValueError(f"it unpacks to {size / 2**30:.1f} GiB, at most {MOST_BYTES >> 30} are read")
-                tree = lazy.load()
-            sites = {node.path.strip("/"): node.to_dataset()["value"] for node in tree.subtree if "value" in node}
-            return cls(sites, json.loads(tree.attrs["texts"]), json.loads(tree.attrs["meta"]))
-        except (OSError, KeyError, ValueError) as error:
-            raise TraceError(f"{path}: not a trace file ({error})") from None
+                sites = {name: dataset["value"].load() for name, dataset in groups.items() if "value" in dataset}
+                texts, meta = (json.loads(groups[""].attrs[name]) for name in ("texts", "meta"))
+            return cls(sites, texts, meta)
+        except Exception as error:  # h5py, h5netcdf and xarray have their own exceptions for damaged files
+            reason = f" ({cause(error)[:160]})" if cause(error) else ""
+            raise TraceError(f"{path}: not a trace file{reason}") from None
 
 
 @dataclass(frozen=True)

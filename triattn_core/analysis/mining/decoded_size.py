@@ -15,23 +15,18 @@ WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "INT64": 8, "DOUBLE": 8, "INT96"
 def require_decoded_size(file: pq.ParquetFile, limit: int) -> None:
     """Raises ValueError if the decoded columns take more bytes than `limit`; never decodes more than that.
 
-    Numbers are counted from the metadata.  Texts are decoded a few rows at a time, because the metadata do not have the
-    lengths of repeated ones.
+    Columns of one number a row are counted from the metadata.  Texts and lists are decoded a few rows at a time,
+    because the metadata do not have the lengths of repeated ones.  Metadata of single column chunks are not asked for:
+    where these are damaged, pyarrow ends the whole process.
     """
-    total = 0
-    texts: dict[str, int] = {}
-    for group in range(file.metadata.num_row_groups):
-        for number in range(file.metadata.num_columns):
-            column = file.metadata.row_group(group).column(number)
-            width = WIDTHS.get(column.physical_type)
-            if width is None:
-                name = column.path_in_schema.partition(".")[0]
-                texts[name] = max(texts.get(name, 0), column.total_uncompressed_size)
-            total += column.num_values * (width or 0)
-    _require(total, limit)
-    for name, largest in texts.items():
-        _require(largest, limit)
-        rows = min(BATCH_ROWS, max(1, BATCH_BYTES // max(1, largest)))  # no value is longer than its chunk
+    metadata, columns = file.metadata, [file.schema.column(number) for number in range(file.metadata.num_columns)]
+    widths = [WIDTHS.get(column.physical_type) if column.max_repetition_level == 0 else None for column in columns]
+    total = metadata.num_rows * sum(width or 0 for width in widths)
+    names = {column.path.partition(".")[0]: None for column, width in zip(columns, widths) if width is None}
+    largest = max((metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups)), default=0)
+    _require(max(total, largest), limit)
+    rows = min(BATCH_ROWS, max(1, BATCH_BYTES // max(1, largest)))  # no value is longer than its row group
+    for name in names:
         for batch in file.iter_batches(rows, columns=[name]):
             total += batch.nbytes
             _require(total, limit)
