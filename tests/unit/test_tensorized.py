@@ -110,6 +110,23 @@ def test_the_tensor_is_that_of_the_equations(name, scale_t, scale_s):
 
 
 @pytest.mark.parametrize("scale_t", tensorized.SCALES)
+@pytest.mark.parametrize("bad", [torch.inf, -torch.inf, torch.nan, 1e38])
+def test_what_stands_at_padding_takes_no_part(bad, scale_t):
+    keep, M = keeps("after"), mask("none", N).double()
+    results = []
+    for value in (0.5, bad):
+        parts = [part.masked_fill(~keep[:, None, :, None], value) for part in given()]
+        q, (_, k, v, S) = given()[0], (part.requires_grad_() for part in parts)
+        P = tensorized.tensor(q @ k.mT / D**0.5, S, M, keep[:, None], scale_t, "identity")
+        output = attend(q, k, v, S, M, keep, scale_t, "identity")
+        real = keep[:, None, :, None]
+        (output.where(real, 0.0).sum() + P.where(real[..., None], 0.0).square().sum()).backward()
+        results.append([P.where(real[..., None], 0.0), output.where(real, 0.0), S.grad])
+    for padded, wanted in zip(*reversed(results)):
+        torch.testing.assert_close(padded, wanted, atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize("scale_t", tensorized.SCALES)
 @pytest.mark.parametrize("name", MASKS)
 def test_gradients_are_those_of_the_tensor(name, scale_t):
     """Of all that is learned; nothing flows where there is nothing to attend to."""

@@ -41,9 +41,12 @@ def tensor(
 
 
 def _rows(R: Tensor, S: Tensor, M: Tensor, keep: Tensor, scale_t: str, scale_s: str) -> Tensor:
-    """T [..., query, key, feature] of Eq. 10, -inf where a key may not be attended to; `keep` in the shape of pairs."""
-    pairs = torch.where(keep & ~M.isneginf(), SCALES[scale_t](R) + M, -torch.inf)
-    return pairs[..., None] + SCALES[scale_s](S)[..., None, :, :]
+    """T [..., query, key, feature] of Eq. 10, -inf where a key may not be attended to, whatever
+    its scores; `keep` in the shape of pairs."""
+    allowed = keep & ~M.isneginf()
+    pairs = SCALES[scale_t](torch.where(allowed, R, 0.0)) + torch.where(allowed, M, 0.0)
+    features = SCALES[scale_s](torch.where(keep.mT, S, 0.0))
+    return (pairs[..., None] + features[..., None, :, :]).masked_fill(~allowed[..., None], -torch.inf)
 
 
 def _softmax(T: Tensor) -> Tensor:
@@ -72,8 +75,9 @@ def attend(
     S, real = SCALES[scale_s](S), keep[..., None]
     if keep.all():
         E = S.softmax(-2)  # the normalisation cancels
-    else:
+    else:  # what stands at padding, infinite say, takes no part
         E = S.masked_fill(~real, finite_minimum(S)).softmax(-2) * real
+        k, v = k.masked_fill(~real, 0.0), v.masked_fill(~real, 0.0)
     G = _pairs(q, k, M, keep, scale_t)
     if share:
         numerator, denominator = dropout(G, share) @ dropout(v * E, share), G @ E
