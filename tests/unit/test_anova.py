@@ -161,6 +161,21 @@ def test_a_key_whose_weights_underflow_is_not_masked():
     assert np.array_equal(residual != 0, np.broadcast_to(~masked, residual.shape))
 
 
+def test_a_recorded_mask_is_the_mask_whatever_the_weights():
+    """One key is masked; the scores of another are high where its weights, overridden, are zero."""
+    relevance = cube()
+    relevance[:, :, 4] = -np.inf
+    weights = softmax(relevance)
+    weights[:, :, 2] = 0.0
+    weights /= weights.sum((-2, -1), keepdims=True)
+    given = site(relevance, "relevance"), site(weights, "weight")
+    keep = anova.kept_cells(*given)
+    assert np.array_equal(keep[0], np.broadcast_to(np.arange(I)[:, None] != 4, (I, J)))
+    shares = anova.share_table(AttentionTrace(dict(zip(("layer.0/relevance", "layer.0/weight"), given)), {}))
+    expected = anova.variance_shares(np.delete(relevance, 4, 2))
+    np.testing.assert_allclose(shares["three_way"], expected["three_way"], rtol=1e-9)
+
+
 def test_two_way_sites_are_refused():
     flat = xr.DataArray(cube(HEADS, N, I), dims=("head", "query", "key"), attrs={"quantity": "relevance"})
     with pytest.raises(TraceError, match="only Tri-Attention with context leaves one"):

@@ -135,13 +135,23 @@ def three_way_residual(relevance: xr.DataArray, weights: xr.DataArray | None = N
 def kept_cells(relevance: xr.DataArray, weights: xr.DataArray) -> np.ndarray:
     """[1, I, J]: the cells of keys and context tokens that are not masked.
 
-    A token counts as masked if it has no weight in any head although its scores are high enough; tokens whose weights
-    merely underflow are kept.
+    Where the relevance holds −inf, that is the mask, exactly: a cell is masked if it is −inf in all heads and queries,
+    and the weights are not looked at.  (In a logarithm of weights, those that underflowed are −inf too.)  A relevance
+    that is finite everywhere has no mask of its own, and the weights tell: a token is masked if it has no weight in any
+    head although its scores are too high for its weights to underflow in float32.  Of scores so low that they would,
+    masked or not, nothing tells; such tokens are kept.
     """
     scores, values = (
         cube.values.astype(np.float64).reshape(-1, *cube.shape[-2:])
         for cube in (_cube(relevance), _cube(weights, "weight"))
     )
+    if np.isneginf(scores).any():
+        return np.isfinite(scores).any(0)[None]
+    return (_tokens_with_weight(scores, values) & np.isfinite(scores).any(0))[None]
+
+
+def _tokens_with_weight(scores: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """[I, J]: the cells of tokens that have weight, or whose weights may have underflowed; [heads × N, I, J] each."""
     has_weight = values > 0
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         total = np.logaddexp.reduce(np.where(has_weight, scores, -np.inf), (1, 2), keepdims=True)
@@ -150,7 +160,7 @@ def kept_cells(relevance: xr.DataArray, weights: xr.DataArray) -> np.ndarray:
     keys, context = np.asarray(any_head.any(1)), np.asarray(any_head.any(0))
     keep_key = keys | ~masked[:, context].any(1)
     keep_context = context | ~masked[keys].any(0)
-    return (keep_key[:, None] & keep_context & np.isfinite(scores).any(0))[None]
+    return keep_key[:, None] & keep_context
 
 
 def _cube(site: xr.DataArray, quantity: str = "relevance") -> xr.DataArray:
