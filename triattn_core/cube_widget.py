@@ -5,7 +5,7 @@ It needs anywidget: `pip install "triattn[notebook]"`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -55,10 +55,9 @@ def widget(drawn: RenderedTrace | RenderedView, name: str | None = None) -> Any:
     if name is not None and name not in figures:
         raise ConfigError(f"no figure {name!r}: there is {', '.join(figures)}")
     canvas = figures[name or next(iter(figures))]
-    if not isinstance(canvas, Canvas) or canvas.kind != "cube":
+    if not isinstance(canvas, Canvas) or canvas.script != script(cube.SCRIPT):
         raise ConfigError(f"{drawn.view} is no cube: a widget shows the figures of cube and tensor")
-    axes, first = cube.places(canvas)
-    return _widget_class()(canvas, axes, first)
+    return _widget_class()(canvas)
 
 
 @cache
@@ -78,23 +77,22 @@ def _widget_class() -> type:
         payload = traitlets.Dict().tag(sync=True)
         cell = traitlets.List(traitlets.Int()).tag(sync=True)
 
-        def __init__(self, canvas: Canvas, axes: Sequence[Sequence[int]], first: Sequence[int]):
-            self._axes = [list(positions) for positions in axes]
-            super().__init__(payload=dict(canvas.payload), cell=list(map(int, first)))
+        def __init__(self, canvas: Canvas):
+            self._axes = canvas.axes
+            super().__init__(payload=dict(canvas.payload), cell=list(map(int, canvas.cell)))
 
         @traitlets.validate("cell")
         def _is_shown(self, proposal: Mapping) -> list[int]:
             cell = proposal["value"]
-            if len(cell) != len(self._axes) or not all(i in axis for i, axis in zip(cell, self._axes)):
-                ends = ", ".join(f"{min(axis)}…{max(axis)}" for axis in self._axes)
+            known = [axis.positions for axis in self._axes]
+            if len(cell) != len(known) or not all(i in positions for i, positions in zip(cell, known)):
+                ends = ", ".join(f"{min(positions)}…{max(positions)}" for positions in known)
                 raise traitlets.TraitError(f"there is no cell {cell}: positions are {ends}")
             return cell
 
         @property
         def tokens(self) -> dict[str, str]:
             """The token of the chosen cell on each axis, by the axis's label."""
-            order, axes, roles = (self.payload[name] for name in ("order", "axes", "roles"))
-            at = [axes[axis]["position"].index(i) for axis, i in zip(order, self.cell)]
-            return {roles[axis]: axes[axis]["name"][i] for axis, i in zip(order, at)}
+            return {axis.label: axis.words[axis.positions.index(i)] for axis, i in zip(self._axes, self.cell)}
 
     return CubeWidget

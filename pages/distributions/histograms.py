@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.distributions import run_spread
 from pages.shared import checkpoint_html, figures, models, page_setup, pair_input
+from triattn_core.scenes.runner import describe_duration
 from triattn_core.scenes.similarity import panel
 from triattn_core.tasks import questions
 from triattn_core.views import similarity
@@ -37,7 +38,7 @@ def show(
         run_spread.save_button("Scores in numbers, CSV", f"distributions-{quantity}.csv", table)
         run_spread.save_button("All scores, CSV", "scores.csv", lambda: similarity.table(panels))
     where = f", part {part + 1} of {parts} of the passage" if parts > 1 else ""
-    cells = f"{values[0].size:,} scores each; {pair_input.duration_text(answers)}{where}"
+    cells = f"{values[0].size:,} scores each; {describe_duration(answers)}{where}"
     with st.container(key="scores"):
         st.html(checkpoint_html.section(f"Scores before the softmax on this input{CENTRED[quantity]}", cells))
         for start in range(0, len(values), ACROSS):

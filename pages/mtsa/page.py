@@ -21,10 +21,11 @@ def explore(page: PageScene, link: dict[str, str]) -> None:
     """Shows the figure as a fragment: a click puts the chosen cell into the URL and into the link to the tensor."""
     query, key, panel, place = page.choose()
     page.answer()
-    payload, settings = page.scene.screen.payload, page.scene.settings
-    feature, head = (payload["panels"][panel]["order"] or [0])[place], settings.heads[panel]
+    settings = page.scene.settings
+    feature, head = page.scene.feature(panel, place), settings.heads[panel]
     opens, where = {**link, "head": str(head)}, "in tokens"
-    if not payload["notes"]:  # what is folded there stands at no one cell
+    weights = page.scene.trace.site(f"{settings.layer}/token2token/weight")
+    if "folded" not in weights.attrs:  # what is folded there stands at no one cell
         opens, where = opens | {"cell": f"{query}.{key}.{feature}"}, "at this cell"
     st.page_link("pages/tensor/page.py", label=f"The tensor of head {head}, {where}", query_params=opens)
     # Of relevance the command prints the score before its scale and its mask.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -50,11 +51,11 @@ def slices(
 ) -> None:
     """Shows figure, inspector and lists as a fragment: a click puts the cell into `selection`."""
     canvas = figure(trace, source, choice.query(), hide)
-    at = canvas_component.cell(key, canvas_component.show(canvas, key), *cube.places(canvas))
+    at = canvas_component.cell(key, canvas_component.show(canvas, key), canvas.extents, canvas.cell)
     selection["cell"] = at
     facts = cell.read(trace, choice, dict(zip(cube.NEEDS, at)))
-    canvas_component.answer(key, {"cell": at, "stamp": canvas.payload["stamp"], "numbers": facts})
-    numbers.below(trace, choice, hide, at[0], canvas.payload["cells"])
+    canvas_component.answer(key, {"cell": at, "stamp": cube.stamp(trace, choice, hide), "numbers": facts})
+    numbers.below(trace, choice, hide, at[0], prod(map(len, canvas.extents)))
 
 
 def explore(trace: AttentionTrace, source: str, name: str, settings: DeltaGenerator) -> None:

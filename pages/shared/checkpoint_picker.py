@@ -13,6 +13,7 @@ from pages.shared.task_picker import Words
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes.panels import Comparison
+from triattn_core.scenes.runner import describe_duration
 from triattn_core.trace import Choice
 from triattn_core.trace.axes import MECHANISMS
 from triattn_core.views import side_by_side as view
@@ -161,7 +162,7 @@ def show_predictions(comparison: Comparison, notes: bool) -> None:
     lead, label, tail = verdict(comparison.panels)
     st.html(
         f'<div class="t-says"><span>{escape(lead)} <b>{escape(label)}</b>{escape(tail)}</span>'
-        f'<span class="t-muted t-num">{escape(pair_input.duration_text(comparison.explained))} for all</span></div>'
+        f'<span class="t-muted t-num">{escape(describe_duration(comparison.explained))} for all</span></div>'
         + (pair_input.notes(comparison.explained) if notes else "")
         + f'<p class="t-note">{attention_worth.FORMS}</p>'
         * (len({metadata.form(entry) for entry in comparison.entries} - {""}) > 1)

@@ -59,9 +59,7 @@ def renew(name: str, tokens: Mapping[int, str]) -> Mapping[int, str] | None:
 
 def axis_tokens(scene: Scene) -> list[dict[int, str]]:
     """The tokens by position of each axis that has some, in the order of a cell."""
-    axes = scene.screen.payload["axes"]
-    names = [axes[axis] for axis in scene.screen.payload.get("order", axes)]
-    return [dict(zip(axis.get("position", range(len(axis["name"]))), axis["name"])) for axis in names]
+    return [dict(zip(axis.positions, axis.words)) for axis in scene.screen.axes if axis.words]
 
 
 def place(position: int, before: Mapping[int, str], after: Mapping[int, str]) -> int | None:

@@ -11,6 +11,7 @@ import streamlit as st
 from pages.shared import canvas_component, choice_input, pair_input
 from pages.shared.models import Explained
 from triattn_core.scenes.panels import of_options, right_option, task
+from triattn_core.scenes.runner import describe_duration
 from triattn_core.trace import AttentionTrace, Choice, text_units
 from triattn_core.views import answers
 
@@ -71,7 +72,7 @@ def _rank_text(example: Any, explained: Explained) -> str:
     gold, shares = right_option(example), of_options(explained)
     rank = sum(share >= shares[gold] for share in shares) if gold is not None else None
     where = f"the right one ranks {rank} of {len(shares)}" if rank and len(shares) > 1 else ""
-    return " · ".join(filter(None, (where, pair_input.duration_text([explained]))))
+    return " · ".join(filter(None, (where, describe_duration([explained]))))
 
 
 def _read(trace: AttentionTrace, texts: Mapping[str, str]) -> tuple[dict[str, int], dict[str, int]]:

@@ -12,6 +12,7 @@ from pages.shared.errors import escape_markdown, notice
 from pages.shared.languages import Spoken
 from pages.shared.models import Explained
 from triattn_core.checkpoint import metadata
+from triattn_core.scenes.runner import describe_duration
 from triattn_core.tasks import InputForm, form, pairs
 from triattn_core.tasks.task import PairTask
 from triattn_core.text.language import guess_language, other_than
@@ -111,7 +112,7 @@ def prediction(explained: Explained, extra_facts: Sequence[str] = ()) -> None:
 def line(explained: Explained, facts: Sequence[str]) -> None:
     """Shows the prediction with a bar, then the facts, time and device, and below the notes."""
     answer = explained.prediction
-    facts = [*facts, duration_text([explained])] if "seconds" in explained.trace.meta else facts
+    facts = [*facts, describe_duration([explained])] if "seconds" in explained.trace.meta else facts
     share = answer.probabilities[answer.best]
     st.html(
         f'<div class="t-says"><span>The model says <b>{escape(answer.labels[answer.best])}</b></span>'
@@ -121,14 +122,6 @@ def line(explained: Explained, facts: Sequence[str]) -> None:
         + "</div>"
         + notes([explained])
     )
-
-
-def duration_text(runs: Sequence[Explained]) -> str:
-    """The total duration of the runs, and the device."""
-    metas = [explained.trace.meta for explained in runs]
-    seconds = sum(float(meta.get("seconds", 0)) for meta in metas)
-    duration = f"{1000 * seconds:.0f} ms" if seconds < 2 else f"{seconds:.1f} s"
-    return f"{duration} on {str(metas[0].get('device', 'cpu')).upper()}"
 
 
 def notes(runs: Sequence[Explained]) -> str:

@@ -17,6 +17,7 @@ from pages.shared.task_picker import Words
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes.panels import Comparison
+from triattn_core.scenes.runner import describe_duration
 from triattn_core.tasks import CHOICES, InputForm, form, pairs
 from triattn_core.text.cells import sentences
 from triattn_core.trace import Choice
@@ -114,6 +115,6 @@ def show_effect(comparison: Comparison) -> None:
     st.html(
         f'<div class="t-says"><span>The edit moves the probability of <b>{escape(before.labels[at])}</b> '
         f"from {numbers} ({f'{shift:+.3f}'.replace('-', '−')}){flips}</span>"
-        f'<span class="t-muted t-num">{escape(pair_input.duration_text(comparison.explained))} for both</span></div>'
+        f'<span class="t-muted t-num">{escape(describe_duration(comparison.explained))} for both</span></div>'
         + pair_input.notes(comparison.explained)
     )

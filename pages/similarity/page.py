@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -41,9 +40,6 @@ with report_errors():
     grouping, digests = settings.grouping(), (entry.digest for entry in chosen)
     parts = (example.passage, example.question, str(settings.part - 1), *grouping.parts, *digests)
     page = PageScene.build("similarity", chosen, example, settings, *parts)
-canvas, took = page.scene.screen, pair_input.duration_text(explained)
-timed = {**canvas.payload, "counted": f"{canvas.payload['counted']}; {took}"}
-page.scene = replace(page.scene, screen=replace(canvas, payload=timed))
 token_grouping.missing(explained[0].trace.texts, grouping)
 with row:
     page.save_menus("similarity" + token_grouping.ending(grouping))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import streamlit as st
 
 from pages.shared import canvas_component, numbers, page_setup, sentence_input, url_state
@@ -10,7 +12,7 @@ from pages.shared.page_scene import PageScene
 from pages.tensor import score_decomposition
 from triattn_core.scenes.tensor import Settings, pair_of
 from triattn_core.trace import Choice
-from triattn_core.views import tensor
+from triattn_core.views import cube, tensor
 from triattn_core.views.lib import cell
 
 SAYS = (
@@ -26,11 +28,11 @@ def explore(page: PageScene, below: str) -> None:
 
     below: the key of the clusters' figure, which stands at the same pair until a cell is chosen there.
     """
-    trace, canvas, at = page.scene.trace, page.scene.screen, page.choose()
+    trace, sizes, at = page.scene.trace, map(len, page.scene.axes), page.choose()
     choice = Choice(f"{page.scene.settings.layer}/tensor/{page.scene.settings.quantity}")
-    page.answer(stamp=canvas.payload["stamp"], numbers=cell.read(trace, choice, dict(zip(tensor.NEEDS, at))))
+    page.answer(stamp=cube.stamp(trace, choice, False), numbers=cell.read(trace, choice, dict(zip(tensor.NEEDS, at))))
     canvas_component.answer(below, {"cell": pair_of(at, page.scene.clusters.of.tolist())})
-    numbers.below(trace, choice, False, at[0], canvas.payload["cells"])
+    numbers.below(trace, choice, False, at[0], prod(sizes))
     score_decomposition.show_cell(page.scene, choice, at, page_setup.theme())
 
 

@@ -167,6 +167,7 @@ def test_a_view_draws_a_checkpoint_or_says_in_one_line_why_not(view: str) -> Non
         assert validate_settings(SCENES[view].settings, again, view) == scene.settings
         first = next(iter(scene.figures.values()))
         if isinstance(first, Canvas):
-            assert tuple(first.payload["cell"]) == scene.settings.cell == tuple(scene.screen.payload["cell"])
-            assert len(scene.axes) == len(scene.settings.cell) and scene.screen.alt == first.alt
+            assert first.cell == tuple(first.payload["cell"]) == scene.settings.cell == scene.screen.cell
+            assert first.extents == scene.axes and scene.screen.alt == first.alt
+            assert first.maps and all(one.levels.shape == (len(one.rows), len(one.columns)) for one in first.maps)
             assert all(at in axis for at, axis in zip(scene.settings.cell, scene.axes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import json
 import re
@@ -12,7 +13,6 @@ import pytest
 
 from tests.support.notebook import ran
 from triattn_core.checkpoint.registry import VARIABLE, root
-from triattn_core.scenes.print_layout import Reader
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOK = ROOT / "triattn_core" / "example.ipynb"
@@ -62,6 +62,6 @@ def test_its_cells_show_what_is_stored(monkeypatch):
         if (now := payload(outputs)) is not None:
             then, figures = payload(stored), figures + 1
             assert now.keys() == then.keys() and now["axes"] == then["axes"] and now["caption"] == then["caption"]
-            exact = [Reader(one).bytes(one["exact"]["weight"], -1, kind="f4") for one in (now, then)]
+            exact = [np.frombuffer(base64.b64decode(one["exact"]["weight"]), "<f4") for one in (now, then)]
             np.testing.assert_allclose(*exact, atol=1e-5)
     assert (pictures, figures, charts) == (1, 1, 1)

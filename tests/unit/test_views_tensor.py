@@ -14,7 +14,6 @@ from triattn_core.analysis.maps.mtsa_tensor import head_tensor as compute
 from triattn_core.errors import TraceError
 from triattn_core.trace import Choice
 from triattn_core.views import tensor
-from triattn_core.views.cube import places
 from triattn_core.views.heads.terms import Profile, profile, terms
 from triattn_core.views.lib import cell
 from triattn_core.views.lib.strongest import strongest
@@ -111,7 +110,7 @@ def test_the_strongest_are_so_against_an_even_share(trace, head):
     lift = array(trace) * left[:, None, None]
     best = np.sort(lift.ravel())[::-1][:5]
     np.testing.assert_allclose([lift[q, k, f] for q, k, f in rows[["query_at", "key_at", "feature_at"]].values], best)
-    assert list(places(tensor.figure(trace, WEIGHT, ORDER, OF))[1]) == list(
+    assert list(tensor.figure(trace, WEIGHT, ORDER, OF).cell) == list(
         rows[["query_at", "key_at", "feature_at"]].values[0]
     )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from triattn_core.errors import ConfigError, choices
 from triattn_core.scenes.charts import Chart
 from triattn_core.scenes.print_chart import paper_chart
-from triattn_core.scenes.print_layout import KINDS, plates
+from triattn_core.scenes.print_layout import plates
 from triattn_core.scenes.print_page import paper_figure
 from triattn_core.scenes.print_settings import DOTS, FORMATS, PrintSettings
 from triattn_core.scenes.print_sheet import Sheet
@@ -115,4 +115,4 @@ class PaperFigure:
 
 def can_print(figure: object) -> bool:
     """Whether it has maps, or is a chart."""
-    return isinstance(figure, Chart) or isinstance(figure, Canvas) and figure.kind in KINDS
+    return isinstance(figure, Chart) or isinstance(figure, Canvas) and figure.maps is not None

@@ -116,7 +116,7 @@ def _of_trace(options: argparse.Namespace, view: str, path: str) -> None:
         paper.write(options, lambda tail: paper_of(rendered, *tail, file=Path(path).name))
         return
     write_whole(options.out, packed(rendered))
-    subject = rendered.figure.payload["caption"] or rendered.trace.meta.get("checkpoint", path)
+    subject = rendered.figure.caption or rendered.trace.meta.get("checkpoint", path)
     print(f"{options.out}: {view} of {subject}, {len(rendered.table):,} rows")
 
 

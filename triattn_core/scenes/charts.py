@@ -61,7 +61,8 @@ class Chart:
 
     def html(self) -> str:
         payload = {"caption": self.caption, "spec": self.spec}
-        return Canvas(payload, library(self.version) + _MOUNT, _STYLE, self.title, self.alt).html()
+        script = library(self.version) + _MOUNT
+        return Canvas(payload, script, _STYLE, self.title, self.alt, caption=self.caption).html()
 
     def svg(self) -> bytes:
         import vl_convert

@@ -13,7 +13,7 @@ from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import TextSettings
 from triattn_core.trace import AttentionTrace
 from triattn_core.views import coin
-from triattn_core.views.coin.blocks import NEEDS, Answer, blocks, switch, table
+from triattn_core.views.coin.blocks import Answer, blocks, switch, table
 
 EVERY = "context, all blocks"  # what the context term is called where blocks stand beside it
 
@@ -38,9 +38,7 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
     orders = feature_orders(whole.trace, settings.way) if settings.features else ()
     how = (whole.trace, trace, settings.way, answers(by_ablation), label, orders)
     canvas = coin.figure(*how, None, unread)
-    sizes = [len(canvas.payload["axes"][axis]["label"]) for axis in NEEDS]
-    known = [range(n) for n in (*sizes, len(canvas.payload["blocks"]), canvas.payload["wide"], *sizes)]
-    cell = scene.valid_cell(settings.cell, known, canvas.payload["cell"])
+    cell = scene.valid_cell(settings.cell, canvas.extents, canvas.cell)
     return Scene(
         settings=settings.model_copy(update={"cell": cell}),
         draw=lambda: {"coin": coin.figure(*how, cell, unread)},
@@ -48,7 +46,7 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
         trace=trace,
         explained=(by_ablation[settings.off],),
         screen=canvas,
-        axes=known,
+        axes=canvas.extents,
     )
 
 

@@ -39,8 +39,7 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
     choice = scene.head_choice(settings.site, settings.head)
     trace = models.read(whole, settings.grouping(), settings.site.rsplit("/", 1)[0]).trace
     canvas = cube.figure(trace, choice, settings.hide, exact=False)
-    known, first = cube.places(canvas)
-    cell = scene.valid_cell(settings.cell, known, first)
+    cell = scene.valid_cell(settings.cell, canvas.extents, canvas.cell)
     at = {"cell": cell} | ({"option": whole.prediction.option + 1} if "option" in whole.trace.meta else {})
     return Scene(
         settings=settings.model_copy(update=at),
@@ -49,5 +48,5 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
         trace=trace,
         explained=(whole,),
         screen=canvas,
-        axes=known,
+        axes=canvas.extents,
     )

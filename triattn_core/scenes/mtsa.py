@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from triattn_core.checkpoint.registry import Entry
@@ -34,29 +35,38 @@ class Settings(TextSettings):
     features: bool = True
 
 
-def build(models: Models, entries: Sequence[Entry], example: Any, settings: Settings) -> Scene:
+@dataclass(frozen=True)
+class HeadsScene(Scene):
+    """orders: of each map its features as they stand, None where they are not drawn one by one."""
+
+    orders: Sequence[Sequence[int]] | None = field(kw_only=True, repr=False)
+
+    def feature(self, panel: int, place: int) -> int:
+        """The feature at a place of a map, from 0; the first where they are not drawn one by one."""
+        return self.orders[panel][place] if self.orders else 0
+
+
+def build(models: Models, entries: Sequence[Entry], example: Any, settings: Settings) -> HeadsScene:
     """The scene of the page.  Raises TraceError where the checkpoint is no MTSA or has no such head."""
     explained = models.explain(entries[0], example)
     if settings.quantity != "weight" and settings.grouping().folds:
         raise ConfigError(f"mtsa: {settings.read} are read of weights alone: {SCORES}")
     trace, layer = models.read(explained, settings.grouping()).trace, settings.layer or first_layer(explained.trace)
     chosen = [i - 1 for i in settings.heads] if settings.heads else head_maps.beside(trace, 0)
-    how = (trace, layer, chosen, settings.quantity, settings.features)
+    orders = feature_orders(trace, layer, chosen) if settings.features else None
+    how = (trace, layer, chosen, settings.quantity, orders)
     canvas = maps(*how)
-    axes, panels = canvas.payload["axes"], canvas.payload["panels"]
-    features = panels[0]["order"] or [0]
-    sizes = (len(axes["query"]["label"]), len(axes["key"]["label"]), len(panels), len(features))
-    known = [range(size) for size in sizes]
-    cell = scene.valid_cell(settings.cell, known, canvas.payload["cell"])
+    cell = scene.valid_cell(settings.cell, canvas.extents, canvas.cell)
     at = {"cell": cell, "layer": layer, "heads": tuple(i + 1 for i in chosen)}
-    return Scene(
+    return HeadsScene(
         settings=settings.model_copy(update=at),
         draw=lambda: {"mtsa": maps(*how, cell)},
         tabulate=lambda: head_maps.table(trace, layer),
         trace=trace,
         explained=(explained,),
         screen=canvas,
-        axes=known,
+        axes=canvas.extents,
+        orders=orders,
     )
 
 
@@ -65,18 +75,22 @@ def maps(
     layer: str,
     chosen: Sequence[int],
     quantity: str,
-    features: bool,
+    orders: Sequence[Sequence[int]] | None,
     cell: Sequence[int] | None = None,
 ) -> Canvas:
-    """The canvas of some heads (from 0) of a layer."""
-    from triattn_core.analysis.maps.clusters import similarity_order
-
+    """The canvas of some heads (from 0) of a layer.  orders: see `HeadsScene`."""
     shown = head_maps.maps(trace, layer, chosen, quantity)
-    weights = trace.site(f"{layer}/source2token/weight")
-    orders = [similarity_order(weights.isel(head=head)) for head in chosen] if features else None
     caption = f"{trace.meta['checkpoint']}, {layer.replace('/', ', ')}"
     caption = ", ".join(filter(None, (caption, grouping_caption(trace))))
     return heads.figure(shown, own_text(trace, layer), orders, caption, cell)
+
+
+def feature_orders(trace: AttentionTrace, layer: str, chosen: Sequence[int]) -> list[list[int]]:
+    """Of each head (from 0) its features, those that are alike side by side."""
+    from triattn_core.analysis.maps.clusters import similarity_order
+
+    weights = trace.site(f"{layer}/source2token/weight")
+    return [similarity_order(weights.isel(head=head)) for head in chosen]
 
 
 def first_layer(trace: AttentionTrace) -> str:

@@ -118,6 +118,14 @@ def without(bundle: Bundle, whole: Explained, example: Any) -> dict[str, Explain
     return by_ablation
 
 
+def describe_duration(runs: Sequence[Explained]) -> str:
+    """How long the models took together, and on what."""
+    metas = [explained.trace.meta for explained in runs]
+    seconds = sum(float(meta.get("seconds", 0)) for meta in metas)
+    duration = f"{1000 * seconds:.0f} ms" if seconds < 2 else f"{seconds:.1f} s"
+    return f"{duration} on {str(metas[0].get('device', 'cpu')).upper()}"
+
+
 def find_entries(names: Sequence[str]) -> list[Entry]:
     """The checkpoints of these names or folders.  Raises CheckpointError: not there, or damaged."""
     known, entries = {entry.name: entry for entry in list_checkpoints()}, []

@@ -76,9 +76,8 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
     else:
         other = TASKS[entries[0].config["task"]].Example.from_row(settings.edited or {}, "edited")
         comparison = sides.inputs(models, example, other, entries[0], choice, option, reading)
-    known = [range(size) for size in comparison.panels[0].drawn.shape]
-    first = first_cell(comparison.panels, comparison.gap)
-    cell = row, column = scene.valid_cell(settings.cell, known, first)
+    canvas = figure(comparison, first_cell(comparison.panels, comparison.gap))
+    cell = row, column = scene.valid_cell(settings.cell, canvas.extents, canvas.cell)
     return SideScene(
         settings=settings.model_copy(update={**comparison_settings(comparison), "cell": cell}),
         draw=lambda: {"side-by-side": figure(comparison, (row, column))},
@@ -86,8 +85,8 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
         trace=comparison.trace,
         explained=comparison.explained,
         seeds=tuple(chain(*comparison.seeds)),
-        screen=figure(comparison, first),
-        axes=known,
+        screen=canvas,
+        axes=canvas.extents,
         comparison=comparison,
     )
 

@@ -13,7 +13,7 @@ from pydantic import Field
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import ConfigError
 from triattn_core.scenes import scene
-from triattn_core.scenes.runner import Explained, Models
+from triattn_core.scenes.runner import Explained, Models, describe_duration
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import GroupingSettings
 from triattn_core.tasks import questions
@@ -71,21 +71,14 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
     ]
     counted = view.counted(last.trace, part, answer_of(last).parts)
     caption = f"{', '.join(entry.name for entry in entries)}: {example.question}"
-    look: dict[str, Any] = {
-        "quantity": settings.quantity,
-        "shared": settings.shared,
-        "counted": counted,
-        "caption": caption,
-    }
-    canvas = view.figure(panels, **look)
-    sizes = [len(canvas.payload["axes"][axis]["label"]) for axis in ("query", "key")]
-    known = [range(n) for n in (*sizes, len(panels))]
-    cell = scene.valid_cell(settings.cell, known, canvas.payload["cell"])
+    look: dict[str, Any] = {"quantity": settings.quantity, "shared": settings.shared, "caption": caption}
+    canvas = view.figure(panels, counted=f"{counted}; {describe_duration(explained_all)}", **look)
+    cell = scene.valid_cell(settings.cell, canvas.extents, canvas.cell)
     chosen = settings.model_copy(update={"cell": cell, "part": part + 1, "titles": titles})
 
     def draw() -> Mapping[str, Canvas]:
         numbers = facts(models, explained_all, panels, example, chosen)
-        return {"similarity": view.figure(panels, cell=cell, facts=numbers, exact=True, **look)}
+        return {"similarity": view.figure(panels, cell=cell, facts=numbers, exact=True, counted=counted, **look)}
 
     return ReadersScene(
         settings=chosen,
@@ -94,7 +87,7 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
         trace=view.joined(panels),
         explained=tuple(explained_all),
         screen=canvas,
-        axes=known,
+        axes=canvas.extents,
         panels=panels,
     )
 

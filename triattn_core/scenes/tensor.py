@@ -15,7 +15,7 @@ from triattn_core.scenes.runner import Models
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import CellSettings
 from triattn_core.trace import AttentionTrace, Choice
-from triattn_core.views import cube, heads, tensor
+from triattn_core.views import heads, tensor
 from triattn_core.views.heads import maps as head_maps
 from triattn_core.views.lib.canvas import Canvas
 from triattn_core.views.lib.strongest import strongest
@@ -70,8 +70,7 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
     clusters = models.answer(entries[0], "Clusters of its features", compute_clusters, *head, settings.clusters)
     choice, order = Choice(f"{layer}/tensor/{settings.quantity}"), (clusters.order.tolist(), clusters.of.tolist())
     canvas = tensor.figure(trace, choice, *order, exact=False)
-    known, first = cube.places(canvas)
-    cell = scene.valid_cell(settings.cell, known, first)
+    cell = scene.valid_cell(settings.cell, canvas.extents, canvas.cell)
 
     def draw() -> Mapping[str, Canvas]:
         return {
@@ -86,7 +85,7 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
         trace=trace,
         explained=(whole,),
         screen=canvas,
-        axes=known,
+        axes=canvas.extents,
         clusters=clusters,
         below=prototypes(trace, layer, clusters),
     )

@@ -91,8 +91,8 @@ def draw_cube(trace: AttentionTrace, settings: CubeSettings) -> dict:
     site = settings.site or _of_layer(sites_of_axes(trace, 3), settings.layer)
     head = opening_head(trace, site) if settings.head is None else settings.head
     choice = site_choice(trace, site, head)
-    known, first = cube.places(cube.figure(trace, choice, settings.hide, exact=False))
-    cell = scene.valid_cell(settings.cell, known, first)
+    canvas = cube.figure(trace, choice, settings.hide, exact=False)
+    cell = scene.valid_cell(settings.cell, canvas.extents, canvas.cell)
     return {
         "settings": settings.model_copy(update={"site": site, "layer": None, "head": head, "cell": cell}),
         "figure": Printed.of(cube.figure(trace, choice, settings.hide, at=cell)),
@@ -122,9 +122,7 @@ def draw_map(trace: AttentionTrace, settings: MapSettings) -> dict:
         chosen = opening_head(trace, f"{site}/weight")
     head = chosen - 1 if isinstance(chosen, int) else None
     canvas = map_figure(trace, site, head, settings.quantity)
-    axes = canvas.payload["axes"]
-    known = [range(len(axes[axis]["label"])) for axis in ("query", "key")]
-    cell = scene.valid_cell(settings.cell, known, canvas.payload["cell"][:2])
+    cell = scene.valid_cell(settings.cell, canvas.extents[:2], canvas.cell[:2])
     array = the_map(trace, site, head, settings.quantity)
     return {
         "settings": settings.model_copy(update={"site": site, "layer": None, "head": chosen, "cell": cell}),

@@ -69,7 +69,7 @@ def figure(
         "themes": theme_payload(),
         "alt": _alt(rows, unit),
     }
-    return Canvas(payload, script(SCRIPT), style(*STYLE), "Who is right", payload["alt"], height=300, kind="agreement")
+    return Canvas(payload, script(SCRIPT), style(*STYLE), "Who is right", payload["alt"], height=300)
 
 
 def _scales(rows: Sequence[dict]) -> list[int]:

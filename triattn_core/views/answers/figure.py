@@ -96,7 +96,7 @@ def figure(
         "themes": theme_payload(),
         "alt": _alt(rows, chosen),
     }
-    return Canvas(payload, script(SCRIPT), style(*STYLE), example.heads[0], payload["alt"], height=320, kind="answers")
+    return Canvas(payload, script(SCRIPT), style(*STYLE), example.heads[0], payload["alt"], height=320)
 
 
 def _texts(example: ChoiceExample, runs: Mapping[str, list[dict]]) -> list[dict]:

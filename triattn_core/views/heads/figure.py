@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import repeat
 from textwrap import shorten
 from typing import Any
@@ -13,11 +14,12 @@ import xarray as xr
 from triattn_core.trace.axes import AXES, QUANTITIES
 from triattn_core.trace.listing import listing
 from triattn_core.views.heads.maps import Map
+from triattn_core.views.heads.marks import MapLevels, marks, ordered
 from triattn_core.views.lib.canvas import Canvas, script, style
 from triattn_core.views.lib.cell import describe_aggregation
 from triattn_core.views.lib.palette import LogScale, Scale, SignedScale, pack, scale_payload, theme_payload
 from triattn_core.views.lib.strongest import labels
-from triattn_core.views.lib.tokens import named, tokens
+from triattn_core.views.lib.tokens import cell_axes, named, tokens
 
 NEEDS = ("head", "query", "key")
 NAMED = 3  # queries that are left nothing to attend to; of more the count is said
@@ -38,8 +40,8 @@ def scale_of(maps: Sequence[Map]) -> Scale:
     quantity = maps[0].drawn.attrs["quantity"]
     if quantity == "weight":
         values = values[values > 0] if (values > 0).any() else values
-        return LogScale.fit(values, maps[0].drawn.sizes["key"])
-    return SignedScale.of(values)
+        return replace(LogScale.fit(values, maps[0].drawn.sizes["key"]), title=SCALES[quantity])
+    return SignedScale.of(values, title=SCALES[quantity])
 
 
 def figure(
@@ -60,29 +62,43 @@ def figure(
     large: maps without source2token take the room that there is.
     """
     first, scale = maps[0].drawn, scale_of(maps)
-    quantity = first.attrs["quantity"]
+    levels = [MapLevels.of(map_, scale, order) for map_, order in zip(maps, orders or repeat(None))]
+    quantity, chosen = first.attrs["quantity"], tuple(cell or first_cell(maps, orders))
+    axes = {axis: tokens(first, dict(texts), axis, np.arange(first.sizes[axis])) for axis in ("query", "key")}
     payload: dict[str, Any] = {
         "quantity": quantity,
         "says": QUANTITIES | AXES,
         "texts": dict(texts),
         "names": named(texts),
         "themes": theme_payload("log", "signed"),
-        "scale": {**scale_payload(scale), "title": SCALES[quantity]},
-        "axes": {axis: tokens(first, dict(texts), axis, np.arange(first.sizes[axis])) for axis in ("query", "key")},
-        "panels": [_panel(map_, scale, order) for map_, order in zip(maps, orders or repeat(None))],
+        "scale": scale_payload(scale),
+        "axes": axes,
+        "panels": [
+            _panel(map_, scale, drawn, order) for map_, drawn, order in zip(maps, levels, orders or repeat(None))
+        ],
         "caption": caption,
         "roles": list(roles),
         "large": large,
-        "cell": list(cell or first_cell(maps, orders)),
+        "cell": list(chosen),
         "alt": alt(maps, texts),
         "notes": describe_aggregation(maps[0].weights),
     }
-    title = f"{what}: " + shorten(" / ".join(texts.values()), 90, placeholder=" …")
-    return Canvas(payload, script(SCRIPT), style(*STYLE), title, payload["alt"], kind="heads")
+    return Canvas(
+        payload,
+        script(SCRIPT),
+        style(*STYLE),
+        f"{what}: " + shorten(" / ".join(texts.values()), 90, placeholder=" …"),
+        payload["alt"],
+        caption=caption,
+        texts=payload["texts"],
+        cell=chosen,
+        axes=cell_axes(axes, {"map": len(maps), "feature": len(orders[0]) if orders else 1}),
+        maps=marks(maps, levels, scale, axes, orders, chosen),
+    )
 
 
-def _panel(map_: Map, scale: Scale, order: Sequence[int] | None) -> dict:
-    payload: dict[str, Any] = {"title": map_.title, "note": map_.note, "levels": pack(scale.levels(map_.drawn.values))}
+def _panel(map_: Map, scale: Scale, levels: MapLevels, order: Sequence[int] | None) -> dict:
+    payload: dict[str, Any] = {"title": map_.title, "note": map_.note, "levels": pack(levels.drawn)}
     payload |= {"weights": _floats(map_.weights), "values": _floats(map_.drawn)}
     payload["masked"] = pack(map_.masked.astype(np.uint8)) if map_.masked.any() else ""
     payload["even"] = _floats(map_.even) if "folded" in map_.weights.attrs else ""
@@ -93,18 +109,13 @@ def _panel(map_: Map, scale: Scale, order: Sequence[int] | None) -> dict:
             "mean": _floats(mean := map_.source.mean("feature")),
             "mean_levels": pack(scale.levels(mean.values)),
         }
-        if order is not None:
-            source = _ordered(map_.source, order)
-            payload |= {"source": _floats(source), "source_levels": pack(scale.levels(source.values))}
+        if order is not None and levels.source is not None:
+            payload |= {"source": _floats(ordered(map_.source, order)), "source_levels": pack(levels.source)}
         for name, own in (("weights", map_.source_weights), ("scores", map_.source_scores)):
             if own is not None and own is not map_.source:
                 payload[f"mean_{name}"] = _floats(own.mean("feature"))
-                payload[f"source_{name}"] = _floats(_ordered(own, order)) if order is not None else ""
+                payload[f"source_{name}"] = _floats(ordered(own, order)) if order is not None else ""
     return payload
-
-
-def _ordered(source: xr.DataArray, order: Sequence[int]) -> xr.DataArray:
-    return source.transpose("key", "feature").isel(feature=list(order))
 
 
 def _floats(array: xr.DataArray) -> str:

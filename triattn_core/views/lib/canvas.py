@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from html import escape
 from pathlib import Path
 
 from triattn_core.views.lib.bundle import bundle
+from triattn_core.views.lib.map_mark import MapMark
 from triattn_core.views.lib.palette import FONTS
 
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
@@ -44,8 +45,17 @@ mount(document.getElementById("figure"), JSON.parse(document.getElementById("pay
 
 
 @dataclass(frozen=True)
+class CellAxis:
+    """One coordinate of a cell: its label, the positions that it takes, and the word at each, where there are words."""
+
+    label: str
+    positions: Sequence[int] = field(repr=False)
+    words: Sequence[str] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True)
 class Canvas:
-    """A payload, the script that draws it, and its style.
+    """A payload, the script that draws it, and its style; and the same figure for those who do not draw it.
 
     payload: plain JSON values; arrays as `palette.pack`.
     script: JavaScript that defines `mount(root, payload, host)`.  It draws into the element `root`, may be called
@@ -53,7 +63,9 @@ class Canvas:
         cleans up.  `host.send(name, value)`, where there is one, tells the page what the user chose.
     style: CSS for what is inside `root`.
     title, alt: plain text; `alt` is what a screen reader hears in place of the drawing.
-    kind: the figure's name among the views, which says how its payload reads; empty for others.
+    caption: the settings in words.  texts: the input, by name.
+    cell, axes: the cell on which it opens, and each of its coordinates; empty where no cell is chosen.
+    maps: its maps for print; None for a figure that has none.
     """
 
     payload: Mapping
@@ -62,7 +74,16 @@ class Canvas:
     title: str
     alt: str
     height: int = 720
-    kind: str = ""
+    caption: str = ""
+    texts: Mapping[str, str] = field(default_factory=dict, repr=False)
+    cell: tuple[int, ...] = ()
+    axes: tuple[CellAxis, ...] = ()
+    maps: tuple[MapMark, ...] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def extents(self) -> tuple[Sequence[int], ...]:
+        """The positions that each coordinate of a cell takes."""
+        return tuple(axis.positions for axis in self.axes)
 
     def html(self) -> str:
         """One document that needs no network: its policy forbids loading anything."""
@@ -70,7 +91,7 @@ class Canvas:
         payload = json.dumps(dict(self.payload), ensure_ascii=False, separators=(",", ":"))
         for raw, safe in (("<", "\\u003c"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029")):
             payload = payload.replace(raw, safe)
-        shown = {"title": escape(self.title), "caption": escape(str(self.payload.get("caption", "")))}
+        shown = {"title": escape(self.title), "caption": escape(self.caption)}
         return _PAGE.format(policy=_POLICY, fonts=FONTS, style=self.style, script=self.script, payload=payload, **shown)
 
     def _repr_html_(self) -> str:

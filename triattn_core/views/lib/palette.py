@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -230,11 +231,18 @@ def scale_payload(scale: Scale) -> dict:
     return {**common, **ends}
 
 
+@cache
+def colour_table(kind: str, theme: str = "light") -> np.ndarray:
+    """The colours of a kind of scale (`log`, `signed`) in a theme, uint8 [steps, 3]; read-only."""
+    makers = {"log": (SEQUENTIAL, LogScale.steps), "signed": (DIVERGING, SignedScale.steps)}
+    table = ramp(makers[kind][0][theme], makers[kind][1])
+    table.setflags(write=False)
+    return table
+
+
 def theme_payload(*kinds: str) -> dict:
     """Both themes: the named colours, the font stack, and a packed table `[steps, 3]` for each kind of scale."""
-    makers = {"log": (SEQUENTIAL, LogScale.steps), "signed": (DIVERGING, SignedScale.steps)}
-    themes: dict = {}
-    for name, colours in THEMES.items():
-        tables = {kind: pack(ramp(makers[kind][0][name], makers[kind][1])) for kind in kinds}
-        themes[name] = {**colours, "fonts": FONTS, "tables": tables}
-    return themes
+    return {
+        name: {**colours, "fonts": FONTS, "tables": {kind: pack(colour_table(kind, name)) for kind in kinds}}
+        for name, colours in THEMES.items()
+    }

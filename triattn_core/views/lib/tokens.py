@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from triattn_core.trace.aggregation import cell_counts, continues_word
+from triattn_core.views.lib.canvas import CellAxis
 from triattn_core.views.lib.strongest import brief, words
 
 
@@ -83,6 +85,24 @@ def _places(array: xr.DataArray, axis: str) -> tuple[list[str], list[str]]:
         place = f"{segment}, token{f's {first}–{last}' if count > 1 else f' {first}'}"
         wheres.append(place if segment and short != texts[i].upper() else places[-1])
     return places, wheres
+
+
+def map_labels(axis: Mapping[str, list]) -> list[str]:
+    """The labels of a map's rows or columns, of an axis as `tokens` gives it: a hyphen ties a piece to its word."""
+    return ["-" * tied + label for tied, label in zip(axis["joined"], axis["label"])]
+
+
+def cell_axes(
+    axes: Mapping[str, Mapping[str, list]],
+    sizes: Mapping[str, int] = MappingProxyType({}),
+    roles: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[CellAxis, ...]:
+    """The coordinates of a cell: axes as `tokens` gives them, then those that are numbers from 0 below a size.
+
+    roles: the labels of axes that have labels of their own.
+    """
+    words = [CellAxis(roles.get(name, name), axis["position"], axis["name"]) for name, axis in axes.items()]
+    return (*words, *(CellAxis(name, range(size)) for name, size in sizes.items()))
 
 
 def named(texts: Iterable[str]) -> dict[str, dict[str, str]]:

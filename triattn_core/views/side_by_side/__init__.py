@@ -1,19 +1,9 @@
 """Two to four maps on one scale, and the difference of any two."""
 
-from triattn_core.views.side_by_side.figure import (
-    FEWEST,
-    MOST,
-    NEEDS,
-    NOISE,
-    NOTES,
-    NOTHING,
-    SCRIPT,
-    STYLE,
-    alt,
-    figure,
-    scale_of,
-    table,
-)
+from triattn_core.views.side_by_side.figure import FEWEST, MOST, NEEDS, NOTES, SCRIPT, STYLE, figure
+from triattn_core.views.side_by_side.scales import NOISE, NOTHING, scale_of
+from triattn_core.views.side_by_side.sentences import alt
+from triattn_core.views.side_by_side.table import table
 
 __all__ = [
     "FEWEST",

@@ -1,27 +1,19 @@
 """What similarity functions make of one passage and question."""
 
-from triattn_core.views.similarity.figure import (
-    ENDS,
-    MOST,
-    PARTS,
-    SAME,
+from triattn_core.views.similarity.figure import MOST, SCRIPT, STYLE, figure
+from triattn_core.views.similarity.panels import (
     SCALES,
-    SCRIPT,
-    STYLE,
     SYSTEMS,
     FunctionPanel,
-    alt,
     answer_words,
-    chance,
-    counted,
-    figure,
     first_cell,
     joined,
     scales,
-    table,
     title,
     titles,
 )
+from triattn_core.views.similarity.sentences import ENDS, PARTS, SAME, alt, chance, counted
+from triattn_core.views.similarity.table import table
 
 __all__ = [
     "ENDS",

@@ -1,0 +1,94 @@
+"""COIN's blocks in words: what context changed most, which blocks hardly align, what was folded, the command."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from shlex import quote
+
+import numpy as np
+
+from triattn_core.trace import AttentionTrace
+from triattn_core.trace.token_grouping import grouping_caption
+from triattn_core.views.coin.blocks import Answer, Block, blocks, switch
+from triattn_core.views.lib.cell import describe_aggregation
+from triattn_core.views.lib.strongest import labels, numbered
+
+NOTHING = 1e-9  # a difference of weights that is none
+EVEN = 0.95  # of the largest entropy: a block above it hardly aligns
+BEYOND = "Colours keep the scales of the whole model: some values here lie beyond their ends."
+TRAINED = "Nothing is retrained: the weights were not trained without what is ablated."
+GATES = "A gate is no share of anything and a score has no sum, so neither folds: read in tokens, they are shown."
+
+
+def fold_notes(whole: AttentionTrace, spreads: Sequence[float | None], direction: str) -> str:
+    """Which blocks hardly align, what was folded, and what was not."""
+    all_blocks = blocks(whole, direction)
+    sentences = [_even(spreads), describe_aggregation(next(block for block in all_blocks if block is not None).weight)]
+    gated = [
+        i
+        for i, block in enumerate(all_blocks)
+        if f"layer.{i}/{direction}/gate" in whole.sites and block and block.gate is None
+    ]
+    return " ".join(filter(None, [*sentences, GATES * bool(gated)]))
+
+
+def _even(spreads: Sequence[float | None]) -> str:
+    """Which blocks hardly align; empty where all do."""
+    sentence = (
+        f"Block {i} spreads its weight almost evenly ({share:.2f} of the largest entropy)."
+        for i, share in enumerate(spreads, 1)
+        if share is not None and share > EVEN
+    )
+    return " ".join(sentence)
+
+
+def command(trace: AttentionTrace, direction: str, off: str) -> dict[str, str]:
+    """What reproduces a number: the script adds which."""
+    texts = list(trace.texts.values())
+    row = json.dumps({"text_a": texts[0], "text_b": texts[1]}, ensure_ascii=False)
+    run = f"triattn explain {quote(str(trace.meta.get('checkpoint', '')))} pair.json"
+    run += f" --ablate {off.replace(',', ' ')}" if off else ""
+    run += f" {trace.meta['read']}" if "read" in trace.meta else ""
+    return {"input": f"printf '%s' {quote(row)} > pair.json", "run": run, "way": direction}
+
+
+def caption(trace: AttentionTrace, direction: str) -> str:
+    """The settings in words, for under a saved picture."""
+    off = str(trace.meta.get("off", ""))
+    parts = [str(trace.meta.get("checkpoint", "")), direction.replace("_", " "), f"{switch(off)} off" if off else ""]
+    parts.append(grouping_caption(trace))
+    return ", ".join(filter(None, parts))
+
+
+def alt(
+    all_blocks: Sequence[Block | None],
+    answers: Sequence[Answer],
+    label: str,
+    texts: Mapping[str, str],
+    spreads: Sequence[float | None] = (),
+) -> str:
+    """What the figure shows in words: where context changed most, which blocks hardly align, and what is said with one
+    thing switched off."""
+    sizes = next((block.weight.sizes for block in all_blocks if block is not None), {"query": 0, "key": 0})
+    answers_text = "; ".join(f"{answer.name} off: {answer.probability:.3f}" for answer in answers)
+    first = next((block.weight for block in all_blocks if block is not None), None)
+    what = "groups of tokens" if first is not None and "folded" in first.attrs else "tokens"
+    maps = f"Alignments of {sizes['query']} by {sizes['key']} {what} in {len(all_blocks)} blocks."
+    parts = [maps + _most(all_blocks, dict(texts)), _even(spreads), f"Probability of {label}, {answers_text}."]
+    return " ".join(filter(None, parts))
+
+
+def _most(all_blocks: Sequence[Block | None], texts: dict[str, str]) -> str:
+    there = [
+        (i, block.changed) for i, block in enumerate(all_blocks, 1) if block is not None and block.changed is not None
+    ]
+    if not there:
+        return ""
+    block, changed = max(there, key=lambda pair: float(abs(pair[1]).max()))
+    if float(abs(changed).max()) <= NOTHING:
+        return " Context changes nothing."
+    at = np.unravel_index(int(np.abs(changed.values).argmax()), changed.shape)
+    query, key = (numbered(labels(changed, texts, str(axis)))[i] for axis, i in zip(changed.dims, at))
+    value = f"{float(changed.values[at]):+.3g}".replace("-", "\u2212")
+    return f" Context changes most what “{query}” gives to “{key}” in block {block}: {value}."

@@ -1,0 +1,112 @@
+"""The cells of a cube that are drawn: on a scale, with their tokens, and the strongest of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace.axis_labels import axis_labels
+from triattn_core.views.lib.content_words import content_words
+from triattn_core.views.lib.palette import LogScale, Scale, SignedScale
+from triattn_core.views.lib.strongest import distribution_axes, other_quantity, select_array, strongest, visible
+from triattn_core.views.lib.tokens import tokens
+
+TRIPLES = 100  # how many the key "n" walks through; the inspector lists the first of them
+
+
+@dataclass(frozen=True)
+class CubeCells:
+    """The drawn part of a chosen array.
+
+    array: query × key × context or feature, whole.  positions: those of it that are drawn, by axis.
+    tokens: of each axis at these positions, see `lib.tokens`.  roles: what the axes are called.
+    levels: uint8 [query, key, third] on `scale`, which is of the whole array.
+    masked: bool [query, key], True where a mask leaves a pair out; None where there is none.
+    strongest: the TRIPLES strongest cells, see `lib.strongest`.
+    """
+
+    array: xr.DataArray = field(repr=False)
+    positions: Mapping[str, np.ndarray] = field(repr=False)
+    tokens: Mapping[str, dict[str, list]] = field(repr=False)
+    roles: Mapping[str, str]
+    scale: Scale
+    levels: np.ndarray = field(repr=False)
+    masked: np.ndarray | None = field(repr=False)
+    strongest: pd.DataFrame = field(repr=False)
+
+    @classmethod
+    def of(
+        cls, trace: AttentionTrace, choice: Choice, hide_special: bool, order: Mapping[str, Sequence[int]]
+    ) -> CubeCells:
+        """See `cube.figure`.  Raises TraceError where the choice does not leave the three axes."""
+        axes = axes_of(select_array(trace, choice))
+        array = select_array(trace, choice, axes).transpose(*axes)
+        positions = visible(array, hide_special) | {axis: np.array(places) for axis, places in order.items()}
+        cells = int(np.prod([array.sizes[axis] for axis in distribution_axes(trace, choice)]))
+        weights = array.attrs["quantity"] == "weight"
+        scale: Scale = LogScale.fit(array.values, cells) if weights else SignedScale.of(array.values)
+        roles = axis_labels(trace)
+        return cls(
+            array,
+            positions,
+            {axis: tokens(array, dict(trace.texts), axis, positions[axis]) for axis in axes},
+            {axis: roles[axis] for axis in axes},
+            scale,
+            scale.levels(array.isel(positions).values),
+            masked_pairs(trace, choice, positions),
+            strongest(trace, choice, TRIPLES, hide_special),
+        )
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Query, key and the third."""
+        return tuple(map(str, self.array.dims))
+
+    @property
+    def part(self) -> xr.DataArray:
+        """The values of the drawn cells."""
+        return self.array.isel(self.positions)
+
+    def places(self, cell: Sequence[int]) -> list[int]:
+        """A cell, of positions in the trace, as places among those that are drawn."""
+        return [self.positions[axis].tolist().index(at) for axis, at in zip(self.axes, cell)]
+
+    def strongest_cells(self) -> list[list[int]]:
+        """The strongest cells, as places among those that are drawn."""
+        where = {axis: {int(p): i for i, p in enumerate(self.positions[axis])} for axis in self.axes}
+        return [[where[axis][int(row[f"{axis}_at"])] for axis in self.axes] for _, row in self.strongest.iterrows()]
+
+
+def axes_of(array: xr.DataArray) -> tuple[str, str, str]:
+    """The three axes that an array is explored along."""
+    return ("query", "key", "feature" if "feature" in array.dims else "context")
+
+
+def masked_pairs(trace: AttentionTrace, choice: Choice, positions: Mapping[str, np.ndarray]) -> np.ndarray | None:
+    """[query, key]: True where a mask leaves a pair out; None where there is no mask, or it is one of contexts."""
+    scores = other_quantity(trace, choice, "relevance")
+    if scores is None or "context" in scores.dims:
+        return None
+    out = np.isneginf(scores.transpose("query", "key", ...).values[..., 0])
+    return out[np.ix_(positions["query"], positions["key"])] if out.any() else None
+
+
+def first_cell(trace: AttentionTrace, cells: CubeCells) -> tuple[int, ...]:
+    """Where to look first, as positions in the trace: the first of the strongest cells that is of content words, else
+    the largest of all that are drawn."""
+    shown = [cells.positions[axis] for axis in cells.axes]
+    carries = [content_words(cells.array, dict(trace.texts), axis) for axis in cells.axes]
+    for place in cells.strongest_cells():
+        at = tuple(int(positions[i]) for positions, i in zip(shown, place))
+        if all(which[i] for which, i in zip(carries, at)):
+            return at
+    content = [positions[which[positions]] for positions, which in zip(shown, carries)]
+    content = [inside if len(inside) else positions for inside, positions in zip(content, shown)]
+    values = cells.array.values[np.ix_(*content)]
+    largest = np.unravel_index(np.argmax(np.where(np.isfinite(values), values, -np.inf)), values.shape)
+    return tuple(int(inside[i]) for inside, i in zip(content, largest))

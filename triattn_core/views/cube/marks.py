@@ -1,0 +1,37 @@
+"""The maps of a cube: its three slices through the chosen cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from triattn_core.views.cube.cells import CubeCells
+from triattn_core.views.lib.map_mark import MapMark
+from triattn_core.views.lib.tokens import map_labels
+
+PLACES = {2: (0, 0), 1: (0, 1), 0: (1, 1)}  # by the axis that a slice is across, as the explorer places them
+
+
+def slices(cells: CubeCells, cell: Sequence[int]) -> tuple[MapMark, ...]:
+    """The slices query × key, query × third and key × third.  cell: positions in the trace."""
+    places, marks = cells.places(cell), []
+    masked = None if cells.masked is None else np.broadcast_to(cells.masked[..., None], cells.levels.shape)
+    for across, place in PLACES.items():
+        left = [i for i in range(3) if i != across]
+        down, right = (cells.axes[i] for i in left)
+        axis, at = cells.axes[across], places[across]
+        marks.append(
+            MapMark(
+                f"{cells.roles[down]} × {cells.roles[right]} at {cells.roles[axis]} {cells.tokens[axis]['name'][at]}",
+                (down, right),
+                map_labels(cells.tokens[down]),
+                map_labels(cells.tokens[right]),
+                cells.levels.take(at, axis=across),
+                cells.scale,
+                (places[left[0]], places[left[1]]),
+                place,
+                None if masked is None else masked.take(at, axis=across),
+            )
+        )
+    return tuple(marks)

@@ -1,0 +1,100 @@
+"""The thumbnails of all heads: pooled, on one scale, with the measures of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+
+from triattn_core.trace import AttentionTrace
+from triattn_core.trace.sites import layer_of, two_way_sites, two_way_weights
+from triattn_core.views.lib.map_mark import MapMark
+from triattn_core.views.lib.palette import LogScale
+
+FINEST = 48  # cells of a thumbnail along an axis
+MEASURE_NAMES = {  # of `analysis.maps.head_measures`, with what each says
+    "entropy": ("entropy, bits", "How spread a query's weights are: 0 is one key, log2 of the keys is even."),
+    "query_information": (
+        "query information, bits",
+        "How much the key depends on the query: 0 where all queries attend alike.",
+    ),
+    "context_information": (
+        "context information, bits",
+        "How much the key depends on the context, for a query: 0 where the cube is the product of its margins.",
+    ),
+    "distance": ("distance, tokens", "How far away the keys of a query are, on average."),
+    "sink": ("sink mass", "The mean weight of the key that gets most: near 1, all queries attend to one key."),
+    "special": ("on special tokens", "The share of the weight that special tokens such as [SEP] hold."),
+}
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The thumbnails of all heads: a site of the trace a row, on one scale.
+
+    levels: of each site uint8 [head, rows, columns].  keys: of the maps, before they are pooled.  values: of each
+    measure that has any, site by site and head by head.
+    """
+
+    sites: Sequence[str]
+    scale: LogScale
+    levels: Sequence[np.ndarray] = field(repr=False)
+    keys: int
+    pooled: bool
+    values: Mapping[str, list[list[float | None]]] = field(repr=False)
+
+    @classmethod
+    def of(cls, trace: AttentionTrace, measures: pd.DataFrame) -> Grid:
+        """See `figure`.  Raises TraceError where there are no weights over query and key."""
+        sites = sorted(two_way_sites(trace), key=lambda site: (layer_of(site), site))
+        maps = [two_way_weights(trace, site) for site in sites]
+        keys = maps[0].sizes["key"]
+        scale = LogScale.fit(np.concatenate([array.values.ravel() for array in maps]), keys)
+        levels = [scale.levels(_pooled(array.values)) for array in maps]
+        of_site = [measures.loc[measures["site"] == site].sort_values("head") for site in sites]
+        values = {
+            name: [_numbers(rows[name]) for rows in of_site] for name in MEASURE_NAMES if measures[name].notna().any()
+        }
+        scale = replace(scale, title="weight, log scale, one for all")
+        return cls(sites, scale, levels, keys, levels[0].shape[1:] != maps[0].shape[1:], values)
+
+    @property
+    def titles(self) -> list[str]:
+        """Of each row the number of its layer; of a single one nothing."""
+        return [str(layer_of(site) + 1) if len(self.sites) > 1 else "" for site in self.sites]
+
+    @property
+    def heads(self) -> int:
+        """Of the site that has most."""
+        return max(map(len, self.levels))
+
+    def measure(self, name: str) -> str:
+        """A measure, or the first that is known where this one is not."""
+        return name if name in self.values else next(iter(self.values))
+
+    def marks(self, measure: str) -> tuple[MapMark, ...]:
+        """A thumbnail a head, with the measure below it."""
+        marks = []
+        for at, (title, site, values) in enumerate(zip(self.titles, self.levels, self.values[measure])):
+            rows, columns = ([str(i + 1) for i in range(size)] for size in site.shape[1:])
+            for head, (levels, value) in enumerate(zip(site, values)):
+                name = f"{title}.{head + 1}" if title else str(head + 1)
+                maps = (("query", "key"), rows, columns, levels, self.scale, (0, 0), (at, head))
+                marks.append(MapMark(name, *maps, answer="" if value is None else f"{value:.2g}", thumb=True))
+        return tuple(marks)
+
+
+def _numbers(values: pd.Series) -> list[float | None]:
+    return [float(value) if np.isfinite(value) else None for value in values]
+
+
+def _pooled(weights: np.ndarray) -> np.ndarray:
+    """[head, rows, columns], at most FINEST of either: the largest of each block."""
+    for axis in (1, 2):
+        size = weights.shape[axis]
+        if size > FINEST:
+            starts = np.linspace(0, size, FINEST, endpoint=False).astype(int)
+            weights = np.maximum.reduceat(weights, starts, axis)
+    return weights

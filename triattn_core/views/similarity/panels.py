@@ -1,0 +1,102 @@
+"""The panels of similarity: each function's sites and answers, what it is called, and its scale."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import xarray as xr
+
+from triattn_core.trace import AttentionTrace
+from triattn_core.trace.axes import FUNCTION_LABELS, MECHANISM_LABELS
+from triattn_core.views.lib.palette import LogScale, Scale, SignedScale, centred
+
+SYSTEMS = {name: MECHANISM_LABELS[name] for name in ("bidaf", "dcn", "qanet")}
+SCALES = {
+    "relevance": "relevance, before softmax",
+    "centred": "relevance, centred per row",
+    "weight": "weight, log scale",
+}
+
+
+@dataclass(frozen=True)
+class FunctionPanel:
+    """One function: its sites in a trace of a window of the passage, and what its reader answers.
+
+    spans: (first character, the one after the last, probability), the best first.  right: exact match with a known
+    answer, None where none is known.  elsewhere: the window (from 1) that the best answer is in, where it is not drawn.
+    """
+
+    title: str
+    trace: AttentionTrace = field(repr=False)
+    spans: tuple[tuple[int, int, float], ...] = ()
+    right: bool | None = None
+    elsewhere: int | None = None
+
+    def site(self, name: str) -> xr.DataArray:
+        """A site, its passage words first."""
+        array = self.trace.site(name)
+        return array.transpose("query", "key") if "key" in array.dims else array
+
+    def values_of(self, quantity: str) -> xr.DataArray:
+        """[query, key] of a quantity of `SCALES`."""
+        if quantity == "weight":
+            return self.site("attention/weight")
+        scores = self.site("attention/relevance")
+        return centred(scores) if quantity == "centred" else scores
+
+
+def title(mechanism: str, similarity: str) -> str:
+    """A reader's function, after its system where that is not the baseline."""
+    function = FUNCTION_LABELS.get(similarity, similarity.replace("_", " "))
+    return f"{SYSTEMS[mechanism]} {function}" if mechanism in SYSTEMS else function
+
+
+def titles(settings: Mapping[str, Mapping]) -> dict[str, str]:
+    """Titles of readers by name from their `model` settings: the function, the system where it is not the baseline,
+    O_1 or O_2 where both are there; the name itself where that is not enough."""
+    several = len({setting.get("output") for setting in settings.values()}) > 1
+    texts = {}
+    for name, setting in settings.items():
+        function = title(str(setting.get("mechanism", "")), str(setting.get("similarity", "")))
+        texts[name] = function + (f", {setting.get('output')}" if several else "")
+    counts = Counter(texts.values())
+    return {name: text if counts[text] == 1 else f"{text} ({name})" for name, text in texts.items()}
+
+
+def scales(panels: Sequence[FunctionPanel], quantity: str, shared: bool) -> list[Scale]:
+    """The scale of each panel: one for all, or each its own."""
+    arrays = [panel.values_of(quantity).values for panel in panels]
+
+    def fit(values: np.ndarray) -> Scale:
+        if quantity == "weight":
+            return LogScale.fit(values, panels[0].site("attention/weight").sizes["key"])
+        return SignedScale.of(values, title="")
+
+    if shared:
+        return [fit(np.concatenate([array.ravel() for array in arrays]))] * len(panels)
+    return [fit(array) for array in arrays]
+
+
+def answer_words(panel: FunctionPanel) -> list[int]:
+    """The passage words of the best answer; none where it is in another window."""
+    start, end = panel.spans[0][:2] if panel.spans else (0, 0)
+    array = panel.site("start/weight")
+    spans = zip(array["query_start"].values.tolist(), array["query_end"].values.tolist())
+    return [i for i, (a, b) in enumerate(spans) if a < end and b > start]
+
+
+def first_cell(panels: Sequence[FunctionPanel]) -> tuple[int, int, int]:
+    """Where to look first: of the last panel, at the first word of its answer, the question word it weighs most."""
+    last = len(panels) - 1
+    row = (answer_words(panels[last]) or [int(panels[last].site("start/weight").values.argmax())])[0]
+    return row, int(panels[last].site("attention/weight").values[row].argmax()), last
+
+
+def joined(panels: Sequence[FunctionPanel]) -> AttentionTrace:
+    """The traces of all panels as one: sites begin with the function's name."""
+    sites = {f"{panel.title}/{name}": array for panel in panels for name, array in panel.trace.sites.items()}
+    names = ", ".join(str(panel.trace.meta.get("checkpoint", "")) for panel in panels)
+    return AttentionTrace(sites, panels[0].trace.texts, {"checkpoints": names})

@@ -1,0 +1,70 @@
+"""Similarity in words: sizes and answers, what is drawn of a passage, and what was folded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import shorten
+
+import numpy as np
+import xarray as xr
+
+from triattn_core.trace import AttentionTrace
+from triattn_core.views.lib.cell import describe_aggregation
+from triattn_core.views.similarity.panels import FunctionPanel
+
+SAME = 1e-6  # between weights: less is rounding
+ENDS = "The answer's start and end are added up over the passage; the answer itself is the reader's, word by word."
+PARTS = {"query": "passage", "key": "question"}
+
+
+def counted(trace: AttentionTrace, part: int = 0, parts: int = 1) -> str:
+    """What of a passage is drawn: part `part`, from 0.  trace: as it is, with a row a word."""
+    if parts == 1:
+        rows = trace.site("attention/weight").sizes["query"]
+        return f"{rows} word{'s' * (rows != 1)} and marks"
+    over = f"probabilities of answers are over all {parts} parts, the curves of start and end over this one"
+    return f"part {part + 1} of {parts} drawn: {over}"
+
+
+def fold_notes(panels: Sequence[FunctionPanel], quantity: str) -> str:
+    """What was folded; of all panels that say it otherwise."""
+    what = "weight" if quantity == "weight" else "relevance"
+    sentences = dict.fromkeys(describe_aggregation(panel.site(f"attention/{what}")) for panel in panels)
+    return " ".join(filter(None, [*sentences, ENDS * any(sentences)]))
+
+
+def alt(panels: Sequence[FunctionPanel]) -> str:
+    """What the figure shows in words: sizes, and the answer that comes of each function."""
+    weights, passage = panels[0].site("attention/weight"), panels[0].trace.texts["passage"]
+    answers = "; ".join(f"{panel.title} answers {_answer(panel, passage)}" for panel in panels)
+    sizes = [_size(weights, axis, name) for axis, name in PARTS.items()]
+    return " ".join([f"Maps of {' by '.join(sizes)}: {answers}.", *filter(None, map(_describe_constant_rows, panels))])
+
+
+def _size(weights: xr.DataArray, axis: str, part: str) -> str:
+    size = weights.sizes[axis]
+    if f"{axis}_cells" in weights.coords:
+        return f"{size} group{'s' * (size != 1)} of {part} words"
+    return f"{size} {part} word{'s' * (size != 1)}"
+
+
+def _describe_constant_rows(panel: FunctionPanel) -> str:
+    """Whether the passage word matters for what is attended to, where it does not."""
+    weights = panel.site("attention/weight").values
+    if min(weights.shape) > 1 and np.ptp(weights, axis=0).max() < SAME:
+        return f"{panel.title} gives every passage word the same weights: what it attends to is the question's alone."
+    return ""
+
+
+def _answer(panel: FunctionPanel, passage: str) -> str:
+    if not panel.spans:
+        return "nothing"
+    start, end, probability = panel.spans[0]
+    return f"“{shorten(passage[start:end], 60, placeholder=' …')}” with probability {chance(probability)}"
+
+
+def chance(probability: float) -> str:
+    """In three digits, as the figure writes it: what is not quite none or all does not look so."""
+    if 0 < probability < 0.0005:
+        return "< 0.001"
+    return "> 0.999" if 0.9995 <= probability < 1 else f"{probability:.3f}"
