@@ -51,8 +51,8 @@ def show_over_rows(question: page_setup.Question, example_shares: pd.DataFrame) 
         analysed = mining.analyse_rows(("context",), [question.entry], source, _rows, count, wait) if source else None
     if analysed is None:
         return
-    sentence = anova_text.over(analysed)
-    figures.show(anova.over(analysed, example_shares, page_setup.theme()), sentence, "context-over")
+    sentence = anova_text.describe_rows(analysed)
+    figures.show(anova.spread_chart(analysed, example_shares, page_setup.theme()), sentence, "context-over")
     figures.note(sentence)
     figures.numbers("Quantiles as numbers", anova.quantiles(analysed), "over-numbers")
     data = analysed.to_csv(index=False).encode("utf-8-sig")

@@ -37,7 +37,7 @@ def draw_before(parts: Intervention, theme: str) -> Sequence[DeltaGenerator]:
         places[0] = places[0].empty()
         before, labels = parts.before
         with places[0]:
-            figures.show(view.apart(before, before, labels, theme)[0], BEFORE, "map-before", width="content")
+            figures.show(view.separate_maps(before, before, labels, theme)[0], BEFORE, "map-before", width="content")
     return places
 
 
@@ -48,7 +48,7 @@ def _question_key(parts: Intervention) -> tuple:
 def draw_change(scene: InterveneScene, places: Sequence[DeltaGenerator], theme: str) -> None:
     """All three maps, what they say, and their numbers."""
     before, after, labels, sentence = scene.intervention.maps
-    for number, (place, grid) in enumerate(zip(places, view.apart(before, after, labels, theme))):
+    for number, (place, grid) in enumerate(zip(places, view.separate_maps(before, after, labels, theme))):
         with place:
             figures.show(grid, sentence, f"map-{number}", width="content")
     st.session_state[COMPLETE] = _question_key(scene.intervention)

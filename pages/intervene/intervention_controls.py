@@ -46,7 +46,7 @@ def pick_units(intervention: Intervention) -> Settings:
         )
         return settings.model_copy(update={"other": TASKS[question.task].row(other_rows[at])})
     units = intervention.units
-    first = parts.first(units, intervention.alone)
+    first = parts.first_unit(units, intervention.alone)
     key = "units-" + sha256(repr((question.example, question.option, unit)).encode()).hexdigest()[:10]
     moved_names = _moved_tokens(units) if unit == "tokens" else []
     if key not in st.session_state:

@@ -100,7 +100,7 @@ def context(trace: AttentionTrace, source: str) -> None:
         with report_errors(stop=False):
             table = parts(trace, source)
             table = table.assign(site=[site if "layer." in site else f"layer.0/{site}" for site in table["site"]])
-            layer, head = anova_text.first(table)
+            layer, head = anova_text.most_redirected(table)
             row = table[(table["head"] == head) & table["site"].str.startswith(f"layer.{layer}/")].iloc[0]
             sentence = anova_text.parts(table, row, layer, head)
             bars = chart.parts(table, layer, head, "dark" if style.dark() else "light", axes=axis_labels(trace))

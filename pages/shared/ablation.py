@@ -6,7 +6,7 @@ from typing import Any
 
 from pages.shared import models
 from triattn_core.checkpoint.registry import Entry
-from triattn_core.scenes.runner import without
+from triattn_core.scenes import runner
 
 
 def explain_ablations(entry: Entry, example: Any) -> dict[str, models.Explained]:
@@ -14,6 +14,6 @@ def explain_ablations(entry: Entry, example: Any) -> dict[str, models.Explained]
     unablated = models.explain(entry, example)
 
     def run(bundle):
-        return without(bundle, unablated, example)
+        return runner.explain_ablations(bundle, unablated, example)
 
     return models.answer(entry, f"{entry.name} with each part switched off", run, unablated.source)

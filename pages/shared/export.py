@@ -61,7 +61,7 @@ def trace_menu(name: str, figure: str, rendered: Callable[[], RenderedTrace]) ->
     """The Export button of a view of a trace that no checkpoint stands behind.  rendered: asked for when something is
     saved; see `menu`."""
     with st.popover("Export", width=92, key="export"), st.container(width=340):
-        _save("Case card, ZIP: all of it", f"{name}.zip", lambda: trace_card.packed(rendered()), ZIP)
+        _save("Case card, ZIP: all of it", f"{name}.zip", lambda: trace_card.pack_card(rendered()), ZIP)
         trace = lambda: rendered().trace  # noqa: E731
         _pieces(name, figure, lambda: rendered().figure, lambda: rendered().table, trace)
         paper_form.fold(name, lambda tail: trace_card.paper_of(rendered(), *tail))

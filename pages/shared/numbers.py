@@ -17,7 +17,7 @@ def below(trace: AttentionTrace, choice: Choice, hide: bool, query: int, size: i
     with st.expander(f"All {size:,} cells as numbers", key="numbers", bind="query-params") as box:
         if box.open:
             table(trace, choice, hide, query, size)
-    for name, view in views.offered_views(trace, choice).items():
+    for name, view in views.fitting_views(trace, choice).items():
         with st.expander(view.TITLE, key=name, bind="query-params") as box, report_errors(stop=False):
             if box.open:
                 theme = "dark" if style.dark() else "light"

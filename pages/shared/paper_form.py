@@ -9,7 +9,7 @@ import streamlit as st
 from pages.shared.errors import report_errors
 from triattn_core.case_card.paper import PaperFigure
 from triattn_core.scenes.charts import Chart
-from triattn_core.scenes.print_chart import fitted
+from triattn_core.scenes.print_chart import fit_width
 from triattn_core.scenes.print_settings import (
     COLUMN,
     FORMATS,
@@ -81,7 +81,7 @@ def _form(name: str, make: Make) -> None:
         settings["panels"] = tuple(names.index(panel) + 1 for panel in panels if panel in names)
     print_setup = print_settings(settings)
     if chart:
-        fitted(first.figure, print_setup)  # says it here where it has no room
+        fit_width(first.figure, print_setup)  # says it here where it has no room
     file = lambda kind: make(print_setup.options(f"{name}.{kind}")).file(kind, print_setup)  # noqa: E731
     with st.container(horizontal=True):
         for kind in FORMATS:

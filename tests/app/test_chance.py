@@ -103,7 +103,7 @@ def test_how_often_a_ranking_like_the_others_is_beyond_them() -> None:
     """Counted: one more even draw against the 97.5 % quantile of 20."""
     draws = np.random.default_rng(5).random((20_000, 21))
     counted = (draws[:, 0] > np.quantile(draws[:, 1:], 0.975, axis=1)).mean()
-    assert perturbation.beyond(20) == pytest.approx(counted, abs=0.006)
+    assert perturbation.exceedance(20) == pytest.approx(counted, abs=0.006)
 
 
 def test_the_bar_of_correlations_is_that_of_the_fewest_tokens_two_methods_share() -> None:

@@ -19,7 +19,7 @@ from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import validate_settings
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.axes import AXES
-from triattn_core.views import TRACE_VIEWS, TraceView, offered_views, reduce_to
+from triattn_core.views import TRACE_VIEWS, TraceView, fitting_views, reduce_to
 from triattn_core.views.lib.canvas import Canvas
 from triattn_core.views.lib.strongest import strongest
 
@@ -75,8 +75,8 @@ def breaches(view: TraceView) -> list[str]:
 def test_a_view_of_a_trace_is_complete(name: str) -> None:
     view = TRACE_VIEWS[name]
     assert breaches(view) == []
-    assert name in offered_views(trace_of_axes(view.NEEDS), Choice(SITE))
-    assert name not in offered_views(trace_of_axes(view.NEEDS[:-1]), Choice(SITE))
+    assert name in fitting_views(trace_of_axes(view.NEEDS), Choice(SITE))
+    assert name not in fitting_views(trace_of_axes(view.NEEDS[:-1]), Choice(SITE))
 
 
 class PairView:
@@ -97,13 +97,13 @@ def test_a_view_is_offered_with_one_axis_more_only_where_it_draws(axis: str, mon
     for view in TRACE_VIEWS.values():
         if axis not in view.NEEDS:
             trace = trace_of_axes((*view.NEEDS, axis))
-            for offered in offered_views(trace, Choice(SITE)).values():
+            for offered in fitting_views(trace, Choice(SITE)).values():
                 fitted = reduce_to(trace, Choice(SITE), offered.NEEDS)
                 assert set(fitted.pick(Choice(SITE)).dims) == set(offered.NEEDS)
                 offered.figure(fitted, Choice(SITE), hide_special=True, theme="light")
                 assert offered.describe(fitted, Choice(SITE), hide_special=True)
     trace = trace_of_axes(("query", "key", axis))
-    assert ("pair" in offered_views(trace, Choice(SITE))) is (axis == "context")
+    assert ("pair" in fitting_views(trace, Choice(SITE))) is (axis == "context")
 
 
 def test_a_cube_is_joined_over_context_in_weights_and_in_relevances() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from triattn_core.errors import InputError
-from triattn_core.scenes.intervene_units import offered_units, unit
+from triattn_core.scenes.intervene_units import match_units, unit
 from triattn_core.views.lib.strongest import numbered
 
 WORDS = "who must drink milk and who must sell milk for 13 m² or 11 of".split()
@@ -29,7 +29,7 @@ def test_a_word_that_stands_twice_is_told_with_its_numbers():
 
 
 def test_what_is_not_there_is_told_in_the_order_of_the_text():
-    assert offered_units("twenty", KNOWN).startswith("known: token 1 (who), token 2 (must), token 3 (drink), ")
-    assert offered_units("twenty", KNOWN).endswith("token 9 (milk²), token 10 (for) and 5 more")
-    assert offered_units("mlik", KNOWN) == "did you mean token 4 (milk)?"
-    assert offered_units("sentence C", {"sentence A": "sentence A: Who?"}) == "did you mean sentence A?"
+    assert match_units("twenty", KNOWN).startswith("known: token 1 (who), token 2 (must), token 3 (drink), ")
+    assert match_units("twenty", KNOWN).endswith("token 9 (milk²), token 10 (for) and 5 more")
+    assert match_units("mlik", KNOWN) == "did you mean token 4 (milk)?"
+    assert match_units("sentence C", {"sentence A": "sentence A: Who?"}) == "did you mean sentence A?"

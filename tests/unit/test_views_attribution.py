@@ -12,7 +12,7 @@ from matplotlib.image import imread
 
 from pages.attribute.attribution_table import marks
 from triattn_core.analysis.catalogue import METHODS
-from triattn_core.scenes.charts import Chart, small
+from triattn_core.scenes.charts import Chart, repack_png
 from triattn_core.views.charts import attribution
 from triattn_core.views.lib.palette import DIVERGING, SignedScale, ramp
 
@@ -122,7 +122,7 @@ def test_more_than_5000_cells_are_drawn():
 def test_a_picture_packed_again_has_the_same_pixels():
     chart = Chart.of(attribution.strips(TABLE, SHARES, NAMES), "Which", "It says.")
     loose = vl_convert.vegalite_to_png(chart.titled(), vl_version=chart.version, ppi=72)
-    tight = small(loose)
+    tight = repack_png(loose)
     assert len(tight) < len(loose)
     np.testing.assert_array_equal(imread(BytesIO(tight)), imread(BytesIO(loose)))
 

@@ -150,9 +150,9 @@ def test_the_chosen_curves_stand_out_and_each_has_its_name():
 
 
 def test_names_at_the_ends_of_lines_keep_apart_within_the_figure():
-    assert distributions.apart([5.0, 6.0, 60.0], 14.0, 200.0) == [5.0, 19.0, 60.0]
-    assert distributions.apart([50.0, 190.0, 199.0], 14.0, 200.0) == [50.0, 186.0, 200.0]
-    assert distributions.apart([], 14.0, 200.0) == []
+    assert distributions.spread_out([5.0, 6.0, 60.0], 14.0, 200.0) == [5.0, 19.0, 60.0]
+    assert distributions.spread_out([50.0, 190.0, 199.0], 14.0, 200.0) == [50.0, 186.0, 200.0]
+    assert distributions.spread_out([], 14.0, 200.0) == []
     rows = pd.DataFrame({"function": [str(i) for i in range(30)], "step": 1, "value": 3.0})
     spec = json.loads(distributions.curves(rows.assign(checkpoint=rows.function), []).to_json())
     assert spec["height"] >= 14 * 30

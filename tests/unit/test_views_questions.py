@@ -12,7 +12,7 @@ import vl_convert
 import xarray as xr
 
 from triattn_core.views.charts import anova, anova_text, perturbation
-from triattn_core.views.charts.grids import label_expression, named
+from triattn_core.views.charts.grids import label_expression, token_axis
 from triattn_core.views.lib.palette import THEMES
 
 QUERIES, KEYS = ["who", "</b>", "who"], ["a", "b", 'c"', "d", "e"]
@@ -113,7 +113,7 @@ def test_quantiles_over_rows_are_by_layer():
     assert quantiles.loc[("without context", "layer 2"), "q3"] == pytest.approx(of["among_keys"].quantile(0.75))
     read = 1 - of["redirected"] - of["among_keys"]
     assert quantiles.loc[("which context is read", "layer 2"), "low"] == pytest.approx(read.quantile(0.05))
-    drawn = anova.over(table, table[table["row"] == 3]).to_dict()
+    drawn = anova.spread_chart(table, table[table["row"] == 3]).to_dict()
     data = pd.DataFrame(rows(drawn)).set_index(["measure", "layer"])
     here = table[(table["row"] == 3) & table["site"].str.startswith("layer.0")]["redirected"].median()
     assert data.loc[("context redirects", "layer 1"), "here"] == pytest.approx(here)
@@ -151,12 +151,12 @@ def test_shares_that_name_the_same_tokens_are_one_point_and_said():
     assert spec["layer"][0]["encoding"]["x"]["title"].endswith(", %; 5 and 10 % are the same token")
     points = {row["x"] for dataset in spec["datasets"].values() for row in dataset if "x" in row}
     assert points == {0.0, 10.0, 50.0}
-    assert perturbation.same(table) == ""
+    assert perturbation.same_tokens_note(table) == ""
 
 
 def test_names_at_the_ends_stay_apart_and_inside():
     last = pd.DataFrame({"line": list("abcd"), "mean": [0.0, 0.0, 0.01, 1.0]})
-    moves = perturbation._apart(last, 0.0, 1.0, 100)
+    moves = perturbation._label_offsets(last, 0.0, 1.0, 100)
     put = sorted(100 * (1 - mean) + moves[name] for name, mean in zip(last["line"], last["mean"]))
     assert put[-1] <= 100 and min(np.diff(put)) >= 14 and moves["d"] == 0
 
@@ -182,7 +182,7 @@ def test_areas_over_rows_have_their_bands():
 
 def test_the_word_if_is_a_label_as_any_other():
     words = ["if", "you </b>", "if"]
-    chart = alt.Chart(pd.DataFrame({"key": range(3)})).mark_point().encode(named("key", words))
+    chart = alt.Chart(pd.DataFrame({"key": range(3)})).mark_point().encode(token_axis("key", words))
     drawn = vl_convert.vegalite_to_svg(chart.to_dict())
     assert drawn.count(">if<") == 2 and "you &lt;/b&gt;" in drawn
 

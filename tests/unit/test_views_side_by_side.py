@@ -106,7 +106,7 @@ def test_a_map_of_weights_has_one_scale_everywhere(peak):
     scale = view.scale_of([replace(panel(0, "bi"), drawn=array, weights=array)] * 2)
     domain = grids.weights(array.values, array.sizes["key"], "light").to_dict()["scale"]["domain"]
     assert (domain[0], domain[-1]) == pytest.approx((scale.low, scale.high))
-    gap = grids.signed(0.4, "light", DIFFERENCE).to_dict()["scale"]["domain"]
+    gap = grids.signed_colour(0.4, "light", DIFFERENCE).to_dict()["scale"]["domain"]
     assert gap[20] == pytest.approx(0.4 * (4 / 16) ** (1 / DIFFERENCE))
 
 

@@ -34,10 +34,10 @@ The pages need no network. This makes the card again, with the same numbers:
 
 def pack(rendered: RenderedView) -> bytes:
     """The bytes of the zip."""
-    return zipped(files(rendered))
+    return zip_files(files(rendered))
 
 
-def zipped(contents: Iterable[tuple[str, bytes]]) -> bytes:
+def zip_files(contents: Iterable[tuple[str, bytes]]) -> bytes:
     """A zip of names and contents, without dates."""
     file = BytesIO()
     with ZipFile(file, "w", ZIP_DEFLATED) as archive:

@@ -89,11 +89,11 @@ class PaperFigure:
 
     def archive(self, name: str, settings: PrintSettings) -> bytes:
         """A zip of all formats, the caption and the data."""
-        from triattn_core.case_card.archive import zipped
+        from triattn_core.case_card.archive import zip_files
 
         files = [(f"{name}.{kind}", self.file(kind, settings)) for kind in FORMATS]
         files += [(f"{name}.caption.txt", self.caption(settings).encode()), (f"{name}.csv", self.data())]
-        return zipped(files)
+        return zip_files(files)
 
     def save(self, path: Path, settings: PrintSettings) -> Sequence[Path]:
         """Writes the figure, in the format of its ending, and beside it caption and data; what was written.

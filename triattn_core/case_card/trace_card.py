@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from triattn_core.case_card.archive import trace_file, zipped
+from triattn_core.case_card.archive import trace_file, zip_files
 from triattn_core.case_card.cli_settings import card_command
 from triattn_core.case_card.manifest import FORMAT, versions
 from triattn_core.case_card.paper import PaperFigure
@@ -28,11 +28,11 @@ class SavedTrace(RenderedTrace):
 
     def case_card(self) -> bytes:
         """The case card: a zip, as Export of the page Open makes it."""
-        return packed(self)
+        return pack_card(self)
 
     def save(self, path: str | Path) -> None:
         """Write the case card.  Raises DataError if the file cannot be written."""
-        write_whole(Path(path), packed(self))
+        write_whole(Path(path), pack_card(self))
 
 
 def draw_trace(view: str, trace: AttentionTrace, **settings: Any) -> SavedTrace:
@@ -59,9 +59,9 @@ def command(rendered: RenderedTrace, *tail: str, file: str = FILE) -> str:
     return card_command(rendered.view, [file], rendered.settings, *(tail or ("--out", f"{rendered.view}.zip")))
 
 
-def packed(rendered: RenderedTrace) -> bytes:
+def pack_card(rendered: RenderedTrace) -> bytes:
     """The bytes of its case card: a zip."""
-    return zipped(_files(rendered))
+    return zip_files(_files(rendered))
 
 
 def _files(rendered: RenderedTrace) -> Iterator[tuple[str, bytes]]:

@@ -104,7 +104,7 @@ def _new(options: argparse.Namespace, view: str, *arguments: str) -> None:
 def _of_trace(options: argparse.Namespace, view: str, path: str) -> None:
     """A card or a figure of a trace alone.  Raises ConfigError for no view of a trace."""
     from triattn_core.case_card.cli_settings import read_plain
-    from triattn_core.case_card.trace_card import packed, paper_of
+    from triattn_core.case_card.trace_card import pack_card, paper_of
     from triattn_core.importers.open_file import open_file
     from triattn_core.scenes.trace_scenes import TRACE_SCENES, draw_trace
     from triattn_core.text.atomic_write import write_whole
@@ -115,7 +115,7 @@ def _of_trace(options: argparse.Namespace, view: str, path: str) -> None:
     if paper.is_requested(options):
         paper.write(options, lambda tail: paper_of(rendered, *tail, file=Path(path).name))
         return
-    write_whole(options.out, packed(rendered))
+    write_whole(options.out, pack_card(rendered))
     subject = rendered.figure.caption or rendered.trace.meta.get("checkpoint", path)
     print(f"{options.out}: {view} of {subject}, {len(rendered.table):,} rows")
 

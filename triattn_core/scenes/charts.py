@@ -74,7 +74,7 @@ class Chart:
     def png(self, dots: int = DOTS) -> bytes:
         import vl_convert
 
-        return small(vl_convert.vegalite_to_png(self.titled(), vl_version=self.version, ppi=dots))
+        return repack_png(vl_convert.vegalite_to_png(self.titled(), vl_version=self.version, ppi=dots))
 
     @property
     def version(self) -> str:
@@ -128,7 +128,7 @@ def library(version: str) -> str:
     return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
 
 
-def small(png: bytes) -> bytes:
+def repack_png(png: bytes) -> bytes:
     """The same picture with its pixels packed again: what draws it packs in haste, to three times the size."""
     at, chunks, pixels = 8, [], b""
     while at < len(png):

@@ -175,7 +175,7 @@ def direction_shares(question: Question, direction: str) -> pd.DataFrame:
 
 def most_redirecting(question: Question, direction: str) -> tuple[int, int]:
     """Layer and head that context redirects most, from 1."""
-    layer, head = anova_text.first(direction_shares(question, direction))
+    layer, head = anova_text.most_redirected(direction_shares(question, direction))
     return layer + 1, head + 1
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from triattn_core.scenes.print_layout import plates
-from triattn_core.scenes.print_render import DOTS, SCREEN, printed
+from triattn_core.scenes.print_render import DOTS, SCREEN, render_sheet
 from triattn_core.views.lib.canvas import Canvas
 
 
@@ -44,10 +44,10 @@ class Printed(Canvas):
         return cls(**vars(canvas))
 
     def svg(self) -> bytes:
-        return printed(plates(self), "svg")
+        return render_sheet(plates(self), "svg")
 
     def png(self, dots: int = DOTS) -> bytes:
-        return printed(plates(self), "png", dots)
+        return render_sheet(plates(self), "png", dots)
 
 
 @dataclass(frozen=True)

@@ -59,13 +59,13 @@ def intervention_spec(
         if settings.other is not None:
             return InterventionSpec("swap", settings.unit, more=task.Example.from_row(dict(settings.other), "other"))
         return InterventionSpec("swap", settings.unit, more=others(question)[0])
-    asked = first(known, alone) if settings.units is None else [unit(name, known) for name in settings.units]
+    asked = first_unit(known, alone) if settings.units is None else [unit(name, known) for name in settings.units]
     names = tuple(name for name in known if name in asked)
     more: str | list[str] | None = None
     if settings.how == "replace":
         more = settings.text
     if settings.how == "reorder":
-        more = ordered(list(known), names, settings.order, settings.shuffle)
+        more = order_units(list(known), names, settings.order, settings.shuffle)
     words = " and ".join(f"“{known[name]}”" for name in names[:4]) + f" and {len(names) - 4} more" * (len(names) > 4)
     return InterventionSpec(settings.how, settings.unit, names, words, more)
 
@@ -80,11 +80,11 @@ def unit(asked: str, known: Mapping[str, str]) -> str:
         names_text = ", ".join(f"{name} ({known[name]})" for name in same[:MANY])
         raise InputError(f"{asked!r} stands {len(same)} times in this context: {names_text}")
     if not same:
-        raise InputError(f"there is no {asked!r} in this context; {offered_units(asked, known)}")
+        raise InputError(f"there is no {asked!r} in this context; {match_units(asked, known)}")
     return same[0]
 
 
-def offered_units(asked: str, known: Mapping[str, str]) -> str:
+def match_units(asked: str, known: Mapping[str, str]) -> str:
     """The units nearest to what was asked, else the first ones, in their order and as the reader knows them."""
     near = get_close_matches(asked, [*known, *known.values()], n=1)
     names = [name for name, text in known.items() if near and near[0] in (name, text)]
@@ -102,7 +102,7 @@ def others(question: Question) -> list[Any]:
     return [name for name in known if name != question.example]
 
 
-def first(known: Mapping[str, str], alone: pd.DataFrame | None) -> list[str]:
+def first_unit(known: Mapping[str, str], alone: pd.DataFrame | None) -> list[str]:
     """The unit that changes most alone, among those that flip the answer where there are any; else the first."""
     if alone is None:
         return list(known)[:1]
@@ -110,7 +110,7 @@ def first(known: Mapping[str, str], alone: pd.DataFrame | None) -> list[str]:
     return [str(of.loc[of["change"].abs().idxmax(), "unit"])]
 
 
-def ordered(names: list[str], chosen: Sequence[str], order: str, seed: int = 0) -> list[str]:
+def order_units(names: list[str], chosen: Sequence[str], order: str, seed: int = 0) -> list[str]:
     """All units in the order that is asked for."""
     rest = [name for name in names if name not in chosen]
     if order == "shuffled":

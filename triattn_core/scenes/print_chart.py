@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from triattn_core.errors import ConfigError
-from triattn_core.scenes.charts import Chart, small
+from triattn_core.scenes.charts import Chart, repack_png
 from triattn_core.scenes.print_settings import DOTS, PrintSettings
 
 LEAST, HEADING = 7.0, 8.0  # points
@@ -45,15 +45,15 @@ def paper_chart(chart: Chart, settings: PrintSettings, kind: str, dots: int = DO
             "ground: charts are printed on white or none" if settings.ground == "dark" else "panels: a chart has one"
         )
         raise ConfigError(wrong)
-    return _file(fitted(chart, settings), chart.version, kind, settings.width, dots)
+    return _file(fit_width(chart, settings), chart.version, kind, settings.width, dots)
 
 
-def fitted(chart: Chart, settings: PrintSettings) -> dict[str, Any]:
+def fit_width(chart: Chart, settings: PrintSettings) -> dict[str, Any]:
     """The specification whose drawing is as wide as it is asked for.  Raises ConfigError where it has no room."""
     room = settings.width * 72
     least, most = NARROWEST, 0.6
     for columns in (None, 2, 1):
-        spec = lambda share, columns=columns: _printed(chart, settings, share, columns)  # noqa: E731
+        spec = lambda share, columns=columns: _resize_type(chart, settings, share, columns)  # noqa: E731
         narrow, wide = (_width(spec(share), chart.version) for share in (least, most))
         if narrow <= room:
             break
@@ -66,13 +66,13 @@ def fitted(chart: Chart, settings: PrintSettings) -> dict[str, Any]:
     return fitted_spec
 
 
-def _printed(chart: Chart, settings: PrintSettings, share: float, columns: int | None = None) -> dict[str, Any]:
+def _resize_type(chart: Chart, settings: PrintSettings, share: float, columns: int | None = None) -> dict[str, Any]:
     """The chart with type of print size and plots of a share of their width on a page.  columns: where there is little
     room, of legends at most; then panels that stand side by side are stacked, and titles break."""
     lines = textwrap.wrap(chart.title, int(settings.width * 72 / (LETTER * HEADING)))
     title = {"text": lines, "anchor": "start", "fontSize": HEADING, "fontWeight": 700, "offset": 6}
     spec = chart.framed(title if "titles" in settings.show else None, EDGE)
-    spec = _walk(spec, lambda name, value, inside: _resized(name, value, inside, share))
+    spec = _walk(spec, lambda name, value, inside: _resize_value(name, value, inside, share))
     if settings.width < LEANING:
         spec = _walk(spec, lambda name, value, inside: -35 if _level(name, value, inside) else value)
     spec = _fold(spec, columns, settings.width * 72) if columns else spec
@@ -96,14 +96,14 @@ def _fold(part: Any, columns: int, room: float) -> Any:
             folded |= {"columns": columns, "symbolSize": 40, "columnPadding": 5}
             if "gradientLength" in part:
                 folded["gradientLength"] = min(part["gradientLength"], LEGEND * room)
-            folded |= _broken(part, LEGEND * room)
+            folded |= _break_titles(part, LEGEND * room)
         elif "field" in part and "type" in part:
-            folded |= _broken(part, AXIS * room)
+            folded |= _break_titles(part, AXIS * room)
         return folded | ({"columns": 1} if "facet" in part else {})
     return [_fold(item, columns, room) for item in part] if isinstance(part, list) else part
 
 
-def _broken(part: Mapping[str, Any], room: float) -> dict[str, list[str]]:
+def _break_titles(part: Mapping[str, Any], room: float) -> dict[str, list[str]]:
     """Its title in lines, where it is longer than its room."""
     title, letters = part.get("title"), int(room / (LETTER * LEAST))
     return (
@@ -113,7 +113,7 @@ def _broken(part: Mapping[str, Any], room: float) -> dict[str, list[str]]:
     )
 
 
-def _resized(name: str, value: Any, inside: Mapping[str, Any], share: float) -> Any:
+def _resize_value(name: str, value: Any, inside: Mapping[str, Any], share: float) -> Any:
     """A number of the specification on paper; inside: the key that encloses it."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if name.lower().endswith("fontsize"):
@@ -171,7 +171,7 @@ def _file(spec: dict[str, Any], version: str, kind: str, inches: float, dots: in
     import vl_convert
 
     if kind == "png":
-        return small(vl_convert.vegalite_to_png(spec, vl_version=version, ppi=dots))
+        return repack_png(vl_convert.vegalite_to_png(spec, vl_version=version, ppi=dots))
     if kind == "pdf":
         return vl_convert.vegalite_to_pdf(spec, vl_version=version)
     drawn = vl_convert.vegalite_to_svg(spec, vl_version=version)

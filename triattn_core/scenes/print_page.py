@@ -76,7 +76,7 @@ def _page(plates: Sequence[Plate], bars: Sequence[Bar], settings: PrintSettings)
     look = Look(tint, SMALL, "crosshair" in settings.show, ground)
     lines = [_line(group, settings, tint) for group in _groups(plates, settings.width)]
     deep = [max(block.top + block.map_size[1] for block in line) for line in lines]
-    rows = _bar_rows(_needed(bars, plates), settings)
+    rows = _bar_rows(_used_bars(bars, plates), settings)
     bar_high = 2 * ROW * SMALL / 72 + BAR_HIGH + TICKS
     height = 2 * EDGE + sum(deep) + DEEP * (len(lines) - 1) + (DEEP + bar_high) * len(rows)
     figure = Figure(figsize=(settings.width, height), facecolor=ground)
@@ -105,7 +105,7 @@ def _page(plates: Sequence[Plate], bars: Sequence[Bar], settings: PrintSettings)
         for i, (bar, title) in enumerate(zip(row, titles)):
             x = EDGE + i * (wide + GAP) + 0.1
             write(x, y, "\n".join(title), SMALL, 400, tint["text"])
-            draw_bar(axes(x, y + under, wide - 0.2, BAR_HIGH), _spaced(bar, wide - 0.2), look)
+            draw_bar(axes(x, y + under, wide - 0.2, BAR_HIGH), _space_ticks(bar, wide - 0.2), look)
         y += bar_high + DEEP
     return figure
 
@@ -210,7 +210,7 @@ def _wrap(text: str, room: float, size: float, weight: int) -> list[str]:
     return lines
 
 
-def _needed(bars: Sequence[Bar], plates: Sequence[Plate]) -> list[Bar]:
+def _used_bars(bars: Sequence[Bar], plates: Sequence[Plate]) -> list[Bar]:
     """The colour bars of scales that a chosen plate is drawn with."""
     return [bar for bar in bars if any(list(plate.ticks) == list(bar.ticks) for plate in plates)]
 
@@ -222,7 +222,7 @@ def _bar_rows(bars: Sequence[Bar], settings: PrintSettings) -> list[list[Bar]]:
     return [list(bars[i : i + each]) for i in range(0, len(bars), each)]
 
 
-def _spaced(bar: Bar, wide: float) -> Bar:
+def _space_ticks(bar: Bar, wide: float) -> Bar:
     """The bar with those ticks that do not touch."""
     kept: list[tuple[float, str]] = []
     for place, label in sorted(bar.ticks):

@@ -36,7 +36,7 @@ _FACTS = {  # no date: the same numbers make the same bytes
 _settings = Lock()  # Matplotlib's settings are one for all threads
 
 
-def printed(sheet: Sheet, kind: str, dots: int = DOTS) -> bytes:
+def render_sheet(sheet: Sheet, kind: str, dots: int = DOTS) -> bytes:
     """The file of a sheet; kind: svg, whose text is text, or png."""
     return figure_file(lambda: _draw(sheet), kind, dots)
 

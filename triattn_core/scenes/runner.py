@@ -71,7 +71,7 @@ class Models:
 
     def without(self, entry: Entry, example: Any) -> dict[str, Explained]:
         """Of COIN by what is switched off: "" (nothing), `layer.0`, …, `context`.  Raises ConfigError for another."""
-        return without(self.load(entry), self.explain(entry, example), example)
+        return explain_ablations(self.load(entry), self.explain(entry, example), example)
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Question:
         return self.models.answer(self.entry, says, then, *arguments, self.example, self.option)
 
 
-def without(bundle: Bundle, whole: Explained, example: Any) -> dict[str, Explained]:
+def explain_ablations(bundle: Bundle, whole: Explained, example: Any) -> dict[str, Explained]:
     """COIN as it is and with each of its parts switched off, by what is off."""
     from triattn_core.analysis.intervention.coin_ablation import ablatable_parts, explain_ablated
 

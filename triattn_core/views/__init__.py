@@ -47,7 +47,7 @@ TRACE_VIEWS: Mapping[str, TraceView] = {"points": points}
 JOINS = {"weight": "sum", "relevance": "logsumexp"}  # of an axis, by quantity: see `trace.reduce`
 
 
-def offered_views(trace: AttentionTrace, choice: Choice) -> dict[str, TraceView]:
+def fitting_views(trace: AttentionTrace, choice: Choice) -> dict[str, TraceView]:
     """The views of the table that can draw a choice: its axes are their NEEDS, or `reduce_to` leaves these.
 
     An axis more is reduced only where the weights of a query sum to one over it: their sum is then again a share of the

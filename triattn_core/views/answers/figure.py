@@ -84,7 +84,7 @@ def figure(
             "right": example.words[1],
             "shares": who + shares if runs else "",
         },
-        "rest": _rest(example, runs) if runs else "",
+        "rest": _other_shares(example, runs) if runs else "",
         "texts": _texts(example, runs),
         "rows": rows,
         "models": [{"title": title, "mechanism": kind} for title, kind in zip(probabilities, mechanisms)],
@@ -128,7 +128,7 @@ def _runs(mass: xr.DataArray | None) -> dict[str, list[dict]]:
     return by_text
 
 
-def _rest(example: ChoiceExample, runs: Mapping[str, list[dict]]) -> str:
+def _other_shares(example: ChoiceExample, runs: Mapping[str, list[dict]]) -> str:
     """What is not beside a text: the share of the chosen option and of the special tokens, where these are context,
     and of turns their share over an even one."""
     places = ((example.option, f"the {example.words[0]} itself holds"), ("", "[CLS] and [SEP]"))

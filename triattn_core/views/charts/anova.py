@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from triattn_core.views.charts.grids import cells_of, dashes, dressed, named, signed
+from triattn_core.views.charts.grids import cells_of, dashes, signed_colour, token_axis, with_style
 from triattn_core.views.lib.palette import SEQUENTIAL, THEMES
 
 AXES = ("query", "key", "context")
@@ -106,7 +106,7 @@ def parts(
     # Round the whole column: a frame round each segment would paint over the small ones.
     frame = alt.Chart(whole).mark_bar(filled=False, stroke=look["query"], strokeWidth=2).encode(x, y)
     chart = alt.layer(bars.add_params(click), frame)
-    return dressed(chart.properties(height=64 if only else 190), theme)
+    return with_style(chart.properties(height=64 if only else 190), theme)
 
 
 def residual(
@@ -124,20 +124,22 @@ def residual(
     look, limit = THEMES[theme], float(np.abs(cells.values).max(initial=0.0)) or 1.0
     rows = cells_of(cells, labels)
     size = max(15, min(26, 420 // max(cells.shape)))
-    x, y = named("key", labels[1], orient="top", labelAngle=-45), named("query", labels[0], orient="left")
+    x, y = token_axis("key", labels[1], orient="top", labelAngle=-45), token_axis("query", labels[0], orient="left")
     grid = (
         alt.Chart(rows)
         .mark_rect(stroke=look["page"], strokeWidth=0.7)
         .encode(
             x,
             y,
-            signed(limit, theme),
+            signed_colour(limit, theme),
             tooltip=["query_word:N", "key_word:N", alt.Tooltip("value:Q", format="+.3g", title="three-way part")],
         )
     )
     grid = alt.layer(grid, dashes(rows, x, y, limit, theme))
     rows = pd.DataFrame({"query": range(len(bits)), "bits": bits, "query_word": labels[0]})
-    bars = alt.Chart(rows).encode(named("query", labels[0], labels=False), tooltip=["query_word:N", _bits("bits:Q")])
+    bars = alt.Chart(rows).encode(
+        token_axis("query", labels[0], labels=False), tooltip=["query_word:N", _bits("bits:Q")]
+    )
     # The numbers beside the bars need room, the title two lines.
     axis = alt.Axis(orient="top", tickCount=2, format=".3~g", grid=False)
     scale = alt.Scale(domain=[0, 1.5 * float(bits.max(initial=0.0))], nice=False)
@@ -152,7 +154,9 @@ def residual(
         longest = min(max(map(len, labels[0]), default=0), 16)
         wide = min(wide, max(width - BITS - LETTER * longest - LEAN * min(len(labels[1][-1]), 16), 80))
     left = grid.properties(width=wide, height=height)
-    return dressed(alt.hconcat(left, alt.layer(drawn, text).properties(width=BITS, height=height), spacing=16), theme)
+    return with_style(
+        alt.hconcat(left, alt.layer(drawn, text).properties(width=BITS, height=height), spacing=16), theme
+    )
 
 
 def _bits(field: str) -> alt.Tooltip:
@@ -163,7 +167,7 @@ def _text(field: str) -> alt.Text:
     return alt.Text(field, format=".2~g")
 
 
-def over(table: pd.DataFrame, here: pd.DataFrame, theme: str = "light") -> alt.FacetChart:
+def spread_chart(table: pd.DataFrame, here: pd.DataFrame, theme: str = "light") -> alt.FacetChart:
     """Shares over the rows of a file, by layer: quartiles as a bar, median as a line, 5 to 95 % as a thin line, and
     the example on the page as a diamond; `table`, `here`: of `context_shares.measure_rows` and `anova.share_table`."""
     look, rows = THEMES[theme], quantiles(table)
@@ -181,7 +185,7 @@ def over(table: pd.DataFrame, here: pd.DataFrame, theme: str = "light") -> alt.F
     chart = chart.facet(alt.Facet("measure:N", title=None, sort=[*MEASURES.values()]), columns=3, spacing=26)
     chart = chart.resolve_scale(x="independent")
     header = {"labelFontSize": 12.5, "labelFontWeight": 600, "labelColor": look["text"], "labelAnchor": "start"}
-    return dressed(chart, theme).configure_header(**header)
+    return with_style(chart, theme).configure_header(**header)
 
 
 def quantiles(table: pd.DataFrame) -> pd.DataFrame:

@@ -19,7 +19,7 @@ def percent(share: float) -> str:
 def parts(table: pd.DataFrame, row: pd.Series, layer: int, head: int) -> str:
     """The chosen head against all.  table: of `anova.share_table`; row: that of the head; layer, head: from 0."""
     every = table["redirected"]
-    place, other = first(table)
+    place, other = most_redirected(table)
     if not every.any():
         return "In no head does context redirect any relevance that softmax sees: there is nothing to take apart."
     share, rest = percent(row["redirected"]), "A two-way map cannot hold that part."
@@ -40,7 +40,7 @@ def strongest(part: xr.DataArray) -> int:
     return int(abs(part).max(["query", "key"]).where(part["context_special"] == 0, -1).values.argmax())
 
 
-def first(table: pd.DataFrame) -> tuple[int, int]:
+def most_redirected(table: pd.DataFrame) -> tuple[int, int]:
     """Layer and head that context redirects most, from 0."""
     row = table.loc[table["redirected"].idxmax()]
     return int(row["site"].split("/")[0].removeprefix("layer.")), int(row["head"])
@@ -64,7 +64,7 @@ def residual(cells: xr.DataArray, word: str, queries: Sequence[str], keys: Seque
     return minus(effect + sentence)
 
 
-def over(results: pd.DataFrame) -> str:
+def describe_rows(results: pd.DataFrame) -> str:
     """How many rows of a file, and the median share and information by layer.  found: of
     `context_shares.measure_rows`."""
     layer = results["site"].str.extract(r"layer\.(\d+)", expand=False).astype(int) + 1

@@ -12,7 +12,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from triattn_core.views.charts.grids import dressed, label_expression, titled
+from triattn_core.views.charts.grids import label_expression, with_style, with_titles
 from triattn_core.views.lib.number_format import minus
 from triattn_core.views.lib.palette import DIVERGING, THEMES, SignedScale, ramp
 from triattn_core.views.lib.strongest import numbered
@@ -64,7 +64,7 @@ def strips(
         less = alt.Chart(rows[rows["share"] < LESS]).mark_text(text="\u2212", fontSize=11).encode(x, y, color=ink)
         title = f"{role}: {names[role]}" if role in names else role
         charts.append(alt.layer(grid, less).properties(title=title, width=120, height=17 * len(tokens)))
-    return titled(alt.hconcat(*charts, spacing=26).resolve_scale(color="shared"), theme)
+    return with_titles(alt.hconcat(*charts, spacing=26).resolve_scale(color="shared"), theme)
 
 
 def fill_of(share: float, scale: SignedScale, theme: str) -> np.ndarray:
@@ -113,7 +113,7 @@ def ranks(correlations: pd.DataFrame, short: Sequence[str], theme: str = "light"
     ink = alt.condition("abs(datum.rank) > 0.5", alt.value(look["page"]), alt.value(look["text"]))
     cells = base.mark_rect(stroke=look["page"]).encode(colour)
     layers = alt.layer(cells, base.mark_text(fontSize=12).encode(text="said:N", color=ink))
-    return dressed(layers.properties(width=74 * (len(names) - 1), height=30 * (len(names) - 1)), theme)
+    return with_style(layers.properties(width=74 * (len(names) - 1), height=30 * (len(names) - 1)), theme)
 
 
 def percent(share: float) -> str:

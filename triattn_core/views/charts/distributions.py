@@ -44,13 +44,18 @@ def histogram(rows: pd.DataFrame, theme: str = "light", height: int = 130, top: 
     """From `counts`; empty bins stay empty.  top: the share at which the axis ends, by default where the bars do."""
     look = THEMES[theme]
     x = alt.X(
-        "low:Q", title=None, scale=_between(rows.low.min(), rows.high.max()), axis=alt.Axis(tickCount=5, grid=False)
+        "low:Q",
+        title=None,
+        scale=_scale_between(rows.low.min(), rows.high.max()),
+        axis=alt.Axis(tickCount=5, grid=False),
     )
-    high = _between(0.0, top) if top else alt.Undefined
+    high = _scale_between(0.0, top) if top else alt.Undefined
     y = alt.Y("share:Q", title=None, scale=high, axis=alt.Axis(tickCount=3, format="%"))
     tips: list[Any] = [alt.Tooltip("low:Q", format=".3g"), alt.Tooltip("high:Q", format=".3g"), "cells:Q"]
     base = alt.Chart(rows[rows.cells > 0]).mark_rect(color=look["bar"])
-    return _dressed(base.encode(x, alt.X2("high:Q"), y, y2=alt.datum(0), tooltip=tips).properties(height=height), look)
+    return _with_style(
+        base.encode(x, alt.X2("high:Q"), y, y2=alt.datum(0), tooltip=tips).properties(height=height), look
+    )
 
 
 def numbers(panels: Sequence[FunctionPanel], quantity: str = "relevance") -> pd.DataFrame:
@@ -134,7 +139,7 @@ def boxes(runs: pd.DataFrame, order: Sequence[str], unit: str, theme: str = "lig
         several.mark_tick(thickness=2, size=14, color=look["text"]).encode(alt.X("median:Q")),
         several.mark_point(size=80, filled=False, color=look["query"]).encode(alt.X("mean:Q")),
     ]
-    return _dressed(alt.layer(*layers).properties(height=ROW * len(names) + 48), look)
+    return _with_style(alt.layer(*layers).properties(height=ROW * len(names) + 48), look)
 
 
 def curves(rows: pd.DataFrame, chosen: Sequence[str], theme: str = "light", height: int = 250) -> alt.LayerChart:
@@ -149,7 +154,7 @@ def curves(rows: pd.DataFrame, chosen: Sequence[str], theme: str = "light", heig
     low, high = float(rows.value.min()), float(rows.value.max())
     over = max(high - low, 1e-6) / 25  # above and below the lines
     low, high = low - over, high + over
-    y = alt.Y("value:Q", title=None, scale=_between(low, high), axis=alt.Axis(tickCount=5))
+    y = alt.Y("value:Q", title=None, scale=_scale_between(low, high), axis=alt.Axis(tickCount=5))
     tips: list[Any] = ["function:N", "checkpoint:N", "step:Q", alt.Tooltip("value:Q", format=".4f", title="loss")]
     dash = alt.StrokeDash("checkpoint:N", scale=alt.Scale(domain=lit, range=[*DASHES[: len(lit)]]), legend=None)
     base = alt.Chart(rows[rows.checkpoint.isin(lit)]).encode(x, y, detail="checkpoint:N", tooltip=tips)
@@ -164,16 +169,16 @@ def curves(rows: pd.DataFrame, chosen: Sequence[str], theme: str = "light", heig
     height = max(height, AXIS + int(NAME) * len(last))
     plot = float(height - AXIS)
     ends = [plot * (high - value) / (high - low) for value in last.value]
-    for name, at, put in zip(last.checkpoint, ends, apart(ends, NAME, plot - NAME / 2)):
+    for name, at, put in zip(last.checkpoint, ends, spread_out(ends, NAME, plot - NAME / 2)):
         colour = look["accent" if name in lit else "muted"]
         mark = {"align": "left", "dx": 8, "dy": put - at, "fontSize": 12, "fontWeight": 600 if name in lit else 400}
         end = base.properties(data=last[last.checkpoint == name])
         layers.append(end.mark_text(color=colour, **mark).encode(text="named:N"))
     padding = {"right": max(116, 24 + 7 * int(last.named.str.len().max())), "left": 0, "top": 6, "bottom": 4}
-    return _dressed(alt.layer(*layers).properties(height=height, padding=padding), look)
+    return _with_style(alt.layer(*layers).properties(height=height, padding=padding), look)
 
 
-def apart(places: Sequence[float], gap: float, most: float) -> list[float]:
+def spread_out(places: Sequence[float], gap: float, most: float) -> list[float]:
     """The places, in rising order, moved until `gap` lies between neighbours and the last is at most `most`."""
     means: list[float] = []
     for at in places:
@@ -191,11 +196,11 @@ def summary(runs: pd.DataFrame) -> pd.DataFrame:
     return quantiles.assign(mean=of.mean(), runs=of.size()).reset_index()
 
 
-def _between(low: float, high: float) -> alt.Scale:
+def _scale_between(low: float, high: float) -> alt.Scale:
     return alt.Scale(domain=[float(low), float(high)], nice=False)
 
 
-def _dressed(chart: Any, look: dict[str, str]) -> Any:
+def _with_style(chart: Any, look: dict[str, str]) -> Any:
     axis = {"labelColor": look["muted"], "titleColor": look["muted"], "titleFontWeight": "normal"}
     lines = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
     chart = chart.configure(font=FONTS).configure_axis(**axis, **lines, labelFontSize=12, titleFontSize=12)

@@ -28,7 +28,7 @@ def cells_of(cells: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]]) -
     return pd.DataFrame({"query": query, "key": key, "value": cells.values.ravel(), **words})
 
 
-def named(axis: str, names: Sequence[str], **look) -> Any:
+def token_axis(axis: str, names: Sequence[str], **look) -> Any:
     """An axis of positions that shows tokens in the text colour of the page: `alt.Y` of queries, else `alt.X`."""
     shown = label_expression([str(name)[:16] for name in names])
     ticks: dict[str, Any] = {"labelExpr": shown, "ticks": False, "domain": False, "labelOverlap": len(names) > 24}
@@ -42,7 +42,7 @@ def label_expression(texts: Sequence[str]) -> str:
     return f"split({json.dumps(MARK.join(texts))}, {json.dumps(MARK)})[datum.value]"
 
 
-def signed(limit: float, theme: str, power: float = 1.0) -> alt.Color:
+def signed_colour(limit: float, theme: str, power: float = 1.0) -> alt.Color:
     """The diverging map from -limit to limit; power: as `SignedScale`."""
     # Stops of the OKLab ramp that canvas figures have: Vega's own way between two hues leads through a third.
     stops = ["#" + bytes(colour).hex() for colour in ramp(DIVERGING[theme], STOPS)]
@@ -79,7 +79,7 @@ def _legend(format: str, title: str | list[str], ticks: Sequence[float]) -> alt.
     return alt.Legend(title=title, format=format, **look)
 
 
-def dressed(chart, theme: str):
+def with_style(chart, theme: str):
     """The quiet look that the figures of these pages share."""
     look = THEMES[theme]
     axis = {"labelColor": look["text"], "titleColor": look["muted"], "titleFontWeight": "normal"}
@@ -90,6 +90,6 @@ def dressed(chart, theme: str):
     return chart.configure_legend(labelColor=look["muted"], labelFontSize=11.5, **title).configure_view(stroke=None)
 
 
-def titled(chart, theme: str):
+def with_titles(chart, theme: str):
     """The same of figures with a title each."""
-    return dressed(chart, theme).configure_title(color=THEMES[theme]["text"], fontSize=12.5, anchor="start")
+    return with_style(chart, theme).configure_title(color=THEMES[theme]["text"], fontSize=12.5, anchor="start")

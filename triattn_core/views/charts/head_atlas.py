@@ -10,7 +10,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from triattn_core.views.charts.grids import dressed
+from triattn_core.views.charts.grids import with_style
 from triattn_core.views.lib.palette import SEQUENTIAL, THEMES
 
 SIDE = 330  # pixels of the map of heads
@@ -55,7 +55,7 @@ def likeness(
     chart = alt.layer(cells_drawn.add_params(click), frame).properties(
         width=size * len(names), height=size * len(names)
     )
-    return dressed(chart, theme)
+    return with_style(chart, theme)
 
 
 def describe_likeness(distances: np.ndarray, names: Sequence[str]) -> str:
@@ -94,7 +94,7 @@ def bands(rows: pd.DataFrame, label: str, unit: str, theme: str = "light") -> al
         base.mark_tick(height=13, thickness=1.5, color=look["text"]).encode(alt.X("even:Q", title=title)),
         base.mark_point(filled=True, size=62, opacity=1).encode(x, color=fill),
     ]
-    return dressed(alt.layer(*layers).properties(width=420, height=alt.Step(19)), theme)
+    return with_style(alt.layer(*layers).properties(width=420, height=alt.Step(19)), theme)
 
 
 def describe_bands(rows: pd.DataFrame, words: Sequence[str], what: str) -> str:

@@ -11,7 +11,15 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from triattn_core.views.charts.grids import cells_of, dashes, dressed, named, signed, titled, weights
+from triattn_core.views.charts.grids import (
+    cells_of,
+    dashes,
+    signed_colour,
+    token_axis,
+    weights,
+    with_style,
+    with_titles,
+)
 from triattn_core.views.lib.palette import DIFFERENCE, DIVERGING, THEMES
 
 RESOLUTION = 1e-5  # log-odds: single precision leaves up to 6e-7 of removals of nothing
@@ -26,15 +34,15 @@ def maps(
 ) -> alt.HConcatChart:
     """Weights [query, key], summed over context, on one scale, and after less before.  labels: of queries and keys."""
     chart = alt.hconcat(*_grids(before, after, labels, theme), spacing=22).resolve_scale(color="independent")
-    return titled(chart, theme)
+    return with_titles(chart, theme)
 
 
-def apart(
+def separate_maps(
     before: xr.DataArray, after: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]], theme: str = "light"
 ) -> list[alt.HConcatChart]:
     """The three of `maps`, each a figure of its own, for a page that puts them below each other where it is narrow."""
     # A row of one: Streamlit squeezes a figure that stands alone, axes included, into its height.
-    return [titled(alt.hconcat(grid), theme) for grid in _grids(before, after, labels, theme)]
+    return [with_titles(alt.hconcat(grid), theme) for grid in _grids(before, after, labels, theme)]
 
 
 def _grids(before: xr.DataArray, after: xr.DataArray, labels: tuple, theme: str) -> list[alt.Chart | alt.LayerChart]:
@@ -43,11 +51,11 @@ def _grids(before: xr.DataArray, after: xr.DataArray, labels: tuple, theme: str)
     limit = float(np.abs(gap.values).max(initial=SAME))
     size = max(11, min(26, 300 // max(before.shape)))
     wide = max(11, min(30, 270 // max(before.shape[1], 1)))
-    y, x = named("query", labels[0]), named("key", labels[1], orient="top", labelAngle=-45)
+    y, x = token_axis("query", labels[0]), token_axis("key", labels[1], orient="top", labelAngle=-45)
     grids = []
     for title, values in (("before", before), ("after", after), ("after − before", gap)):
         less = values is gap
-        colour = signed(limit, theme, DIFFERENCE) if less else scale
+        colour = signed_colour(limit, theme, DIFFERENCE) if less else scale
         tip = alt.Tooltip("value:Q", format="+.3g" if less else ".3g")
         rows, tips = cells_of(values, labels), ["query_word:N", "key_word:N", tip]
         grid: Any = alt.Chart(rows).mark_rect(stroke=look["page"], strokeWidth=0.6).encode(x, y, colour, tooltip=tips)
@@ -82,7 +90,7 @@ def unit_bars(
     rows = _bars(table, what).assign(word=list(labels), chosen=table["unit"].isin(list(chosen)).tolist())
     band = (width or WIDE) / len(rows)
     leaning = band < max(7 * NUMBER, LETTER * min(max(map(len, labels)), 16))
-    x = named("key", labels, orient="bottom", labelAngle=-45 if leaning else 0, labelOverlap=band < LINE)
+    x = token_axis("key", labels, orient="bottom", labelAngle=-45 if leaning else 0, labelOverlap=band < LINE)
     # Of one width, so that the bars of two such figures stand below each other.
     axis = alt.Axis(tickCount=3, grid=False, format="+.3~r" if what == "change" else ".3~r", minExtent=44)
     y = alt.Y("value:Q", title=None, axis=axis, scale=_with_room(rows))
@@ -109,7 +117,7 @@ def unit_bars(
         }
         layers.append(side.mark_text(**fits, dy=dy, color=look["text"]).encode(text="said:N"))
     size = {"height": 190 if leaning else 130} | ({"width": width} if width else {})
-    return dressed(alt.layer(*layers).properties(**size), theme)
+    return with_style(alt.layer(*layers).properties(**size), theme)
 
 
 def is_resolved(change: pd.Series) -> pd.Series:
@@ -162,7 +170,9 @@ def draws(
     look, name = THEMES[theme], "draws" if len(log_odds) > 1 else "replaced"
     rows = pd.DataFrame({"odds": log_odds, "draw": range(1, len(log_odds) + 1), "row": name})
     axis = alt.Axis(grid=False, tickCount=7)
-    x = alt.X("odds:Q", title="log-odds of the answer", axis=axis, scale=_around([*log_odds, original, *[0.0] * two]))
+    x = alt.X(
+        "odds:Q", title="log-odds of the answer", axis=axis, scale=_scale_around([*log_odds, original, *[0.0] * two])
+    )
     y = alt.Y("row:N", title=None, sort=[name, "original"], axis=alt.Axis(ticks=False, domain=False))
     tips: list[Any] = ["draw:Q", alt.Tooltip("odds:Q", format="+.3f", title="log-odds")]
     ticks = alt.Chart(rows).mark_tick(thickness=1.5, height=16, opacity=0.7, color=look["bar"])
@@ -176,9 +186,9 @@ def draws(
         own.mark_point(shape="diamond", filled=True, size=90, opacity=1, color=look["query"]).encode(x, y),
     ]
     size = {"height": 112} | ({"width": width} if width else {})
-    return dressed(alt.layer(*layers).properties(**size), theme)
+    return with_style(alt.layer(*layers).properties(**size), theme)
 
 
-def _around(ends: Sequence[float]) -> alt.Scale:
+def _scale_around(ends: Sequence[float]) -> alt.Scale:
     room = 0.05 * (max(ends) - min(ends) or 1.0)
     return alt.Scale(domain=[min(ends) - room, max(ends) + room], nice=False)

@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from triattn_core.views.charts.grids import titled
+from triattn_core.views.charts.grids import with_titles
 from triattn_core.views.lib.palette import THEMES
 
 
@@ -35,7 +35,7 @@ def figure(
     rule = level.mark_rule(color=look["muted"], strokeDash=[4, 3]).encode(y)
     name = level.mark_text(align="right", dx=-4, dy=-7, color=look["muted"], fontSize=11.5)
     layers = alt.layer(rule, name.encode(y, x=alt.value(400), text="name:N"), line)
-    return titled(layers.properties(width=400, height=190, title="training loss"), theme)
+    return with_titles(layers.properties(width=400, height=190, title="training loss"), theme)
 
 
 def describe(rows: pd.DataFrame, levels: Mapping[str, float]) -> str:

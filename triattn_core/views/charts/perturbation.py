@@ -34,7 +34,11 @@ def figure(curves: pd.DataFrame, measure: str, chosen: str, theme: str = "light"
     edges = {"low": random_draws.quantile(0.025), "high": random_draws.quantile(0.975)}
     band = pd.DataFrame({"mean": random_draws.mean(), **edges}).reset_index().assign(line=RANDOM)
     means = pd.concat([drawn[["line", "x", "mean"]].assign(low=drawn["mean"], high=drawn["mean"]), band])
-    x = alt.X("x:Q", title=f"{SHARES[measure]}{same(curves)}", axis=alt.Axis(values=[0, 5, 10, 20, 50], grid=False))
+    x = alt.X(
+        "x:Q",
+        title=f"{SHARES[measure]}{same_tokens_note(curves)}",
+        axis=alt.Axis(values=[0, 5, 10, 20, 50], grid=False),
+    )
     y = alt.Y("mean:Q", title=None, axis=alt.Axis(tickCount=5, format=".3~g"))
     names = list(drawn["line"].unique())
     dash = alt.StrokeDash("line:N", scale=alt.Scale(domain=names, range=[*DASHES[: len(names)]]), legend=None)
@@ -53,7 +57,7 @@ def figure(curves: pd.DataFrame, measure: str, chosen: str, theme: str = "light"
         isolated.mark_point(size=34, filled=True, opacity=1, color=look["accent"]),
     ]
     last = means.groupby("line", sort=False).tail(1)
-    for name, move in _apart(last, float(means["low"].min()), float(means["high"].max()), PLOT).items():
+    for name, move in _label_offsets(last, float(means["low"].min()), float(means["high"].max()), PLOT).items():
         end = alt.Chart(last[last["line"] == name])
         mine: dict[str, Any] = (
             {"color": look["accent"], "fontWeight": 600} if name == chosen else {"color": look["muted"]}
@@ -61,10 +65,10 @@ def figure(curves: pd.DataFrame, measure: str, chosen: str, theme: str = "light"
         lead = end.encode(x, y, alt.X2("x"), alt.Y2("mean"))  # from the end of the line to its name
         layers.append(lead.mark_rule(xOffset=2, x2Offset=14, y2Offset=move, strokeWidth=0.7, color=mine["color"]))
         layers.append(end.encode(x, y, text="line:N").mark_text(align="left", dx=17, dy=move, fontSize=12, **mine))
-    return _dressed(alt.layer(*layers).properties(height=height, title=TITLES[measure]), theme)
+    return _with_style(alt.layer(*layers).properties(height=height, title=TITLES[measure]), theme)
 
 
-def same(curves: pd.DataFrame) -> str:
+def same_tokens_note(curves: pd.DataFrame) -> str:
     """Which shares name the same tokens, in words; empty where none do: "; 1 and 5 % are the same token"."""
     per_example = curves[curves["share"] > 0].drop_duplicates("share").groupby("tokens")["share"]
     some = {count: [f"{100 * share:.3g}" for share in shares] for count, shares in per_example if len(shares) > 1}
@@ -75,7 +79,7 @@ def same(curves: pd.DataFrame) -> str:
     return "".join(sentence)
 
 
-def _apart(last: pd.DataFrame, low: float, high: float, height: int, close: int = 16) -> dict[str, float]:
+def _label_offsets(last: pd.DataFrame, low: float, high: float, height: int, close: int = 16) -> dict[str, float]:
     """Pixels by which the name at the end of each line moves, so that none covers another or leaves the figure."""
     last = last.sort_values("mean", ascending=False)
     at = [height * (high - value) / max(high - low, 1e-9) for value in last["mean"]]
@@ -107,14 +111,14 @@ def describe(method: str, areas: pd.DataFrame, band: pd.DataFrame, draws: int) -
         )
     ]
     asked = 2 * (areas.index.get_level_values(0).nunique() - 1)
-    share = 100 * (1 - (1 - beyond(draws)) ** asked)
+    share = 100 * (1 - (1 - exceedance(draws)) ** asked)
     better = f"Better than the band here: {', '.join(outside) or 'none'}."
     better += f" By chance one of {asked} comparisons is, in {share:.0f} % of examples if they were independent: "
     better += "test over many rows."
     return minus(f"Area over the perturbation curve of {method}: {'; '.join(parts)}. {better}")
 
 
-def beyond(draws: int, edge: float = 0.975) -> float:
+def exceedance(draws: int, edge: float = 0.975) -> float:
     """How often one more ranking like the random ones lies beyond their `edge` quantile, which is taken between two of
     them: exact for evenly spread areas, whose k-th of n is k / (n + 1) in the mean."""
     return 1 - (edge * (draws - 1) + 1) / (draws + 1)
@@ -142,14 +146,14 @@ def mean_gains(
     band = base.mark_rule(strokeWidth=2).encode(alt.X("low:Q", **axis), alt.X2("high:Q"), colour)
     points = base.mark_point(size=70, filled=True, opacity=1).encode(alt.X("mean:Q", **axis), colour, shape)
     chart = alt.layer(band, points).properties(height=ROUND + 38 * len(methods), title=TITLES[measure])
-    return _dressed(chart, theme, right=8)
+    return _with_style(chart, theme, right=8)
 
 
 ROUND = 106  # pixels of title, legend and axis: on a page they are part of the height
 _NUMBERS = ("mean", "low", "high", "gain", "gain_low", "gain_high")
 
 
-def _dressed(chart: Any, theme: str, right: int = 122) -> Any:
+def _with_style(chart: Any, theme: str, right: int = 122) -> Any:
     look = THEMES[theme]
     axis: dict[str, Any] = {"labelColor": look["muted"], "titleColor": look["muted"], "titleFontWeight": "normal"}
     lines: dict[str, Any] = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}

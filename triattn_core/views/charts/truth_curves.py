@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from triattn_core.views.charts.grids import titled
+from triattn_core.views.charts.grids import with_titles
 from triattn_core.views.charts.truth_scores import PANELS
 from triattn_core.views.lib.palette import THEMES
 
@@ -39,7 +39,7 @@ def figure(
     lines = alt.Chart(means).encode(x, y, colour, dash).mark_line(strokeWidth=2)
     dots = alt.Chart(rows).encode(x, y, colour, tooltip=tips).mark_point(filled=True, size=60, opacity=0.9)
     chart = alt.layer(*_floors(means, measure, x, scale, look), lines, dots)
-    return titled(chart.properties(width=560, height=250, title=PANELS[measure]), theme)
+    return with_titles(chart.properties(width=560, height=250, title=PANELS[measure]), theme)
 
 
 def _x(places: list[int], title: str, log: bool) -> alt.X:

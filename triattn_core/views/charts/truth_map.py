@@ -14,7 +14,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from triattn_core.views.charts.grids import dressed
+from triattn_core.views.charts.grids import with_style
 from triattn_core.views.lib.palette import SEQUENTIAL, THEMES
 
 ACROSS, DOWN = 42, 30  # pixels of a cell
@@ -74,7 +74,7 @@ def figure(
             color=alt.condition("datum.weight > 0.3", alt.value(look["page"]), alt.value(look["text"])),
         ),
     ]
-    return dressed(alt.layer(*layers).properties(width=alt.Step(ACROSS), height=alt.Step(DOWN)), theme)
+    return with_style(alt.layer(*layers).properties(width=alt.Step(ACROSS), height=alt.Step(DOWN)), theme)
 
 
 def legend(theme: str = "light") -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from triattn_core.views.charts.grids import titled
+from triattn_core.views.charts.grids import with_titles
 from triattn_core.views.lib.palette import THEMES
 
 COLUMNS = ["model", "mechanism", "method", "role", "trained", "untrained", "chance"]
@@ -53,7 +53,7 @@ def figure(rows: pd.DataFrame, colours: Mapping[str, str], theme: str = "light")
     hollow = base.encode(alt.X("untrained:Q"), colour, shape).mark_point(filled=False, size=44, opacity=0.7)
     dots = base.encode(x, colour, shape).mark_point(filled=True, size=80, opacity=0.9)
     title = "true pair found, % of rows; hollow: untrained; tick: chance"
-    return titled(alt.layer(chance, hollow, dots).properties(width=420, height=alt.Step(26), title=title), theme)
+    return with_titles(alt.layer(chance, hollow, dots).properties(width=420, height=alt.Step(26), title=title), theme)
 
 
 def describe(rows: pd.DataFrame) -> str:

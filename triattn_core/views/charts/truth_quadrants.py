@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import pandas as pd
 
-from triattn_core.views.charts.grids import titled
+from triattn_core.views.charts.grids import with_titles
 from triattn_core.views.lib.palette import THEMES
 
 SHORTCUT = "right, did not look"
@@ -62,7 +62,7 @@ def figure(rows: pd.DataFrame, theme: str = "light") -> alt.LayerChart:
         tooltip=["model:N", "quadrant:N", alt.Tooltip("share:Q", format=".1f")],
     )
     title = "rows with a true cell, %: answer, and whether the strongest cell is true"
-    return titled(alt.layer(bars).properties(width=420, height=alt.Step(24), title=title), theme)
+    return with_titles(alt.layer(bars).properties(width=420, height=alt.Step(24), title=title), theme)
 
 
 def describe(rows: pd.DataFrame) -> str:

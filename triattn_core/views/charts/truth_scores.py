@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from triattn_core.views.charts.grids import titled
+from triattn_core.views.charts.grids import with_titles
 from triattn_core.views.lib.palette import THEMES
 
 PANELS = {"accuracy": "accuracy, %", "mass": "weight on true cells, %"}
@@ -44,7 +44,7 @@ def figure(rows: pd.DataFrame, measure: str, colours: Mapping[str, str], theme: 
         filled=True, size=80, opacity=0.9
     )
     chart = alt.layer(floor, dots).properties(width=420, height=alt.Step(24), title=PANELS[measure])
-    return titled(chart, theme)
+    return with_titles(chart, theme)
 
 
 def describe(rows: pd.DataFrame) -> str:

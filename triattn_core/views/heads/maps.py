@@ -97,7 +97,10 @@ def maps(trace: AttentionTrace, layer: str, heads: Sequence[int], quantity: str 
         raw = None if scores is None else scores.isel(head=head).where(share > 0, -np.inf)
         if quantity == "relevance":
             assert raw is not None and of_source[1] is not None and outside is not None  # recorded with `pairs`
-            drawn, source = _scaled(raw, trace, "scale_t"), centred(_scaled(of_source[1], trace, "scale_s"))
+            drawn, source = (
+                _scaled_scores(raw, trace, "scale_t"),
+                centred(_scaled_scores(of_source[1], trace, "scale_s")),
+            )
             drawn = centred(drawn.copy(data=drawn.values + outside.isel(head=head).where(share > 0, 0.0).values))
         title = f"Head {head + 1}, {masks[head].replace(':', ' ')}"
         drawn_maps.append(
@@ -106,7 +109,7 @@ def maps(trace: AttentionTrace, layer: str, heads: Sequence[int], quantity: str 
     return drawn_maps
 
 
-def _scaled(scores: xr.DataArray, trace: AttentionTrace, scale: str) -> xr.DataArray:
+def _scaled_scores(scores: xr.DataArray, trace: AttentionTrace, scale: str) -> xr.DataArray:
     """Of scores R or S what is exponentiated (Eq. 10): of the log sigmoid two equal differences are not alike."""
     return scores.copy(data=SCALED[str(trace.meta.get(scale, "identity"))](scores.values))
 
