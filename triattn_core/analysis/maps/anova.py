@@ -145,9 +145,10 @@ def kept_cells(relevance: xr.DataArray, weights: xr.DataArray) -> np.ndarray:
         cube.values.astype(np.float64).reshape(-1, *cube.shape[-2:])
         for cube in (_cube(relevance), _cube(weights, "weight"))
     )
+    finite = np.asarray(np.isfinite(scores).any(0))
     if np.isneginf(scores).any():
-        return np.isfinite(scores).any(0)[None]
-    return (_tokens_with_weight(scores, values) & np.isfinite(scores).any(0))[None]
+        return finite[None]
+    return (_tokens_with_weight(scores, values) & finite)[None]
 
 
 def _tokens_with_weight(scores: np.ndarray, values: np.ndarray) -> np.ndarray:
