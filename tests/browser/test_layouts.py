@@ -18,6 +18,7 @@ PAGES = sorted(path.parent.name for path in (APP.parent / "pages").glob("*/page.
 EXCEPTIONS = {
     '[data-testid="stDataFrame"]': "a grid cuts what is wider than its column, and opens it on a click",
     '[data-testid="stCode"]': "a command is one line, which scrolls and can be copied",
+    '[data-testid="stSliderThumbValue"]': "stands above its thumb, whose colour is not behind it",
     "[class*=friends-keys] input": "a row of cards scrolls in its field, and stands below it in whole",
 }
 FORMS = [
@@ -29,6 +30,11 @@ ENCODED = {"inference": {"checkpoint": "snli-mtsa"}}  # the task follows from th
 SIXTY = "The old man who lives near the river said that he had seen the small boat with a red sail leave the harbour "
 SIXTY += "early in the morning before the storm came, but nobody in the town believed him until the sailors returned "
 SIXTY += "three days later with torn sails, empty barrels, and a story that was even stranger than his."
+RED_CAR = (
+    "How can the very old red car that my brother bought from a small dealer in the north of the country play music "
+)
+RED_CAR += "from my phone without any cable or internet connection while driving"
+BACKWARDS = " ".join(reversed(RED_CAR.split()))
 STOP_AND_COPY = """() => {
   const stop = document.querySelector("[data-testid=stStatusWidget] button");
   const copy = document.querySelector(".st-key-copy-link-button");
@@ -37,6 +43,7 @@ STOP_AND_COPY = """() => {
 }"""  # where the one ends and the other begins, in pixels
 PAIRS = {
     "sixty tokens": {"a": SIXTY, "b": SIXTY.replace("old man", "young woman").replace("his.", "hers.")},
+    "sixty tokens of different texts": {"a": f"{RED_CAR} {RED_CAR[:105]} ?", "b": f"{BACKWARDS} {BACKWARDS[:110]} ?"},
     "Chinese": {
         "a": "昨天下午我在图书馆里看到你弟弟和他的同学们一起讨论怎么准备下个月的数学竞赛",
         "b": "上个星期天早上我在公园里看到你妹妹和她的朋友们一起练习怎么跳新学的民族舞蹈",
@@ -105,7 +112,7 @@ def test_every_form_of_a_page(sheet, app, where, task):
 @pytest.mark.parametrize("where", ["cube", "side_by_side", "intervene", "attribute", "context", "coin"])
 def test_long_texts(sheet, app, where, texts):
     open_at(sheet, (app, f"{where}?{urlencode(PAIRS[texts])}"), WIDTHS[0])
-    problems = at_all_widths(sheet, (WIDTHS[0], WIDTHS[-1]))
+    problems = at_all_widths(sheet)
     assert not problems, problems
 
 
@@ -141,6 +148,18 @@ def test_a_fault_is_found(sheet, kind):
     sheet.goto("about:blank")
     sheet.set_content(shell.format('<p style="background: #fff; color: #222">All is well.</p>' + BROKEN[kind]))
     assert [fault.split(":")[0].rstrip(" .0123456789") for fault in faults(sheet)] == [kind]
+
+
+def test_a_fault_below_the_edge_of_the_window_is_found(sheet):
+    """The page scrolls within elements that are as high as the window and cut what is outside of them."""
+    sheet.set_viewport_size({"width": 800, "height": 600})
+    sheet.goto("about:blank")
+    app = '<body><div data-testid="stApp" style="height: 500px; overflow: hidden">{}</div></body>'
+    main = (
+        '<main data-testid="stMain" style="height: 500px; overflow-y: auto"><div style="height: 900px"></div>{}</main>'
+    )
+    sheet.set_content(app.format(main.format(BROKEN["overlap"])))
+    assert [fault.split(":")[0] for fault in faults(sheet)] == ["overlap"]
 
 
 def test_a_text_that_ends_in_an_ellipsis_takes_no_more_room(sheet):

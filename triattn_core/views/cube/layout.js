@@ -21,8 +21,9 @@ export function layoutCube(ctx, cube, theme, width) {
   const labelQ = clamp(widestLabel(ctx, query, theme), 30, room) + 12;
   const labelK = clamp(widestLabel(ctx, key, theme), 30, room) + 14;
   const barRoom = 74;
-  const gap = K + C > 90 ? 3 : 6;
-  const gaps = gap * (countGaps(key) + countGaps(context));
+  const breaks = countGaps(key) + countGaps(context);
+  const gap = K + C > 90 && breaks > 2 ? 3 : 6; // labels at the two sides of a few stand apart
+  const gaps = gap * breaks;
   ctx.font = font(theme, 14, 600);
   const called = axisTitles(ctx, cube);
   const words = `${called.query} × ${called.key} at ${called[cube.third]} `;

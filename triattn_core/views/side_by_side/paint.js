@@ -127,7 +127,7 @@ function paintScales(ctx, layout, data, theme, state) {
       : "";
   paintColourBar(ctx, x, y, wide, data.scale, state.tables[data.scale.kind], theme, { signs });
   const left = stacked || under ? x : x + wide + GUTTER;
-  const top = stacked || under ? y + 70 : y + 4;
+  const top = stacked || under ? y + 82 : y + 4; // below what a bar says of signs or steps
   const lines = under ? [data.lines.join(" ")] : data.lines;
   const fits = stacked || under ? room : (data.gap ? gapX : layout.width) - left - GUTTER;
   lines.forEach((line, i) =>
