@@ -6,7 +6,7 @@ from html import escape
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from pages.attribute.attribution_table import ink
+from pages.attribute.attribution_table import PENDING, ink
 from pages.shared import checkpoint_html
 from triattn_core.analysis.catalogue import METHODS
 from triattn_core.scenes.attribute import describe_agreement
@@ -33,9 +33,9 @@ def heading() -> str:
     return checkpoint_html.section("Do they agree?", "Spearman, on size")
 
 
-def show_rank_correlation(ranked: Attributions, role: str, theme: str) -> str:
+def show_rank_correlation(ranked: Attributions, role: str, theme: str, missing: str = PENDING) -> str:
     """HTML: Spearman's correlation of each two methods over the tokens of a role, and a sentence; cells of methods that
-    are still being computed are empty."""
+    are still being computed, or were cancelled (`missing`), are empty."""
     ranks = ranked.correlations()
     names, colours, rows = list(METHODS), ramp(DIVERGING[theme], 256), ""
     for a, name in enumerate(names):
@@ -53,7 +53,7 @@ def show_rank_correlation(ranked: Attributions, role: str, theme: str) -> str:
         last = f'<th class="top" scope="col">{short}</th>' * (a < len(names) - 1)  # nothing below it
         rows += f'<tr><th scope="row">{escape(name)}</th>{cells}{last}</tr>'
     pending = [name for name in names if name not in ranks]
-    sentence = f"Being computed: {', '.join(pending)}." if pending else describe_agreement(ranked, role)
+    sentence = f"{missing.capitalize()}: {', '.join(pending)}." if pending else describe_agreement(ranked, role)
     return f'<style>{CSS}</style><table class="t-ranks">{rows}</table><p class="t-note">{escape(sentence)}</p>'
 
 

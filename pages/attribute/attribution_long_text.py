@@ -46,7 +46,13 @@ def heading() -> str:
 
 
 def marks(
-    table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str], steps: int, theme: str, method: str
+    table: pd.DataFrame,
+    shares: pd.DataFrame,
+    names: Mapping[str, str],
+    steps: int,
+    theme: str,
+    method: str,
+    missing: str = attribution_table.PENDING,
 ) -> str:
     """HTML: the strongest words of each method, and below them the whole text under `method`.
 
@@ -55,7 +61,7 @@ def marks(
     scale, real = scale_of(table, shares), table["special"] == 0
     table, shares = table.assign(word=words(table))[real], shares[real]
     tops = "".join(
-        _top(table, shares[name], names, scale, theme, name == method) if name in shares else _pending(name)
+        _top(table, shares[name], names, scale, theme, name == method) if name in shares else _missing(name, missing)
         for name in METHODS
     )
     lines = _whole(table, shares[method], names, scale, theme)
@@ -76,9 +82,9 @@ def _top(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str], scale
     return heading + "<span></span>" * (FEW - len(first))
 
 
-def _pending(method: str) -> str:
-    """The name of a method that is still being computed."""
-    return f"<span>{escape(method)}</span>{attribution_table.PENDING}" + "<span></span>" * (FEW - 1)
+def _missing(method: str, missing: str) -> str:
+    """The name of a method that is still being computed, or was cancelled."""
+    return f"<span>{escape(method)}</span>{attribution_table.status(missing)}" + "<span></span>" * (FEW - 1)
 
 
 def _whole(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str], scale, theme: str) -> str:

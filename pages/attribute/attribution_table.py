@@ -17,7 +17,7 @@ from triattn_core.views.lib.palette import DIVERGING, SignedScale, oklab, ramp
 if TYPE_CHECKING:
     import numpy as np
 
-PENDING = '<span class="t-muted">being computed</span>'
+PENDING, CANCELLED = "being computed", "cancelled"  # what stands in the place of a method
 CSS = """
 .t-marks {display: grid; grid-template-columns: 128px minmax(0, 1fr) 92px; gap: 9px 10px; font-size: 13.5px}
 .t-marks > .t-muted, .t-marks .as {font-size: 12px; color: var(--t-muted)}
@@ -42,10 +42,13 @@ RAMP = """
 """
 
 
-def marks(table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str], steps: int, theme: str) -> str:
+def marks(
+    table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str], steps: int, theme: str, missing: str = PENDING
+) -> str:
     """HTML: each method's share of every token in the text; the plain text where it is still being computed.
 
-    table: of `Attributions`; shares: its `shares()`.  names: labels of query and key.
+    table: of `Attributions`; shares: its `shares()`.  names: labels of query and key.  missing: PENDING
+    or CANCELLED.
     """
     real, scale, rows = table["special"] == 0, scale_of(table, shares), ""
     table = table.assign(word=words(table))[real]
@@ -56,10 +59,16 @@ def marks(table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str], s
             f"{escape(about.how.format(steps=steps))}</span></div>"
             f'<div class="texts{" wait" * (method_shares is None)}">'
             f"{_texts(table, method_shares, names, scale, theme)}</div>"
-            f'<div class="most">{PENDING if method_shares is None else _most(table, method_shares, names)}</div>'
+            '<div class="most">'
+            f"{status(missing) if method_shares is None else _most(table, method_shares, names)}</div>"
         )
     head = checkpoint_html.section("Which tokens", "strongest, share of the method's total")
     return f'<style>{CSS}</style>{head}<div class="t-marks" role="group">{rows}</div>{legend(scale, theme)}'
+
+
+def status(missing: str) -> str:
+    """HTML: what is said in the place of a method: PENDING or CANCELLED."""
+    return f'<span class="t-muted">{missing}</span>'
 
 
 def legend(scale: SignedScale, theme: str) -> str:

@@ -28,6 +28,10 @@ _sessions: set[str] = set()
 _caches: list[ResultCache] = []
 
 
+class Cancelled(StopException):
+    """Ends the run of a page whose job was cancelled, once the page says so."""
+
+
 @st.cache_resource
 def results() -> ResultCache:
     """What was computed, for all sessions."""
@@ -177,8 +181,8 @@ def _resume(key: Hashable) -> None:
 
 
 def _show_stopped(slot, key: Hashable, title: str) -> None:
-    """Says so, offers to run it after all, and ends the page here."""
+    """Says so, offers to run it after all, and ends the page here, with `Cancelled`."""
     with slot.container(horizontal=True, vertical_alignment="center"):
         st.html(f"Cancelled: {escape(title)}.")
         st.button("Run it", key=f"resume-{sha256(repr(key).encode()).hexdigest()[:16]}", on_click=_resume, args=(key,))
-    st.stop()
+    raise Cancelled

@@ -8,8 +8,10 @@ import pandas as pd
 import pytest
 
 from pages.attribute import attribution_long_text as long
+from pages.shared import model_jobs
 from tests.app.test_pages import opened, sound, texts
 from tests.support.choices_checkpoints import make_checkpoints
+from tests.support.pages import app_test, at_page
 from triattn_core.checkpoint.registry import VARIABLE
 
 NAMES = {"query": "question", "key": "option"}
@@ -77,6 +79,24 @@ def test_the_page_has_one_choice_of_method_for_text_and_curves(tmp_path, monkeyp
     sound(app.segmented_control(key="method").set_value("occlusion").run())
     assert "The whole text by occlusion" in texts(app) and "perturbation curve of occlusion" in texts(app)
     assert [control.key for control in app.segmented_control].count("method") == 1
+
+
+class CancelledOcclusion(frozenset):
+    """Cancelled jobs: that of occlusion, whatever its key is."""
+
+    def __contains__(self, key: object) -> bool:
+        return "occlusion" in repr(key)
+
+
+@pytest.mark.parametrize("task", ["Sentence pairs", "Reading comprehension"])
+def test_after_cancel_every_figure_says_so(task, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(make_checkpoints(tmp_path / "checkpoints", ("pairs", "reading"))))
+    app = at_page(app_test(400), "attribute")
+    app.query_params["task"], app.session_state[model_jobs.CANCELLED] = task, CancelledOcclusion()
+    page = texts(sound(app.run()))
+    assert "Cancelled: Occlusion." in page and "eing computed" not in page
+    assert page.count('<span class="t-muted">cancelled</span>') == 2
+    assert "Cancelled: integrated gradients, occlusion." in page
 
 
 def test_a_scene_runs_each_method_once(monkeypatch) -> None:
