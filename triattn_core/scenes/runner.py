@@ -119,7 +119,7 @@ def explain_ablations(bundle: Bundle, whole: Explained, example: Any) -> dict[st
 
 
 def describe_duration(runs: Sequence[Explained]) -> str:
-    """How long the models took together, and on what."""
+    """The total duration of the runs, and the device."""
     metas = [explained.trace.meta for explained in runs]
     seconds = sum(float(meta.get("seconds", 0)) for meta in metas)
     duration = f"{1000 * seconds:.0f} ms" if seconds < 2 else f"{seconds:.1f} s"

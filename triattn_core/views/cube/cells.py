@@ -79,7 +79,8 @@ class CubeCells:
     def strongest_cells(self) -> list[list[int]]:
         """The strongest cells, as places among those that are drawn."""
         where = {axis: {int(p): i for i, p in enumerate(self.positions[axis])} for axis in self.axes}
-        return [[where[axis][int(row[f"{axis}_at"])] for axis in self.axes] for _, row in self.strongest.iterrows()]
+        places = [[where[axis][int(at)] for at in self.strongest[f"{axis}_at"]] for axis in self.axes]
+        return [list(cell) for cell in zip(*places)]
 
 
 def axes_of(array: xr.DataArray) -> tuple[str, str, str]:
