@@ -25,7 +25,15 @@ from triattn_core.views.cube.sentences import caption, describe_cells, describe_
 from triattn_core.views.lib.canvas import Canvas, script, style
 from triattn_core.views.lib.cell import axis_check, fold_check, query_matters
 from triattn_core.views.lib.palette import pack, scale_payload, theme_payload
-from triattn_core.views.lib.strongest import distribution_axes, distributions, empty_share, opened, other_quantity
+from triattn_core.views.lib.strongest import (
+    distribution_axes,
+    distribution_mass,
+    distributions,
+    empty_share,
+    opened,
+    other_quantity,
+    sums_to_one,
+)
 from triattn_core.views.lib.tokens import cell_axes, named
 
 NEEDS = ("query", "key", "context")
@@ -88,6 +96,12 @@ def _payload(trace: AttentionTrace, choice: Choice, cells: CubeCells, hide_speci
     against = quantity == "weight" and opened(trace, choice) is not None  # how they are sorted
     along = {axis: margin(trace, choice, array, axis) for axis in axes[1:] if axes[2] == "context" or axis == axes[2]}
     along = {axis: values.isel({a: cells.positions[str(a)] for a in values.dims}) for axis, values in along.items()}
+    mass, expected, normalised = (
+        distribution_mass(trace, choice),
+        1 - empty_share(trace, choice),
+        sums_to_one(trace, choice),
+    )
+    num_rows, excess = distributions(array, along_axes), mass / expected if expected else 1.0
     return {
         "stamp": stamp(trace, choice, hide_special),
         "quantity": quantity,
@@ -105,9 +119,10 @@ def _payload(trace: AttentionTrace, choice: Choice, cells: CubeCells, hide_speci
         "levels": pack(cells.levels),
         "sums": {axis: pack(along[axis].values.astype(np.float32)) for axis in along},
         "masked": "" if cells.masked is None else pack(cells.masked.astype(np.uint8)),
-        "uniform": 1 / pairs,
-        "even": 1 / float(np.prod([cell_counts(array, axis).sum() for axis in along_axes])),
-        "rows": round(distributions(array, along_axes) * (1 - empty_share(trace, choice))) or 1,
+        "uniform": excess / pairs,
+        "even": excess / float(np.prod([cell_counts(array, axis).sum() for axis in along_axes])),
+        "rows": (round(num_rows * mass) if normalised else num_rows * mass) or 1,
+        **({} if normalised else {"unnormalised": True}),
         "cells": cells.levels.size,
         "pairs": pairs,
         "triples": {

@@ -2,7 +2,7 @@
 
 import { AXIS, isFolded, numbersAt } from "./model.js";
 import { paintColourBar } from "../lib/colour_bar.js";
-import { formatCount } from "../lib/numbers.js";
+import { formatCount, formatNumber } from "../lib/numbers.js";
 import { fitText } from "../lib/text_drawing.js";
 import { font } from "../lib/theme.js";
 
@@ -19,7 +19,9 @@ export function paintLegend(ctx, cube, place, state, theme, colours) {
   if (size > 40) paintOrientation(ctx, beside, aside + 14, size, cube, state, theme);
   const value = numbersAt(cube, state.cell)[quantity];
   paintColourBar(ctx, x, height - 78, Math.min(left - x - 8, 220), scale, colours, theme, {
-    mark: `${folded ? "even share" : cube.payload.against ? "even, no mask" : "uniform"} 1/${formatCount(Math.round(1 / uniform))}`,
+    mark: cube.payload.unnormalised
+      ? `mean ${formatNumber(uniform)}`
+      : `${folded ? "even share" : cube.payload.against ? "even, no mask" : "uniform"} 1/${formatCount(Math.round(1 / uniform))}`,
     pointer: value,
   });
 }

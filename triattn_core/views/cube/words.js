@@ -61,6 +61,15 @@ export function sentenceNodes(payload, words, numbers, approximate, out) {
       key,
       ": this head's mask leaves the pair out, in every feature.",
     ];
+  if (payload.unnormalised && payload.quantity === "weight")
+    return [
+      query,
+      ` gives ${about}${formatNumber(numbers.weight)} to `,
+      key,
+      light,
+      third,
+      "; the weights do not sum to one.",
+    ];
   if (payload.quantity === "weight") {
     return [
       query,

@@ -15,7 +15,13 @@ from triattn_core.trace.aggregation import cell_counts, mean_mass
 from triattn_core.trace.axis_labels import axis_labels
 from triattn_core.trace.information import query_information
 from triattn_core.views.lib.palette import centred
-from triattn_core.views.lib.strongest import distribution_axes, empty_share, other_quantity, select_array
+from triattn_core.views.lib.strongest import (
+    distribution_axes,
+    distribution_mass,
+    empty_share,
+    other_quantity,
+    select_array,
+)
 
 LITTLE = 0.05  # bits: below, a map's rows look alike
 
@@ -34,7 +40,8 @@ def read(trace: AttentionTrace, choice: Choice, cell: dict[str, int]) -> dict[st
     fixed = {axis: position for axis, position in cell.items() if axis not in axes}
     counts = {axis: cell_counts(trace.site(choice.site), axis) for axis in fixed}
     part = float(np.prod([count[fixed[axis]] / count.sum() for axis, count in counts.items()]))
-    part /= (1 - empty_share(trace, choice)) or 1.0  # rows that a mask leaves nothing hold no mass
+    filled, mass = 1 - empty_share(trace, choice), distribution_mass(trace, choice)  # masked rows hold no mass
+    part /= mass or 1.0
     choice = replace(choice, index=(*choice.index, *fixed.items()))
     at = {axis: position for axis, position in cell.items() if axis in axes}
     row = select_array(trace, choice)
@@ -46,7 +53,7 @@ def read(trace: AttentionTrace, choice: Choice, cell: dict[str, int]) -> dict[st
     if weight is not None:
         facts["weight"] = float(weight.isel(at))
         facts["share"] = facts["weight"] * part
-        facts["against"] = facts["weight"] / even(row, at) * open_
+        facts["against"] = facts["weight"] / even(row, at) * open_ * ((filled / mass) if mass else 1.0)
     if relevance is not None:
         facts["relevance"] = nan if masked else float(centred(relevance).isel(at))
         facts["raw"] = float(relevance.isel(at))

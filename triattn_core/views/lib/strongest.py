@@ -19,6 +19,7 @@ from triattn_core.views.lib.palette import centred
 AXES = ("query", "key", "context")
 _NUMBERED = re.compile(r"(turn|sentences?) (\d.*)")
 SMALL = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+SUM_TOLERANCE = 1e-3  # by which a sum of weights may miss one
 
 
 def words(array: xr.DataArray, texts: Mapping[str, str], axis: str) -> list[str]:
@@ -123,7 +124,26 @@ def held(weight: xr.DataArray, axes: Sequence[str]) -> xr.DataArray:
 
 def shares(trace: AttentionTrace, choice: Choice, weight: xr.DataArray) -> xr.DataArray:
     """`held`, of the mass that there is: a row that a mask leaves nothing holds none."""
-    return held(weight, distribution_axes(trace, choice)) / ((1 - empty_share(trace, choice)) or 1.0)
+    return held(weight, distribution_axes(trace, choice)) / (distribution_mass(trace, choice) or 1.0)
+
+
+def sums_to_one(trace: AttentionTrace, choice: Choice) -> bool:
+    """Whether the weights of each distribution sum to one, or to zero where a mask leaves nothing.  A model's do; those
+    of an array of yours are added up."""
+    weight = other_quantity(trace, choice, "weight")
+    if weight is None or "mechanism" in trace.meta:
+        return True
+    sums = weight.sum(distribution_axes(trace, choice), dtype=np.float64).values
+    return bool((np.abs(sums[sums != 0] - 1) <= SUM_TOLERANCE).all())
+
+
+def distribution_mass(trace: AttentionTrace, choice: Choice) -> float:
+    """The mean mass of a distribution: the share of those that a mask leaves something, or what weights that do not sum
+    to one sum to."""
+    weight = other_quantity(trace, choice, "weight")
+    if weight is None or sums_to_one(trace, choice):
+        return 1 - empty_share(trace, choice)
+    return float(held(weight, distribution_axes(trace, choice)).sum(dtype=np.float64))
 
 
 def strongest(trace: AttentionTrace, choice: Choice, n: int | None = None, hide_special: bool = False) -> pd.DataFrame:
@@ -177,4 +197,4 @@ def _shares_at(trace: AttentionTrace, choice: Choice, weight: xr.DataArray, at: 
     for axis in set(at) - set(distribution_axes(trace, choice)):
         cells = cell_counts(weight, axis)
         weights = weights * (cells / cells.sum())[at[axis]]
-    return weights / ((1 - empty_share(trace, choice)) or 1.0)
+    return weights / (distribution_mass(trace, choice) or 1.0)
