@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from io import BytesIO
 from threading import Lock
 from typing import Any
 
 import matplotlib
 import numpy as np
+from fontTools.ttLib import TTFont
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
+from matplotlib.text import Text
 
 from triattn_core.scenes.print_plate import Look, columns_room, draw_bar, draw_plate, rows_room
 from triattn_core.scenes.print_sheet import Plate, Sheet
@@ -42,19 +44,40 @@ def render_sheet(sheet: Sheet, kind: str, dots: int = DOTS) -> bytes:
 
 
 def figure_file(draw: Callable[[], Figure], kind: str, dots: int) -> bytes:
-    """The file of a figure: svg, pdf (its fonts embedded as outlines with names, so that text can be searched), png.
-    Fonts are set while `draw` runs."""
-    there = {font.name for font in fontManager.ttflist}
+    """The file of a figure: svg, pdf (its fonts embedded, so that text can be searched), png.  Fonts are set while
+    `draw` runs.
+
+    A PDF is set in TrueType, which publishers take, where such a font has all letters; else in outlines (Type 3), for
+    Matplotlib embeds OpenType fonts with PostScript outlines so that not every viewer draws them.
+    """
+    there = {font.name: font.fname for font in fontManager.ttflist}
     wished = [*(name.strip(' "') for name in FONTS.split(",")), "Noto Sans CJK JP", "DejaVu Sans"]
     fonts = [name for name in wished if name in there]
-    settings: Any = {"svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "triattn", "font.family": fonts}
+    settings: Any = {"svg.fonttype": "none", "pdf.fonttype": 3, "svg.hashsalt": "triattn", "font.family": fonts}
     with _settings, matplotlib.rc_context(settings):
         file = BytesIO()
-        draw().savefig(file, format=kind, dpi=dots, metadata=_FACTS[kind])
+        (_draw_in_true_type(draw, there) if kind == "pdf" else draw()).savefig(
+            file, format=kind, dpi=dots, metadata=_FACTS[kind]
+        )
     if kind != "svg":
         return file.getvalue()
     # Its reader may have other fonts than this machine.
     return _FAMILY.sub(b"font-family: " + FONTS.replace('"', "'").encode(), file.getvalue())
+
+
+def _draw_in_true_type(draw: Callable[[], Figure], files: Mapping[str, str]) -> Figure:
+    """The figure in the first TrueType font of `font.family`, if it has all letters; else as it is set."""
+    for name in matplotlib.rcParams["font.family"]:
+        with TTFont(files[name], fontNumber=0, lazy=True) as font:
+            letters = set(font.getBestCmap()) if "glyf" in font else set()
+        if letters:
+            fonts = matplotlib.rcParams["font.family"]
+            matplotlib.rcParams.update({"font.family": [name], "pdf.fonttype": 42})
+            figure = draw()
+            if {ord(letter) for text in figure.findobj(Text) for letter in text.get_text()} - {10} <= letters:
+                return figure
+            matplotlib.rcParams.update({"font.family": fonts, "pdf.fonttype": 3})
+    return draw()
 
 
 def _pitch(plate: Plate) -> tuple[float, float]:
