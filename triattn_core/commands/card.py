@@ -14,6 +14,7 @@ from triattn_core.text.atomic_write import require_room
 if TYPE_CHECKING:
     from triattn_core.case_card import RenderedView
     from triattn_core.case_card.manifest import Manifest
+    from triattn_core.scenes.trace_scenes import RenderedTrace
 
 
 BEST = 3  # answers to print per checkpoint
@@ -138,9 +139,14 @@ def _remake(options: argparse.Namespace, path: Path) -> None:
     from triattn_core.case_card.manifest import read
     from triattn_core.case_card.remake import remake
     from triattn_core.scenes.runner import Models
+    from triattn_core.text.rows import read_json
 
     if options.set:
         raise ConfigError("--set: the settings of a card that is made again are those of its manifest")
+    content = read_json(path)
+    if "trace" in content and "task" not in content:
+        _remake_of_trace(options, path, content)
+        return
     recorded = read(path)
     rendered = remake(recorded, Models(options.device), str(path))
     data_file = path.parent / "data.parquet"
@@ -165,6 +171,27 @@ def _remake(options: argparse.Namespace, path: Path) -> None:
     print(f"data: {data}")
 
 
+def _remake_of_trace(options: argparse.Namespace, path: Path, content: dict) -> None:
+    """Remake the card of a trace from the trace beside its manifest, and compare its numbers with those there."""
+    from triattn_core.case_card.trace_card import FILE, draw_trace
+    from triattn_core.importers.open_file import open_file
+    from triattn_core.scenes.trace_scenes import TRACE_SCENES
+
+    view, settings = str(content.get("view")), content.get("settings")
+    if view not in TRACE_SCENES or not isinstance(settings, dict):
+        raise DataError(f"{path}: not the manifest of a trace's card: expected a view and its settings")
+    rendered = draw_trace(view, open_file(path.parent / FILE), **settings)
+    data_file = path.parent / "data.parquet"
+    difference = largest_difference(data_file, rendered) if data_file.is_file() else None
+    rendered.save(options.out)
+    if options.json:
+        furthest = {} if difference is None else {"data": difference}
+        print(json.dumps({"out": str(options.out), "view": view, "rows": len(rendered.table), "furthest": furthest}))
+        return
+    print(f"{options.out}: {view} of {content['trace']}, {len(rendered.table):,} rows")
+    print("data: not compared" if difference is None else f"data: at most {difference:.2g} from {data_file}")
+
+
 def _answers(recorded: Manifest, rendered: RenderedView) -> float:
     """The largest difference of a probability.  Raises DataError if the answers are not the recorded ones."""
     from triattn_core.case_card.manifest import manifest
@@ -175,7 +202,7 @@ def _answers(recorded: Manifest, rendered: RenderedView) -> float:
     return max(abs(x - y) for a, b in pairs for x, y in zip(a, b))
 
 
-def largest_difference(path: Path, rendered: RenderedView) -> float:
+def largest_difference(path: Path, rendered: RenderedView | RenderedTrace) -> float:
     """The largest difference of a number from that of the same cell in a stored table.  Raises DataError if the cells
     are not the same."""
     from triattn_core.analysis.mining.case_table import BYTES

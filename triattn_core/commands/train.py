@@ -19,8 +19,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of both commands."""
     text = "one or more configs; several encode their data only once if they share it"
     parser.add_argument("config", type=Path, nargs="+", metavar="CONFIG", help=text)
-    text = "folder of data sets (default: data)"
-    parser.add_argument("--data", type=Path, default=Path("data"), metavar="FOLDER", help=text)
+    text = "folder of data sets (default: data, or the working folder where there is no data)"
+    folder = Path("data") if Path("data").is_dir() else Path()
+    parser.add_argument("--data", type=Path, default=folder, metavar="FOLDER", help=text)
     text = "folder for training states and logs (default: runs)"
     parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="FOLDER", help=text)
     parser.add_argument("--resume", action="store_true", help="continue from the last complete state")
