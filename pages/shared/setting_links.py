@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import get_args
 
 import streamlit as st
@@ -35,13 +36,32 @@ def redirect_setting_names(page: StreamlitPage) -> None:
     link = {name: st.query_params.get_all(name) for name in st.query_params if name not in own_names}
     try:
         link |= write_link(validate_settings(kind, cli_settings.read(kind, pairs, task), "The link"), task)
-    except ConfigError as error:
-        notice(str(error))
+    except ConfigError:
+        notice(_describe_misfits([name for name in own_names if not _fits(kind, name, task)] or own_names))
         for name in own_names:
             del st.query_params[name]
         return
     if not set(own_names) & set(link):  # else it would lead to itself
         st.switch_page(page, query_params=link)
+
+
+def _fits(kind: type[ViewSettings], name: str, task: str) -> bool:
+    """Whether a parameter of the link can be used on its own."""
+    from triattn_core.case_card import cli_settings
+
+    try:
+        settings = cli_settings.read(kind, [f"{name}={st.query_params[name]}"], task)
+        write_link(validate_settings(kind, settings, "The link"), task)
+    except ConfigError:
+        return False
+    return True
+
+
+def _describe_misfits(names: Sequence[str]) -> str:
+    """A sentence on parameters of the link that cannot be used."""
+    values = {name: st.query_params[name] for name in names}
+    parts = [f"“{name}” is {value[:40]!r}" if value else f"“{name}” is empty" for name, value in values.items()]
+    return f"In the link {', '.join(parts)}, which cannot be used on this page; it opens without."
 
 
 def _is_setting(name: str, kind: type[ViewSettings]) -> bool:

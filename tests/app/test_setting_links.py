@@ -34,9 +34,19 @@ def test_both_spellings_open_the_same(page: str) -> None:
     assert not first.info and not second.info
 
 
-def test_a_setting_that_does_not_fit_is_said() -> None:
-    app = opened("cube", wait=400, **TEXTS, query="letters")
-    assert ["The link: query" in info.value.replace("\\", "") for info in app.info] == [True] and not app.exception
+MISFITS = [
+    ("cube", {"query": "letters"}, "“query” is 'letters'"),
+    ("cube", {"site": ""}, "“site” is empty"),
+    ("cube", {"site": "layer.9", "query": "words"}, "“site” is 'layer.9'"),
+    ("context", {"way": "sideways"}, "“way” is 'sideways'"),
+]
+
+
+@pytest.mark.parametrize(("page", "link", "part"), MISFITS)
+def test_a_setting_that_does_not_fit_is_said_in_a_sentence(page: str, link: dict, part: str) -> None:
+    app = opened(page, wait=400, **TEXTS, **link)
+    (text,) = (info.value.replace("\\", "") for info in app.info)
+    assert text == f"In the link {part}, which cannot be used on this page; it opens without." and not app.exception
 
 
 @pytest.mark.parametrize("cell", ["2.1.3", "2"])

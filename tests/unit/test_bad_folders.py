@@ -84,6 +84,18 @@ def test_a_bad_config_is_one_bad_card(checkpoint_folder, what, capsys):
     assert main(["verify", "broken"]) == 1 and "Traceback" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["layers", "heads"])
+def test_true_is_no_number_of_layers_for_those_who_list_and_those_who_load(checkpoint_folder, name, capsys):
+    """Nothing else is wrong with the config."""
+    model = json.loads((checkpoint_folder / "broken" / "config.json").read_text("utf-8"))["model"]
+    break_config(checkpoint_folder / "broken", {"model": model | {name: True}})
+    assert [entry.problem is None for entry in list_checkpoints()] == [False, True]
+    row = checkpoint_folder.parent / "row.json"
+    row.write_text('{"text_a": "a b", "text_b": "c"}', "utf-8")
+    assert main(["explain", "broken", str(row)]) == 1
+    assert f"model.{name}" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("what", ["deep", "layers true"])
 def test_the_checkpoints_page_shows_the_others(checkpoint_folder, what):
     break_config(checkpoint_folder / "broken", CONFIGS[what])
@@ -133,6 +145,8 @@ def test_a_named_pipe_is_no_file_and_nobody_waits_for_it(checkpoint_folder, part
     with seconds(20):
         for entry in list_checkpoints():
             model_card(entry), pretraining_sources(entry)
+        if part == WEIGHTS:
+            assert "a pipe or device, not a file" in list_checkpoints()[0].problem
         if part in (WEIGHTS, "config.json"):
             with pytest.raises(CheckpointError):
                 load("broken")

@@ -205,7 +205,8 @@ def _parse(name: str, path: Path, stamps: tuple) -> Entry:
     """The entry of a folder, cached by `stamps`: the states of its files."""
     weights = path / WEIGHTS
     size = weights.stat().st_size if weights.is_file() else 0
-    parts, problem = {}, None if size else f"{weights}: no such file; train it, or copy the checkpoint again"
+    state = "a pipe or device, not a file" if weights.exists() and not weights.is_file() else "no such file"
+    parts, problem = {}, None if size else f"{weights}: {state}; train it, or copy the checkpoint again"
     for part in PARTS:
         file = path / part
         try:

@@ -40,8 +40,8 @@ class CoinConfig(BaseModel):
     mechanism: Literal["coin"] = "coin"
     embedding: int = Field(200, ge=1)
     hidden: int = Field(200, ge=1)
-    layers: int = Field(2, ge=1, le=12)
-    heads: int = Field(5, ge=1)
+    layers: int = Field(2, ge=1, le=12, strict=True)
+    heads: int = Field(5, ge=1, strict=True)
     dropout: float = Field(0.2, ge=0, lt=1)
     context: bool = True
     fusion: Annotated[str, one_of(FUSIONS)] = "gate"

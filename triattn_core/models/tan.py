@@ -50,8 +50,8 @@ class TanConfig(BaseModel):
     mechanism: Annotated[str, one_of(MECHANISMS)]
     similarity: str = "additive"
     value: str | None = None
-    layers: int = Field(2, ge=1, le=12)
-    heads: int = Field(12, ge=1)
+    layers: int = Field(2, ge=1, le=12, strict=True)  # true is no number
+    heads: int = Field(12, ge=1, strict=True)
     residual: bool = True  # False: the paper's plain stack, without residual connection and layer norm
     dropout: float = Field(0.1, ge=0, lt=1)
     pooled_dropout: float = Field(0.0, ge=0, lt=1)  # of whole pooled vectors; without it, attention has little to learn

@@ -34,7 +34,7 @@ class FusionSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     out: int = Field(600, ge=2)
-    heads: int = Field(8, ge=1)
+    heads: int = Field(8, ge=1, strict=True)
     masks: tuple[str, ...] = ()
     scale_t: Annotated[str, one_of(SCALES)] = "log_sigmoid"
     scale_s: Annotated[str, one_of(SCALES)] = "identity"
