@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import pickle
 from pathlib import Path
@@ -15,7 +14,6 @@ import xarray as xr
 from safetensors.torch import save_file
 
 from triattn_core.__main__ import main
-from triattn_core.commands import train
 from triattn_core.commands.open_file import split_axes
 from triattn_core.importers import trace_store
 from triattn_core.trace import AttentionTrace
@@ -228,31 +226,3 @@ def test_a_kept_trace_with_other_names_of_axes_is_another(tmp_path, monkeypatch)
     plain, named = trace_of(values), trace_of(values, names={"query": "residue i"})
     names = [trace_store.store(trace) for trace in (plain, named)]
     assert names[0] != names[1] and trace_store.load(names[1]).meta["query_name"] == "residue i"
-
-
-def test_the_card_of_a_trace_is_made_again_from_its_manifest(tmp_path, capsys):
-    own = trace_of(VALUES[0], axes=("query", "key", "context"), quantity="weight")
-    own.save(tmp_path / "own.nc")
-    assert main(["card", "cube", str(tmp_path / "own.nc"), "--out", str(tmp_path / "card.zip")]) == 0
-    with ZipFile(tmp_path / "card.zip") as card:
-        card.extractall(tmp_path / "card")
-    manifest = tmp_path / "card" / "manifest.json"
-    assert main(["card", str(manifest), "--out", str(tmp_path / "again.zip")]) == 0
-    assert "data: at most 0 from" in capsys.readouterr().out
-    assert (tmp_path / "again.zip").read_bytes() == (tmp_path / "card.zip").read_bytes()
-    manifest.write_text(manifest.read_text("utf-8").replace('"view": "cube"', '"view": "cubes"'), "utf-8")
-    assert main(["card", str(manifest), "--out", str(tmp_path / "third.zip")]) == 1
-    assert "not the manifest of a trace's card" in capsys.readouterr().err
-
-
-def test_without_a_data_folder_rows_are_looked_for_in_the_working_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert parser_of("train", train.train_arguments).parse_args(["config.json"]).data == Path()
-    (tmp_path / "data").mkdir()
-    assert parser_of("train", train.train_arguments).parse_args(["config.json"]).data == Path("data")
-
-
-def parser_of(name, add_arguments) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(name)
-    add_arguments(parser)
-    return parser

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
 from matplotlib.image import imread
 from pypdf import PdfReader
 
@@ -19,7 +18,6 @@ from triattn_core.case_card import draw
 from triattn_core.case_card.paper import PaperFigure
 from triattn_core.case_card.trace_card import paper_of
 from triattn_core.errors import ConfigError
-from triattn_core.scenes import print_render
 from triattn_core.scenes.print_settings import print_settings
 from triattn_core.scenes.trace_scenes import draw_trace
 from triattn_core.tasks import TASKS
@@ -229,28 +227,3 @@ def test_a_saved_trace_has_figures_and_a_card(tmp_path, capsys, monkeypatch):
     assert "heads of array" in capsys.readouterr().out
     assert main(["card", "coin", "trace.nc", "--out", "b.zip"]) != 0
     assert "no view 'coin' of a trace alone" in capsys.readouterr().err
-
-
-def embedded_fonts(pdf: bytes) -> list[tuple[str, bytes]]:
-    """The subtype of each font, and how its TrueType file begins; empty where it has none."""
-    fonts = []
-    for font in PdfReader(io.BytesIO(pdf)).pages[0]["/Resources"]["/Font"].values():
-        about = font.get_object()
-        inner = about["/DescendantFonts"][0].get_object() if "/DescendantFonts" in about else about
-        file = inner["/FontDescriptor"].get_object().get("/FontFile2") if "/FontDescriptor" in inner else None
-        fonts.append((about["/Subtype"], file.get_object().get_data()[:4] if file else b""))
-    return fonts
-
-
-@pytest.mark.parametrize(
-    ("words", "subtypes"), [("Which browser", {"/Type0", "/TrueType"}), ("哪个浏览器", {"/Type3"})]
-)
-def test_a_pdf_embeds_truetype_or_outlines_that_every_viewer_draws(words, subtypes):
-    def draw():
-        figure = Figure((3.3, 1))
-        figure.text(0.1, 0.5, words)
-        return figure
-
-    fonts = embedded_fonts(print_render.figure_file(draw, "pdf", 72))
-    assert fonts and {subtype for subtype, _ in fonts} <= subtypes
-    assert all(start in (b"", bytes([0, 1, 0, 0]), b"true") for _, start in fonts)  # not OTTO, which is no TrueType

@@ -12,7 +12,6 @@ import pytest
 import xarray as xr
 
 from tests.oracles import living
-from triattn_core import trace_of
 from triattn_core.analysis.maps.strongest_head import most_context
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace, Choice
@@ -190,25 +189,6 @@ def test_the_largest_cube_fits_a_megabyte():
     text = " ".join(f"{i:02d}" for i in range(64))
     trace = make(word, other, [special, *word, special, *other, special], heads=1, texts={"a": text, "b": text})
     assert len(json.dumps(dict(cube.figure(trace, head(0), exact=False).payload))) < 900_000
-
-
-@pytest.mark.parametrize("sums", [np.full(6, 500.0), np.linspace(0.5, 1.5, 6)])
-def test_shares_of_weights_that_do_not_sum_to_one_are_of_their_own_mass(sums):
-    weights = np.random.default_rng(0).random((6, 5, 4))
-    weights *= sums[:, None, None] / weights.sum((1, 2), keepdims=True)
-    own = trace_of(weights, axes=("query", "key", "context"), quantity="weight")
-    choice = Choice(next(iter(own.sites)))
-    payload = cube.figure(own, choice).payload
-    assert payload["unnormalised"] and payload["rows"] == pytest.approx(weights.sum(), rel=1e-5)
-    assert payload["triples"]["share"][0] == pytest.approx(weights.max() / weights.sum(), rel=1e-5)
-    assert payload["uniform"] == payload["even"] == pytest.approx(weights.mean(), rel=1e-5)
-    assert strongest(own, choice)["share"].sum() == pytest.approx(1.0)
-    facts = cell.read(own, choice, {"query": 1, "key": 2, "context": 3})
-    assert facts["share"] == pytest.approx(weights[1, 2, 3] / weights.sum(), rel=1e-5)
-    assert facts["against"] == pytest.approx(weights[1, 2, 3] / weights.mean(), rel=1e-5)
-    normal = trace_of(weights / weights.sum((1, 2), keepdims=True), axes=own.site(choice.site).dims, quantity="weight")
-    payload = cube.figure(normal, choice).payload
-    assert "unnormalised" not in payload and payload["rows"] == 6 and payload["uniform"] == 1 / 20
 
 
 def test_points_are_the_strongest_cells_with_their_share(trace):

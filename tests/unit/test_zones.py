@@ -41,7 +41,7 @@ ZONES = {
     ),
     "trace": Zone(
         ("triattn_core/trace", "triattn_core/errors.py", "triattn_core/cached.py", "triattn_core/case_book"),
-        words("numpy xarray pandas sqlalchemy"),
+        words("numpy xarray h5netcdf pandas sqlalchemy"),
         words("trace text"),  # text: sentences and phrases of a text, which tokens are grouped by
         words("torch plotly altair streamlit"),
     ),
@@ -54,7 +54,7 @@ ZONES = {
     # What joins models and views.
     "scenes": Zone(
         ("triattn_core/scenes",),
-        words("numpy pandas xarray pydantic matplotlib vl_convert"),
+        words("numpy pandas xarray pydantic matplotlib fontTools vl_convert"),
         words("text trace tensor views scenes"),
         words("streamlit"),
     ),
