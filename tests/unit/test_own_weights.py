@@ -29,6 +29,7 @@ def test_shares_of_weights_that_do_not_sum_to_one_are_of_their_own_mass(sums):
     assert payload["unnormalised"] and payload["rows"] == pytest.approx(weights.sum(), rel=1e-5)
     assert payload["triples"]["share"][0] == pytest.approx(weights.max() / weights.sum(), rel=1e-5)
     assert payload["uniform"] == payload["even"] == pytest.approx(weights.mean(), rel=1e-5)
+    assert payload["scale"]["uniform"] == pytest.approx(weights.mean(), rel=1e-5)
     assert strongest(own, choice)["share"].sum() == pytest.approx(1.0)
     facts = cell.read(own, choice, {"query": 1, "key": 2, "context": 3})
     assert facts["share"] == pytest.approx(weights[1, 2, 3] / weights.sum(), rel=1e-5)

@@ -13,7 +13,15 @@ from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.axis_labels import axis_labels
 from triattn_core.views.lib.content_words import content_words
 from triattn_core.views.lib.palette import LogScale, Scale, SignedScale
-from triattn_core.views.lib.strongest import distribution_axes, other_quantity, select_array, strongest, visible
+from triattn_core.views.lib.strongest import (
+    distribution_axes,
+    distribution_mass,
+    other_quantity,
+    select_array,
+    strongest,
+    sums_to_one,
+    visible,
+)
 from triattn_core.views.lib.tokens import tokens
 
 TRIPLES = 100  # how many the key "n" walks through; the inspector lists the first of them
@@ -47,7 +55,9 @@ class CubeCells:
         axes = axes_of(select_array(trace, choice))
         array = select_array(trace, choice, axes).transpose(*axes)
         positions = visible(array, hide_special) | {axis: np.array(places) for axis, places in order.items()}
-        cells = int(np.prod([array.sizes[axis] for axis in distribution_axes(trace, choice)]))
+        cells = float(np.prod([array.sizes[axis] for axis in distribution_axes(trace, choice)]))
+        if not sums_to_one(trace, choice):
+            cells /= distribution_mass(trace, choice)  # uniform is then the mean weight
         weights = array.attrs["quantity"] == "weight"
         scale: Scale = LogScale.fit(array.values, cells) if weights else SignedScale.of(array.values)
         roles = axis_labels(trace)

@@ -118,14 +118,14 @@ class LogScale:
     steps = 256
 
     @classmethod
-    def of(cls, weights: np.ndarray, cells: int) -> LogScale:
+    def of(cls, weights: np.ndarray, cells: int | float) -> LogScale:
         """From a seventh of the uniform weight `1 / cells` to the largest weight."""
-        uniform = 1 / max(cells, 1)
+        uniform = 1 / (cells or 1)
         top = float(np.max(weights, initial=uniform))
         return cls(uniform / 7, max(top, uniform), uniform)
 
     @classmethod
-    def fit(cls, weights: np.ndarray, cells: int) -> LogScale:
+    def fit(cls, weights: np.ndarray, cells: int | float) -> LogScale:
         """As `of`, but where attention is diffuse from the smallest weight, and never over less than a factor of four.
 
         Else a map near uniform would be dark all over; a flat one now takes the middle of the ramp.  The scale ends at
