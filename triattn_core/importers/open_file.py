@@ -8,6 +8,7 @@ from typing import Any
 
 from triattn_core.errors import TraceError
 from triattn_core.importers.array_files import read_array
+from triattn_core.importers.hdf5_check import require_readable
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.array_axes import AxesError
 from triattn_core.trace.open import trace_of
@@ -32,6 +33,7 @@ def open_file(
     """
     path = Path(path)
     if path.suffix == ".nc" and path.is_file():
+        require_readable(path)
         try:
             return AttentionTrace.load(path)
         except TraceError:

@@ -10,6 +10,8 @@ from pathlib import Path
 import h5netcdf
 import xarray as xr
 
+DEEPEST = 16  # groups within each other; in a damaged file a group may be within itself
+
 
 class _File(h5netcdf.File):
     """A file that Python can also close where opening it failed half-way: h5netcdf's own prints an AttributeError."""
@@ -34,4 +36,7 @@ def open_groups(path: Path) -> Iterator[dict[str, xr.Dataset]]:
 def _groups(name: str, group: h5netcdf.Group) -> Iterator[tuple[str, h5netcdf.Group]]:
     yield name, group
     for child in group.groups:
-        yield from _groups(f"{name}/{child}".strip("/"), group.groups[child])
+        path = f"{name}/{child}".strip("/")
+        if path.count("/") >= DEEPEST:
+            raise ValueError(f"more than {DEEPEST} groups within each other")
+        yield from _groups(path, group.groups[child])
