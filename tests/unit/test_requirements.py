@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LINE = re.compile(r"(?P<name>[A-Za-z0-9-]+)(\[[a-z]+\])?==(?P<version>\S+) +# .+")
 FILES = [f"requirements{part}.txt" for part in ("", "-dev", "-scale", "-notebook", "-train")]
 # Loaded by name, never by an import of ours.
-BACKENDS = {"h5py"}
+BACKENDS: set[str] = set()
 OPTIONAL = {"ray", "anywidget", "traitlets"}  # imported where `--engine ray` or a widget asks for them
 EXTRAS = ("requirements-notebook.txt", "requirements-train.txt")  # not installed everywhere
 

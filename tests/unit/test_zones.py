@@ -72,7 +72,7 @@ ZONES = {
     "tensor": Zone(
         ("triattn_core",),
         words("numpy pandas xarray scipy torch transformers tokenizers safetensors accelerate captum pydantic psutil")
-        | words("jaxtyping rich typer tqdm pyarrow ray filelock"),
+        | words("jaxtyping rich typer tqdm pyarrow ray filelock h5py"),
         words("text trace tensor"),
         words("plotly altair streamlit"),
     ),
