@@ -66,18 +66,16 @@ def figure_file(draw: Callable[[], Figure], kind: str, dots: int) -> bytes:
 
 
 def _draw_in_true_type(draw: Callable[[], Figure], files: Mapping[str, str]) -> Figure:
-    """The figure in the first TrueType font of `font.family`, if it has all letters; else as it is set."""
+    """The figure in the first TrueType font of `font.family` that has all its letters; else as it is set."""
+    figure = draw()
+    letters = {ord(letter) for text in figure.findobj(Text) for letter in text.get_text() if letter != "\n"}
     for name in matplotlib.rcParams["font.family"]:
         with TTFont(files[name], fontNumber=0, lazy=True) as font:
-            letters = set(font.getBestCmap()) if "glyf" in font else set()
-        if letters:
-            fonts = matplotlib.rcParams["font.family"]
+            fits = "glyf" in font and letters <= set(font.getBestCmap())
+        if fits:
             matplotlib.rcParams.update({"font.family": [name], "pdf.fonttype": 42})
-            figure = draw()
-            if {ord(letter) for text in figure.findobj(Text) for letter in text.get_text()} - {10} <= letters:
-                return figure
-            matplotlib.rcParams.update({"font.family": fonts, "pdf.fonttype": 3})
-    return draw()
+            return draw()
+    return figure
 
 
 def _pitch(plate: Plate) -> tuple[float, float]:
