@@ -49,7 +49,7 @@ def test_the_maxout_network_is_that_of_the_paper():
     module = Maxout(D).double()
     weights = {name: tensor.numpy() for name, tensor in module.state_dict().items()}
     U, state, guess = (torch.randn(2, *size, dtype=torch.float64) for size in ((M, 2 * D), (D,), (4 * D,)))
-    scores = module(U, state, guess)
+    scores = module(module.of_words(U), state, guess)
     for row, place in ((0, 0), (0, M - 1), (1, 3)):
         expected = oracle.maxout(U[row, place].numpy(), state[row].numpy(), guess[row].numpy(), weights, POOL)
         assert scores[row, place].item() == pytest.approx(expected, abs=1e-12)

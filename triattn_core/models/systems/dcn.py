@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import pad
+from torch.nn.functional import linear, pad
 
+from triattn_core.attention.dropout import Dropout
 from triattn_core.attention.qa import QaMatrix
 from triattn_core.attention.qa_flows import coattention
 from triattn_core.attention.states import States
@@ -30,14 +31,19 @@ class Maxout(nn.Module):
         self.given = nn.Linear(5 * d, d, bias=False)
         self.one, self.two, self.both = nn.Linear(3 * d, POOL * d), nn.Linear(d, POOL * d), nn.Linear(2 * d, POOL)
 
-    def forward(self, U: Tensor, state: Tensor, guess: Tensor) -> Tensor:
-        """[B, M] of U [B, M, 2d], the decoder's state [B, d] and both guessed words [B, 4d]."""
+    def of_words(self, U: Tensor) -> Tensor:
+        """The part of the first layer that every guess shares: [B, M, POOL * d] of U [B, M, 2d]."""
+        return linear(U, self.one.weight[:, : 2 * self.d])
+
+    def forward(self, words: Tensor, state: Tensor, guess: Tensor) -> Tensor:
+        """[B, M] of `of_words(U)`, the decoder's state [B, d] and both guessed words [B, 4d]."""
         r = torch.tanh(self.given(torch.cat([state, guess], -1)))
-        first = self._most(self.one(torch.cat([U, r[:, None].expand(-1, U.shape[1], -1)], -1)))
-        second = self._most(self.two(first))
+        of_guess = linear(r, self.one.weight[:, 2 * self.d :], self.one.bias)
+        first = self._pool(words + of_guess[:, None])
+        second = self._pool(self.two(first))
         return self.both(torch.cat([first, second], -1)).amax(-1)
 
-    def _most(self, x: Tensor) -> Tensor:
+    def _pool(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (POOL, self.d)).amax(-2)
 
 
@@ -47,7 +53,7 @@ class Dcn(Answering):
     def __init__(self, config: ReaderConfig, words: int):
         super().__init__()
         d = config.hidden
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.project, self.encode = nn.Linear(words, config.width), Recurrent(nn.LSTM, config.width, d)
         self.asked = nn.Linear(d, d)
         self.sentinels = nn.Parameter(torch.randn(2, d) / d**0.5)  # of the passage, of the question
@@ -80,11 +86,12 @@ class Dcn(Answering):
         rows, least = torch.arange(len(U), device=U.device), torch.finfo(U.dtype).min / 2
         first, last = keep.int().argmax(1), keep.shape[1] - 1 - keep.flip(1).int().argmax(1)
         state = U.new_zeros(len(U), self.decode.hidden_size), U.new_zeros(len(U), self.decode.hidden_size)
+        start_words, end_words = self.start.of_words(U), self.end.of_words(U)
         for _ in range(GUESSES):
             guess = torch.cat([U[rows, first], U[rows, last]], -1)
             state = self.decode(guess, state)
-            start = self.start(U, state[0], guess)
+            start = self.start(start_words, state[0], guess)
             first = start.masked_fill(~keep, least).argmax(1)
-            end = self.end(U, state[0], torch.cat([U[rows, first], U[rows, last]], -1))
+            end = self.end(end_words, state[0], torch.cat([U[rows, first], U[rows, last]], -1))
             last = end.masked_fill(~keep, least).argmax(1)
         return torch.stack([start, end], -1)

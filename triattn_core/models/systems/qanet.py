@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu, scaled_dot_product_attention
 
+from triattn_core.attention.dropout import Dropout
 from triattn_core.attention.multi_head import sinusoids
 from triattn_core.attention.qa import QaMatrix
 from triattn_core.attention.qa_flows import context_query
@@ -63,7 +64,7 @@ class Block(nn.Module):
         parts = [*(Convolution(d, kernel) for _ in range(convolutions)), SelfAttention(d), FeedForward(d)]
         self.parts = nn.ModuleList(parts)
         self.norms = nn.ModuleList(nn.LayerNorm(d) for _ in parts)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, keep: Tensor) -> Tensor:
         x = x + sinusoids(token_positions(keep), x.shape[-1]).to(x.dtype)
@@ -80,7 +81,7 @@ class Qanet(Answering):
     def __init__(self, config: ReaderConfig, words: int):
         super().__init__()
         d = config.hidden
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.project, self.highway = nn.Linear(words, config.width), Highway(config.width)
         self.widen, self.encode = nn.Linear(config.width, d), Block(d, 4, 7, config.dropout)
         self.attention = QaMatrix(d, config.similarity)
