@@ -7,9 +7,15 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.shared import qa_models, token_grouping, url_state
+from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes.similarity import Settings
-from triattn_core.views.similarity import SCALES
+from triattn_core.views.similarity import OVER_PASSAGE, SCALES
+
+
+def attends_both_ways(entry: Entry) -> bool:
+    """Whether question words attend to the passage too."""
+    return metadata.model_setting(entry, "mechanism") != "baseline"
 
 
 def pick(entries: Sequence[Entry]) -> tuple[list[Entry], Settings]:
@@ -18,7 +24,8 @@ def pick(entries: Sequence[Entry]) -> tuple[list[Entry], Settings]:
     before = st.container(width="content", key="quantities")
     grouping = token_grouping.controls(token_grouping.PASSAGE, hide=False, note=token_grouping.TERMS)
     with before:
-        quantities = list(SCALES)["query" in grouping.folds :]
+        quantities = [name for name in SCALES if name != OVER_PASSAGE or all(map(attends_both_ways, chosen))]
+        quantities = quantities["query" in grouping.folds :]
         quantity = url_state.segments("Quantity", quantities, "quantity", quantities.index("centred"))
     scales = ["one each", "shared"]
     shared = len(chosen) > 1 and url_state.segments("Colour scale", scales, "scale") == "shared"

@@ -37,10 +37,26 @@ def test_flows_are_those_of_the_papers(flow):
     keeps = [
         torch.arange(size) < torch.tensor([[length[side]] for length in LENGTHS]) for side, size in ((0, M), (1, N))
     ]
-    output = getattr(qa_flows, flow)(H, U, 3 * S, *keeps)
+    with recording() as record:
+        output = getattr(qa_flows, flow)(H, U, 3 * S, *keeps)
+    back = record.sites[qa_flows.OVER_PASSAGE]
+    assert back.sums_over == ("query",)
     for row, (m, n) in enumerate(LENGTHS):
         expected = getattr(oracle, flow)(H[row, :m].numpy(), U[row, :n].numpy(), 3 * S[row, :m, :n].numpy())
         np.testing.assert_allclose(output[row, :m].numpy(), expected, atol=1e-12)
+        weights = back.tensor[row, :m] if back.tensor.ndim == 2 else back.tensor[row, :m, :n]
+        np.testing.assert_allclose(weights, oracle.over_passage(flow, 3 * S[row, :m, :n].numpy()), atol=1e-12)
+
+
+def test_sentinels_are_not_shown_but_keep_their_share():
+    draw = torch.Generator().manual_seed(3)
+    passage, question, L = (torch.randn(1, *size, generator=draw) for size in ((M, D), (N, D), (M, N)))
+    keeps = torch.ones(1, M, dtype=torch.bool), torch.ones(1, N, dtype=torch.bool)
+    with recording() as record:
+        qa_flows.coattention(passage, question, L, *keeps, beyond=1)
+    back = record.sites[qa_flows.OVER_PASSAGE]
+    assert back.tensor.shape == (1, M - 1, N - 1) and back.sums_over == ()
+    np.testing.assert_allclose(back.tensor[0], L[0].softmax(0)[:-1, :-1], atol=1e-6)
 
 
 @torch.no_grad()
@@ -96,7 +112,9 @@ def test_recording_changes_nothing_and_shows_the_words_alone(name):
     with recording() as record:
         assert torch.equal(module(given), plain)
     parts = {f"{part}/{what}" for part in ("attention", "start", "end") for what in ("relevance", "weight")}
-    assert set(record.sites) == parts
+    assert set(record.sites) == parts | {qa_flows.OVER_PASSAGE}
+    back = record.sites[qa_flows.OVER_PASSAGE]
+    assert back.tensor.shape == ((B, M) if name == "bidaf" else (B, M, N))
     scores, weights = (record.sites[f"attention/{what}"] for what in ("relevance", "weight"))
     assert scores.tensor.shape == weights.tensor.shape == (B, M, N)
     sums = weights.tensor.sum(-1)

@@ -23,6 +23,13 @@ def softmax(values) -> list[float]:
     return [power / math.fsum(powers) for power in powers]
 
 
+def over_passage(name: str, S: Array) -> Array:
+    """How a question word attends to the passage [m, n]; with `attention_flow` all do alike: [m]."""
+    if name == "attention_flow":
+        return np.array(softmax([max(row) for row in S]))
+    return np.array([softmax([S[i, j] for i in range(len(S))]) for j in range(len(S[0]))]).T
+
+
 def mean(weights, vectors) -> list[float]:
     return [math.fsum(w * v[d] for w, v in zip(weights, vectors, strict=True)) for d in range(len(vectors[0]))]
 

@@ -28,6 +28,17 @@ NAMES = ("cosine", "dot", "general3", "scaled_dot", "t_trilinear", "trilinear")
 O_1 = "trilinear"  # this one there is twice
 
 
+def make_system(root: Path, mechanism: str, similarity: str) -> None:
+    """In `root` an untrained reader `squad-<mechanism>-<similarity>`, with the encoder if that is not there."""
+    torch.manual_seed(17)
+    if not (root / "encoders" / "minilm-en").is_dir():
+        make_encoder("minilm-en", root / "encoders" / "minilm-en")
+    model = MODEL | {"mechanism": mechanism, "similarity": similarity}
+    config = ReaderCheckpoint.model_validate(CONFIG | {"model": model})
+    name = f"squad-{mechanism}-{similarity.replace('_', '-')}"
+    bundle.save(root / name, config, kinds.build(config, HIDDEN))
+
+
 def make_checkpoints(root: Path, names: tuple[str, ...] = NAMES) -> Path:
     """`root` with the English encoder and a reader of each function in O_2, `squad-general3`; and one in O_1."""
     torch.manual_seed(17)

@@ -2,7 +2,8 @@
 attention.  S may come from any of `qa_similarity`; Table 4 of the T-trilinear paper uses its own.
 
 All take H [B, M, d] and U [B, N, d] with keep-masks (True = a real word) and are differentiable; masked words have no
-effect.
+effect.  Each attends both ways: the weights of a passage word over the question are tapped where S is (`qa.QaMatrix`),
+those over the passage here.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from triattn_core.attention.qa import AXES
 from triattn_core.attention.softmax import kept_softmax, masked_softmax
+from triattn_core.attention.tap import tap
 
 Words = Float[Tensor, "B M d"]
 Asked = Float[Tensor, "B N d"]
 Keep = Bool[Tensor, "B _"]
+OVER_PASSAGE = "attention/over_passage/weight"  # site
 
 
 def attention_flow(
@@ -28,17 +32,24 @@ def attention_flow(
     """
     summary = masked_softmax(S, question) @ U
     greatest = S.masked_fill(~question[:, None, :], torch.finfo(S.dtype).min / 2).amax(-1)
-    back = kept_softmax(greatest, passage)[:, None, :] @ H
+    over_passage = kept_softmax(greatest, passage)
+    tap(OVER_PASSAGE, over_passage, ("query",), "weight", ("query",))
+    back = over_passage[:, None, :] @ H
     return torch.cat([H, summary, H * summary, H * back], -1)
 
 
-def coattention(D: Words, Q: Asked, L: Float[Tensor, "B M N"], passage: Keep, question: Keep) -> Float[Tensor, "B M _"]:
+def coattention(
+    D: Words, Q: Asked, L: Float[Tensor, "B M N"], passage: Keep, question: Keep, beyond: int = 0
+) -> Float[Tensor, "B M _"]:
     """`C^D = [Q; C^Q] A^D` [B, M, 2d] with `C^Q = D A^Q` (Xiong et al. 2017, section 2.2).
 
-    A^Q: the softmax of a column of L, over the passage; A^D: of a row, over the question.  Sentinels, if any, are the
-    last words of D and Q.
+    A^Q: the softmax of a column of L, over the passage; A^D: of a row, over the question.  beyond: how many sentinels
+    are the last words of D and of Q; they are not tapped, so the tapped weights lack their share.
     """
-    of_question = masked_softmax(L.mT, passage) @ D
+    over_passage = masked_softmax(L.mT, passage)
+    m, n = (size - beyond for size in L.shape[-2:])
+    tap(OVER_PASSAGE, over_passage.mT[:, :m, :n], AXES, "weight", () if beyond else ("query",))
+    of_question = over_passage @ D
     return masked_softmax(L, question) @ torch.cat([Q, of_question], -1)
 
 
@@ -50,5 +61,6 @@ def context_query(
     S_row is S with a softmax over the question, S_column with one over the passage.
     """
     row, column = masked_softmax(S, question), masked_softmax(S.mT, passage)
+    tap(OVER_PASSAGE, column.mT, AXES, "weight", ("query",))
     a, b = row @ Q, row @ (column @ C)
     return torch.cat([C, a, C * a, C * b], -1)

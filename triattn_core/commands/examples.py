@@ -95,6 +95,8 @@ def explain(options: argparse.Namespace) -> None:
         print(f"{value:+.6g}  {name}")
     if terms:
         print("{score:.6g}  score of {words}\n{weight:.6g}  weight, rank {rank} of {of}".format(**terms))
+    if "over_passage" in terms:
+        print("{weight:.6g}  weight over the passage, rank {rank} of {of}".format(**terms["over_passage"]))
     for site in () if cells or terms else sorted(trace.sites):
         array = trace.sites[site]
         print(f"{site}  {' x '.join(f'{axis} {size}' for axis, size in array.sizes.items())}")

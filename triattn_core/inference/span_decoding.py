@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from triattn_core.attention.qa_flows import OVER_PASSAGE
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import InputError
 from triattn_core.inference.batch import collate
@@ -132,6 +133,8 @@ def cell_facts(trace: AttentionTrace, terms: Mapping[str, np.ndarray], query: in
     score; centred: the score minus the mean of its row; weight; rank: of the weight in its row, largest first; of: the
     row's length; terms: [name, value]; alike: names of the terms without u, which are equal along a row and cancel in
     the softmax; dimensions: the largest products, as (index of the term, dimension, value); width: d.
+    over_passage: the weight of the passage word for the question word, with its rank among passage words; only of
+    readers whose question words attend too.
     """
     sites = (trace.site(f"attention/{name}").transpose("query", "key") for name in ("weight", "relevance"))
     weights, scores = (array.values[query].astype(np.float64) for array in sites)
@@ -148,4 +151,13 @@ def cell_facts(trace: AttentionTrace, terms: Mapping[str, np.ndarray], query: in
         "alike": [name for name in terms if not QUESTION.search(name)],
         "dimensions": sorted(products, key=lambda product: -abs(product[2]))[:DIMENSIONS],
         "width": len(next(iter(terms.values()))),
-    }
+    } | _over_passage(trace, query, key)
+
+
+def _over_passage(trace: AttentionTrace, query: int, key: int) -> dict[str, dict]:
+    if OVER_PASSAGE not in trace.sites:
+        return {}
+    array = trace.site(OVER_PASSAGE)
+    weights = (array.isel(key=key) if "key" in array.dims else array).values.astype(np.float64)
+    rank = int((weights > weights[query]).sum()) + 1
+    return {"over_passage": {"weight": float(weights[query]), "rank": rank, "of": len(weights)}}

@@ -33,7 +33,9 @@ class Settings(GroupingSettings):
     titles: what the functions are called; None is as the page does where no others are there.
     passage, question: to what their words fold.  cell: positions of passage word, question word and function."""
 
-    quantity: Literal["relevance", "centred", "weight"] = "centred"  # else what functions share hides how they differ
+    quantity: Literal["relevance", "centred", "weight", "over passage"] = (
+        "centred"  # else what functions share hides how they differ
+    )
     shared: bool = False
     part: int | None = Field(None, ge=1)
     titles: tuple[str, ...] | None = None

@@ -72,7 +72,7 @@ class Dcn(Answering):
     def scores(self, passage: States, question: States) -> Tensor:
         D, Q = (self._append_sentinel(text, end) for text, end in zip((passage, question), self.sentinels))
         L = self.attention(D, Q, beyond=1)
-        coattended = coattention(D.vectors, Q.vectors, L, D.keep, Q.keep)[:, :-1]
+        coattended = coattention(D.vectors, Q.vectors, L, D.keep, Q.keep, beyond=1)[:, :-1]
         U = self.fuse(self.dropout(torch.cat([passage.vectors, coattended], -1)), passage.keep)
         return self._decode(U, passage.keep)
 

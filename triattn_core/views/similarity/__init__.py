@@ -2,6 +2,7 @@
 
 from triattn_core.views.similarity.figure import MOST, SCRIPT, STYLE, figure
 from triattn_core.views.similarity.panels import (
+    OVER_PASSAGE,
     SCALES,
     SYSTEMS,
     FunctionPanel,
@@ -18,6 +19,7 @@ from triattn_core.views.similarity.table import table
 __all__ = [
     "ENDS",
     "MOST",
+    "OVER_PASSAGE",
     "PARTS",
     "FunctionPanel",
     "SAME",

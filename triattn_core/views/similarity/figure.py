@@ -19,7 +19,7 @@ from triattn_core.views.lib.canvas import Canvas, script, style
 from triattn_core.views.lib.palette import Scale, pack, scale_payload, theme_payload
 from triattn_core.views.lib.tokens import cell_axes, named, tokens
 from triattn_core.views.similarity.marks import marks
-from triattn_core.views.similarity.panels import SCALES, FunctionPanel, first_cell, scales
+from triattn_core.views.similarity.panels import OVER_PASSAGE, SCALES, FunctionPanel, first_cell, scales
 from triattn_core.views.similarity.sentences import alt, fold_notes
 
 MOST = 4  # functions side by side
@@ -91,5 +91,6 @@ def _panel(panel: FunctionPanel, scale: Scale, levels: np.ndarray, exact: bool) 
     for end in ("start", "end"):
         payload[end] = pack(panel.site(f"{end}/weight").values.astype(np.float32))
     if exact:
-        payload |= {name: pack(panel.values_of(name).values.astype(np.float32)) for name in ("relevance", "weight")}
+        names = ["relevance", "weight", *([OVER_PASSAGE] if panel.has_over_passage else [])]
+        payload |= {name: pack(panel.values_of(name).values.astype(np.float32)) for name in names}
     return payload

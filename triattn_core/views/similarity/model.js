@@ -16,6 +16,7 @@ export function unpack(payload) {
     end: unpackFloats(one.end),
     relevance: open(one.relevance),
     weight: open(one.weight),
+    "over passage": open(one["over passage"]),
   }));
   const top = Math.max(
     ...panels.flatMap(({ start, end }) => [Math.max(...start), Math.max(...end)]),

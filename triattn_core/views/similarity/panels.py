@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import xarray as xr
 
+from triattn_core.errors import InputError
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.axes import FUNCTION_LABELS, MECHANISM_LABELS
 from triattn_core.views.lib.palette import LogScale, Scale, SignedScale, centred
@@ -18,7 +19,10 @@ SCALES = {
     "relevance": "relevance, before softmax",
     "centred": "relevance, centred per row",
     "weight": "weight, log scale",
+    "over passage": "weight over the passage, log scale",
 }
+OVER_PASSAGE_SITE = "attention/over_passage/weight"
+OVER_PASSAGE = "over passage"  # how a question word attends to the passage: BiDAF, DCN and QANet alone
 
 
 @dataclass(frozen=True)
@@ -41,11 +45,33 @@ class FunctionPanel:
         return array.transpose("query", "key") if "key" in array.dims else array
 
     def values_of(self, quantity: str) -> xr.DataArray:
-        """[query, key] of a quantity of `SCALES`."""
+        """[query, key] of a quantity of `SCALES`.  BiDAF's weights over the passage are alike for all question words.
+
+        Raises InputError where the reader has no weights over the passage.
+        """
         if quantity == "weight":
             return self.site("attention/weight")
+        if quantity == OVER_PASSAGE:
+            return self._over_passage()
         scores = self.site("attention/relevance")
         return centred(scores) if quantity == "centred" else scores
+
+    @property
+    def has_over_passage(self) -> bool:
+        """Whether its question words attend to the passage."""
+        return OVER_PASSAGE_SITE in self.trace.sites
+
+    def _over_passage(self) -> xr.DataArray:
+        if not self.has_over_passage:
+            raise InputError(
+                f"{self.title}: its question words do not attend to the passage; BiDAF, DCN and QANet's do."
+            )
+        weights = self.site(OVER_PASSAGE_SITE)
+        if "key" in weights.dims:
+            return weights
+        like = self.site("attention/weight")
+        attrs = {**weights.attrs, "sums_over": "query"}
+        return like.copy(data=np.broadcast_to(weights.values[:, None], like.shape)).assign_attrs(attrs)
 
 
 def title(mechanism: str, similarity: str) -> str:
@@ -71,8 +97,9 @@ def scales(panels: Sequence[FunctionPanel], quantity: str, shared: bool) -> list
     arrays = [panel.values_of(quantity).values for panel in panels]
 
     def fit(values: np.ndarray) -> Scale:
-        if quantity == "weight":
-            return LogScale.fit(values, panels[0].site("attention/weight").sizes["key"])
+        if quantity in ("weight", OVER_PASSAGE):
+            count = panels[0].site("attention/weight").sizes["key" if quantity == "weight" else "query"]
+            return LogScale.fit(values, count)
         return SignedScale.of(values, title="")
 
     if shared:

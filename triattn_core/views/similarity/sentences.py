@@ -10,7 +10,7 @@ import xarray as xr
 
 from triattn_core.trace import AttentionTrace
 from triattn_core.views.lib.cell import describe_aggregation
-from triattn_core.views.similarity.panels import FunctionPanel
+from triattn_core.views.similarity.panels import OVER_PASSAGE, OVER_PASSAGE_SITE, FunctionPanel
 
 SAME = 1e-6  # between weights: less is rounding
 ENDS = "The answer's start and end are added up over the passage; the answer itself is the reader's, word by word."
@@ -28,9 +28,17 @@ def counted(trace: AttentionTrace, part: int = 0, parts: int = 1) -> str:
 
 def fold_notes(panels: Sequence[FunctionPanel], quantity: str) -> str:
     """What was folded; of all panels that say it otherwise."""
-    what = "weight" if quantity == "weight" else "relevance"
-    sentences = dict.fromkeys(describe_aggregation(panel.site(f"attention/{what}")) for panel in panels)
-    return " ".join(filter(None, [*sentences, ENDS * any(sentences)]))
+    site = {"weight": "attention/weight", OVER_PASSAGE: OVER_PASSAGE_SITE}.get(quantity, "attention/relevance")
+    folds = dict.fromkeys(describe_aggregation(panel.site(site)) for panel in panels)
+    columns = [_describe_equal_columns(panel) for panel in panels if quantity == OVER_PASSAGE]
+    return " ".join(filter(None, [*folds, ENDS * any(folds), *columns]))
+
+
+def _describe_equal_columns(panel: FunctionPanel) -> str:
+    """Whether all question words share one distribution over the passage, as with BiDAF."""
+    if "key" in panel.site(OVER_PASSAGE_SITE).dims:
+        return ""
+    return f"{panel.title}: one distribution, from the highest score of each passage word, for all question words."
 
 
 def alt(panels: Sequence[FunctionPanel]) -> str:

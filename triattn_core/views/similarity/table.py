@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from triattn_core.views.lib.strongest import words
-from triattn_core.views.similarity.panels import FunctionPanel
+from triattn_core.views.similarity.panels import OVER_PASSAGE, FunctionPanel
 
 
 def table(panels: Sequence[FunctionPanel]) -> pd.DataFrame:
@@ -24,5 +24,7 @@ def table(panels: Sequence[FunctionPanel]) -> pd.DataFrame:
                 columns[f"{name}_words"] = weights[f"{axis}_cells"].values[where]
         columns |= {"relevance": panel.site("attention/relevance").values.ravel(), "weight": weights.values.ravel()}
         columns |= {end: panel.site(f"{end}/weight").values[at[0]] for end in ("start", "end")}
+        if panel.has_over_passage:
+            columns["weight_over_passage"] = panel.values_of(OVER_PASSAGE).values.ravel()
         parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)

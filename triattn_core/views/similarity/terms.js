@@ -81,6 +81,15 @@ function factsBlock(data, index, facts, chosen) {
       data.says.weight,
     ),
   );
+  const back = facts.over_passage;
+  if (back)
+    box.append(
+      line(
+        "weight over the passage",
+        `${formatNumber(back.weight)}, rank ${back.rank} of ${back.of}`,
+        "How the question word attends to the passage word: sums to one over the passage",
+      ),
+    );
   const list = facts.dimensions.map(([term, at, value]) =>
     make(
       "span",
