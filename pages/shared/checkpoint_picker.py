@@ -160,9 +160,10 @@ def heads_of(entry: Entry) -> int:
 def show_predictions(comparison: Comparison, notes: bool) -> None:
     """One line: who says what, and how long they took; below it what was cut, with `notes`."""
     lead, label, tail = verdict(comparison.panels)
+    duration = describe_duration(comparison.explained, "all")
     st.html(
         f'<div class="t-says"><span>{escape(lead)} <b>{escape(label)}</b>{escape(tail)}</span>'
-        f'<span class="t-muted t-num">{escape(describe_duration(comparison.explained))} for all</span></div>'
+        f'<span class="t-muted t-num">{escape(duration)}</span></div>'
         + (pair_input.notes(comparison.explained) if notes else "")
         + f'<p class="t-note">{attention_worth.FORMS}</p>'
         * (len({metadata.form(entry) for entry in comparison.entries} - {""}) > 1)

@@ -15,6 +15,7 @@ import streamlit as st
 from pages.shared import model_jobs
 from triattn_core.checkpoint import metadata, registry
 from triattn_core.checkpoint.registry import Entry
+from triattn_core.inference import stored_traces
 from triattn_core.inference.device import Device, choose_device, describe_device, memory_guard
 from triattn_core.inference.memory import freeze_modules
 from triattn_core.scenes.runner import Explained
@@ -78,7 +79,7 @@ def verify(entry: Entry) -> tuple[datetime, list[Check]]:
 
 
 def explain(entry: Entry, example: Any, option: int | None = None, known_scores: Sequence | None = None) -> Explained:
-    """Prediction and trace of an example of the checkpoint's task, cached.
+    """Prediction and trace of an example of the checkpoint's task: cached, stored with the package, or computed.
 
     option: the option to trace, for tasks that choose among texts; by default the predicted one.
     known_scores: of the options, or the windows, if the caller has them.
@@ -96,6 +97,9 @@ def explain(entry: Entry, example: Any, option: int | None = None, known_scores:
         for part in {option, explained.prediction.option}:
             model_jobs.results().put((*key, part), explained)
 
+    if model_jobs.results().get((*key, option)) is None and (stored := stored_traces.find(entry, example, option)):
+        prediction, trace = stored
+        keep(Explained(entry, prediction, trace, (*key, prediction.option)))
     return model_jobs.result(device, (*key, option), f"Loading and running {entry.name}", run, keep)
 
 

@@ -12,6 +12,7 @@ from pages.shared import languages, model_jobs, models, url_state
 from pages.shared.errors import notice
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
+from triattn_core.inference import stored_traces
 from triattn_core.inference.device import choose_device
 from triattn_core.scenes import similarity
 from triattn_core.tasks import questions
@@ -112,6 +113,8 @@ def explain_readers(
     """
     example.check()
     similarity.require_readers(entries, limit)
+    if _are_stored(entries, example):
+        return [models.explain(entry, example) for entry in entries]
     device, digests = choose_device(), tuple(entry.digest for entry in entries)
     bundles = model_jobs.result(
         device, ("readers", digests), "Loading the readers", lambda: [models.load(entry) for entry in entries]
@@ -125,6 +128,12 @@ def explain_readers(
             part_choice = url_state.pick("Part of the passage", [BEST, *range(1, parts + 1)], "part", width=150)
         part = known_spans[-1][0].window if part_choice == BEST else part_choice - 1
     return [models.explain(entry, example, part, spans) for entry, spans in zip(entries, known_spans)]
+
+
+def _are_stored(entries: Sequence[Entry], example: questions.Example) -> bool:
+    """Whether the traces of all readers are stored, and the passage has one part: then no model is needed."""
+    stored = [stored_traces.find(entry, example) for entry in entries]
+    return all(trace is not None and getattr(trace[0], "parts", 1) == 1 for trace in stored)
 
 
 def _parts(bundle, example: questions.Example) -> int:

@@ -112,9 +112,9 @@ def show_effect(comparison: Comparison) -> None:
     shift = after.probabilities[at] - before.probabilities[at]
     flips = f": it flips to <b>{escape(after.labels[after.best])}</b>" if after.best != at else ""
     numbers = " to ".join(probability(prediction.probabilities[at]) for prediction in (before, after))
+    duration = describe_duration(comparison.explained, "both")
     st.html(
         f'<div class="t-says"><span>The edit moves the probability of <b>{escape(before.labels[at])}</b> '
         f"from {numbers} ({f'{shift:+.3f}'.replace('-', '−')}){flips}</span>"
-        f'<span class="t-muted t-num">{escape(describe_duration(comparison.explained))} for both</span></div>'
-        + pair_input.notes(comparison.explained)
+        f'<span class="t-muted t-num">{escape(duration)}</span></div>' + pair_input.notes(comparison.explained)
     )

@@ -1,4 +1,5 @@
-"""What an installed package has with it: the records of runs and the papers' tables; and what it says of the app."""
+"""What an installed package has with it: the records of runs, the papers' tables and stored traces; and what it
+says of the app."""
 
 from __future__ import annotations
 
@@ -15,13 +16,14 @@ ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("pyproject.toml", "README.md", "LICENSE")
 PROGRAM = """
 from triattn_core.checkpoint.registry import list_checkpoints
+from triattn_core.inference import stored_traces
 from triattn_core.results import efficiency, paper_results, run_records
 from triattn_core.results.laboratory import laboratory_records
 records, problems = run_records.all_records()
 cases = list((run_records.records_folder() / "cases").glob("*.parquet"))
 assert "/installed/" in run_records.__file__ and not problems and not list_checkpoints()
 print(len(records), len(paper_results.load_papers()), len(cases), len(laboratory_records()) > 0)
-assert efficiency.load_shipped()
+assert efficiency.load_shipped() and len(list(stored_traces.FOLDER.glob("*.npz"))) > 10
 """
 
 

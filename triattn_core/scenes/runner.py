@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from triattn_core.checkpoint.registry import Entry, checkpoint_name, find_checkpoint, list_checkpoints
 from triattn_core.errors import CheckpointError
+from triattn_core.inference.stored_traces import DATE
 from triattn_core.tasks import CHOICES
 
 if TYPE_CHECKING:
@@ -118,12 +119,21 @@ def explain_ablations(bundle: Bundle, whole: Explained, example: Any) -> dict[st
     return by_ablation
 
 
-def describe_duration(runs: Sequence[Explained]) -> str:
-    """The total duration of the runs, and the device."""
-    metas = [explained.trace.meta for explained in runs]
-    seconds = sum(float(meta.get("seconds", 0)) for meta in metas)
-    duration = f"{1000 * seconds:.0f} ms" if seconds < 2 else f"{seconds:.1f} s"
-    return f"{duration} on {str(metas[0].get('device', 'cpu')).upper()}"
+def describe_duration(runs: Sequence[Explained], total: str = "") -> str:
+    """The total duration of the runs, and the device; of stored traces, when they were computed.
+
+    total: of what the duration is the sum: "both", "all".
+    """
+    dates = {str(explained.trace.meta[DATE]) for explained in runs if DATE in explained.trace.meta}
+    metas = [explained.trace.meta for explained in runs if DATE not in explained.trace.meta]
+    parts = []
+    if metas:
+        seconds = sum(float(meta.get("seconds", 0)) for meta in metas)
+        duration = f"{1000 * seconds:.0f} ms" if seconds < 2 else f"{seconds:.1f} s"
+        parts.append(f"{duration} on {str(metas[0].get('device', 'cpu')).upper()}{total and f' for {total}'}")
+    if dates:
+        parts.append(f"stored trace{'s' * (len(runs) - len(metas) > 1)}, computed on {max(dates)}")
+    return "; ".join(parts)
 
 
 def find_entries(names: Sequence[str]) -> list[Entry]:

@@ -1,0 +1,86 @@
+"""Each stored trace is what its model computes, and is found for its checkpoint and example alone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from triattn_core.checkpoint.bundle import load
+from triattn_core.inference import stored_traces
+from triattn_core.inference.explain import explain
+from triattn_core.inference.stored_traces.__main__ import defaults
+
+DEFAULTS = {entry.name: (entry, example) for entry, example in defaults()}
+AGAIN = "python -m triattn_core.inference.stored_traces computes them again"
+MOST_BYTES = 3_000_000  # of all files
+VOLATILE = {"seconds", "device", stored_traces.DATE}
+
+
+def test_the_files_are_those_of_the_pages() -> None:
+    expected = {stored_traces.path(*default).name for default in DEFAULTS.values()}
+    files = list(stored_traces.FOLDER.glob("*.npz"))
+    assert {file.name for file in files} == expected, AGAIN
+    assert sum(file.stat().st_size for file in files) < MOST_BYTES
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_a_stored_trace_is_that_of_the_model(name: str) -> None:
+    entry, example = DEFAULTS[name]
+    stored = stored_traces.find(entry, example)
+    assert stored is not None, AGAIN
+    (prediction, trace), (live_prediction, live) = stored, explain(load(entry.path, "cpu"), example)
+    assert list(trace.sites) == list(live.sites) and trace.texts == live.texts, AGAIN
+    for site, array in live.sites.items():
+        assert trace.sites[site].attrs == array.attrs
+        xr.testing.assert_allclose(trace.sites[site], array, rtol=0, atol=1e-5)
+        assert trace.sites[site].dtype == array.dtype and dict(trace.sites[site].coords.dtypes) == dict(
+            array.coords.dtypes
+        )
+    assert {name: trace.meta[name] for name in trace.meta if name not in VOLATILE} == {
+        name: live.meta[name] for name in live.meta if name not in VOLATILE
+    }
+    assert type(prediction) is type(live_prediction)
+    np.testing.assert_allclose(prediction.probabilities, live_prediction.probabilities, rtol=0, atol=1e-5)
+    numbers = {"probabilities": (), "spans": ()} if hasattr(prediction, "spans") else {"probabilities": ()}
+    assert replace(prediction, **numbers) == replace(live_prediction, **numbers)
+    for one, other in zip(getattr(prediction, "spans", ()), getattr(live_prediction, "spans", ()), strict=True):
+        assert one[:2] == other[:2] and one.window == other.window
+
+
+def test_another_digest_example_or_option_has_no_stored_trace() -> None:
+    entry, example = DEFAULTS["quora-tri-living"]
+    assert stored_traces.find(entry, example) is not None
+    other_encoder = {**entry.config, "encoder_digest": "0" * 64}
+    for changed in (
+        (replace(entry, digest="0" * 64), example),
+        (replace(entry, config=other_encoder), example),
+        (entry, replace(example, text_a=f"{example.text_a}?")),
+        (entry, example, 0),
+    ):
+        assert stored_traces.find(*changed) is None
+
+
+def test_a_file_under_the_name_of_another_is_not_taken(tmp_path) -> None:
+    """The name has twelve digits of the key, the file has all of them."""
+    entry, example = DEFAULTS["squad-dot"]
+    file = stored_traces.path(entry, example)
+    shutil.copy(file, tmp_path)
+    assert stored_traces.find(entry, example, folder=tmp_path) is not None
+    shutil.copy(stored_traces.path(*DEFAULTS["squad-cosine"]), tmp_path / file.name)
+    assert stored_traces.find(entry, example, folder=tmp_path) is None
+
+
+def test_nothing_is_lost_on_the_way(tmp_path) -> None:
+    entry, example = DEFAULTS["false-friends-cbi"]
+    prediction, trace = explain(load(entry.path, "cpu"), example)
+    stored_traces.write(tmp_path / "one.npz", "key", prediction, trace, "2026-01-31")
+    key, stored_prediction, stored = stored_traces.read(tmp_path / "one.npz")
+    assert (key, stored_prediction) == ("key", prediction)
+    assert stored.meta == {**trace.meta, stored_traces.DATE: "2026-01-31"} and json.dumps(dict(stored.meta))
+    for site, array in trace.sites.items():
+        xr.testing.assert_identical(stored.sites[site], array)

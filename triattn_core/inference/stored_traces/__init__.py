@@ -1,0 +1,109 @@
+"""Stored traces: what shipped checkpoints make of the examples that pages open with, computed beforehand.
+
+A stored trace belongs to one checkpoint, by its digests, and one example; whatever else is asked is computed.
+`python -m triattn_core.inference.stored_traces` computes them again; `tests/unit/test_stored_traces.py` compares each
+with its model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from triattn_core.text.atomic_write import write_whole
+from triattn_core.trace import AttentionTrace
+
+if TYPE_CHECKING:
+    from triattn_core.checkpoint.registry import Entry
+    from triattn_core.inference.explain import Prediction
+
+FOLDER = Path(__file__).parent
+DATE = "computed_on"  # in the meta of a stored trace: YYYY-MM-DD
+ABOUT = "about"  # the array that holds everything but numbers, as JSON
+
+
+def key(entry: Entry, example: Any, option: int | None = None) -> str:
+    """The SHA-256 of what a trace depends on: digests of checkpoint and encoder, the example, the option asked for."""
+    kind = type(example)
+    encoder = entry.config.get("encoder_digest")
+    parts = (entry.name, entry.digest, encoder, f"{kind.__module__}.{kind.__qualname__}", repr(example), option)
+    return sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def path(entry: Entry, example: Any, option: int | None = None, folder: Path = FOLDER) -> Path:
+    """Where the trace is stored, if it is."""
+    return folder / f"{entry.name}-{key(entry, example, option)[:12]}.npz"
+
+
+def find(
+    entry: Entry, example: Any, option: int | None = None, folder: Path = FOLDER
+) -> tuple[Prediction, AttentionTrace] | None:
+    """The stored prediction and trace, or None.  option: the one asked for, as in `explain`."""
+    file = path(entry, example, option, folder)
+    if not file.is_file():
+        return None
+    stored_key, prediction, trace = read(file)
+    return (prediction, trace) if stored_key == key(entry, example, option) else None
+
+
+def read(file: Path) -> tuple[str, Prediction, AttentionTrace]:
+    """The key, prediction and trace of a file that `write` wrote."""
+    with np.load(file, allow_pickle=False) as arrays:
+        about = json.loads(arrays[ABOUT].tobytes())
+        sites = {name: _array(site, arrays[name], about["coordinates"]) for name, site in about["sites"].items()}
+    return about["key"], _prediction(about["prediction"]), AttentionTrace(sites, about["texts"], about["meta"])
+
+
+def write(file: Path, stored_key: str, prediction: Prediction, trace: AttentionTrace, date: str) -> None:
+    """Writes a compressed .npz: an array per site as it is, all else as JSON.  date: see DATE."""
+    coordinates: list = []  # each once: the sites share most of them
+    sites = {name: _describe(array, coordinates) for name, array in trace.sites.items()}
+    about = {
+        "key": stored_key,
+        "prediction": asdict(prediction),
+        "texts": dict(trace.texts),
+        "meta": {**trace.meta, DATE: date},
+        "sites": sites,
+        "coordinates": coordinates,
+    }
+    packed = BytesIO()
+    arrays: Mapping[str, Any] = {name: array.values for name, array in trace.sites.items()}
+    np.savez_compressed(packed, **{ABOUT: np.frombuffer(json.dumps(about).encode(), np.uint8)}, **arrays)
+    write_whole(file, packed.getvalue())
+
+
+def _describe(array: xr.DataArray, coordinates: list) -> dict:
+    """Dims, attributes and coordinates of a site; coordinates are positions in the list, which is extended."""
+    positions = {}
+    for name, values in array.coords.items():
+        item = [list(values.dims), values.values.tolist()]
+        if item not in coordinates:
+            coordinates.append(item)
+        positions[str(name)] = coordinates.index(item)
+    return {"dims": list(array.dims), "attrs": dict(array.attrs), "coords": positions}
+
+
+def _array(site: Mapping, values: np.ndarray, coordinates: Sequence) -> xr.DataArray:
+    coords = {name: tuple(coordinates[position]) for name, position in site["coords"].items()}
+    return xr.DataArray(values, coords, site["dims"], attrs=site["attrs"])
+
+
+def _prediction(fields: Mapping[str, Any]) -> Prediction:
+    from triattn_core.inference.explain import Answer, Prediction
+    from triattn_core.inference.span_decoding import Span
+
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
+    }
+    if "spans" not in values:
+        return Prediction(**values)
+    values["spans"] = tuple(Span(*span) for span in values["spans"])
+    return Answer(**values)

@@ -1,0 +1,56 @@
+"""Computes the stored traces again: `python -m triattn_core.inference.stored_traces`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+from triattn_core.checkpoint.bundle import load
+from triattn_core.checkpoint.registry import Entry, laboratory_checkpoints, list_checkpoints
+from triattn_core.inference import stored_traces
+from triattn_core.inference.explain import explain
+from triattn_core.tasks import TASKS
+from triattn_core.tasks.laboratory import LABORATORY
+
+# What pages show as they open: checkpoints by task; a page's first example is the first of the task.
+SHOWN = {
+    "pairs": ("quora-tri-living", "quora-bi-living", "quora-bi-joint-living", "quora-cbi-living", "quora-coin"),
+    "sentences": ("trec-mtsa",),
+    "questions": tuple(
+        f"squad-{name}" for name in ("dot", "trilinear", "general3", "t-trilinear", "cosine", "scaled-dot")
+    ),
+}
+LABORATORY_SHOWN = ("tri-scaled-dot", "bi-joint-1", "bi-joint-2", "cbi")  # of the first laboratory task
+
+
+def defaults() -> Iterator[tuple[Entry, Any]]:
+    """The checkpoints and examples of all stored traces."""
+    entries = {entry.name: entry for entry in (*list_checkpoints(), *laboratory_checkpoints())}
+    for task, names in SHOWN.items():
+        for name in names:
+            yield entries[name], TASKS[task].examples()[0]
+    laboratory = next(iter(LABORATORY.values()))
+    row = laboratory.examples()[laboratory.OPENING_ROW]
+    for name in LABORATORY_SHOWN:  # the page solves its row anew
+        yield entries[f"{laboratory.NAME}-{name}"], laboratory.solve(row.query, row.keys, row.context)
+
+
+def main() -> int:
+    """Replaces all files; prints their names and sizes."""
+    today = date.today().isoformat()
+    written = set()
+    for entry, example in defaults():
+        file = stored_traces.path(entry, example)
+        prediction, trace = explain(load(entry.path, "cpu"), example)
+        stored_traces.write(file, stored_traces.key(entry, example), prediction, trace, today)
+        written.add(file)
+        print(f"{file.name}  {file.stat().st_size:,} bytes")
+    for file in set(stored_traces.FOLDER.glob("*.npz")) - written:
+        file.unlink()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
