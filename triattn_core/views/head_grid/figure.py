@@ -70,9 +70,8 @@ def _payload(
         "names": named(trace.texts),
         "themes": theme_payload("log"),
         "scale": scale_payload(grid.scale),
-        "shape": list(grid.levels[0].shape[1:]),
         "pooled": grid.pooled,
-        "keys": grid.keys,
+        "keys": grid.keys if grid.keys_agree else 0,
         "heads": grid.heads,
         "layers": _layers(grid, grid.titles),
         "measures": _measures(grid),
@@ -87,8 +86,11 @@ def _payload(
     }
 
 
-def _layers(grid: Grid, titles: Sequence[str]) -> list[dict[str, str]]:
-    return [{"title": title, "levels": pack(levels)} for title, levels in zip(titles, grid.levels)]
+def _layers(grid: Grid, titles: Sequence[str]) -> list[dict[str, Any]]:
+    return [
+        {"title": title, "levels": pack(levels), "shape": list(levels.shape[1:])}
+        for title, levels in zip(titles, grid.levels)
+    ]
 
 
 def _measures(grid: Grid) -> dict[str, dict[str, Any]]:

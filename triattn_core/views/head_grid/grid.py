@@ -34,7 +34,8 @@ MEASURE_NAMES = {  # of `analysis.maps.head_measures`, with what each says
 class Grid:
     """The thumbnails of all heads: a site of the trace a row, on one scale.
 
-    levels: of each site uint8 [head, rows, columns].  keys: of the maps, before they are pooled.  values: of each
+    levels: of each site uint8 [head, rows, columns], which may differ between directions of a pair.  keys: the most of
+    a map, before it is pooled; keys_agree: whether all have as many.  values: of each
     measure that has any, site by site and head by head.
     """
 
@@ -42,6 +43,7 @@ class Grid:
     scale: LogScale
     levels: Sequence[np.ndarray] = field(repr=False)
     keys: int
+    keys_agree: bool
     pooled: bool
     values: Mapping[str, list[list[float | None]]] = field(repr=False)
 
@@ -50,7 +52,7 @@ class Grid:
         """See `figure`.  Raises TraceError where there are no weights over query and key."""
         sites = sorted(two_way_sites(trace), key=lambda site: (layer_of(site), site))
         maps = [two_way_weights(trace, site) for site in sites]
-        keys = maps[0].sizes["key"]
+        keys = max(array.sizes["key"] for array in maps)
         scale = LogScale.fit(np.concatenate([array.values.ravel() for array in maps]), keys)
         levels = [scale.levels(_pooled(array.values)) for array in maps]
         of_site = [measures.loc[measures["site"] == site].sort_values("head") for site in sites]
@@ -58,12 +60,19 @@ class Grid:
             name: [_numbers(rows[name]) for rows in of_site] for name in MEASURE_NAMES if measures[name].notna().any()
         }
         scale = replace(scale, title="weight, log scale, one for all")
-        return cls(sites, scale, levels, keys, levels[0].shape[1:] != maps[0].shape[1:], values)
+        keys_agree = all(array.sizes["key"] == keys for array in maps)
+        pooled = any(thumbs.shape != array.shape for thumbs, array in zip(levels, maps))
+        return cls(sites, scale, levels, keys, keys_agree, pooled, values)
 
     @property
     def titles(self) -> list[str]:
-        """Of each row the number of its layer; of a single one nothing."""
-        return [str(layer_of(site) + 1) if len(self.sites) > 1 else "" for site in self.sites]
+        """Of each row the number of its layer, with a letter where a layer has several, as for each direction of a
+        pair; of a single one nothing."""
+        if len(self.sites) == 1:
+            return [""]
+        layers = [layer_of(site) for site in self.sites]
+        letters = [chr(ord("a") + layers[:i].count(layer)) for i, layer in enumerate(layers)]
+        return [f"{layer + 1}{letter * (layers.count(layer) > 1)}" for layer, letter in zip(layers, letters)]
 
     @property
     def heads(self) -> int:

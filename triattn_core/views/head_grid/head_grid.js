@@ -27,14 +27,14 @@ const measured = (data, [layer, head], name = data.measure) =>
   data.measures[name].values[layer]?.[head] ?? null;
 
 function layoutGrid(data, width) {
-  const [rows, columns] = data.shape;
+  const tallest = Math.max(...data.layers.map(({ shape: [rows, columns] }) => rows / columns));
   const left = data.strip ? NAMES : LEFT;
   const largest = data.strip ? STRIP.wide : LARGEST;
   const lines = data.layers.length < MANY ? STRIP.high : STRIP.low;
   const pitch = clamp((width - left) / data.heads, LEAST + 2, largest + GAP);
   const gap = pitch < NARROW ? 2 : GAP;
   const wide = pitch - gap;
-  const high = clamp((wide * rows) / columns, LEAST, data.strip ? lines : LARGEST);
+  const high = clamp(wide * tallest, LEAST, data.strip ? lines : LARGEST);
   const below = wide < NARROW ? gap : BELOW * data.below.length + gap;
   const line = (count, size) => ({
     at: Array.from({ length: count }, (_, i) => (i * size) / count),
@@ -43,16 +43,22 @@ function layoutGrid(data, width) {
     line: 0,
   });
   const foot = TOP + data.layers.length * (high + below);
-  const axes = { rows: line(rows, high), columns: line(columns, wide) };
+  const axes = data.layers.map(({ shape: [rows, columns] }) => ({
+    rows: line(rows, high),
+    columns: line(columns, wide),
+  }));
   const height = foot + (data.strip ? 0 : SCALE);
-  return { width, left, pitch, wide, high, below, ...axes, foot, height };
+  return { width, left, pitch, wide, high, below, axes, foot, height };
 }
 
 class HeadGrid extends LinkedMaps {
   unpack(payload) {
-    const layers = payload.layers.map((layer) => ({ ...layer, grid: unpackBytes(layer.levels) }));
-    const size = payload.shape[0] * payload.shape[1];
-    return { ...payload, layers, size };
+    const layers = payload.layers.map((layer) => {
+      const grid = unpackBytes(layer.levels);
+      const size = layer.shape[0] * layer.shape[1]; // directions of a pair differ in theirs
+      return { ...layer, grid, size, heads: grid.length / size };
+    });
+    return { ...payload, layers };
   }
 
   keyHelp() {
@@ -83,8 +89,7 @@ class HeadGrid extends LinkedMaps {
     const { left, pitch, high, below } = this.place;
     const head = Math.floor((x - left) / pitch);
     const layer = Math.floor((y - TOP) / (high + below));
-    const inside = head >= 0 && head < this.data.heads && this.data.layers[layer];
-    return inside && (head + 1) * this.data.size <= inside.grid.length ? [layer, head] : null;
+    return head >= 0 && head < (this.data.layers[layer]?.heads ?? 0) ? [layer, head] : null;
   }
 
   build() {
@@ -145,7 +150,7 @@ class HeadGrid extends LinkedMaps {
       colours,
       theme,
       {
-        mark: `even 1/${data.keys}`,
+        mark: data.keys ? `even 1/${data.keys}` : "",
       },
     );
   }
@@ -162,7 +167,8 @@ class HeadGrid extends LinkedMaps {
 
   paintLayer(ctx, place, state, layer, i, colours) {
     const { data, theme } = this;
-    const [, columns] = data.shape;
+    const [, columns] = layer.shape;
+    const axes = place.axes[i];
     const y = TOP + i * (place.high + place.below);
     const own = i === state.cell[0] && !this.unchosen;
     const look = { size: 12, weight: own ? 700 : 400, align: "right", theme };
@@ -176,10 +182,10 @@ class HeadGrid extends LinkedMaps {
         const small = { ...look, size: 11, weight: 400 };
         drawText(ctx, data.measures[name].short, place.left - 8, foot, theme.muted, small);
       });
-    for (let head = 0; (head + 1) * data.size <= layer.grid.length; head++) {
+    for (let head = 0; head < layer.heads; head++) {
       const x = place.left + head * place.pitch;
-      const level = (r, c) => layer.grid[head * data.size + r * columns + c];
-      paintCells(ctx, place.rows, place.columns, x, y, level, colours);
+      const level = (r, c) => layer.grid[head * layer.size + r * columns + c];
+      paintCells(ctx, axes.rows, axes.columns, x, y, level, colours);
       const chosen = own && head === state.cell[1];
       const under = state.hover?.[0] === i && state.hover?.[1] === head;
       ctx.lineWidth = chosen ? 2.5 : 1;
