@@ -1,7 +1,7 @@
-"""What links of the app show, as digests: recorded before a change of the code, compared after it.
+"""What links of the app show and commands compute, as digests: recorded before a change of the code, compared after it.
 
     python -m tests.support.golden record FILE
-    python -m tests.support.golden check FILE [words of a link …]
+    python -m tests.support.golden check FILE [words of a link or a command …]
 
 A record is of one machine and its checkpoints: floating-point numbers differ elsewhere, so it stays outside the
 repository.  Texts may change; what is compared are the figures' payloads and the numbers.
@@ -15,10 +15,12 @@ import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import parse_qsl
 
 from streamlit.testing.v1 import AppTest
 
+from tests.support.golden_commands import outputs
 from tests.support.pages import app_test, at_page
 
 PAIR = "a=Where+is+the+red+car%3F&b=Where+can+I+find+my+car%3F"
@@ -133,15 +135,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("record", "check"))
     parser.add_argument("file", type=Path)
-    parser.add_argument("words", nargs="*", help="only links that hold one of these")
+    parser.add_argument("words", nargs="*", help="only links and commands that hold one of these")
     options = parser.parse_args()
     links = [link for link in LINKS if not options.words or any(word in link for word in options.words)]
     pages = {link: shows(open_link(link)) for link in links}
+    with TemporaryDirectory() as folder:
+        pages |= outputs(Path(folder), options.words)
     if options.what == "record":
         options.file.write_text(json.dumps(pages, indent=1) + "\n", encoding="utf-8")
         return 0
     lines = differences(json.loads(options.file.read_text("utf-8")), pages)
-    print("\n".join(lines) or f"{len(pages)} links show what they did")
+    print("\n".join(lines) or f"{len(pages)} links and commands give what they did")
     return bool(lines)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
-from tests.support import golden
+from tests.support import golden, golden_commands
 
 
 def test_numbers_are_those_a_reader_sees() -> None:
@@ -27,3 +28,15 @@ def test_a_link_that_shows_something_else_is_named() -> None:
     after = {"cube": {"tables": "1", "numbers": "9"}, "mtsa": {"tables": "3", "numbers": "4"}}
     assert golden.differences(before, after) == ["cube: numbers"]
     assert golden.differences(before, before) == []
+
+
+def test_what_a_command_computed_is_compared_and_not_when_it_ran() -> None:
+    before, later = ({"seconds": 3.1, "rows": [0.1234561, 2]}, {"seconds": 9.9, "rows": [0.1234562, 2]})
+    assert golden_commands.rounded(before) == golden_commands.rounded(later)
+    assert golden_commands.rounded(before) != golden_commands.rounded(before | {"rows": [0.12346, 3]})
+
+
+def test_rows_of_a_command_are_files(tmp_path) -> None:
+    words = golden_commands.arguments("explain lcqmc-coin ROW/pairs.zh --cell a 1.2", tmp_path)
+    assert [words[0], words[1], *words[3:]] == ["explain", "lcqmc-coin", "--cell", "a", "1.2"]
+    assert set(json.loads(Path(words[2]).read_text("utf-8"))) >= {"text_a", "text_b"}
