@@ -45,18 +45,18 @@ export default { render };
 """
 
 
-def widget(drawn: RenderedTrace | RenderedView, name: str | None = None) -> Any:
+def widget(rendered: RenderedTrace | RenderedView, name: str | None = None) -> Any:
     """A drawn cube as a widget: `view = widget(draw("cube", trace))`; then `view.cell`, `view.tokens`.
 
     name: of one figure among several, by default the first.  Raises ConfigError where anywidget is not installed, or
     the figure is no cube.
     """
-    figures = drawn.figures if hasattr(drawn, "figures") else {drawn.view: drawn.figure}
+    figures = rendered.figures if hasattr(rendered, "figures") else {rendered.view: rendered.figure}
     if name is not None and name not in figures:
         raise ConfigError(f"no figure {name!r}: there is {', '.join(figures)}")
     canvas = figures[name or next(iter(figures))]
     if not isinstance(canvas, Canvas) or canvas.script != script(cube.SCRIPT):
-        raise ConfigError(f"{drawn.view} is no cube: a widget shows the figures of cube and tensor")
+        raise ConfigError(f"{rendered.view} is no cube: a widget shows the figures of cube and tensor")
     return _widget_class()(canvas)
 
 
@@ -84,9 +84,11 @@ def _widget_class() -> type:
         @traitlets.validate("cell")
         def _is_shown(self, proposal: Mapping) -> list[int]:
             cell = proposal["value"]
-            known = [axis.positions for axis in self._axes]
-            if len(cell) != len(known) or not all(i in positions for i, positions in zip(cell, known)):
-                ends = ", ".join(f"{min(positions)}…{max(positions)}" for positions in known)
+            axis_positions = [axis.positions for axis in self._axes]
+            if len(cell) != len(axis_positions) or not all(
+                i in positions for i, positions in zip(cell, axis_positions)
+            ):
+                ends = ", ".join(f"{min(positions)}…{max(positions)}" for positions in axis_positions)
                 raise traitlets.TraitError(f"there is no cell {cell}: positions are {ends}")
             return cell
 

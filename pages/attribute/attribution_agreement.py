@@ -47,8 +47,8 @@ def show_rank_correlation(ranked: Attributions, role: str, theme: str, missing: 
             value = ranks.loc[name, names[b]]
             fill = colours[int(127.5 * (1 + min(max(value, -1), 1)))] if isfinite(value) else rgb("#888888") * 255
             text = minus(f"{value:.2f}") if isfinite(value) else "–"
-            look = f"background:rgb({','.join(str(int(part)) for part in fill)});color:{ink(fill)}"
-            cells += f'<td style="{look}" title="{escape(name)} and {escape(names[b])}">{text}</td>'
+            css = f"background:rgb({','.join(str(int(part)) for part in fill)});color:{ink(fill)}"
+            cells += f'<td style="{css}" title="{escape(name)} and {escape(names[b])}">{text}</td>'
         short = escape(METHODS[name].short)
         last = f'<th class="top" scope="col">{short}</th>' * (a < len(names) - 1)  # nothing below it
         rows += f'<tr><th scope="row">{escape(name)}</th>{cells}{last}</tr>'

@@ -121,10 +121,10 @@ def word(token: str, name: str, share: float, scale: SignedScale, theme: str, at
     """HTML: a token on the colour of its share, dotted where it speaks against the answer.  name: what tells it from
     its like, on hover; at: its row, by which `chosen_token` frames it."""
     fill = fill_of(share, scale, theme)
-    look = f"background:#{bytes(fill.tolist()).hex()};color:{ink(fill)}"
+    css = f"background:#{bytes(fill.tolist()).hex()};color:{ink(fill)}"
     kinds = ["neg"] * bool(share < LESS) + ([] if at is None else [f"token-{at}"])
-    look = f'class="{" ".join(kinds)}" style="{look}"'
-    return f'<span {look} title="{escape(name)}: {percent(share)}">{escape(token)}</span>'
+    css = f'class="{" ".join(kinds)}" style="{css}"'
+    return f'<span {css} title="{escape(name)}: {percent(share)}">{escape(token)}</span>'
 
 
 def ink(fill: np.ndarray) -> str:

@@ -38,7 +38,7 @@ def show_example_curves(page: PageScene, parts: Iterator[PageScene]) -> PageScen
         *_, page = (page, *parts)
     page.choices |= {**choices, "method": method}
     tokens = page.scene.tokens
-    draw = partial(perturbation.figure, tokens.faithfulness.curves, chosen=method, theme=page_setup.theme())
+    draw = partial(perturbation.figure, tokens.faithfulness.curves, method=method, theme=page_setup.theme())
     show_both_measures(draw, tokens.describe_faithfulness(method), "faithful")
     rows = tokens.faithfulness.curves.rename(columns={"draw": "random draw"})
     figures.numbers("The curves as numbers", rows, "curves-numbers")
@@ -54,7 +54,7 @@ def show_both_measures(draw, sentence: str, key: str) -> None:
     figures.note(sentence)
 
 
-def show_over_rows(question: page_setup.Question, method: str) -> None:
+def show_over_rows(question: page_setup.PageQuestion, method: str) -> None:
     """Compares the mechanisms of one similarity over a file of rows, after a click on Run."""
     rivals = similar_checkpoints(question)
     st.html(
@@ -82,7 +82,7 @@ def show_over_rows(question: page_setup.Question, method: str) -> None:
         _show_gains(table, rivals)
 
 
-def similar_checkpoints(question: page_setup.Question) -> list:
+def similar_checkpoints(question: page_setup.PageQuestion) -> list:
     """The checkpoints with the question's similarity and data, one per mechanism, its own included."""
     by_mechanism = {}
     for entry in [question.entry, *models.entries(question.task, TAN_MECHANISMS)]:

@@ -7,7 +7,7 @@ from triattn_core.analysis.catalogue import METHODS
 from triattn_core.scenes.attribute import Settings, TokenShares
 
 
-def pick(question: page_setup.Question) -> Settings:
+def pick(question: page_setup.PageQuestion) -> Settings:
     """What the attributions depend on."""
     steps = url_state.segments("Steps of the path", [16, 32, 64], "steps", default=1)
     fold = url_state.segments("Shown as", ["words", "word pieces"], "fold")

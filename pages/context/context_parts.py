@@ -30,16 +30,16 @@ def legend(row: pd.Series, theme: str) -> str:
     """HTML: the parts of one head by what they do."""
     fill = anova.colours(theme)
     html = ""
-    for title, names, look in GROUPS:
+    for title, names, mark in GROUPS:
         lines = "".join(
             f'<span><i style="background:{fill[name]}"></i>{anova.PARTS[name]}</span><span>{percent(row[name])}</span>'
             for name in names
         )
-        html += f'<div class="{look}">{lines}<b>{title} {percent(sum(row[name] for name in names))}</b></div>'
+        html += f'<div class="{mark}">{lines}<b>{title} {percent(sum(row[name] for name in names))}</b></div>'
     return f'<style>{CSS}</style><div class="t-parts">{html}</div>'
 
 
-def show_over_rows(question: page_setup.Question, example_shares: pd.DataFrame) -> None:
+def show_over_rows(question: page_setup.PageQuestion, example_shares: pd.DataFrame) -> None:
     """Shows the same shares over a file of rows: the project's own, after a click, or an uploaded one."""
     st.html(checkpoint_html.section("Over many rows", "bar: quartiles, thin line: 5 to 95 %, diamond: this example"))
     with st.container(horizontal=True, vertical_alignment="bottom", key="rows-settings"):

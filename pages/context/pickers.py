@@ -12,7 +12,7 @@ from triattn_core.scenes.context import Settings, most_redirecting
 from triattn_core.views.lib.strongest import SMALL
 
 
-def pick(question: page_setup.Question) -> Settings:
+def pick(question: page_setup.PageQuestion) -> Settings:
     """The chosen settings; by default the layer and head where context redirects most.
 
     Stops the page without a cube.
@@ -31,10 +31,10 @@ def pick(question: page_setup.Question) -> Settings:
 def pick_token(words: Sequence[str], first: int) -> int:
     """Position of the context token of the residual, from 0, as Intervene and the commands count it."""
     places, labels = list(range(len(words))), [f"{place}  {word}" for place, word in enumerate(words)]
-    requested = st.query_params.get("at", "")
-    if url_state.is_first_run() and requested.isdecimal() and int(requested) in places:  # a position alone
+    linked = st.query_params.get("at", "")
+    if url_state.is_first_run() and linked.isdecimal() and int(linked) in places:  # a position alone
         url_state.forget("at")
-        st.session_state["at"] = int(requested)
+        st.session_state["at"] = int(linked)
     kept_cell.keep_token("at", {place: word.rstrip(SMALL) for place, word in enumerate(words)}, first)
     show = lambda place: labels[place] if place in places else str(place)  # noqa: E731
     return url_state.pick("Context token", places, "at", first, show=show, width=190)

@@ -21,11 +21,11 @@ from triattn_core.scenes.scene import head_choice
 TITLE = "Tri-Attention cube"
 
 top = page_setup.open_page(TITLE, lambda words: words.cube["a_over_b"], ("tri",))
-explained = None
+explanation = None
 with report_errors(stop=False):  # the pickers stay
-    explained = models.explain(top.entry, top.example, top.option)
+    explanation = models.explain(top.entry, top.example, top.option)
 with top.settings:
-    settings = pickers.pick(top, explained)
+    settings = pickers.pick(top, explanation)
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
 direction = settings.site.split("/")[1]
@@ -33,25 +33,25 @@ style.say(top.head, TITLE, top.words.cube[direction])
 if not top.pairs:
     link = choice_input.link(task=top.words.label, compare="options", checkpoint=top.entry.name)
     top.toolbar.page_link("pages/side_by_side/page.py", label="Compare two", query_params=link)
-if explained is None:
+if explanation is None:
     st.stop()
 choice = head_choice(settings.site, settings.head)
-top.say(explained, choice)
-token_grouping.missing(explained.trace.texts, settings.grouping())
+top.say(explanation, choice)
+token_grouping.missing(explanation.trace.texts, settings.grouping())
 with report_errors():
     page = PageScene.build(
         "cube",
         [top.entry],
         top.example,
         settings,
-        *explained.trace.texts.values(),
+        *explanation.trace.texts.values(),
         direction,
         *settings.grouping().parts,
     )
 with tail:
     page.save_menus(f"cube-{settings.site.replace('/', '-')}" + token_grouping.ending(settings.grouping()))
 attention_worth.notes([top.entry])
-heads = head_strip.of_layers(explained.trace, f"{direction}/weight")
+heads = head_strip.of_layers(explanation.trace, f"{direction}/weight")
 at = head_strip.row_of(heads, settings.site), settings.head and settings.head - 1
-head_strip.show(heads, f"{explained.source} {direction}", at)
+head_strip.show(heads, f"{explanation.source} {direction}", at)
 inspector.explore(page, choice)

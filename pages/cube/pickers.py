@@ -9,16 +9,20 @@ from pages.shared.page_setup import Opened
 from triattn_core.scenes.cube import Settings
 
 
-def pick(top: Opened, explained: models.Explained | None) -> Settings:
-    """The chosen settings.  explained: the model's prediction and trace, if there are any."""
+def pick(top: Opened, explanation: models.Explanation | None) -> Settings:
+    """The chosen settings.  explanation: the model's prediction and trace, if there are any."""
     words, model = top.words, top.entry.config["model"]
     direction = words.directions[url_state.direction(words.directions)]
-    opens = (lambda layer: first_head(explained.trace, repr(explained.source), direction, layer)) if explained else None
+    opens = (
+        (lambda layer: first_head(explanation.trace, repr(explanation.source), direction, layer))
+        if explanation
+        else None
+    )
     choice = url_state.site(direction, int(model.get("layers", 2)), int(model.get("heads", 12)), opens)
-    units = (*words.ways, *(unit for unit in ("phrases", "words") if unit not in words.ways))
+    units = (*words.units, *(unit for unit in ("phrases", "words") if unit not in words.units))
     context = token_grouping.Pick("Context as", "context", ("context",), units)
     grouping = token_grouping.controls((token_grouping.QUERY, token_grouping.KEY, context))
-    option = explained.prediction.option + 1 if explained and not top.pairs else None
+    option = explanation.prediction.option + 1 if explanation and not top.pairs else None
     return Settings(**Settings.of(choice, **grouping.settings, option=option))
 
 

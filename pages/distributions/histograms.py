@@ -21,7 +21,7 @@ ACROSS = 4
 
 
 def show(
-    answers: Sequence[models.Explained],
+    explanations: Sequence[models.Explanation],
     titles: Mapping[str, str],
     example: questions.Example,
     quantity: str,
@@ -29,8 +29,8 @@ def show(
     row: DeltaGenerator,
 ) -> None:
     """Draws one histogram per reader.  titles: by checkpoint.  shared_axis: one axis for all.  row: place of Export."""
-    part, parts = answers[0].prediction.option, answers[0].prediction.parts
-    panels = [panel(titles[explained.entry.name], explained, example, part) for explained in answers]
+    part, parts = explanations[0].prediction.option, explanations[0].prediction.parts
+    panels = [panel(titles[explanation.entry.name], explanation, example, part) for explanation in explanations]
     values, table = [view.scores(panel_data, quantity) for panel_data in panels], view.numbers(panels, quantity)
     bins = [view.counts(scores, view.edges(values if shared_axis else [scores])) for scores in values]
     top = max(counts.share.max() for counts in bins) if shared_axis else None
@@ -38,7 +38,7 @@ def show(
         run_spread.save_button("Scores in numbers, CSV", f"distributions-{quantity}.csv", table)
         run_spread.save_button("All scores, CSV", "scores.csv", lambda: similarity.table(panels))
     where = f", part {part + 1} of {parts} of the passage" if parts > 1 else ""
-    cells = f"{values[0].size:,} scores each; {describe_duration(answers)}{where}"
+    cells = f"{values[0].size:,} scores each; {describe_duration(explanations)}{where}"
     with st.container(key="scores"):
         st.html(checkpoint_html.section(f"Scores before the softmax on this input{CENTRED[quantity]}", cells))
         for start in range(0, len(values), ACROSS):
@@ -50,5 +50,5 @@ def show(
                     figures.show(chart, summary, f"scores-{i}-chart")
                     figures.note(summary)
         st.html(run_spread.table(table))
-        if notes := pair_input.notes(answers):
+        if notes := pair_input.notes(explanations):
             st.html(notes)

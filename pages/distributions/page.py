@@ -22,7 +22,7 @@ with toolbar:
     choice_input.controls(questions.NAME)
 style.say(head, "Distributions", SAYS)
 entries, theme = qa_models.readers(), page_setup.theme()
-readers, explained = [], []
+readers, explanation = [], []
 if entries:
     settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
     with settings:
@@ -33,9 +33,9 @@ if entries:
         quantity = url_state.segments("Quantity", list(histograms.CENTRED), "spread")
         shared_axis = url_state.segments("Axis", ["shared", "one each"], "axis") == "shared"
     with report_errors(stop=False):
-        explained = qa_models.explain_readers(readers, example, settings, limit=MOST)
-    if explained:
-        histograms.show(explained, qa_models.titles_by_checkpoint(entries), example, quantity, shared_axis, settings)
+        explanation = qa_models.explain_readers(readers, example, settings, limit=MOST)
+    if explanation:
+        histograms.show(explanation, qa_models.titles_by_checkpoint(entries), example, quantity, shared_axis, settings)
 else:
     st.info("No reader is here yet: train one with triattn train; Checkpoints lists what there is.")
 records, problems = run_records.all_records()

@@ -137,8 +137,8 @@ class OtherRows(Rows):
     def link(self, example: Any) -> bool:
         query = {"from": "From a model", "model": self.folder, "text": example.texts[0]}
         query |= {"pair-text": example.texts[1]} if len(example.texts) > 1 else {}
-        look = {"icon": ":material/chevron_right:", "icon_position": "right"}
-        st.page_link("pages/open/page.py", label="Open the strongest", query_params=query, **look)
+        options = {"icon": ":material/chevron_right:", "icon_position": "right"}
+        st.page_link("pages/open/page.py", label="Open the strongest", query_params=query, **options)
         return True
 
 

@@ -35,7 +35,7 @@ def table(groups: Sequence[Sequence[Entry]]) -> str:
         for kind in group_kinds
     ]
     names = "".join(
-        f'<th class="{look}">{style.swatch(kind)}{MECHANISM_LABELS[kind]}</th>' for _, kind, look in columns
+        f'<th class="{css_class}">{style.swatch(kind)}{MECHANISM_LABELS[kind]}</th>' for _, kind, css_class in columns
     )
     lines = "".join(
         f"<tr><td>{_row_title(*row, groups)}</td>{''.join(_cell(row, *column) for column in columns)}</tr>"
@@ -60,10 +60,10 @@ def _row_title(similarity: str, living: bool, groups: Sequence[Sequence[Entry]])
     return escape(similarity.replace("_", " ") or f"{checkpoint_html.label(owner)}'s own") + ", living" * living
 
 
-def _cell(row: tuple[str, bool], group: Sequence[Entry], mechanism: str, look: str) -> str:
+def _cell(row: tuple[str, bool], group: Sequence[Entry], mechanism: str, css_class: str) -> str:
     entries = (
         entry for entry in group if _row(entry) == row and metadata.model_setting(entry, "mechanism") == mechanism
     )
     entry = next(entries, None)
     text = "" if entry is None else checkpoint_html.percent(metadata.main_score(entry))
-    return f'<td class="{look}">{f"<b>{text}</b>" if entry is group[0] else text}</td>'
+    return f'<td class="{css_class}">{f"<b>{text}</b>" if entry is group[0] else text}</td>'

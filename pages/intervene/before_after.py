@@ -15,7 +15,7 @@ BEFORE = "Attention before, query × key, summed over context; that after is bei
 COMPLETE = "maps drawn of"  # in the session: the question of which all three maps have been drawn
 
 
-def pick_map(question: page_setup.Question, settings: Settings) -> Settings:
+def pick_map(question: page_setup.PageQuestion, settings: Settings) -> Settings:
     """The heading, and the pickers of direction, layer and head."""
     st.html(checkpoint_html.section("Attention before and after", "query × key, summed over context"))
     attention_worth.notes([question.entry])

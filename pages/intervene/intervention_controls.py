@@ -20,10 +20,10 @@ CHOSEN = "chosen tokens"  # in the session: their positions
 REPEATED = "A small number tells repeated words apart: milk² is the second one."
 
 
-def pick_way(question: page_setup.Question) -> Settings:
+def pick_way(question: page_setup.PageQuestion) -> Settings:
     """The settings with the operation and the unit of the context."""
     operation = url_state.segments("What to do", list(WAYS), "how")
-    unit = url_state.segments("With", list(question.words.ways), "unit") if operation != "swap" else "turns"
+    unit = url_state.segments("With", list(question.words.units), "unit") if operation != "swap" else "turns"
     return Settings(how=operation, unit=unit)
 
 
@@ -52,8 +52,8 @@ def pick_units(intervention: Intervention) -> Settings:
     if key not in st.session_state:
         st.session_state[key] = moved_names or _linked(units, first)
     label = "Context: click the units to change" if operation != "reorder" else "Context: click the units to move"
-    look = {"selection_mode": "multi", "help": REPEATED if unit == "tokens" else None}
-    selected_names = st.pills(label, list(units), key=key, **look, format_func=partial(_chip, units))
+    options = {"selection_mode": "multi", "help": REPEATED if unit == "tokens" else None}
+    selected_names = st.pills(label, list(units), key=key, **options, format_func=partial(_chip, units))
     _link(list(selected_names), first)
     if unit == "tokens":
         st.session_state[CHOSEN] = [_number(name) for name in selected_names]
@@ -100,9 +100,9 @@ def _number(token: str) -> int:
 
 
 def _linked(units: dict[str, str], first: list[str]) -> list[str]:
-    requested = st.query_params.get_all("units")
-    present = [name for name in requested if name in units]
-    if requested and present != requested:
+    linked = st.query_params.get_all("units")
+    present = [name for name in linked if name in units]
+    if linked and present != linked:
         notice("The link asks for units that are not in this context.")
     return present or first
 

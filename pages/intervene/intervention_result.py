@@ -47,7 +47,7 @@ def headline(finding: str) -> str:
 def answers(intervention: Intervention) -> str:
     """HTML: the answers before and after, as bars and numbers."""
     result, rows = intervention.result, ""
-    colour = style.colour(intervention.question.explained.mechanism)
+    colour = style.colour(intervention.question.explanation.mechanism)
     at = followed_answer(result.before.prediction)
     for name, outcome in (("before", result.before), ("after", result.after)):
         best, share = outcome.prediction.best, outcome.prediction.probabilities

@@ -17,7 +17,7 @@ def asked_by_link() -> bool:
     return st.session_state.get("null-test-first", False)
 
 
-def pick(question: page_setup.Question, settings: Settings) -> Settings:
+def pick(question: page_setup.PageQuestion, settings: Settings) -> Settings:
     """Shows the heading and the pickers; returns the settings with the choices."""
     st.html(
         checkpoint_html.section("Is this map signal?", "attention replaced in all layers and both directions, at once")
@@ -28,7 +28,8 @@ def pick(question: page_setup.Question, settings: Settings) -> Settings:
         replacement = url_state.segments("Attention becomes", options, "null", default=1)
         axes = ["key", "context"] if tri else ["key"]
         axis = "key" if REPLACEMENTS[replacement].fixed else url_state.segments("Along", axes, "along")
-        draws = url_state.segments("Draws", [20, 40, 100], "draws", default=1) if REPLACEMENTS[replacement].drawn else 1
+        is_random = REPLACEMENTS[replacement].is_random
+        draws = url_state.segments("Draws", [20, 40, 100], "draws", default=1) if is_random else 1
     return settings.model_copy(update={"null": replacement, "along": axis, "draws": draws})
 
 

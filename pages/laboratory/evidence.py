@@ -107,8 +107,8 @@ def replay(entries: Sequence[Entry], task: LaboratoryTask) -> None:
     first = films[0][1]
     st.html(checkpoint_html.section("Training replayed", "drag to a step: the maps find the truth, or do not"))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large", key="film"):
-        look = {"default": _telling_row(films), "required": True, "format_func": lambda i: f"{i + 1}"}
-        at = st.segmented_control("Row", range(len(first.rows)), key=f"{task.NAME}-film-row", **look)
+        options = {"default": _telling_row(films), "required": True, "format_func": lambda i: f"{i + 1}"}
+        at = st.segmented_control("Row", range(len(first.rows)), key=f"{task.NAME}-film-row", **options)
         step = st.select_slider("Step", first.steps, value=first.steps[-1], key=f"{task.NAME}-film-step", width=520)
     example = first.rows[at]
     st.html(f'<p class="t-note">{escape(task.say(example))}</p>')

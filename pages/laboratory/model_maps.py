@@ -12,7 +12,7 @@ from pages.shared import figures, models, style, url_state
 from triattn_core.analysis.truth import truth_mask
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry, laboratory_checkpoints
-from triattn_core.scenes.runner import Explained
+from triattn_core.scenes.runner import Explanation
 from triattn_core.tasks.laboratory import Example, LaboratoryTask
 from triattn_core.views.charts import truth_map
 
@@ -67,10 +67,10 @@ def chosen_models(all_: Sequence[Entry], task: LaboratoryTask) -> list[Entry]:
     return sorted(entries, key=lambda entry: _facts(entry)[0] != "tri")  # first, so that narrow windows show it too
 
 
-def answer_weights(explained: Explained) -> np.ndarray:
+def answer_weights(explanation: Explanation) -> np.ndarray:
     """The query's weights in the last layer, mean over heads: see `views.charts.truth_map`."""
-    site = sorted(name for name in explained.trace.sites if name.endswith("/weight"))[-1]
-    return explained.trace.site(site).mean("head").values[0]
+    site = sorted(name for name in explanation.trace.sites if name.endswith("/weight"))[-1]
+    return explanation.trace.site(site).mean("head").values[0]
 
 
 def panel(entry: Entry, *about) -> None:
@@ -130,12 +130,12 @@ def maps(entries: Sequence[Entry], task: LaboratoryTask, example: Example) -> di
     answers = {}
     with st.container(horizontal=True, gap="small", key="maps"):
         for entry in entries:
-            explained = models.explain(entry, example)
-            prediction = explained.prediction
+            explanation = models.explain(entry, example)
+            prediction = explanation.prediction
             with st.container(width=panel_width(example), key=f"map-{entry.name}"):
                 share = prediction.probabilities[prediction.best]
                 right = None if example.label is None else prediction.probabilities[example.label]
                 answer, key = prediction.labels[prediction.best], f"figure-{entry.name}"
-                panel(entry, task, example, answer, share, answer_weights(explained), key, right)
+                panel(entry, task, example, answer, share, answer_weights(explanation), key, right)
                 answers[label(entry)] = answer
     return answers

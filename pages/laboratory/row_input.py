@@ -17,18 +17,18 @@ def picker() -> LaboratoryTask:
     """The task, in the URL; a link may give its name too, and call it `task`."""
     tasks = list(LABORATORY.values())
     other_name = st.query_params.pop("task", None)
-    requested = other_name or st.query_params.get("laboratory")
-    if other_name or requested in LABORATORY:
-        st.query_params["laboratory"] = LABORATORY[requested].LABEL if requested in LABORATORY else requested
+    linked = other_name or st.query_params.get("laboratory")
+    if other_name or linked in LABORATORY:
+        st.query_params["laboratory"] = LABORATORY[linked].LABEL if linked in LABORATORY else linked
         st.rerun()
     return url_state.pick("Task", tasks, "laboratory", show=lambda task: task.LABEL, width=200)
 
 
 def menu(task: LaboratoryTask) -> None:
     """The rows that can be taken as they were generated."""
-    look = {"format_func": lambda row: escape_markdown(task.say(row)), "width": 96}
+    options = {"format_func": lambda row: escape_markdown(task.say(row)), "width": 96}
     rows = task.examples()
-    st.menu_button("Rows", rows, key=f"{task.NAME}-row", on_click=_take, args=(task,), **look)
+    st.menu_button("Rows", rows, key=f"{task.NAME}-row", on_click=_take, args=(task,), **options)
     if (words := task.dictionary()) is not None:
         with st.popover("Dictionary", width=112, key="dictionary"):
             st.caption("What each foreign word means in each language.")

@@ -38,18 +38,18 @@ with top.settings:
     settings = pickers.pick(top)
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
-texts, grouping = top.explained.trace.texts, settings.grouping()
+texts, grouping = top.explanation.trace.texts, settings.grouping()
 token_grouping.missing(texts, grouping)
 parts = (*texts.values(), top.layer, str(not settings.features), *grouping.parts)
 with report_errors():
     page = PageScene.build("mtsa", [top.entry], top.example, settings, *parts)
 with tail:
     page.save_menus(f"mtsa-{top.layer.replace('/', '-')}" + token_grouping.ending(grouping))
-heads = head_strip.of_layers(top.explained.trace, f"{top.layer}/token2token/weight")
-pairs = {head: pair for pair in pickers.pairs_of(top.explained.trace) for head in pair}
+heads = head_strip.of_layers(top.explanation.trace, f"{top.layer}/token2token/weight")
+pairs = {head: pair for pair in pickers.pairs_of(top.explanation.trace) for head in pair}
 first = settings.heads[0] - 1 if settings.features else None
 head_strip.show(
-    heads, f"{top.explained.source} {top.layer}", (0, first), choose=lambda _, head: {"heads": pairs[head + 1]}
+    heads, f"{top.explanation.source} {top.layer}", (0, first), choose=lambda _, head: {"heads": pairs[head + 1]}
 )
 explore(page, top.link())
 figures.numbers("All pairs of all heads as numbers", lambda: page.scene.table, "numbers")

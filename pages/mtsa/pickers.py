@@ -18,7 +18,7 @@ def pairs_of(trace: AttentionTrace) -> list[tuple[int, ...]]:
 
 def pick(top: sentence_input.SentencePage) -> Settings:
     """What is chosen on the page."""
-    trace = top.explained.trace
+    trace = top.explanation.trace
     pairs = pairs_of(trace)
     all_heads = tuple(range(1, int(trace.meta["heads"]) + 1))
     choices = pairs if len(pairs[0]) == len(all_heads) else [*pairs, all_heads]

@@ -76,7 +76,7 @@ def explore(trace: AttentionTrace, source: str, name: str, settings: DeltaGenera
     with report_errors():
         choice = trace_scenes.site_choice(trace, f"{site}/{quantity}", None if head == MEAN else int(head))
         read = as_read.trace(trace, site)
-    key = canvas_component.key("open-cube", source, site, as_read.name, *as_read.own)
+    key = canvas_component.key("open-cube", source, site, as_read.name, *as_read.phrases)
     selection: dict[str, Sequence[int]] = {}
     with tail:
         settings_now = {"site": choice.site, "head": head if heads > 1 else None, "hide": as_read.hide}

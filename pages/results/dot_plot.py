@@ -71,5 +71,5 @@ def _dot(value: float, spread: float | None, scale: Scale, colour: str, fill: st
     if spread:
         left, right = scale.at(value - spread), scale.at(value + spread)
         line = f'<span class="line" style="left:{left:.2f}%;width:{right - left:.2f}%;background:{colour}"></span>'
-    look = f"left:{scale.at(value):.2f}%;background:{fill};border:1.5px solid {colour}"
-    return f'{line}<span class="dot" style="{look}"></span>'
+    css = f"left:{scale.at(value):.2f}%;background:{fill};border:1.5px solid {colour}"
+    return f'{line}<span class="dot" style="{css}"></span>'

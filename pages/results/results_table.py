@@ -114,14 +114,14 @@ def _decimals(text: str) -> int:
 
 
 def _printed_cell(cell: Cell, bold: bool, first: bool, column: Sequence[Cell]) -> str:
-    look = "n first" if first else "n"
+    css_class = "n first" if first else "n"
     if cell.printed is None:
-        return f'<td class="{look} t-muted" title="The paper has no number here.">–</td><td></td>'
+        return f'<td class="{css_class} t-muted" title="The paper has no number here.">–</td><td></td>'
     number, spread = cell.printed.number, cell.printed.spread_text
     widest = max(_decimals(cell.printed.number) for cell in column if cell.printed)
     fill = POINT * ("." not in number and widest > 0) + SPACE * (widest - _decimals(number))
     text = f"<b>{number}</b>{fill}" if bold else number + fill
-    return f'<td class="{look}">{text}</td><td class="s">{f"±{spread}" if spread else ""}</td>'
+    return f'<td class="{css_class}">{text}</td><td class="s">{f"±{spread}" if spread else ""}</td>'
 
 
 def _our_cells(line: Sequence[Cell], bold: Sequence[bool]) -> list[str]:

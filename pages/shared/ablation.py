@@ -9,7 +9,7 @@ from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes import runner
 
 
-def explain_ablations(entry: Entry, example: Any) -> dict[str, models.Explained]:
+def explain_ablations(entry: Entry, example: Any) -> dict[str, models.Explanation]:
     """COIN's results on an example by ablated part: "" (nothing), `layer.0`, …, `context`.  Raises TriattnError."""
     unablated = models.explain(entry, example)
 

@@ -86,16 +86,16 @@ def cell(key: str, clicked: Sequence[int] | None, axes: Sequence[Sequence[int]],
             st.query_params.pop("cell", None)
     link = st.query_params.get("cell", "")
     if clicked is not None:
-        requested = [int(i) for i in clicked]
+        clicked_cell = [int(i) for i in clicked]
     else:
-        requested = [int(i) if i.isdecimal() and len(i) < 6 else -1 for i in link.split(".")]
-    if len(requested) != len(axes) or not all(i in axis for i, axis in zip(requested, axes)):
+        clicked_cell = [int(i) if i.isdecimal() and len(i) < 6 else -1 for i in link.split(".")]
+    if len(clicked_cell) != len(axes) or not all(i in axis for i, axis in zip(clicked_cell, axes)):
         if link and clicked is None:
             _warn_no_such_cell(link, axes, first)
         return list(first)
     if clicked is not None:
-        st.query_params["cell"] = _join_cell(requested)
-    return requested
+        st.query_params["cell"] = _join_cell(clicked_cell)
+    return clicked_cell
 
 
 def _warn_no_such_cell(link: str, axes: Sequence[Sequence[int]], first: Sequence[int]) -> None:

@@ -157,8 +157,8 @@ def show_list(cases: Cases, selection: CaseSelection, examples: Mapping[int, obj
         nothing = "Nothing on this page: go back." if selection.passing else "No matching rows: remove a filter."
         st.html(f'<p class="t-note">{nothing}</p>')
         return None
-    requested = st.query_params.get("row", "")
-    now = int(requested) if requested.isdecimal() and len(requested) < 10 and int(requested) in numbers else numbers[0]
+    linked = st.query_params.get("row", "")
+    now = int(linked) if linked.isdecimal() and len(linked) < 10 and int(linked) in numbers else numbers[0]
 
     def take() -> None:
         at = url_state.selected_row("list")

@@ -49,6 +49,7 @@ def _options(options: tuple[str, ...], label: int | None, names: Sequence[str]) 
 
 def _line(mark: str, text: str, small: bool) -> str:
     excerpt = text if len(text) <= LONG else f"{text[:LONG]}… ({len(text):,} characters)"
-    look = "t-case" + " t-small" * small + " t-wide" * (len(mark) > WIDE)
+    css_class = "t-case" + " t-small" * small + " t-wide" * (len(mark) > WIDE)
     muted = "" if mark else ' class="t-muted"'
-    return f'<p class="{look}"><span class="t-muted">{mark}</span><span dir="auto"{muted}>{escape(excerpt)}</span></p>'
+    text = f'<span dir="auto"{muted}>{escape(excerpt)}</span>'
+    return f'<p class="{css_class}"><span class="t-muted">{mark}</span>{text}</p>'

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.shared import attention_worth, carried_input, checkpoint_html, languages, models, pair_input, url_state
 from pages.shared.errors import notice
-from pages.shared.task_picker import Words
+from pages.shared.task_picker import TaskLabels
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes.panels import Comparison
@@ -88,9 +88,9 @@ def pick_checkpoints(entries: Sequence[Entry]) -> list[Entry]:
         st.session_state[KEY] = st.session_state[KEY]  # else Streamlit drops what was chosen on the page before
     if sets:
         preset = st.session_state["similarity"] = _matching_preset(sets, st.session_state[KEY])
-        look = {"placeholder": "several", "width": 118}
+        options = {"placeholder": "several", "width": 118}
         at = None if preset is None else 0  # where none is the default, one could be taken out
-        st.selectbox("Similarity", list(sets), at, key="similarity", on_change=_apply_preset, args=(sets,), **look)
+        st.selectbox("Similarity", list(sets), at, key="similarity", on_change=_apply_preset, args=(sets,), **options)
     with st.popover("Checkpoints", width=112):
         selected_names = st.multiselect("Two to four of one language", names, key=KEY, max_selections=view.MOST)
     carried_input.carry_input(several=selected_names)
@@ -111,11 +111,11 @@ def sort_by_mechanism(entries: Sequence[Entry]) -> list[Entry]:
 
 def _requested_names(names: Sequence[str], first: list[str]) -> list[str]:
     """The names in the link; if fewer than two of them exist, the default."""
-    requested = list(dict.fromkeys(st.query_params.get_all(KEY)))
-    valid = [name for name in requested if name in names][: view.MOST]
+    linked = list(dict.fromkeys(st.query_params.get_all(KEY)))
+    valid = [name for name in linked if name in names][: view.MOST]
     opening_names = valid if len(valid) >= view.FEWEST else first
-    if requested and valid != requested:
-        left_out = ", ".join(name for name in requested if name not in valid)[:80]
+    if linked and valid != linked:
+        left_out = ", ".join(name for name in linked if name not in valid)[:80]
         reason = f"The link asks for {left_out}: not among the checkpoints of this task and language, or too many."
         reason = reason if left_out else "The link names no checkpoint."
         notice(f"{reason} Shown instead: {', '.join(opening_names)}.")
@@ -132,7 +132,7 @@ def _apply_preset(sets: dict[str, list[str]]) -> None:
         st.session_state[KEY] = sets[st.session_state["similarity"]]
 
 
-def settings(entries: Sequence[Entry], words: Words) -> tuple[list[Entry], Choice, tuple[int, int]]:
+def settings(entries: Sequence[Entry], words: TaskLabels) -> tuple[list[Entry], Choice, tuple[int, int]]:
     """Shows the pickers; returns the checkpoints, the layer, direction, head and quantity, and which two to subtract.
 
     Stops the page if fewer than two checkpoints are chosen.
@@ -160,11 +160,11 @@ def heads_of(entry: Entry) -> int:
 def show_predictions(comparison: Comparison, notes: bool) -> None:
     """One line: who says what, and how long they took; below it what was cut, with `notes`."""
     lead, label, tail = verdict(comparison.panels)
-    duration = describe_duration(comparison.explained, "all")
+    duration = describe_duration(comparison.explanations, "all")
     st.html(
         f'<div class="t-says"><span>{escape(lead)} <b>{escape(label)}</b>{escape(tail)}</span>'
         f'<span class="t-muted t-num">{escape(duration)}</span></div>'
-        + (pair_input.notes(comparison.explained) if notes else "")
+        + (pair_input.notes(comparison.explanations) if notes else "")
         + f'<p class="t-note">{attention_worth.FORMS}</p>'
         * (len({metadata.form(entry) for entry in comparison.entries} - {""}) > 1)
     )

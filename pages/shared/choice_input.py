@@ -104,9 +104,9 @@ def controls(task: str, keep: Callable[[Sequence], Sequence] = list) -> None:
         if len(examples) == len(all_examples)
         else (f"{len(examples)} of {len(all_examples)} examples", 160)
     )
-    look = {"format_func": partial(_title, task), "width": width, "disabled": not examples}
+    options = {"format_func": partial(_title, task), "width": width, "disabled": not examples}
     st.menu_button(
-        label, examples or all_examples, key=f"{task}-example", on_click=_apply_example, args=(task,), **look
+        label, examples or all_examples, key=f"{task}-example", on_click=_apply_example, args=(task,), **options
     )
     url_state.toggle("Edit", "edit")
 

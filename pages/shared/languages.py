@@ -65,7 +65,7 @@ def choose_language(entries_by_language: Mapping[str, Sequence[Entry]], key: str
     """The language of the requested checkpoints, else the one in the link, else that of the link's texts, else the
     default; and the default: the preferred language, if there are checkpoints for it."""
     codes = {entry.name: code for code, entries in entries_by_language.items() for entry in entries}
-    requested = [codes[name] for name in requested_checkpoints(key) if name in codes]
+    linked = [codes[name] for name in requested_checkpoints(key) if name in codes]
     first = prefer if prefer in entries_by_language else next(iter(entries_by_language), prefer)
     candidates = (code for code in (linked_texts_language(), carried_input.language()) if code in entries_by_language)
     opens = next(candidates, first)
@@ -74,7 +74,7 @@ def choose_language(entries_by_language: Mapping[str, Sequence[Entry]], key: str
     )
     if st.session_state.get(key) == []:  # all were taken out: the language stays
         link = st.session_state.get("language", link)
-    return (requested[0] if requested else link), first
+    return (linked[0] if linked else link), first
 
 
 def linked_texts_language() -> str:

@@ -18,7 +18,7 @@ from triattn_core.checkpoint.registry import Entry
 from triattn_core.inference import stored_traces
 from triattn_core.inference.device import Device, choose_device, describe_device, memory_guard
 from triattn_core.inference.memory import freeze_modules
-from triattn_core.scenes.runner import Explained
+from triattn_core.scenes.runner import Explanation
 
 if TYPE_CHECKING:
     from triattn_core.checkpoint.bundle import Bundle
@@ -78,7 +78,7 @@ def verify(entry: Entry) -> tuple[datetime, list[Check]]:
     return started, model_jobs.result(device, key, f"Verifying {entry.name}", run, keep=lambda checks: None)
 
 
-def explain(entry: Entry, example: Any, option: int | None = None, known_scores: Sequence | None = None) -> Explained:
+def explain(entry: Entry, example: Any, option: int | None = None, known_scores: Sequence | None = None) -> Explanation:
     """Prediction and trace of an example of the checkpoint's task: cached, stored with the package, or computed.
 
     option: the option to trace, for tasks that choose among texts; by default the predicted one.
@@ -89,34 +89,36 @@ def explain(entry: Entry, example: Any, option: int | None = None, known_scores:
     device = choose_device()
     key = (entry.name, entry.digest, device, example)
 
-    def run() -> Explained:
+    def run() -> Explanation:
         bundle = load(entry)
         return _run(entry, bundle, example, option, known_scores or _known_scores(key, bundle, example))
 
-    def keep(explained: Explained) -> None:
-        for part in {option, explained.prediction.option}:
-            model_jobs.results().put((*key, part), explained)
+    def keep(explanation: Explanation) -> None:
+        for part in {option, explanation.prediction.option}:
+            model_jobs.results().put((*key, part), explanation)
 
     if model_jobs.results().get((*key, option)) is None and (stored := stored_traces.find(entry, example, option)):
         prediction, trace = stored
-        keep(Explained(entry, prediction, trace, (*key, prediction.option)))
+        keep(Explanation(entry, prediction, trace, (*key, prediction.option)))
     return model_jobs.result(device, (*key, option), f"Loading and running {entry.name}", run, keep)
 
 
 def _known_scores(key: tuple, bundle: Bundle, example: Any) -> Sequence | None:
     """The cached scores of the options, or of the windows of a passage, from the trace of another one."""
     options, cache = (None, *range(len(bundle.task.labels(example)))), model_jobs.results()
-    prediction = next((explained.prediction for option in options if (explained := cache.get((*key, option)))), None)
+    prediction = next(
+        (explanation.prediction for option in options if (explanation := cache.get((*key, option)))), None
+    )
     return prediction and getattr(prediction, "spans", prediction.probabilities)
 
 
 def _run(
     entry: Entry, bundle: Bundle, example: Any, option: int | None, known_scores: Sequence | None = None
-) -> Explained:
+) -> Explanation:
     from triattn_core.inference.explain import explain as run
 
     prediction, trace = run(bundle, example, option=option, known_scores=known_scores)
-    return Explained(entry, prediction, trace, (entry.name, entry.digest, bundle.device, example, prediction.option))
+    return Explanation(entry, prediction, trace, (entry.name, entry.digest, bundle.device, example, prediction.option))
 
 
 def answer(entry: Entry, title: str, then: Callable[[Bundle], Any], *arguments: Any) -> Any:
@@ -130,13 +132,13 @@ def answer(entry: Entry, title: str, then: Callable[[Bundle], Any], *arguments: 
     return model_jobs.result(device, key, title, lambda: then(load(entry)))
 
 
-def read(explained: Explained, reading: TokenGrouping, site: str = "") -> Explained:
+def read(explanation: Explanation, reading: TokenGrouping, site: str = "") -> Explanation:
     """The same with its tokens grouped: see `TokenGrouping.trace`."""
     if not reading.sinks and not reading.folds:
-        return explained
-    key = (*explained.source, reading, site if reading.sinks else "")
+        return explanation
+    key = (*explanation.source, reading, site if reading.sinks else "")
     cached = model_jobs.results().get(key)
     if cached is None:
-        cached = replace(explained, trace=reading.trace(explained.trace, site), source=key)
+        cached = replace(explanation, trace=reading.trace(explanation.trace, site), source=key)
         model_jobs.results().put(key, cached)
     return cached

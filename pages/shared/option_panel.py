@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shared import canvas_component, choice_input, pair_input
-from pages.shared.models import Explained
+from pages.shared.models import Explanation
 from triattn_core.scenes.panels import of_options, right_option, task
 from triattn_core.scenes.runner import describe_duration
 from triattn_core.trace import AttentionTrace, Choice, text_units
@@ -19,7 +19,7 @@ ROLES = {"a_over_b": ("query", "key"), "b_over_a": ("key", "query")}
 
 
 def show_options(
-    example: Any, models: Mapping[str, Explained], choice: Choice, other: int | None = None, pins: bool = False
+    example: Any, models: Mapping[str, Explanation], choice: Choice, other: int | None = None, pins: bool = False
 ) -> None:
     """Shows the texts and options; a click on an option chooses it for the whole page.
 
@@ -36,12 +36,12 @@ def show_options(
     )
     canvas = answers.figure(
         answer_query(example, last.trace),
-        {title: of_options(explained) for title, explained in models.items()},
+        {title: of_options(explanation) for title, explanation in models.items()},
         option,
         other,
         pins,
         mass,
-        [explained.mechanism for explained in models.values()],
+        [explanation.mechanism for explanation in models.values()],
         ROLES[direction],
         _rank_text(example, last),
     )
@@ -67,12 +67,12 @@ def answer_query(example: Any, trace: AttentionTrace) -> answers.ChoiceExample:
     return answers.ChoiceExample(texts, room.options(example), option, *labels, *about)
 
 
-def _rank_text(example: Any, explained: Explained) -> str:
+def _rank_text(example: Any, explanation: Explanation) -> str:
     """The rank of the right option, and the duration of the run."""
-    gold, shares = right_option(example), of_options(explained)
+    gold, shares = right_option(example), of_options(explanation)
     rank = sum(share >= shares[gold] for share in shares) if gold is not None else None
     where = f"the right one ranks {rank} of {len(shares)}" if rank and len(shares) > 1 else ""
-    return " · ".join(filter(None, (where, describe_duration([explained]))))
+    return " · ".join(filter(None, (where, describe_duration([explanation]))))
 
 
 def _read(trace: AttentionTrace, texts: Mapping[str, str]) -> tuple[dict[str, int], dict[str, int]]:

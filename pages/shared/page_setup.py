@@ -41,7 +41,7 @@ class Opened:
     """
 
     task: str
-    words: task_picker.Words
+    words: task_picker.TaskLabels
     entry: Entry
     example: Any
     head: DeltaGenerator
@@ -58,21 +58,21 @@ class Opened:
         """Of a task that chooses among texts the one that is asked about."""
         return None if self.pairs else choice_input.current_input(self.task).option
 
-    def say(self, explained: models.Explained, choice: Choice) -> None:
+    def say(self, explanation: models.Explanation, choice: Choice) -> None:
         """Shows the prediction in its place."""
         with self.answer_place:
             if self.pairs:
-                pair_input.prediction(explained)
+                pair_input.prediction(explanation)
             else:
-                option_panel.show_options(self.example, {self.entry.name: explained}, choice)
+                option_panel.show_options(self.example, {self.entry.name: explanation}, choice)
 
 
 @dataclass(frozen=True)
-class Question(runner.Question):
+class PageQuestion(runner.Question):
     """A question as a page puts it.  settings: the row of pickers, for the page to go on with."""
 
     task: str
-    words: task_picker.Words
+    words: task_picker.TaskLabels
     settings: DeltaGenerator
 
     @property
@@ -80,7 +80,7 @@ class Question(runner.Question):
         return metadata.language(self.entry)
 
 
-def open_page(title: str, lead: Callable[[task_picker.Words], str], mechanisms: Sequence[str]) -> Opened:
+def open_page(title: str, lead: Callable[[task_picker.TaskLabels], str], mechanisms: Sequence[str]) -> Opened:
     """Shows heading, texts, and the checkpoint picker; stops the page without a checkpoint."""
     head, toolbar = style.opening()
     with toolbar:
@@ -110,14 +110,14 @@ def _exclusion_reason(name: str) -> str:
     return "this page does not take readers" if entry and entry.config.get("kind") == "reader" else ""
 
 
-def opening(title: str, lead: str, mechanisms: Sequence[str]) -> Question:
+def opening(title: str, lead: str, mechanisms: Sequence[str]) -> PageQuestion:
     """The top of a page with the model's prediction and trace."""
     top = open_page(title, lambda _: lead, mechanisms)
     with report_errors():
         put = runner.Question.put(session_models.SHARED, top.entry, top.example, top.option)
-    top.say(put.explained, MEAN)
+    top.say(put.explanation, MEAN)
     study_strip.note_example(put.example)
-    return Question(**vars(put), task=top.task, words=top.words, settings=top.settings)
+    return PageQuestion(**vars(put), task=top.task, words=top.words, settings=top.settings)
 
 
 def option_number(question: runner.Question) -> int | None:

@@ -10,7 +10,7 @@ import streamlit as st
 from pages.shared import carried_input, sentence_box, style, url_state
 from pages.shared.errors import escape_markdown, notice
 from pages.shared.languages import Spoken
-from pages.shared.models import Explained
+from pages.shared.models import Explanation
 from triattn_core.checkpoint import metadata
 from triattn_core.scenes.runner import describe_duration
 from triattn_core.tasks import InputForm, form, pairs
@@ -100,39 +100,42 @@ def _differs(a: str, b: str, speaks: Spoken) -> None:
             st.button(f"Use {speaks.readers(other)}", key="turn", on_click=speaks.turn, args=(other,))
 
 
-def prediction(explained: Explained, extra_facts: Sequence[str] = ()) -> None:
+def prediction(explanation: Explanation, extra_facts: Sequence[str] = ()) -> None:
     """Shows one line: label, probability, the other labels, the gold label, `extra_facts`, time and device."""
-    answer = explained.prediction
+    answer = explanation.prediction
     ranked = enumerate(zip(answer.labels, answer.probabilities))
     facts = [f"{label} {probability(share)}" for i, (label, share) in ranked if i != answer.best]
     gold = [f"gold: {answer.labels[answer.gold]}"] if answer.gold is not None else []
-    line(explained, [*facts, *gold, *extra_facts])
+    line(explanation, [*facts, *gold, *extra_facts])
 
 
-def line(explained: Explained, facts: Sequence[str]) -> None:
+def line(explanation: Explanation, facts: Sequence[str]) -> None:
     """Shows the prediction with a bar, then the facts, time and device, and below the notes."""
-    answer = explained.prediction
-    facts = [*facts, describe_duration([explained])] if "seconds" in explained.trace.meta else facts
+    answer = explanation.prediction
+    facts = [*facts, describe_duration([explanation])] if "seconds" in explanation.trace.meta else facts
     share = answer.probabilities[answer.best]
     st.html(
         f'<div class="t-says"><span>The model says <b>{escape(answer.labels[answer.best])}</b></span>'
-        + style.bar(share, style.colour(explained.mechanism))
+        + style.bar(share, style.colour(explanation.mechanism))
         + f'<span class="t-num">{probability(share)}</span>'
         + "".join(f'<span class="t-muted t-num">{escape(fact)}</span>' for fact in facts)
         + "</div>"
-        + notes([explained])
+        + notes([explanation])
     )
 
 
-def notes(runs: Sequence[Explained]) -> str:
+def notes(runs: Sequence[Explanation]) -> str:
     """HTML: the notes, such as on truncated texts, each once."""
     texts = dict.fromkeys(
-        [*(_language_note(runs) if runs else ()), *(note for explained in runs for note in explained.prediction.notes)]
+        [
+            *(_language_note(runs) if runs else ()),
+            *(note for explanation in runs for note in explanation.prediction.notes),
+        ]
     )
     return "".join(f'<p class="t-note">{escape(note)}</p>' for note in texts)
 
 
-def _language_note(runs: Sequence[Explained]) -> list[str]:
+def _language_note(runs: Sequence[Explanation]) -> list[str]:
     """A note that the texts are not in the language of the models; for pairs `_differs` shows it."""
     entry = runs[0].entry
     reads = metadata.language(entry)

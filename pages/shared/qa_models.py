@@ -51,12 +51,12 @@ def titles_by_checkpoint(entries: Sequence[Entry]) -> dict[str, str]:
 def pick_readers(entries: Sequence[Entry], opens: Sequence[str] = OPENS, limit: int = view.MOST) -> list[Entry]:
     """One to `limit` readers, in the URL if they are not the default."""
     names, first = titles_by_checkpoint(entries), opening(entries, opens)
-    requested = list(dict.fromkeys(st.query_params.get_all(KEY)))
-    if KEY not in st.session_state or (url_state.is_first_run() and requested):
-        valid = [name for name in requested if name in names][:limit]
+    linked = list(dict.fromkeys(st.query_params.get_all(KEY)))
+    if KEY not in st.session_state or (url_state.is_first_run() and linked):
+        valid = [name for name in linked if name in names][:limit]
         st.session_state[KEY] = valid or first
-        if valid != requested:
-            left_out = ", ".join(name for name in requested if name not in valid)[:80]
+        if valid != linked:
+            left_out = ", ".join(name for name in linked if name not in valid)[:80]
             titles = ", ".join(names[name] for name in valid or first)
             reason = f"The link asks for {left_out}: not among the checkpoints, or too many."
             notice(f"{reason if left_out else 'The link names no checkpoint.'} Shown instead: {titles}.")
@@ -65,11 +65,13 @@ def pick_readers(entries: Sequence[Entry], opens: Sequence[str] = OPENS, limit: 
     else:
         st.session_state[KEY] = st.session_state[KEY]  # else Streamlit drops what was chosen on the page before
     with st.popover("Functions", width=112, key="choose"):
-        look = {"format_func": names.get, "max_selections": limit}
-        selected_names = st.multiselect(f"Similarity functions, one to {limit}", list(names), key=KEY, **look) or first
+        options = {"format_func": names.get, "max_selections": limit}
+        selected_names = (
+            st.multiselect(f"Similarity functions, one to {limit}", list(names), key=KEY, **options) or first
+        )
     if selected_names == first:
         st.query_params.pop(KEY, None)
-    elif requested != selected_names:
+    elif linked != selected_names:
         st.query_params[KEY] = selected_names
     by_name = {entry.name: entry for entry in entries}
     return [by_name[name] for name in sorted(selected_names, key=list(by_name).index)]
@@ -77,8 +79,8 @@ def pick_readers(entries: Sequence[Entry], opens: Sequence[str] = OPENS, limit: 
 
 def current_readers(entries: Sequence[Entry]) -> list[Entry]:
     """The chosen readers, before their picker exists."""
-    requested, opens = languages.requested_checkpoints(KEY), opening(entries, OPENS)
-    names = [name for name in requested if name in {entry.name for entry in entries}] or opens
+    linked, opens = languages.requested_checkpoints(KEY), opening(entries, OPENS)
+    names = [name for name in linked if name in {entry.name for entry in entries}] or opens
     return [entry for entry in entries if entry.name in names][: view.MOST]
 
 
@@ -106,7 +108,7 @@ def opening(entries: Sequence[Entry], opens: Sequence[str] = OPENS) -> list[str]
 
 def explain_readers(
     entries: Sequence[Entry], example: questions.Example, place: DeltaGenerator, limit: int = view.MOST
-) -> list[models.Explained]:
+) -> list[models.Explanation]:
     """The results of each QA reader on one part of the passage; for a long passage a picker at `place` chooses it.
 
     Raises TriattnError on invalid input, and for readers with different windows.

@@ -17,9 +17,9 @@ def replace_retired_names() -> None:
         return
     names = {entry.name for entry in list_checkpoints()}
     for parameter in PARAMETERS:
-        requested = st.query_params.get_all(parameter)
-        current = list(dict.fromkeys(name if name in names else current_name(name) for name in requested))
-        renamed = [name for name in requested if name not in names and current_name(name) in names]
+        linked = st.query_params.get_all(parameter)
+        current = list(dict.fromkeys(name if name in names else current_name(name) for name in linked))
+        renamed = [name for name in linked if name not in names and current_name(name) in names]
         if renamed:
             st.query_params[parameter] = current
             notice(f"No longer shipped: {', '.join(renamed)}. Shown instead: {', '.join(current)}.")

@@ -27,7 +27,7 @@ class SentencePage:
 
     entry: Entry
     example: Any
-    explained: models.Explained
+    explanation: models.Explanation
     layer: str
     settings: DeltaGenerator
 
@@ -52,12 +52,12 @@ def open_page(title: str, lead: str, mechanisms: Sequence[str]) -> SentencePage:
     with settings:
         entry = checkpoint(entries)
     with report_errors():
-        explained = models.explain(entry, row)
+        explanation = models.explain(entry, row)
     with settings:
-        at = layer(explained.trace)
+        at = layer(explanation.trace)
     with answer_place:
-        pair_input.prediction(explained)
-    return SentencePage(entry, row, explained, at, settings)
+        pair_input.prediction(explanation)
+    return SentencePage(entry, row, explanation, at, settings)
 
 
 def sentence_models(mechanisms: Sequence[str]) -> list[Entry]:
@@ -70,8 +70,8 @@ def sentence_models(mechanisms: Sequence[str]) -> list[Entry]:
 
 def current_checkpoint(entries: Sequence[Entry]) -> Entry:
     """The requested checkpoint, before its picker exists; else the first."""
-    requested = languages.requested_checkpoints("checkpoint")
-    return next((entry for entry in entries if entry.name in requested), entries[0])
+    linked = languages.requested_checkpoints("checkpoint")
+    return next((entry for entry in entries if entry.name in linked), entries[0])
 
 
 def example(task: str) -> Any:
@@ -85,13 +85,13 @@ def example(task: str) -> Any:
             label = title.removeprefix("The ").capitalize()
             carried_input.text(name, opens[name])
             texts[name] = sentence_box.box(label, opens[name], name, on_change=pair_input.shorten, args=(name,))
-        look = {
+        options = {
             "on_click": _apply_example,
             "args": (task,),
             "format_func": lambda item: _title(task, item),
             "width": 112,
         }
-        st.menu_button("Examples", examples, key=f"{task}-example", **look)
+        st.menu_button("Examples", examples, key=f"{task}-example", **options)
     for name, text in texts.items():
         full_length = max(len(text), st.session_state.pop(f"full-length-{name}", 0))
         if full_length > pair_input.LIMIT:

@@ -10,7 +10,7 @@ from typing import Any
 from pages.shared import ablation, models
 from triattn_core.case_card import RenderedView, cli_settings, draw
 from triattn_core.checkpoint.registry import Entry
-from triattn_core.scenes.runner import Explained, Models
+from triattn_core.scenes.runner import Explanation, Models
 from triattn_core.tasks import TASKS
 from triattn_core.trace.token_grouping import TokenGrouping
 
@@ -21,16 +21,16 @@ class Shared(Models):
     def load(self, entry: Entry) -> Any:
         return models.load(entry)
 
-    def explain(self, entry: Entry, example: Any, option: int | None = None) -> Explained:
+    def explain(self, entry: Entry, example: Any, option: int | None = None) -> Explanation:
         return models.explain(entry, example, option)
 
     def answer(self, entry: Entry, title: str, then: Callable[[Any], Any], *arguments: Any) -> Any:
         return models.answer(entry, title, then, *arguments)
 
-    def read(self, explained: Explained, reading: TokenGrouping, site: str = "") -> Explained:
-        return models.read(explained, reading, site)
+    def read(self, explanation: Explanation, reading: TokenGrouping, site: str = "") -> Explanation:
+        return models.read(explanation, reading, site)
 
-    def without(self, entry: Entry, example: Any) -> dict[str, Explained]:
+    def without(self, entry: Entry, example: Any) -> dict[str, Explanation]:
         return ablation.explain_ablations(entry, example)
 
 

@@ -212,8 +212,8 @@ def opening() -> tuple[DeltaGenerator, DeltaGenerator]:
 
 def say(place: DeltaGenerator, title: str, sentence: str, intro: bool = False) -> None:
     """The heading in its place."""
-    look = f"t-head{' t-intro' if intro else ''}"
-    place.html(f'<div class="{look}"><h1>{escape(title)}</h1><p>{sentence}</p></div>')
+    css_class = f"t-head{' t-intro' if intro else ''}"
+    place.html(f'<div class="{css_class}"><h1>{escape(title)}</h1><p>{sentence}</p></div>')
 
 
 def _through_app() -> None:

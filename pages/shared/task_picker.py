@@ -17,17 +17,17 @@ AXIS = '<b class="t-{0}">{0}</b>'.format
 
 
 @dataclass(frozen=True)
-class Words:
+class TaskLabels:
     """The labels of a task on the pages, its attention directions, and the units of its context.
 
     cube, side, options: the sentence beside the heading of each page, of the cube by direction, side by side with
     mechanisms and with options.
-    ways: of `folds.WAYS`, the one it opens on first.
+    units: of `text_units.UNITS`, the one it opens on first.
     """
 
     label: str
     directions: dict[str, str] = field(repr=False)
-    ways: tuple[str, ...]
+    units: tuple[str, ...]
     cube: Mapping[str, str] = field(repr=False)
     side: str = field(repr=False)
     options: str = field(default="", repr=False)
@@ -42,26 +42,26 @@ LOOKS = f"what of the {CONTEXT} each {QUERY} token looks at, the same"
 ROWS = f"one scale: how each {QUERY} token shares out its attention among {KEY_AXIS}s."
 
 
-def _choice(task: ChoiceTask) -> Words:
+def _choice(task: ChoiceTask) -> TaskLabels:
     """The labels of a task that chooses among texts, from its own words."""
     words = task.WORDS
-    (first, second), unit = words.sides, words.ways[0].removesuffix("s")
+    (first, second), unit = words.sides, words.units[0].removesuffix("s")
     query_axis, key_axis, context = (axis[0].lower() + axis[1:] for axis in words.axes)
 
     def roles(query: str, key: str) -> str:
         return f"{query[0].upper()}{query[1:]} {QUERY}, {key} {KEY_AXIS}, {context} {CONTEXT}."
 
-    return Words(
+    return TaskLabels(
         task.LABEL,
         _directions(first, second),
-        words.ways,
+        words.units,
         {"a_over_b": roles(query_axis, key_axis), "b_over_a": roles(key_axis, query_axis)},
         f"One {words.noun}, several mechanisms, {ROWS}",
         f"Two {second}s under one model: {LOOKS} {unit} under both.",
     )
 
 
-def _pair(task: PairTask) -> Words:
+def _pair(task: PairTask) -> TaskLabels:
     """Of a task about two sentences."""
 
     def roles(query: str, key: str) -> str:
@@ -70,7 +70,7 @@ def _pair(task: PairTask) -> Words:
             f"together with one {CONTEXT} token of either. Three slices of one cube, through one cell."
         )
 
-    return Words(
+    return TaskLabels(
         task.LABEL,
         _directions("A", "B"),
         ("tokens", "sentences"),
@@ -102,11 +102,11 @@ def picker(mechanisms: Sequence[str], *keys: str) -> str:
     url_state.forget(KEY)
     if link is None and st.session_state.get(KEY) not in tasks_here:
         requested_names = [name for key in keys for name in languages.requested_checkpoints(key)]
-        requested = [
+        linked = [
             name for name in tasks_here for entry in models.entries(name, mechanisms) if entry.name in requested_names
         ]
         carried = [name for name in tasks_here if name == carried_input.task()]
-        st.session_state[KEY] = (requested or carried or tasks_here)[0]
+        st.session_state[KEY] = (linked or carried or tasks_here)[0]
     task = url_state.segments("Task", tasks_here, KEY, show=label, label_visibility="collapsed", on_change=_reset_units)
     carried_input.carry_input(task=task)
     return task
@@ -114,7 +114,7 @@ def picker(mechanisms: Sequence[str], *keys: str) -> str:
 
 def _reset_units() -> None:
     """Another task: its context folds, and is cut into the units, as it opens."""
-    first = TASKS[st.session_state[KEY]].ways[0]
+    first = TASKS[st.session_state[KEY]].units[0]
     st.session_state["context"] = first
     if "unit" in st.session_state:
         st.session_state["unit"] = first

@@ -101,13 +101,13 @@ def _hiding_controls() -> tuple[bool, float]:
 
 def missing(texts: Mapping[str, str], reading: TokenGrouping) -> None:
     """Says which of the reader's phrases stand in none of the texts."""
-    for phrase in missing_phrases(texts, reading.own):
+    for phrase in missing_phrases(texts, reading.phrases):
         notice(f"“{phrase}” is in none of the texts.")
 
 
 def of_texts(reading: TokenGrouping) -> dict:
     """The choices of TEXT as settings of a case card."""
-    return {"read": dict(reading.units)["query"], "phrases": reading.own}
+    return {"read": dict(reading.units)["query"], "phrases": reading.phrases}
 
 
 def ending(reading: TokenGrouping) -> str:
@@ -118,7 +118,7 @@ def ending(reading: TokenGrouping) -> str:
 def of_passage(reading: TokenGrouping) -> dict:
     """The choices of PASSAGE as settings of a case card."""
     units = {axis: "words" if unit == "tokens" else unit for axis, unit in reading.units}
-    return {"passage": units["query"], "question": units["key"], "phrases": reading.own}
+    return {"passage": units["query"], "question": units["key"], "phrases": reading.phrases}
 
 
 def command(read: AttentionTrace, facts: Mapping, cell: Sequence[int]) -> str:

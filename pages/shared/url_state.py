@@ -56,14 +56,14 @@ def segments(
 def number(label: str, low: int, high: int, default: int, key: str, **widget_options) -> int:
     """A whole number in the URL."""
     forget(key)
-    requested, current = st.query_params.get(key), st.session_state.get(key)
-    if requested is not None and current is None and not _is_within(requested, low, high):
-        requested = requested if len(requested) <= 60 else requested[:60] + "…"
+    linked, current = st.query_params.get(key), st.session_state.get(key)
+    if linked is not None and current is None and not _is_within(linked, low, high):
+        linked = linked if len(linked) <= 60 else linked[:60] + "…"
         bounds = f"a number from {low:,} to {high:,}"
-        notice(f"The link asks for {label.lower()} {requested!r}; expected {bounds}. Shown instead: {default:,}.")
+        notice(f"The link asks for {label.lower()} {linked!r}; expected {bounds}. Shown instead: {default:,}.")
         with suppress(StreamlitAPIException):
             del st.query_params[key]
-    elif current is not None and is_first_run() and requested is None:
+    elif current is not None and is_first_run() and linked is None:
         carry(key, current, None if current == default else str(current))
     try:
         return int(st.number_input(label, low, high, default, key=key, bind="query-params", **widget_options))
@@ -125,8 +125,8 @@ def steps(parameter: str, values: Sequence[Any], now: Any) -> None:
         for label, to in (("Previous", at - 1), ("Next", at + 1)):
             exists = 0 <= to < len(values)
             value = str(values[to]) if exists else ""
-            look = {"key": f"{label}-{parameter}", "width": 92, "disabled": not exists}
-            st.button(label, **look, on_click=_go, args=(parameter, value))
+            options = {"key": f"{label}-{parameter}", "width": 92, "disabled": not exists}
+            st.button(label, **options, on_click=_go, args=(parameter, value))
 
 
 def _go(parameter: str, value: str) -> None:
@@ -139,17 +139,17 @@ def validate_url(
     key: str,
     default: int,
     show: Callable[[Any], str],
-    why: Callable[[str], str] = lambda requested: "",
+    why: Callable[[str], str] = lambda linked: "",
 ) -> None:
     """Reports an invalid URL value and replaces a choice that is no longer an option; call it before the widget."""
     forget(key)
-    requested, texts = st.query_params.get(key), [show(option) for option in options]
-    if requested is not None and requested not in texts and key not in st.session_state:
-        hint = why(requested) or choices(requested[:60], texts)
+    linked, texts = st.query_params.get(key), [show(option) for option in options]
+    if linked is not None and linked not in texts and key not in st.session_state:
+        hint = why(linked) or choices(linked[:60], texts)
         hint += "" if hint.endswith("?") else "."
-        requested = requested if len(requested) <= 60 else requested[:60] + "…"
-        notice(f"The link asks for {label.lower()} {requested!r}; {hint} Shown instead: {texts[default]}.")
-        if not requested:  # Streamlit would take it for no choice at all
+        linked = linked if len(linked) <= 60 else linked[:60] + "…"
+        notice(f"The link asks for {label.lower()} {linked!r}; {hint} Shown instead: {texts[default]}.")
+        if not linked:  # Streamlit would take it for no choice at all
             with suppress(StreamlitAPIException):
                 del st.query_params[key]
     current = st.session_state.get(key)

@@ -17,14 +17,14 @@ from triattn_core.scenes.side_by_side import Settings
 
 def show(comparison: Comparison, compare: str, example: Any, pairs: bool) -> None:
     """Shows the options of a task that chooses among texts, and the effect of an edit.  pairs: a sentence-pair task."""
-    first = comparison.explained[0]
+    first = comparison.explanations[0]
     if compare == OPTIONS:
-        second = comparison.explained[1].prediction.option
+        second = comparison.explanations[1].prediction.option
         option_panel.show_options(example, {"": first}, comparison.choice, second, pins=True)
     elif not pairs:
         first_only = {"": first}
-        titles = checkpoint_picker.short_names([explained.entry for explained in comparison.explained])
-        by_title = first_only if compare == INPUTS else dict(zip(titles, comparison.explained))
+        titles = checkpoint_picker.short_names([explanation.entry for explanation in comparison.explanations])
+        by_title = first_only if compare == INPUTS else dict(zip(titles, comparison.explanations))
         option_panel.show_options(example, by_title, comparison.choice)
     if compare == INPUTS:
         edited_input.show_effect(comparison)

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from pages.shared import choice_input, pair_input, sentence_box, url_state
-from pages.shared.task_picker import Words
+from pages.shared.task_picker import TaskLabels
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes.panels import Comparison
@@ -28,7 +28,7 @@ PART, TEXT = "part", "edited"  # the same of a text of a dialogue or a passage
 _WORDS = re.compile(r"[^\W\u3400-\u9fff]+|\s+|.")  # a Chinese character stands alone
 
 
-def settings(entries: Sequence[Entry], words: Words) -> tuple[Entry, Choice]:
+def settings(entries: Sequence[Entry], words: TaskLabels) -> tuple[Entry, Choice]:
     """The pickers: which checkpoint (the first Tri, where nobody has chosen), direction, layer, head and quantity."""
     first = next((i for i, entry in enumerate(entries) if metadata.model_setting(entry, "mechanism") == "tri"), 0)
     entry = url_state.pick("Checkpoint", entries, "checkpoint", first, show=lambda entry: entry.name, width=190)
@@ -65,8 +65,8 @@ def _pair(example: pairs.Example) -> pairs.Example:
     with st.container(horizontal=True, vertical_alignment="bottom", key="pair-edited"):
         for key, name, text in zip(KEYS, "AB", opens):
             st.session_state.setdefault(key, st.query_params.get(key, text))
-            look = {"max_chars": pair_input.LIMIT, "on_change": pair_input.shorten, "args": (key,)}
-            sentence_box.box(f"Sentence {name}, edited", None, key, **look)
+            options = {"max_chars": pair_input.LIMIT, "on_change": pair_input.shorten, "args": (key,)}
+            sentence_box.box(f"Sentence {name}, edited", None, key, **options)
         st.button("As above", key="as-above", width=108, on_click=_as_above, args=texts, help="Takes the edit back.")
     return pairs.Example(*(st.session_state[key] for key in KEYS))
 
@@ -107,14 +107,14 @@ def _text(part: str, text: str) -> str:
 
 def show_effect(comparison: Comparison) -> None:
     """Shows one line: the effect of the edit on the answer."""
-    before, after = (explained.prediction for explained in comparison.explained)
+    before, after = (explanation.prediction for explanation in comparison.explanations)
     at = before.best
     shift = after.probabilities[at] - before.probabilities[at]
     flips = f": it flips to <b>{escape(after.labels[after.best])}</b>" if after.best != at else ""
     numbers = " to ".join(probability(prediction.probabilities[at]) for prediction in (before, after))
-    duration = describe_duration(comparison.explained, "both")
+    duration = describe_duration(comparison.explanations, "both")
     st.html(
         f'<div class="t-says"><span>The edit moves the probability of <b>{escape(before.labels[at])}</b> '
         f"from {numbers} ({f'{shift:+.3f}'.replace('-', '−')}){flips}</span>"
-        f'<span class="t-muted t-num">{escape(duration)}</span></div>' + pair_input.notes(comparison.explained)
+        f'<span class="t-muted t-num">{escape(duration)}</span></div>' + pair_input.notes(comparison.explanations)
     )

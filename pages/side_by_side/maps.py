@@ -14,8 +14,8 @@ def show(page: PageScene, settings: Settings) -> None:
     comparison = page.scene.comparison
     attention_worth.notes(comparison.entries)
     explore(page)
-    names = checkpoint_picker.short_names([explained.entry for explained in comparison.explained])
-    traces = dict(zip(names, (explained.trace for explained in comparison.explained)))
+    names = checkpoint_picker.short_names([explanation.entry for explanation in comparison.explanations])
+    traces = dict(zip(names, (explanation.trace for explanation in comparison.explanations)))
     head_strip.show_models(traces, f"{settings.site.rsplit('/', 1)[0]}/weight", page.key, settings.head)
     if measured := attention_worth.table(comparison.entries):
         st.html(measured)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import languages, models, url_state
-from pages.shared.task_picker import Words
+from pages.shared.task_picker import TaskLabels
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.trace import Choice
 
@@ -13,7 +13,7 @@ from triattn_core.trace import Choice
 DIRECTION = "a_over_b"
 
 
-def settings(task: str, words: Words) -> tuple[Entry, Choice, str]:
+def settings(task: str, words: TaskLabels) -> tuple[Entry, Choice, str]:
     """Shows the pickers; returns the checkpoint, the layer, head and quantity, and the unit of the context.
 
     Tokens are not offered: with another option long texts are truncated to other tokens.
@@ -25,5 +25,5 @@ def settings(task: str, words: Words) -> tuple[Entry, Choice, str]:
     entry = url_state.pick("Checkpoint", entries, "checkpoint", show=lambda entry: entry.name, width=190)
     model = entry.config["model"]
     choice = url_state.site(DIRECTION, int(model.get("layers", 2)), int(model.get("heads", 12)))
-    units = [unit for unit in words.ways if unit != "tokens"]
+    units = [unit for unit in words.units if unit != "tokens"]
     return entry, choice, url_state.pick("Context as", units, "context", width=108)

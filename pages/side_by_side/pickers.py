@@ -8,7 +8,7 @@ from typing import Any
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import checkpoint_picker, choice_input, token_grouping, url_state
-from pages.shared.task_picker import Words
+from pages.shared.task_picker import TaskLabels
 from pages.side_by_side import edited_input, option_picker
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes.side_by_side import Settings
@@ -21,7 +21,7 @@ EDITS = (
 )
 
 
-def pick(task: str, words: Words, entries: Sequence[Entry]) -> tuple[list[Entry], Settings]:
+def pick(task: str, words: TaskLabels, entries: Sequence[Entry]) -> tuple[list[Entry], Settings]:
     """The chosen checkpoints and settings, without the edited input."""
     pairs = form(task) is InputForm.PAIR
     compare = url_state.pick("Compare", [MECHANISMS, *[OPTIONS] * (not pairs), INPUTS], "compare", width=112)

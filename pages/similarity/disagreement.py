@@ -15,10 +15,10 @@ KEY = "disagree"  # of the switch, and in the URL
 
 def keep_examples(entries: Sequence[Entry], examples: Sequence[questions.Example]) -> Sequence[questions.Example]:
     """The switch, and those examples on which the chosen readers' best answers differ where it is on; else all."""
-    chosen = qa_models.current_readers(entries)
-    if len(chosen) < 2 or not url_state.toggle("Only where functions disagree", KEY):
+    readers = qa_models.current_readers(entries)
+    if len(readers) < 2 or not url_state.toggle("Only where functions disagree", KEY):
         return examples
     with report_errors():
-        answers = qa_models.best_answers(chosen, examples)
+        answers = qa_models.best_answers(readers, examples)
         return [example for example, texts in zip(examples, zip(*answers)) if len(set(map(normal, texts))) > 1]
     return examples

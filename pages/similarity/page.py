@@ -35,15 +35,15 @@ example = choice_input.example(questions.NAME, asked)
 with row:
     chosen, settings = pickers.pick(entries)
 with report_errors():
-    explained = qa_models.explain_readers(chosen, example, row)
-    settings = settings.model_copy(update={"part": explained[0].prediction.option + 1})
+    explanation = qa_models.explain_readers(chosen, example, row)
+    settings = settings.model_copy(update={"part": explanation[0].prediction.option + 1})
     grouping, digests = settings.grouping(), (entry.digest for entry in chosen)
     parts = (example.passage, example.question, str(settings.part - 1), *grouping.parts, *digests)
     page = PageScene.build("similarity", chosen, example, settings, *parts)
-token_grouping.missing(explained[0].trace.texts, grouping)
+token_grouping.missing(explanation[0].trace.texts, grouping)
 with row:
     page.save_menus("similarity" + token_grouping.ending(grouping))
-if notes := pair_input.notes(explained):
+if notes := pair_input.notes(explanation):
     st.html(notes)
 inspector.explore(page)
 if any("O_" in title for title in settings.titles):

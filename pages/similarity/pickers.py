@@ -20,15 +20,15 @@ def attends_both_ways(entry: Entry) -> bool:
 
 def pick(entries: Sequence[Entry]) -> tuple[list[Entry], Settings]:
     """The chosen readers, and what is chosen of them but the part of a long passage."""
-    chosen = qa_models.pick_readers(entries)
+    readers = qa_models.pick_readers(entries)
     before = st.container(width="content", key="quantities")
     grouping = token_grouping.controls(token_grouping.PASSAGE, hide=False, note=token_grouping.TERMS)
     with before:
-        quantities = [name for name in SCALES if name != OVER_PASSAGE or all(map(attends_both_ways, chosen))]
+        quantities = [name for name in SCALES if name != OVER_PASSAGE or all(map(attends_both_ways, readers))]
         quantities = quantities["query" in grouping.folds :]
         quantity = url_state.segments("Quantity", quantities, "quantity", quantities.index("centred"))
     scales = ["one each", "shared"]
-    shared = len(chosen) > 1 and url_state.segments("Colour scale", scales, "scale") == "shared"
+    shared = len(readers) > 1 and url_state.segments("Colour scale", scales, "scale") == "shared"
     titles = qa_models.titles_by_checkpoint(entries)
-    look = {"quantity": quantity, "shared": shared, "titles": tuple(titles[entry.name] for entry in chosen)}
-    return chosen, Settings(**look, **token_grouping.of_passage(grouping))
+    settings = {"quantity": quantity, "shared": shared, "titles": tuple(titles[entry.name] for entry in readers)}
+    return readers, Settings(**settings, **token_grouping.of_passage(grouping))

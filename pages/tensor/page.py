@@ -31,20 +31,20 @@ def explore(page: PageScene, below: str) -> None:
     trace, sizes, at = page.scene.trace, map(len, page.scene.axes), page.choose()
     choice = Choice(f"{page.scene.settings.layer}/tensor/{page.scene.settings.quantity}")
     page.answer(stamp=cube.stamp(trace, choice, False), numbers=cell.read(trace, choice, dict(zip(tensor.NEEDS, at))))
-    canvas_component.answer(below, {"cell": pair_of(at, page.scene.clusters.of.tolist())})
+    canvas_component.answer(below, {"cell": pair_of(at, page.scene.clusters.assignments.tolist())})
     numbers.below(trace, choice, False, at[0], prod(sizes))
     score_decomposition.show_cell(page.scene, choice, at, page_setup.theme())
 
 
 top = sentence_input.open_page("The tensor", SAYS, ("mtsa",))
 with top.settings:
-    masks = str(top.explained.trace.meta["masks"]).split(",")
+    masks = str(top.explanation.trace.meta["masks"]).split(",")
     head = url_state.pick("Head", list(range(1, len(masks) + 1)), "head", width=76)
     quantity = url_state.segments("Quantity", ["weight", "relevance"], "quantity")
     num_clusters = url_state.pick("Clusters", list(range(1, MOST + 1)), "clusters", default=4, width=84)
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
-spoken = top.explained.trace.texts.values()
+spoken = top.explanation.trace.texts.values()
 with report_errors():
     settings = Settings(layer=top.layer, head=head, quantity=quantity, clusters=num_clusters)
     page = PageScene.build("tensor", [top.entry], top.example, settings, *spoken, top.layer)

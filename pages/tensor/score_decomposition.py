@@ -29,7 +29,7 @@ def show_cell(scene: TensorScene, choice: Choice, cell: Sequence[int], theme: st
     with st.container(key="main"):
         left, right = st.columns([1.15, 1], gap="large")
     left.html(sum_of(terms(trace, layer, cell), trace, pair, cell[2], theme))
-    right.html(agreement(profile(trace, layer, cell), scene.clusters.of.tolist(), pair, cell[2]))
+    right.html(agreement(profile(trace, layer, cell), scene.clusters.assignments.tolist(), pair, cell[2]))
 
 
 def show_clusters(scene: TensorScene, key: str) -> None:
@@ -46,8 +46,8 @@ def show_clusters(scene: TensorScene, key: str) -> None:
 def describe_clusters(clusters: Clusters) -> str:
     """A sentence: the number of clusters, and how much of the features' variance they explain."""
     count = len(clusters.prototypes)
-    count_text = f"{count} cluster{'s' * (count > 1)} of {len(clusters.of)} features"
-    return f"{count_text} explain{'s' * (count == 1)} {100 * clusters.explained:.3g} % of how their maps differ"
+    count_text = f"{count} cluster{'s' * (count > 1)} of {len(clusters.assignments)} features"
+    return f"{count_text} explain{'s' * (count == 1)} {100 * clusters.explained_share:.3g} % of how their maps differ"
 
 
 def format_number(value: float) -> str:

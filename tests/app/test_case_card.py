@@ -157,7 +157,7 @@ CELLS = {
 
 @pytest.mark.parametrize("name", CELLS)
 def test_a_command_prints_the_cell_that_is_shown(capsys: pytest.CaptureFixture, tmp_path: Path, name: str) -> None:
-    page, link, ways, site = CELLS[name]
+    page, link, units, site = CELLS[name]
     example, texts = (cases()["cube"][2], PAIR) if page == "cube" else (ASKED, {"text": ASKED.text})
     app = app_test(290)
     for key, value in {**texts, **link}.items():
@@ -168,7 +168,7 @@ def test_a_command_prints_the_cell_that_is_shown(capsys: pytest.CaptureFixture, 
     (tmp_path / "row.json").write_text(json.dumps((sentences if page == "mtsa" else pairs).row(example)))
     assert main(["explain", command[2], str(tmp_path / "row.json"), *command[4:], "--json"]) == 0
     (cell,) = json.loads(capsys.readouterr().out)["cells"]
-    array = draw(page, command[2], example, **ways).trace.site(site)
+    array = draw(page, command[2], example, **units).trace.site(site)
     array = array.mean("head") if name == "mean of heads" else array.isel(head=3 if page == "mtsa" else 1)
     at = [int(place) for place in link["cell"].split(".")][: array.ndim]
     assert cell["value"] == pytest.approx(float(array.values[tuple(at)]), abs=1e-7)

@@ -172,9 +172,9 @@ def test_a_long_passage_is_read_in_parts_and_said() -> None:
         assert fact["score"] == pytest.approx(sum(value for _, value in fact["terms"]), abs=1e-5)
 
 
-@pytest.mark.parametrize("ways", [{}, {"passage-as": "sentences", "question-as": "phrases"}])
-def test_the_command_that_is_printed_runs_for_every_part(ways: dict, tmp_path: Path, monkeypatch, capsys) -> None:
-    app = sound(opened("similarity", quantity="centred", **ways))
+@pytest.mark.parametrize("units", [{}, {"passage-as": "sentences", "question-as": "phrases"}])
+def test_the_command_that_is_printed_runs_for_every_part(units: dict, tmp_path: Path, monkeypatch, capsys) -> None:
+    app = sound(opened("similarity", quantity="centred", **units))
     app.toggle(key="edit").set_value(True).run()
     app.text_area(key="write-passage").set_value(WORDS).run()
     example = questions.Example(WORDS, app.text_input(key="write-question").value)

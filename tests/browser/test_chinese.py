@@ -61,7 +61,7 @@ def cube_page(n: int) -> str:
 def side_page(n: int) -> str:
     weights = compare.two_way_map(trace(n).site(WEIGHT), 0)
     numbers = {"entropy": compare.entropy(weights), "rank": compare.rank(weights)}
-    panels = [replace(panel(0, kind), drawn=weights, weights=weights, **numbers) for kind in ("bi", "cbi", "tri")]
+    panels = [replace(panel(0, kind), map_values=weights, weights=weights, **numbers) for kind in ("bi", "cbi", "tri")]
     return view.figure(panels, gap_of(panels), {"a": LONG[:n], "b": LONG[:n]}, (0, 0)).html()
 
 
@@ -105,11 +105,13 @@ def spots(label: dict) -> list[tuple[float, float]]:
 
 
 @pytest.mark.parametrize("width", [1280, 800])
-@pytest.mark.parametrize("ways", [{"context": "phrases"}, {"query": "phrases", "key": "phrases", "context": "phrases"}])
-def test_phrases_do_not_touch_each_other_nor_the_bars(page, tmp_path: Path, ways: dict, width: int) -> None:
+@pytest.mark.parametrize(
+    "units", [{"context": "phrases"}, {"query": "phrases", "key": "phrases", "context": "phrases"}]
+)
+def test_phrases_do_not_touch_each_other_nor_the_bars(page, tmp_path: Path, units: dict, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     file, own = tmp_path / "figure.html", ("请问一下各位我想在", "五环以内租一套", "地铁站比较近的两居室")
-    file.write_text(cube.figure(TokenGrouping.of(own, **ways).trace(trace(29)), head(0)).html(), encoding="utf-8")
+    file.write_text(cube.figure(TokenGrouping.of(own, **units).trace(trace(29)), head(0)).html(), encoding="utf-8")
     painted(page, file)
     label_boxes = [one for one in page.evaluate("window.painted") if re.match("[\u4e00-\u9fff]|sum$", one["text"])]
     assert any(len(one["text"]) > 4 and one["leans"] for one in label_boxes) and any(

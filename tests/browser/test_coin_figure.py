@@ -9,7 +9,7 @@ import pytest
 from tests.browser.test_mtsa_pages import chosen
 from tests.support.coin_checkpoints import make_checkpoints
 from triattn_core.scenes.coin import answers, feature_orders
-from triattn_core.scenes.runner import Explained, Models, find_entries
+from triattn_core.scenes.runner import Explanation, Models, find_entries
 from triattn_core.tasks.pairs import Example
 from triattn_core.trace.token_grouping import NO_GROUPING, TokenGrouping
 from triattn_core.views import coin
@@ -25,7 +25,7 @@ PLACES = """() => {  // where the figure's parts stand on the canvas, as it lays
 
 
 @pytest.fixture(scope="module")
-def explanations(tmp_path_factory) -> dict[str, dict[str, Explained]]:
+def explanations(tmp_path_factory) -> dict[str, dict[str, Explanation]]:
     """Of each checkpoint the pair with each thing off."""
     checkpoint_folder = make_checkpoints(tmp_path_factory.mktemp("checkpoints"))
     return {
@@ -34,7 +34,7 @@ def explanations(tmp_path_factory) -> dict[str, dict[str, Explained]]:
     }
 
 
-def figure(explanations: Mapping[str, Explained], off: str = "", features: bool = False,
+def figure(explanations: Mapping[str, Explanation], off: str = "", features: bool = False,
            cell: Sequence[int] | None = None, reading: TokenGrouping = NO_GROUPING):  # fmt: skip
     """The canvas as the page makes it, A over B."""
     read = {off: Models().read(explanation, reading) for off, explanation in explanations.items()}

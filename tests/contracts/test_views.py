@@ -162,7 +162,7 @@ def test_a_view_draws_a_checkpoint_or_says_in_one_line_why_not(view: str) -> Non
     for kind, scene in scenes.items():
         for name, figure in scene.figures.items():
             assert figure.title and any(letter.isdigit() for letter in figure.alt), (kind, name)
-        assert len(scene.table) > 1 and scene.trace.sites and scene.explained
+        assert len(scene.table) > 1 and scene.trace.sites and scene.explanations
         again = json.loads(scene.settings.model_dump_json())
         assert validate_settings(SCENES[view].settings, again, view) == scene.settings
         first = next(iter(scene.figures.values()))

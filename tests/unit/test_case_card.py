@@ -115,7 +115,7 @@ def test_the_manifest_has_no_setting_open_and_what_was_said(there):
     view = rendered_card("dialogue")
     about = dump_manifest(view)
     assert about["settings"]["option"] == 1 and len(about["settings"]["cell"]) == 3
-    assert about["said"][0]["probabilities"] == pytest.approx(view.explained[0].prediction.probabilities)
+    assert about["said"][0]["probabilities"] == pytest.approx(view.explanations[0].prediction.probabilities)
     (checkpoint,) = about["checkpoints"]
     config = json.loads((there / "dialogue-tri" / "config.json").read_text("utf-8"))
     assert (
@@ -129,7 +129,7 @@ def test_the_manifest_has_no_setting_open_and_what_was_said(there):
 
 def test_the_cells_of_the_cube_against_loops(there):
     view = rendered_card("cube")
-    weights = view.explained[0].trace.site("layer.1/a_over_b/weight").values[1].astype(float)
+    weights = view.explanations[0].trace.site("layer.1/a_over_b/weight").values[1].astype(float)
     rows = {(row.query_at, row.key_at, row.context_at): row.weight for row in view.table.itertuples()}
     assert rows.keys() == set(np.ndindex(weights.shape))
     assert all(rows[at] == pytest.approx(weights[at], rel=1e-6) for at in np.ndindex(weights.shape))
@@ -137,7 +137,9 @@ def test_the_cells_of_the_cube_against_loops(there):
 
 def test_the_difference_against_loops_over_heads_and_context(there):
     view = rendered_card("mechanisms")
-    two = [explained.trace.site("layer.0/b_over_a/relevance").values.astype(float) for explained in view.explained]
+    two = [
+        explanation.trace.site("layer.0/b_over_a/relevance").values.astype(float) for explanation in view.explanations
+    ]
     (bi, _, tri), shape = two, two[0].shape
     rows = view.table.set_index(["query_at", "key_at"])
     for query in range(shape[1]):
@@ -154,7 +156,7 @@ def test_the_difference_against_loops_over_heads_and_context(there):
 
 def test_a_picture_has_the_colours_of_the_numbers(there):
     view = rendered_card("cube")
-    weights = view.explained[0].trace.site("layer.1/a_over_b/weight").values[1]
+    weights = view.explanations[0].trace.site("layer.1/a_over_b/weight").values[1]
     first, second, third = plates(view.figures["cube"]).plates
     scale, table = LogScale.fit(weights, weights[0].size), ramp(SEQUENTIAL["light"])
     q, k, c = view.settings.cell
@@ -212,7 +214,7 @@ def test_a_text_of_100_000_characters(there, tmp_path, capsys):
     view = draw("cube", ["pairs-tri"], pairs.Example("who " * 25_000, "what is the film"))
     assert main(["card", str(write_card(view, tmp_path)), "--out", str(tmp_path / "again.zip"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["furthest"]["data"] == 0
-    assert "characters are left out" in view.explained[0].prediction.notes[0]
+    assert "characters are left out" in view.explanations[0].prediction.notes[0]
 
 
 def test_every_page_with_an_export_has_a_view():

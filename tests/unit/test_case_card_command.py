@@ -58,7 +58,7 @@ def test_the_lines_say_what_the_model_said_and_what_changed(there, tmp_path, cap
     assert main([*asked, "random=3", "--out", str(tmp_path / "card.zip")]) == 0
     lines = capsys.readouterr().out.splitlines()
     drawn = draw("intervene", "pairs-tri", cases()["intervene"][2], units=["token 2", "token 3"], random=3)
-    before, after = (explained.prediction for explained in drawn.explained)
+    before, after = (explanation.prediction for explanation in drawn.explanations)
     assert lines[0].endswith(f"intervene of pairs-tri, {len(drawn.table)} rows")
     for line, what, prediction in zip(lines[1:], ("before", "after"), (before, after)):
         assert line.startswith(

@@ -81,7 +81,7 @@ def test_features_are_what_the_encoder_gives(world, tmp_path, task):
             torch.testing.assert_close(
                 getattr(ours, which)[ours.keep], getattr(theirs, which)[ours.keep], rtol=0, atol=2e-3
             )
-        assert features.batch(chosen, "cpu", own=False)[0].query.own is None
+        assert features.batch(chosen, "cpu", with_own=False)[0].query.own is None
     torch.testing.assert_close(encoded.pooled, expected.pooled, rtol=0, atol=2e-3)
     sizes = [max(len(getattr(row, role).runs) for row in rows[: counts[0]]) for role in ("query", "key")]
     assert features.lengths[3].tolist() == sizes

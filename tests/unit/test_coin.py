@@ -185,11 +185,11 @@ def test_the_context_term_and_blocks_can_be_switched_off():
     shorter, plain = build(), build(context=False)
     shorter.layers = torch.nn.ModuleList([shorter.layers[0], shorter.layers[2]])
     plain.load_state_dict({name: tensor for name, tensor in module.state_dict().items() if "context" not in name})
-    torch.testing.assert_close(module(given, off=("layer.1",)), shorter(given))
-    torch.testing.assert_close(module(given, off=("context",)), plain(given))
-    assert not torch.allclose(module(given, off=("context",)), module(given), atol=1e-3)
+    torch.testing.assert_close(module(given, ablated=("layer.1",)), shorter(given))
+    torch.testing.assert_close(module(given, ablated=("context",)), plain(given))
+    assert not torch.allclose(module(given, ablated=("context",)), module(given), atol=1e-3)
     with recording() as record:
-        module(given, off=("context", "layer.1"))
+        module(given, ablated=("context", "layer.1"))
     assert not [site for site in record.sites if "layer.1/" in site or "without" in site or "a_over_a/rel" in site]
 
 

@@ -74,7 +74,7 @@ def cube_trace(at: tuple[int, int, int] = (0, 0, 0), value: float | None = None)
 
 
 def draw_cube(quantity: str, at: tuple[int, int, int], trace: AttentionTrace | None = None) -> Canvas:
-    return cube.figure(trace or cube_trace(), Choice(f"{BASE}/{quantity}"), at=at)
+    return cube.figure(trace or cube_trace(), Choice(f"{BASE}/{quantity}"), start_cell=at)
 
 
 def test_the_slices_of_a_cube_are_those_of_its_cell():
@@ -105,7 +105,7 @@ def test_a_pair_that_a_mask_leaves_out_is_out_in_all_slices():
     head = 0  # forward: a query sees earlier tokens alone
     trace = head_tensor(mtsa_traces.make_trace(), mtsa_traces.LAYER, head)
     choice = Choice(f"{mtsa_traces.LAYER}/tensor/weight")
-    canvas = tensor.figure(trace, choice, [4, 2, 0, 1, 3], [0, 0, 1, 1, 2], at=(3, 1, 2))
+    canvas = tensor.figure(trace, choice, [4, 2, 0, 1, 3], [0, 0, 1, 1, 2], start_cell=(3, 1, 2))
     pairs, query, key = plates(canvas).plates
     shut = ~mtsa_traces.open_pairs(mtsa_traces.MASKS[head], mtsa_traces.N)
     np.testing.assert_array_equal(pairs.out, shut)
@@ -127,7 +127,7 @@ def draw_sides(noise: np.ndarray | None = None) -> Canvas:
     left[0] = 0.5, 0.1, 0.2, 0.2
     right[:, 3] = np.nan
     panels = [side_panel(values, name) for name, values in (("one", left), ("two", right))]
-    gap = Gap(0, 1, panels[0].drawn - panels[1].drawn, np.zeros(2), noise=noise)
+    gap = Gap(0, 1, panels[0].map_values - panels[1].map_values, np.zeros(2), noise=noise)
     return side_by_side.figure(panels, gap, {"a": "w"}, (0, 1))
 
 
@@ -167,7 +167,7 @@ def test_heads_are_out_where_their_mask_is_and_source2token_stands_below(quantit
         assert above.cell == (5, 2) and below.cell == (2, 1) and below.columns == [str(j + 1) for j in orders[i]]
         values = map_.source.transpose("key", "feature").values[:, orders[i]]
         np.testing.assert_array_equal(below.colours, colours(values, scale))
-        negative = map_.drawn.values < -scale.limit / 1000 if quantity == "relevance" else np.zeros((7, 7), bool)
+        negative = map_.map_values.values < -scale.limit / 1000 if quantity == "relevance" else np.zeros((7, 7), bool)
         assert above.below[negative & ~above.out].all() and not above.below[above.out].any()
         assert above.below.any() == (quantity == "relevance")
 

@@ -128,14 +128,14 @@ def test_slope_end_to_end(name, similarity, value):
     module = MECHANISMS[name](HIDDEN, HEADS, similarity, value).double()
     states = sequences(11)
     onto = torch.randn(3, N, HIDDEN * module.vectors, dtype=torch.float64)
-    ways = [torch.randn_like(state.vectors) for state in states]
+    units = [torch.randn_like(state.vectors) for state in states]
     row, head = 1, 2
 
     def part(output: torch.Tensor) -> torch.Tensor:
         return output[row].unflatten(-1, (module.vectors, HEADS, D))[:, :, head].flatten(1)
 
     def slow(step: float) -> float:
-        moved = [replace(state, vectors=state.vectors + step * direction) for state, direction in zip(states, ways)]
+        moved = [replace(state, vectors=state.vectors + step * direction) for state, direction in zip(states, units)]
         output = expected(module, name, similarity, value, *moved, row, head)[2]
         return float((output * part(onto).numpy()).sum())
 
@@ -143,7 +143,7 @@ def test_slope_end_to_end(name, similarity, value):
     output = module(*leaves, "here")
     (part(output) * part(onto)).sum().backward()
     slope = sum(
-        (leaf.vectors.grad * direction).sum() for leaf, direction in zip(leaves, ways) if leaf.vectors.grad is not None
+        (leaf.vectors.grad * direction).sum() for leaf, direction in zip(leaves, units) if leaf.vectors.grad is not None
     )
     step = 1e-6
     torch.testing.assert_close(slope.item(), (slow(step) - slow(-step)) / (2 * step), rtol=1e-6, atol=1e-7)

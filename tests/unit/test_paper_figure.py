@@ -199,7 +199,9 @@ def test_the_command_writes_figure_caption_and_data(there, tmp_path, monkeypatch
     drawn = draw(view, checkpoints, example, **settings)
     assert len(pd.read_csv("figure.csv")) == len(drawn.table)
     caption = Path("figure.caption.txt").read_text("utf-8")
-    assert drawn.explained[0].entry.digest[:12] in caption and checkpoints[0] in caption and example.text_a in caption
+    assert (
+        drawn.explanations[0].entry.digest[:12] in caption and checkpoints[0] in caption and example.text_a in caption
+    )
     command = caption.split("Made by: ")[1].split()
     first = Path("figure.pdf").read_bytes()
     Path("figure.pdf").unlink()

@@ -93,13 +93,13 @@ def test_features_that_look_alike_stand_together():
     P = two_kinds()
     clusters = cluster_features(P, 2)
     assert {tuple(sorted(clusters.members(i))) for i in range(2)} == {(0, 2, 3), (1, 4)}
-    assert sorted(clusters.order) == list(range(5)) and (np.diff(clusters.of[clusters.order]) >= 0).all()
+    assert sorted(clusters.order) == list(range(5)) and (np.diff(clusters.assignments[clusters.order]) >= 0).all()
     for i, members in enumerate(map(list, map(clusters.members, range(2)))):
         np.testing.assert_allclose(clusters.prototypes[i], features.prototype(P.values, members))
         both = np.concatenate([P.values, clusters.prototypes[i][..., None]], -1)
         far = {feature: features.hellinger(both, feature, 5) for feature in members}
         assert clusters.typical[i] == min(far, key=far.get)
-    assert clusters.typical[int(clusters.of[0])] == 2 and 0.9 < clusters.explained < 1
+    assert clusters.typical[int(clusters.assignments[0])] == 2 and 0.9 < clusters.explained_share < 1
 
 
 def test_the_spread_between_clusters_against_loops():
@@ -113,8 +113,8 @@ def test_the_spread_between_clusters_against_loops():
         centre = sum(members) / len(members)
         within += sum(sum((p - centre) ** 2) for p in members)
     assert (
-        clusters.explained == pytest.approx(1 - within / whole)
-        and clusters.explained > cluster_features(two_kinds(), 2).explained
+        clusters.explained_share == pytest.approx(1 - within / whole)
+        and clusters.explained_share > cluster_features(two_kinds(), 2).explained_share
     )
 
 
@@ -122,5 +122,7 @@ def test_features_that_are_all_alike_are_one_cluster():
     same = xr.DataArray(np.full((2, 2, 3), 0.5), dims=room.AXES)
     clusters = cluster_features(same, 2)
     assert (
-        len(clusters.prototypes) == 1 and clusters.explained == 1 and len(cluster_features(same[..., :1], 4).order) == 1
+        len(clusters.prototypes) == 1
+        and clusters.explained_share == 1
+        and len(cluster_features(same[..., :1], 4).order) == 1
     )

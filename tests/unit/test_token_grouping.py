@@ -97,7 +97,7 @@ def test_a_gate_stays_as_it_is():
 
 def test_behind_a_mask_weights_alone_fold_and_know_their_even_share():
     whole = make_trace()
-    folded_trace = TokenGrouping.of(query="phrases", key="phrases", own_phrases=("w1 w2", "w4 w5 w6")).trace(whole)
+    folded_trace = TokenGrouping.of(query="phrases", key="phrases", phrases=("w1 w2", "w4 w5 w6")).trace(whole)
     groups = [0, 1, 1, 2, 3, 3, 3]
     assert not [site for site in folded_trace.sites if not site.endswith("weight")]
     even = folded_trace.site(f"{LAYER}/{EVEN}")
@@ -115,9 +115,7 @@ def test_behind_a_mask_weights_alone_fold_and_know_their_even_share():
 
 
 def test_the_heads_of_a_folded_layer_begin_where_most_stands_against_an_even_share():
-    folded_trace = TokenGrouping.of(query="phrases", key="phrases", own_phrases=("w1 w2", "w4 w5 w6")).trace(
-        make_trace()
-    )
+    folded_trace = TokenGrouping.of(query="phrases", key="phrases", phrases=("w1 w2", "w4 w5 w6")).trace(make_trace())
     maps = head_maps.maps(folded_trace, LAYER, [0, 2])
     payload = heads.figure(maps, folded_trace.texts).payload
     times = {
@@ -165,7 +163,7 @@ def marked(panels: list) -> list:
     special = {"query_special": ("query", [1, 0, 0])}
     more = [special, special, special | {"key_special": ("key", [0, 2, 0, 0, 0])}]
     return [
-        replace(panel, drawn=panel.drawn.assign_coords(some), weights=panel.weights.assign_coords(some))
+        replace(panel, map_values=panel.map_values.assign_coords(some), weights=panel.weights.assign_coords(some))
         for panel, some in zip(panels, more)
     ]
 

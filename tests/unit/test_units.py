@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from triattn_core.errors import InputError
-from triattn_core.scenes.intervene_units import match_units, unit
+from triattn_core.scenes.intervene_units import find_unit, match_units
 from triattn_core.views.lib.strongest import numbered
 
 WORDS = "who must drink milk and who must sell milk for 13 m² or 11 of".split()
@@ -20,12 +20,12 @@ def test_a_small_number_tells_like_words_apart():
     ("asked", "name"), [("token 9", "token 9"), ("sell", "token 8"), ("milk²", "token 9"), ("m²", "token 12")]
 )
 def test_a_unit_is_called_by_name_or_by_a_word_that_stands_once(asked, name):
-    assert unit(asked, KNOWN) == name
+    assert find_unit(asked, KNOWN) == name
 
 
 def test_a_word_that_stands_twice_is_told_with_its_numbers():
     with pytest.raises(InputError, match=r"^'milk' stands 2 times in .*: token 4 \(milk\), token 9 \(milk²\)$"):
-        unit("milk", KNOWN)
+        find_unit("milk", KNOWN)
 
 
 def test_what_is_not_there_is_told_in_the_order_of_the_text():

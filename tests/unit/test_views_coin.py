@@ -139,8 +139,8 @@ def test_joined_tokens_make_no_preference_and_no_score(traces):
     even = {name: site.copy(data=np.full(site.shape, 1 / site.shape[1])) if name.endswith("/weight") else site
             for name, site in trace.sites.items()}  # fmt: skip
     flat = replace(trace, sites=even)
-    read = TokenGrouping.of(query="phrases", key="phrases", own_phrases=("Can cats", "dog eat")).trace(flat)
-    payload = coin.figure(read, read, "a_over_b", ANSWERS, "paraphrase", unread=flat).payload
+    read = TokenGrouping.of(query="phrases", key="phrases", phrases=("Can cats", "dog eat")).trace(flat)
+    payload = coin.figure(read, read, "a_over_b", ANSWERS, "paraphrase", ungrouped=flat).payload
     assert payload["folded"] and max(payload["axes"]["key"]["cells"]) > 1
     for text in (payload["notes"], payload["alt"]):
         assert "Block 3 spreads its weight almost evenly (1.00 of the largest entropy)" in text

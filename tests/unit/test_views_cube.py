@@ -83,7 +83,7 @@ def test_it_opens_on_the_strongest_cell_of_content_words():
         weights = trace.sites[WEIGHT].values[i]
         allowed = {(1, 1, 2): weights[1, 1, 2], (1, 1, 5): weights[1, 1, 5]}  # cat × dog × cat, cat × dog × dog
         assert cube.figure(trace, head(i)).payload["cell"] == list(max(allowed, key=allowed.get))
-    assert cube.figure(trace, head(0), at=(0, 0, 0)).payload["cell"] == [0, 0, 0]
+    assert cube.figure(trace, head(0), start_cell=(0, 0, 0)).payload["cell"] == [0, 0, 0]
     # also where many stronger cells of other words fill the list
     trace.sites[WEIGHT].values[:] = 1.0
     trace.sites[WEIGHT].values[:, 1, 1, 5] = 0.5

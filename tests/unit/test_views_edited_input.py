@@ -52,7 +52,7 @@ def edited() -> tuple[list[parts.Panel], parts.Gap, dict[str, str]]:
         numbers = (compare.entropy(weights), compare.rank(weights))
         panels.append(parts.Panel(name, "tri", "additive", weights, weights, *numbers, "paraphrase", 0.7, None))
     texts = TEXTS | {"edited b": "Can <b>cats</b> doze?"}
-    values = compare.difference(panels[1].drawn, panels[0].drawn)
+    values = compare.difference(panels[1].map_values, panels[0].map_values)
     bits = compare.jensen_shannon(panels[1].weights, panels[0].weights)
     return panels, parts.Gap(1, 0, values, bits, compare.overlap(panels[1].weights, panels[0].weights)), texts
 
@@ -60,7 +60,8 @@ def edited() -> tuple[list[parts.Panel], parts.Gap, dict[str, str]]:
 def test_where_all_keys_are_among_the_strongest_nothing_is_said_of_it():
     panels, _ = three()
     few = [
-        replace(panel, weights=panel.weights[:, : compare.TOP], drawn=panel.drawn[:, : compare.TOP]) for panel in panels
+        replace(panel, weights=panel.weights[:, : compare.TOP], map_values=panel.map_values[:, : compare.TOP])
+        for panel in panels
     ]
     assert scene.difference(panels, 2, 0).overlap is not None
     difference = scene.difference(few, 2, 0)
@@ -69,7 +70,7 @@ def test_where_all_keys_are_among_the_strongest_nothing_is_said_of_it():
 
 def test_maps_of_two_inputs_have_gaps_and_signs():
     panels, gap, texts = edited()
-    payload = view.figure(panels, gap, texts, (0, 0), what="input").payload
+    payload = view.figure(panels, gap, texts, (0, 0), distinguished_by="input").payload
     json.dumps(dict(payload), allow_nan=False)
     assert payload["axes"]["key"]["label"] == ["Can", "<b>", "cats", "−nap", "−🐈", "+doze"]
     assert payload["axes"]["key"]["also"] == [[0, 3], [4, 7], [7, 11], None, None, None]
@@ -89,7 +90,7 @@ def test_maps_of_two_inputs_have_gaps_and_signs():
 def test_a_query_of_one_input_alone_has_no_row_to_compare():
     panels, gap, texts = edited()
     turned = [
-        replace(panel, weights=w, drawn=w, entropy=compare.entropy(w), rank=compare.rank(w))
+        replace(panel, weights=w, map_values=w, entropy=compare.entropy(w), rank=compare.rank(w))
         for panel in panels
         for w in [panel.weights.rename({n: n.replace("key", "x") for n in panel.weights.coords} | {"key": "x"})]
         for w in [w.rename({n: n.replace("query", "key") for n in w.coords if "query" in n} | {"query": "key"})]
@@ -97,7 +98,7 @@ def test_a_query_of_one_input_alone_has_no_row_to_compare():
         for w in [w.transpose("query", "key")]
     ]
     bits = compare.jensen_shannon(turned[1].weights, turned[0].weights)
-    values = compare.difference(turned[1].drawn, turned[0].drawn)
+    values = compare.difference(turned[1].map_values, turned[0].map_values)
     payload = view.figure(turned, parts.Gap(1, 0, values, bits), texts, (0, 0)).payload
     assert [one is None for one in payload["gap"]["divergence"]] == [False] * 3 + [True] * 3
     assert [one is None for one in payload["panels"][0]["entropy"]] == [False] * 5 + [True]

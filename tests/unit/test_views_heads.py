@@ -159,10 +159,10 @@ def test_of_many_who_are_left_nothing_the_count_is_said():
 def test_prototypes_are_maps_of_clusters():
     trace = head_tensor(make_trace(), LAYER, 0)
     clusters = cluster_features(trace.site(f"{LAYER}/tensor/weight"), 2)
-    drawn = maps.prototypes(trace, LAYER, clusters.of.tolist(), clusters.prototypes, clusters.typical)
+    drawn = maps.prototypes(trace, LAYER, clusters.assignments.tolist(), clusters.prototypes, clusters.typical)
     payload = heads.figure(drawn, trace.texts).payload
     for i, panel in enumerate(payload["panels"]):
-        members = [f for f in range(SIZE) if clusters.of[f] == i]
+        members = [f for f in range(SIZE) if clusters.assignments[f] == i]
         mean = sum(trace.site(f"{LAYER}/tensor/weight").values[..., f] for f in members) / len(members)
         np.testing.assert_allclose(unpack(panel["weights"], "f4", N, N), mean, atol=1e-6)
         many, single = f"{len(members)} features, like {clusters.typical[i] + 1}", f"feature {members[0] + 1}"

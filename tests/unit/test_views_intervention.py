@@ -42,7 +42,7 @@ def test_how_far_attention_moved_has_two_figures_of_the_largest_and_no_sign():
         ([0, 0], ["", ""]),
     ):
         table = pd.DataFrame({"unit": ["u 1", "u 2"], "change": [-1.0, 1.0], "moved": bits, "flips": [True, False]})
-        spec = intervention.unit_bars(table, ["x", "y"], ["u 2"], what="moved").to_dict()
+        spec = intervention.unit_bars(table, ["x", "y"], ["u 2"], measure="moved").to_dict()
         data = pd.DataFrame(rows(spec))
         assert data["said"].tolist() == texts and data["value"].tolist() == bits
         assert spec["layer"][0]["encoding"]["tooltip"][2]["title"] == "moved"

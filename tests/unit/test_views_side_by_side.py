@@ -46,7 +46,7 @@ def panel(seed: int, mechanism: str, quantity: str = "weight", **more) -> parts.
 
 
 def gap_of(panels, left: int = -1, right: int = 0) -> parts.Gap:
-    values = compare.difference(panels[left].drawn, panels[right].drawn)
+    values = compare.difference(panels[left].map_values, panels[right].map_values)
     divergence = compare.jensen_shannon(panels[left].weights, panels[right].weights)
     return parts.Gap(left % len(panels), right, values, divergence)
 
@@ -66,9 +66,9 @@ def test_payload_holds_the_exact_numbers_and_the_levels_of_one_scale(quantity):
     payload = view.figure(panels, gap, TEXTS, (1, 2)).payload
     scale = view.scale_of(panels)
     for sent, given in zip(payload["panels"], panels):
-        np.testing.assert_array_equal(unpacked(sent["values"], "<f4"), given.drawn.values.astype("<f4"))
+        np.testing.assert_array_equal(unpacked(sent["values"], "<f4"), given.map_values.values.astype("<f4"))
         np.testing.assert_array_equal(unpacked(sent["weights"], "<f4"), given.weights.values.astype("<f4"))
-        np.testing.assert_array_equal(unpacked(sent["levels"], "u1"), scale.levels(given.drawn.values))
+        np.testing.assert_array_equal(unpacked(sent["levels"], "u1"), scale.levels(given.map_values.values))
         np.testing.assert_array_equal(unpacked(sent["ranks"], "u1"), given.rank)
         np.testing.assert_allclose(sent["entropy"], given.entropy, atol=1e-6)
     np.testing.assert_array_equal(unpacked(payload["gap"]["values"], "<f4"), gap.values.values.astype("<f4"))
@@ -103,7 +103,7 @@ def test_a_map_of_weights_has_one_scale_everywhere(peak):
     array = compare.two_way_map(arrays(0))
     array = array.copy(data=array.values**peak)
     array = (array / array.sum("key")).assign_attrs(quantity="weight")
-    scale = view.scale_of([replace(panel(0, "bi"), drawn=array, weights=array)] * 2)
+    scale = view.scale_of([replace(panel(0, "bi"), map_values=array, weights=array)] * 2)
     domain = grids.weights(array.values, array.sizes["key"], "light").to_dict()["scale"]["domain"]
     assert (domain[0], domain[-1]) == pytest.approx((scale.low, scale.high))
     gap = grids.signed_colour(0.4, "light", DIFFERENCE).to_dict()["scale"]["domain"]
@@ -112,16 +112,16 @@ def test_a_map_of_weights_has_one_scale_everywhere(peak):
 
 def test_a_scale_of_flat_maps_is_not_stretched_over_noise():
     flat = compare.two_way_map(arrays(0)) * 0 + 0.2
-    panels = [replace(panel(0, "bi"), drawn=flat.assign_attrs(quantity="weight")) for _ in range(2)]
+    panels = [replace(panel(0, "bi"), map_values=flat.assign_attrs(quantity="weight")) for _ in range(2)]
     scale = view.scale_of(panels)
     assert scale.high == pytest.approx(0.4) and scale.low == pytest.approx(0.1) and scale.uniform == pytest.approx(0.2)
 
 
 def test_masked_relevance_does_not_break_the_figure():
     panels, _ = three("relevance")
-    hole = panels[0].drawn.copy()
+    hole = panels[0].map_values.copy()
     hole[1, 3] = -np.inf
-    panels[0] = replace(panels[0], drawn=hole)
+    panels[0] = replace(panels[0], map_values=hole)
     payload = view.figure(panels, gap_of(panels), TEXTS, (0, 0)).payload
     assert np.isfinite(payload["scale"]["limit"]) and np.isfinite(payload["gap"]["scale"]["limit"])
     json.dumps(dict(payload), allow_nan=False)
@@ -195,7 +195,7 @@ def test_table_has_every_cell():
     assert len(rows) == 15 and list(rows.query("query_at == 1 and key_at == 4")["key"]) == ["🐈"]
     row = rows.query("query_at == 2 and key_at == 3").iloc[0]
     assert row["Tri weight"] == panels[2].weights.values[2, 3] and row["C-Bi rank"] == panels[1].rank[2, 3]
-    assert row["Bi relevance"] == panels[0].drawn.values[2, 3] and row["Tri − Bi"] == gap.values.values[2, 3]
+    assert row["Bi relevance"] == panels[0].map_values.values[2, 3] and row["Tri − Bi"] == gap.values.values[2, 3]
     assert row["divergence, bits"] == gap.divergence[2]
 
 
@@ -209,14 +209,19 @@ def test_the_alt_text_names_who_says_what():
     panels, gap = three()
     words = view.alt(panels, gap, TEXTS)
     assert "3 query by 5 key" in words and "Tri says paraphrase with probability 0.742" in words
-    most = labels(panels[0].drawn, TEXTS, "query")[gap.divergence.argmax()]
+    most = labels(panels[0].map_values, TEXTS, "query")[gap.divergence.argmax()]
     assert f"differ most for query “{most}”" in words
 
 
 def test_where_a_fold_leaves_one_key_there_is_nothing_to_compare():
     panels, _ = three()
     panels = [
-        replace(side, drawn=side.drawn.isel(key=[0]), weights=side.weights.isel(key=[0]) * 0 + 1, rank=side.rank[:, :1])
+        replace(
+            side,
+            map_values=side.map_values.isel(key=[0]),
+            weights=side.weights.isel(key=[0]) * 0 + 1,
+            rank=side.rank[:, :1],
+        )
         for side in panels
     ]
     gap = gap_of(panels)

@@ -29,7 +29,7 @@ class Replacement:
     function of `attention.fixed_weights` that replaces key and context at once."""
 
     how: str
-    drawn: bool = True
+    is_random: bool = True
     fixed: str = ""
 
 
@@ -41,13 +41,13 @@ METHODS = {
     "rollout": Method("rollout", "attention through the layers"),
 }
 REPLACEMENTS = {
-    "uniform": Replacement("the same weight everywhere", drawn=False),
+    "uniform": Replacement("the same weight everywhere", is_random=False),
     "shuffled": Replacement("its own weights in a drawn order"),
     "untrained": Replacement("those of the same network, newly drawn"),
     "product of marginals": Replacement(
         "a key's weight times a context token's: which goes with which is lost",
-        drawn=False,
+        is_random=False,
         fixed="product_of_marginals",
     ),
-    "even": Replacement("the same weight for each pair of key and context token", drawn=False, fixed="even"),
+    "even": Replacement("the same weight for each pair of key and context token", is_random=False, fixed="even"),
 }

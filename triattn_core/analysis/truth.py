@@ -75,9 +75,9 @@ def quadrants(right: Sequence[bool], looked: Sequence[bool]) -> dict[str, float]
     """
     pairs = list(zip(right, looked, strict=True))
     return {
-        f"{RIGHT[answer]}, {LOOKED[look]}": sum(pair == (bool(answer), bool(look)) for pair in pairs) / len(pairs)
+        f"{RIGHT[answer]}, {LOOKED[attends]}": sum(pair == (bool(answer), bool(attends)) for pair in pairs) / len(pairs)
         for answer in (1, 0)
-        for look in (1, 0)
+        for attends in (1, 0)
     }
 
 

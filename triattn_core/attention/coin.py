@@ -126,8 +126,8 @@ class Interaction(nn.Module):
         self.fusion = FUSIONS[fusion](width, hidden, dropout)
         self.dropout = Dropout(dropout)
 
-    def forward(self, pair: Pair, site: str, off: Collection[str] = ()) -> Pair:
-        """New vectors of both sentences.  off: if CONTEXT is in it, the context term is ablated in this call.
+    def forward(self, pair: Pair, site: str, ablated: Collection[str] = ()) -> Pair:
+        """New vectors of both sentences.  ablated: if CONTEXT is in it, the context term is ablated in this call.
 
         Taps, for `a_over_b` and `b_over_a`: `<site>/a_over_b/{relevance, weight}`, the same without the context term as
         `<site>/a_over_b/without_context/…`, the gate [query, feature] as `<site>/a_over_b/gate`; and the
@@ -136,7 +136,7 @@ class Interaction(nn.Module):
         pair = pair.of(self.dropout(pair.rows))
         a, b = pair.split
         with_context = pair
-        if self.context is not None and CONTEXT not in off:
+        if self.context is not None and CONTEXT not in ablated:
             projected = pair.of(self.context(pair.rows)).split
             alignments = [self_alignment(*inputs) for inputs in zip((a, b), projected, (pair.a, pair.b))]
             for name, (A, weights, _) in zip("ab", alignments):

@@ -96,10 +96,10 @@ class Interpolated(torch.autograd.Function):
             scores = torch.mm(tanh.T, node.basis * p[row, node.features, None]).view(at.stop - at.start, -1)
             if masked is not None:
                 scores.masked_fill_(masked[row * len(masked) // len(query)].flatten(), -torch.inf)
-            of = weights[row, at] if keep else scores.view(-1, key.shape[1], context.shape[1])
-            torch.softmax(scores, -1, out=of.view(scores.shape))
-            torch.sum(of, 2, out=of_key[row, at])
-            torch.sum(of, 1, out=of_context[row, at])
+            row_weights = weights[row, at] if keep else scores.view(-1, key.shape[1], context.shape[1])
+            torch.softmax(scores, -1, out=row_weights.view(scores.shape))
+            torch.sum(row_weights, 2, out=of_key[row, at])
+            torch.sum(row_weights, 1, out=of_context[row, at])
         outputs = of_key @ value + of_context @ context_value
         if keep:  # otherwise `weights` stands for nothing
             saved = query, key, context, p, value, context_value, of_key, of_context, outputs, weights

@@ -40,13 +40,13 @@ def _named(texts: Iterable[str]) -> dict[str, str]:
 
 
 def _value(kind: type[ViewSettings], name: str, text: str) -> Any:
-    of = str(kind.model_fields[name].annotation) if name in kind.model_fields else ""
-    if "dict" in of or ("tuple" in of and text.startswith("[")):
+    annotation_text = str(kind.model_fields[name].annotation) if name in kind.model_fields else ""
+    if "dict" in annotation_text or ("tuple" in annotation_text and text.startswith("[")):
         try:
             return json.loads(text)
         except (ValueError, RecursionError):
             raise ConfigError(f"--set {name}={text[:40]}: expected JSON") from None
-    return [value for value in text.split(",") if value] if "tuple" in of else text
+    return [value for value in text.split(",") if value] if "tuple" in annotation_text else text
 
 
 def command(view: str, names: Sequence[str], settings: dict[str, Any], *tail: str) -> str:
@@ -55,8 +55,8 @@ def command(view: str, names: Sequence[str], settings: dict[str, Any], *tail: st
 
     Raises ConfigError for settings that do not fit.
     """
-    chosen = validate_settings(SCENES[view].settings, settings, view)
-    return card_command(view, [*names, ROW], chosen, *(tail or ("--out", f"{view}.zip")))
+    validated = validate_settings(SCENES[view].settings, settings, view)
+    return card_command(view, [*names, ROW], validated, *(tail or ("--out", f"{view}.zip")))
 
 
 def card_command(view: str, inputs: Sequence[str], settings: BaseModel, *tail: str) -> str:

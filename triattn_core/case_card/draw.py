@@ -25,10 +25,10 @@ def draw(
     """
     if view not in SCENES:
         raise ConfigError(f"no view {view!r}; {choices(view, SCENES)}")
-    what, names = SCENES[view], [checkpoints] if isinstance(checkpoints, str) else list(checkpoints)
-    chosen = validate_settings(what.settings, settings, view)
-    if not 1 <= len(names) <= what.most:
-        shows = "one checkpoint" if what.most == 1 else f"one to {what.most} checkpoints"
+    scene_type, names = SCENES[view], [checkpoints] if isinstance(checkpoints, str) else list(checkpoints)
+    validated = validate_settings(scene_type.settings, settings, view)
+    if not 1 <= len(names) <= scene_type.most:
+        shows = "one checkpoint" if scene_type.most == 1 else f"one to {scene_type.most} checkpoints"
         raise ConfigError(f"{view} shows {shows}, got {len(names)}")
     entries = find_entries(names)
     called = [entry.name for entry in entries]
@@ -38,6 +38,6 @@ def draw(
     if other := next((entry for entry in entries if entry.config["task"] != task), None):
         raise ConfigError(f"{entries[0].name} is of the task {task}, {other.name} of {other.config['task']}: one task")
     check(TASKS[task], example, entries[0].name)
-    scene = what.build(models or Models(), entries, example, chosen)
+    scene = scene_type.build(models or Models(), entries, example, validated)
     parts = {part.name: getattr(scene, part.name) for part in fields(Scene)}
     return RenderedView(**parts, view=view, task=task, row=TASKS[task].row(example))

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import DataError, choices
 from triattn_core.scenes.catalogue import SCENES
-from triattn_core.scenes.runner import Explained
+from triattn_core.scenes.runner import Explanation
 from triattn_core.scenes.scene import RequestedScene
 from triattn_core.scenes.settings import validate_settings
 from triattn_core.tasks import TASKS
@@ -38,7 +38,7 @@ class Checkpoint(BaseModel):
 
 
 class Said(BaseModel):
-    """What a checkpoint said of the example; what: see `Explained`."""
+    """What a checkpoint said of the example; what: see `Explanation`."""
 
     checkpoint: str
     what: str = ""
@@ -71,8 +71,8 @@ class Manifest(BaseModel):
 
 def manifest(rendered: RequestedScene) -> Manifest:
     """The manifest of what was drawn."""
-    shown = list({explained.entry.name: explained.entry for explained in rendered.explained}.values())
-    seeds = [entry for entry in {entry.name: entry for entry in rendered.seeds}.values() if entry not in shown]
+    entries = list({explanation.entry.name: explanation.entry for explanation in rendered.explanations}.values())
+    seeds = [entry for entry in {entry.name: entry for entry in rendered.seeds}.values() if entry not in entries]
     figures = {name: {"title": figure.title, "alt": figure.alt} for name, figure in rendered.figures.items()}
     return Manifest(
         format=FORMAT,
@@ -81,9 +81,9 @@ def manifest(rendered: RequestedScene) -> Manifest:
         task=rendered.task,
         row=dict(rendered.row),
         settings=rendered.settings.model_dump(mode="json"),
-        checkpoints=[describe_checkpoint(entry) for entry in (*shown, *seeds)],
-        drawn=len(shown),
-        said=[_said(explained) for explained in rendered.explained],
+        checkpoints=[describe_checkpoint(entry) for entry in (*entries, *seeds)],
+        drawn=len(entries),
+        said=[_said(explanation) for explanation in rendered.explanations],
         figures=figures,
         versions=versions(),
     )
@@ -97,11 +97,11 @@ def describe_checkpoint(entry: Entry) -> Checkpoint:
     return Checkpoint(name=entry.name, digest=entry.digest, encoder=encoder[0], encoder_digest=encoder[1], seed=seed)
 
 
-def _said(explained: Explained) -> Said:
-    prediction = explained.prediction
+def _said(explanation: Explanation) -> Said:
+    prediction = explanation.prediction
     return Said(
-        checkpoint=explained.entry.name,
-        what=explained.what,
+        checkpoint=explanation.entry.name,
+        what=explanation.stage,
         labels=prediction.labels,
         probabilities=prediction.probabilities,
     )
@@ -109,13 +109,13 @@ def _said(explained: Explained) -> Said:
 
 def versions() -> dict[str, str]:
     """Of Python and the packages that take part in the numbers."""
-    known = {"python": platform.python_version()}
+    packages = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
-            known[name] = version(name)
+            packages[name] = version(name)
         except PackageNotFoundError:
-            known[name] = "not installed as a package"
-    return known
+            packages[name] = "not installed as a package"
+    return packages
 
 
 def read(path: Path) -> Manifest:
@@ -130,8 +130,8 @@ def read(path: Path) -> Manifest:
     except ValidationError as error:
         first = error.errors()[0]
         raise DataError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    for what, name, known in (("view", record.view, SCENES), ("task", record.task, TASKS)):
-        if name not in known:
-            raise DataError(f"{path}: no {what} {name!r}; {choices(name, known)}")
+    for kind, name, registered in (("view", record.view, SCENES), ("task", record.task, TASKS)):
+        if name not in registered:
+            raise DataError(f"{path}: no {kind} {name!r}; {choices(name, registered)}")
     validate_settings(SCENES[record.view].settings, record.settings, str(path))
     return record

@@ -50,7 +50,7 @@ class PaperFigure:
         if name is not None and name not in printable:
             raise ConfigError(f"no figure {name!r} to print; {choices(name, printable)}")
         maps = [key for key, figure in printable.items() if isinstance(figure, Canvas)]
-        models = {explained.entry.name: explained.entry.digest for explained in rendered.explained}
+        models = {explanation.entry.name: explanation.entry.digest for explanation in rendered.explanations}
         return cls(printable[name or [*maps, *printable][0]], lambda: rendered.table, models, command)
 
     def sheet(self, theme: str = "light") -> Sheet:

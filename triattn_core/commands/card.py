@@ -96,7 +96,7 @@ def _new(options: argparse.Namespace, view: str, *arguments: str) -> None:
         best = sorted(zip(answer.labels, answer.probabilities), key=lambda pair: -pair[1])[:BEST]
         name = f"{answer.checkpoint}, {answer.what}" if answer.what else answer.checkpoint
         print(f"{name}: {', '.join(f'{label[:60]} {share:.4f}' for label, share in best)}")
-    for note in dict.fromkeys(note for panel in rendered.explained for note in panel.prediction.notes):
+    for note in dict.fromkeys(note for panel in rendered.explanations for note in panel.prediction.notes):
         print(note)
     for sentence, titles in _sentences(record).items():
         print(f"{' and '.join(titles)}: {sentence}")
@@ -197,7 +197,7 @@ def _answers(recorded: Manifest, rendered: RenderedView) -> float:
     from triattn_core.case_card.manifest import manifest
 
     pairs = [(a.probabilities, b.probabilities) for a, b in zip(recorded.said, manifest(rendered).said)]
-    if len(recorded.said) != len(rendered.explained) or any(len(a) != len(b) for a, b in pairs):
+    if len(recorded.said) != len(rendered.explanations) or any(len(a) != len(b) for a, b in pairs):
         raise DataError("said: the manifest records other answers than these checkpoints give: was it edited?")
     return max(abs(x - y) for a, b in pairs for x, y in zip(a, b))
 

@@ -84,8 +84,8 @@ def explain(options: argparse.Namespace) -> None:
         trace.save(options.out)
     if options.json:
         fields = {**vars(prediction), "meta": dict(trace.meta), "sites": sorted(trace.sites)}
-        requested = ({"cells": cells} if cells else {}) | ({"terms": terms} if terms else {})
-        print(json.dumps(fields | requested, indent=1))
+        selection = ({"cells": cells} if cells else {}) | ({"terms": terms} if terms else {})
+        print(json.dumps(fields | selection, indent=1))
         return
     _print_prediction(prediction, trace)
     for cell_record in cells:

@@ -133,9 +133,9 @@ class Coin(nn.Module):
             # Most words are in few batches; in all others only L2 would change them.
             vars(self.embed.weight)["no_decay"] = True
 
-    def forward(self, sentences: tuple[Sentences, Sentences], off: Collection[str] = ()) -> Tensor:
-        """[B, outputs].  off: what to ablate in this call: blocks (`layer.0` passes its input on), and `context`, the
-        context term of every block.
+    def forward(self, sentences: tuple[Sentences, Sentences], ablated: Collection[str] = ()) -> Tensor:
+        """[B, outputs].  ablated: what to ablate in this call: blocks (`layer.0` passes its input on), and `context`,
+        the context term of every block.
         """
         a, b = sentences
         embedded = Pair(concatenate(self.embed(a.words), self.embed(b.words)), a.keep, b.keep)
@@ -144,8 +144,8 @@ class Coin(nn.Module):
             encoded = layer(encoded)
         pair = encoded.of(torch.cat([embedded.rows.to(encoded.rows), encoded.rows], -1))  # in autocast's precision
         for i, layer in enumerate(self.layers):
-            if f"layer.{i}" not in off:
-                pair = layer(pair, f"layer.{i}", off)
+            if f"layer.{i}" not in ablated:
+                pair = layer(pair, f"layer.{i}", ablated)
         if self.aggregate is not None:
             pair = self.aggregate(pair.of(self.dropout(pair.rows)))
         left, right = self.pool(pair)

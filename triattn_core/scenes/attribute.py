@@ -17,7 +17,7 @@ from triattn_core.errors import ConfigError, choices
 from triattn_core.scenes import scene
 from triattn_core.scenes.attribute_runs import Faithfulness, measure_faithfulness, stream_attributions
 from triattn_core.scenes.charts import Chart
-from triattn_core.scenes.runner import Explained, Models, Question
+from triattn_core.scenes.runner import Explanation, Models, Question
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import ViewSettings
 from triattn_core.views.charts import attribution as view
@@ -52,7 +52,7 @@ class TokenShares:
     """
 
     settings: Settings
-    explained: Explained
+    explanation: Explanation
     names: Mapping[str, str]
     attributions: Attributions
     odds: float
@@ -111,8 +111,8 @@ class TokenShares:
 
     def charts(self) -> dict[str, Chart]:
         """The figures of the page, as they are exported."""
-        role, method, texts = self.role, self.method, scene.input_line(self.explained)
-        caption = f"{self.explained.entry.name}, {self.settings.steps} steps"
+        role, method, texts = self.role, self.method, scene.input_line(self.explanation)
+        caption = f"{self.explanation.entry.name}, {self.settings.steps} steps"
         added = "; ".join(f"{name} {number}" for name, number in self.completeness)
         sentence = f"{self.sentence} Integrated gradients: {added}."
         ranked = self.ranked(role)
@@ -125,12 +125,12 @@ class TokenShares:
             "agreement": Chart.of(agreement, title, describe_agreement(ranked, role), caption + texts),
         }
         if self.faithfulness is not None:
-            sentence, look = (
+            sentence, shading = (
                 self.describe_faithfulness(method),
                 {"width": 520, "height": perturbation.PLOT, "title": ""},
             )
             for measure, title in perturbation.TITLES.items():
-                chart = perturbation.figure(self.faithfulness.curves, measure, method).properties(**look)
+                chart = perturbation.figure(self.faithfulness.curves, measure, method).properties(**shading)
                 charts[measure] = Chart.of(chart, title, sentence, f"{caption}, seed {self.settings.seed}{texts}")
         return charts
 
@@ -167,8 +167,8 @@ def stream(models: Models, entries: Sequence[Entry], example: Any, settings: Set
     tokens: TokenShares | None = None
     for pieces, odds in stream_attributions(question, settings.steps):
         folded = pieces.words() if settings.fold == "words" else pieces
-        chosen = {"ranks": settings.ranks or first_role(folded), "method": method, "option": option}
-        tokens = TokenShares(settings.model_copy(update=chosen), question.explained, question.names, folded, odds)
+        resolved = {"ranks": settings.ranks or first_role(folded), "method": method, "option": option}
+        tokens = TokenShares(settings.model_copy(update=resolved), question.explanation, question.names, folded, odds)
         yield _scene(tokens)
     if settings.draws and tokens is not None:
         measured = measure_faithfulness(question, pieces, settings.steps, settings.draws, settings.seed)
@@ -176,8 +176,10 @@ def stream(models: Models, entries: Sequence[Entry], example: Any, settings: Set
 
 
 def _scene(tokens: TokenShares) -> AttributeScene:
-    explained = tokens.explained
-    return AttributeScene(tokens.settings, tokens.charts, tokens.tables, explained.trace, (explained,), tokens=tokens)
+    explanation = tokens.explanation
+    return AttributeScene(
+        tokens.settings, tokens.charts, tokens.tables, explanation.trace, (explanation,), tokens=tokens
+    )
 
 
 def first_role(attributions: Attributions) -> str:

@@ -44,7 +44,7 @@ def _cost(method: str) -> int:
 
 
 def _attribute_by(question: Question, names: tuple[str, ...], steps: int) -> tuple[Attributions, float]:
-    trace = question.explained.trace
+    trace = question.explanation.trace
 
     def run(bundle):
         from triattn_core.analysis.attribution import methods

@@ -56,8 +56,8 @@ class Chart:
         text = json.dumps(spec)
         if used := [param for param in params if param["name"] in text]:
             spec["params"] = used
-        look = {"background": THEMES["light"]["page"], "description": alt}
-        return cls(spec | look, title, alt, caption)
+        configuration = {"background": THEMES["light"]["page"], "description": alt}
+        return cls(spec | configuration, title, alt, caption)
 
     def html(self) -> str:
         payload = {"caption": self.caption, "spec": self.spec}
@@ -69,7 +69,7 @@ class Chart:
 
         numbers: dict[str, int] = {}
         drawing = vl_convert.vegalite_to_svg(self.titled(), vl_version=self.version)
-        return _DRAWN.sub(lambda at: f"{at[1]}{numbers.setdefault(at[2], len(numbers))}", drawing).encode()
+        return _DRAWN.sub(lambda match: f"{match[1]}{numbers.setdefault(match[2], len(numbers))}", drawing).encode()
 
     def png(self, dots: int = DOTS) -> bytes:
         import vl_convert
@@ -85,13 +85,13 @@ class Chart:
 
     def titled(self) -> dict[str, Any]:
         """The specification with title, caption and sentence above it, as pictures have them."""
-        look = THEMES["light"]
+        palette = THEMES["light"]
         fonts = self._fonts
         title: dict[str, Any] = {
             "text": self.title,
             "subtitle": [line for text in (self.caption, self.alt) for line in textwrap.wrap(text, LINE)],
-            "color": look["text"],
-            "subtitleColor": look["muted"],
+            "color": palette["text"],
+            "subtitleColor": palette["muted"],
         }
         title |= {"font": fonts, "subtitleFont": fonts, "fontSize": 15, "fontWeight": 700, "subtitleFontSize": 12}
         return self.framed(title | {"anchor": "start", "offset": 14}, 14)
@@ -130,15 +130,15 @@ def library(version: str) -> str:
 
 def repack_png(png: bytes) -> bytes:
     """The same picture with its pixels packed again: what draws it packs in haste, to three times the size."""
-    at, chunks, pixels = 8, [], b""
-    while at < len(png):
-        size = int.from_bytes(png[at : at + 4])
-        chunk = png[at + 4 : at + 8 + size]  # its name and what is in it; a checksum follows
+    offset, chunks, pixels = 8, [], b""
+    while offset < len(png):
+        size = int.from_bytes(png[offset : offset + 4])
+        chunk = png[offset + 4 : offset + 8 + size]  # its name and what is in it; a checksum follows
         if chunk.startswith(b"IDAT"):
             pixels += chunk[4:]
         else:
             chunks.append(chunk)
-        at += 12 + size
+        offset += 12 + size
     chunks.insert(-1, b"IDAT" + zlib.compress(zlib.decompress(pixels), 9))
     packed = ((len(chunk) - 4).to_bytes(4) + chunk + zlib.crc32(chunk).to_bytes(4) for chunk in chunks)
     return png[:8] + b"".join(packed)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import ConfigError, choices
 from triattn_core.scenes import scene
-from triattn_core.scenes.runner import Explained, Models
+from triattn_core.scenes.runner import Explanation, Models
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import TextSettings
 from triattn_core.trace import AttentionTrace
@@ -32,30 +32,32 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
     by_part = models.without(entries[0], example)
     if settings.off not in by_part:
         raise ConfigError(f"{entries[0].name} has no {settings.off!r} to ablate; {choices(settings.off, by_part)}")
-    by_ablation = {off: models.read(explained, settings.grouping()) for off, explained in by_part.items()}
-    whole, trace, unread = by_ablation[""], by_ablation[settings.off].trace, by_part[settings.off].trace
-    label = whole.prediction.labels[whole.prediction.best]
-    orders = feature_orders(whole.trace, settings.way) if settings.features else ()
-    how = (whole.trace, trace, settings.way, answers(by_ablation), label, orders)
-    canvas = coin.figure(*how, None, unread)
+    by_ablation = {ablation: models.read(explanation, settings.grouping()) for ablation, explanation in by_part.items()}
+    unablated, trace, unread = by_ablation[""], by_ablation[settings.off].trace, by_part[settings.off].trace
+    label = unablated.prediction.labels[unablated.prediction.best]
+    orders = feature_orders(unablated.trace, settings.way) if settings.features else ()
+    arguments = (unablated.trace, trace, settings.way, answers(by_ablation), label, orders)
+    canvas = coin.figure(*arguments, None, unread)
     cell = scene.valid_cell(settings.cell, canvas.extents, canvas.cell)
     return Scene(
         settings=settings.model_copy(update={"cell": cell}),
-        draw=lambda: {"coin": coin.figure(*how, cell, unread)},
+        draw=lambda: {"coin": coin.figure(*arguments, cell, unread)},
         tabulate=lambda: table(trace, settings.way),
         trace=trace,
-        explained=(by_ablation[settings.off],),
+        explanations=(by_ablation[settings.off],),
         screen=canvas,
         axes=canvas.extents,
     )
 
 
-def answers(by_ablation: Mapping[str, Explained]) -> list[Answer]:
+def answers(by_ablation: Mapping[str, Explanation]) -> list[Answer]:
     """The probability of what the whole model says, with each thing off."""
     best = by_ablation[""].prediction.best
     return [
-        Answer(off, EVERY if off == "context" else switch(off), result.prediction.probabilities[best], flips)
-        for off, result in by_ablation.items()
+        Answer(
+            ablation, EVERY if ablation == "context" else switch(ablation), result.prediction.probabilities[best], flips
+        )
+        for ablation, result in by_ablation.items()
         for flips in [result.prediction.best != best]
     ]
 

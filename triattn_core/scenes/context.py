@@ -16,7 +16,7 @@ from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import ConfigError
 from triattn_core.scenes import scene
 from triattn_core.scenes.charts import Chart
-from triattn_core.scenes.runner import Explained, Models, Question
+from triattn_core.scenes.runner import Explanation, Models, Question
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import CellSettings
 from triattn_core.views.charts import anova as view
@@ -78,7 +78,7 @@ class HeadParts:
     """
 
     settings: Settings
-    explained: Explained
+    explanation: Explanation
     shares: pd.DataFrame
     part: xr.DataArray
     bits: np.ndarray
@@ -119,7 +119,7 @@ class HeadParts:
     @cached_property
     def words(self) -> Mapping[str, Sequence[str]]:
         """The labels of each axis; a repeated token has a small number."""
-        texts = dict(self.explained.trace.texts)
+        texts = dict(self.explanation.trace.texts)
         return {axis: strongest.numbered(strongest.labels(self.part, texts, axis)) for axis in view.AXES}
 
     def residual(self, position: int) -> Residual:
@@ -128,8 +128,8 @@ class HeadParts:
 
     def charts(self) -> dict[str, Chart]:
         """The figures of the page, as they are exported."""
-        name, direction = self.explained.entry.name, self.settings.way.replace("_", " ")
-        texts, residual = scene.input_line(self.explained), self.chosen
+        name, direction = self.explanation.entry.name, self.settings.way.replace("_", " ")
+        texts, residual = scene.input_line(self.explanation), self.chosen
         place = f"{name}, {direction}, layer {self.settings.layer}, head {self.settings.head}{texts}"
         every, redirected = self.bars(named=True), self.bars(only=STRONG, named=True)
         return {
@@ -162,9 +162,11 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
     part, bits = three_way(question, f"layer.{layer - 1}/{settings.way}", head - 1)
     cell = scene.valid_cell(settings.cell, [range(part.sizes["context"])], (anova_text.strongest(part),))
     option = None if question.option is None else question.option + 1
-    chosen = settings.model_copy(update={"layer": layer, "head": head, "cell": cell, "option": option})
-    parts = HeadParts(chosen, question.explained, shares, part, bits)
-    return ContextScene(chosen, parts.charts, parts.rows, question.explained.trace, (question.explained,), parts=parts)
+    resolved = settings.model_copy(update={"layer": layer, "head": head, "cell": cell, "option": option})
+    parts = HeadParts(resolved, question.explanation, shares, part, bits)
+    return ContextScene(
+        resolved, parts.charts, parts.rows, question.explanation.trace, (question.explanation,), parts=parts
+    )
 
 
 def direction_shares(question: Question, direction: str) -> pd.DataFrame:
@@ -185,7 +187,7 @@ def share_table(question: Question) -> pd.DataFrame:
     def run(bundle):
         from triattn_core.analysis.maps import anova
 
-        return anova.share_table(question.explained.trace)
+        return anova.share_table(question.explanation.trace)
 
     return question.answer("Taking the cube apart", run)
 
@@ -206,7 +208,7 @@ def three_way(question: Question, site: str, head: int) -> tuple[xr.DataArray, n
         from triattn_core.analysis.maps import anova
         from triattn_core.trace.information import mutual_information
 
-        sites = question.explained.trace.sites
+        sites = question.explanation.trace.sites
         relevance, weights = (sites[f"{site}/{name}"].isel(head=[head]) for name in ("relevance", "weight"))
         part = anova.three_way_residual(relevance, weights).isel(head=0)
         return part, mutual_information(weights.transpose(..., *anova.AXES).values[0])

@@ -35,18 +35,20 @@ class Settings(HidingSettings):
 
 def build(models: Models, entries: Sequence[Entry], example: Any, settings: Settings) -> Scene:
     """The scene of the page.  Raises TraceError where the checkpoint has no such cube or cell."""
-    whole = models.explain(entries[0], example, settings.option and settings.option - 1)
+    explanation = models.explain(entries[0], example, settings.option and settings.option - 1)
     choice = scene.head_choice(settings.site, settings.head)
-    trace = models.read(whole, settings.grouping(), settings.site.rsplit("/", 1)[0]).trace
+    trace = models.read(explanation, settings.grouping(), settings.site.rsplit("/", 1)[0]).trace
     canvas = cube.figure(trace, choice, settings.hide, exact=False)
     cell = scene.valid_cell(settings.cell, canvas.extents, canvas.cell)
-    at = {"cell": cell} | ({"option": whole.prediction.option + 1} if "option" in whole.trace.meta else {})
+    resolved = {"cell": cell} | (
+        {"option": explanation.prediction.option + 1} if "option" in explanation.trace.meta else {}
+    )
     return Scene(
-        settings=settings.model_copy(update=at),
-        draw=lambda: {"cube": cube.figure(trace, choice, settings.hide, at=cell)},
+        settings=settings.model_copy(update=resolved),
+        draw=lambda: {"cube": cube.figure(trace, choice, settings.hide, start_cell=cell)},
         tabulate=lambda: strongest(trace, choice, hide_special=settings.hide),
         trace=trace,
-        explained=(whole,),
+        explanations=(explanation,),
         screen=canvas,
         axes=canvas.extents,
     )

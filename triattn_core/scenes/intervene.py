@@ -17,7 +17,7 @@ from triattn_core.scenes import intervene_text, scene
 from triattn_core.scenes.intervene_panels import ReportPanel, panels
 from triattn_core.scenes.intervene_runs import DRAWS, leave_one_out, nulls, random_units, run_intervention
 from triattn_core.scenes.intervene_text import InterventionSpec, Nulls
-from triattn_core.scenes.intervene_units import intervention_spec, units, ways
+from triattn_core.scenes.intervene_units import context_units, intervention_spec, unit_kinds
 from triattn_core.scenes.runner import Models, Question
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import ViewSettings
@@ -70,12 +70,12 @@ class Intervention:
     @property
     def unit(self) -> str:
         """To what the context is cut."""
-        return self.settings.unit or ("turns" if self.settings.how == "swap" else ways(self.question)[0])
+        return self.settings.unit or ("turns" if self.settings.how == "swap" else unit_kinds(self.question)[0])
 
     @cached_property
     def units(self) -> dict[str, str]:
         """The units of the context by name, as the reader knows them."""
-        return units(self.question, self.unit)
+        return context_units(self.question, self.unit)
 
     @cached_property
     def alone(self) -> pd.DataFrame | None:
@@ -102,8 +102,12 @@ class Intervention:
     @cached_property
     def nulls(self) -> Nulls | None:
         """Attention replaced, where that is asked for."""
-        of = self.settings
-        return nulls(self.question, of.null, of.along, of.draws, of.seed) if of.null else None
+        settings = self.settings
+        return (
+            nulls(self.question, settings.null, settings.along, settings.draws, settings.seed)
+            if settings.null
+            else None
+        )
 
     @property
     def site(self) -> str:
@@ -113,7 +117,7 @@ class Intervention:
     @property
     def before(self) -> tuple[xr.DataArray, tuple]:
         """The map before, and its labels: known before anything is asked."""
-        return map_of(self.question.explained.trace, self.site, self.settings.head)
+        return map_of(self.question.explanation.trace, self.site, self.settings.head)
 
     @cached_property
     def finding(self) -> str:
@@ -160,18 +164,18 @@ def _scene(parts: Intervention, random: pd.DataFrame | None = None, nulls: Nulls
     question, outcome = parts.question, parts.result
     change = intervene_text.describe_change(outcome, parts.spec, parts.alone, random)
     by_name = panels(parts, change, random, nulls)
-    after = replace(question.explained, prediction=outcome.after.prediction, trace=outcome.after.trace, what="after")
+    after = replace(question.explanation, prediction=outcome.after.prediction, trace=outcome.after.trace, stage="after")
     option = None if question.option is None else question.option + 1
-    more: dict[str, Any] = {"unit": parts.unit, "units": parts.spec.names, "option": option}
+    resolved: dict[str, Any] = {"unit": parts.unit, "units": parts.spec.names, "option": option}
     if parts.settings.how == "swap":
-        more["units"], more["other"] = None, TASKS[question.entry.config["task"]].row(parts.spec.more)
+        resolved["units"], resolved["other"] = None, TASKS[question.entry.config["task"]].row(parts.spec.argument)
     tables = {name: panel.rows for name, panel in by_name.items() if panel.rows is not None}
     return InterveneScene(
-        settings=parts.settings.model_copy(update=more),
+        settings=parts.settings.model_copy(update=resolved),
         draw=lambda: {name: panel.chart() for name, panel in by_name.items() if panel.draw},
         tabulate=lambda: scene.stack_tables(**tables),
         trace=join_traces(outcome),
-        explained=(replace(question.explained, what="before"), after),
+        explanations=(replace(question.explanation, stage="before"), after),
         intervention=parts,
         panels=by_name,
         change=change,

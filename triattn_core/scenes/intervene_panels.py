@@ -45,7 +45,7 @@ def panels(
 ) -> dict[str, ReportPanel]:
     """By name, in the order of the page.  change: what was done, in a sentence; random, nulls: where they are known."""
     question, settings = parts.question, parts.settings
-    caption, texts = f"{question.entry.name}, {parts.spec.how}", scene.input_line(question.explained)
+    caption, texts = f"{question.entry.name}, {parts.spec.operation}", scene.input_line(question.explanation)
     head = "mean of heads" if settings.head is None else f"head {settings.head}"
     place = f"{caption}, {settings.way.replace('_', ' ')}, layer {settings.layer}, {head}{texts}"
     before, after, labels, sentence = parts.maps
@@ -79,7 +79,7 @@ def _each_alone(parts: Intervention, caption: str) -> dict[str, ReportPanel]:
     if alone is None:
         return {}
     words = [parts.units[name] for name in alone["unit"]]
-    draw, wide = partial(view.unit_bars, alone, words, parts.spec.names), max(WIDE, 22 * len(alone))
+    draw, width = partial(view.unit_bars, alone, words, parts.spec.names), max(WIDE, 22 * len(alone))
     return {
         "alone": ReportPanel(
             "Each unit alone, change of the log-odds",
@@ -87,14 +87,14 @@ def _each_alone(parts: Intervention, caption: str) -> dict[str, ReportPanel]:
             caption,
             alone.assign(text=words),
             draw if intervene_text.changes_answer(alone) else None,
-            wide,
+            width,
         ),
         "moved": ReportPanel(
             "Each unit alone, bits that attention moved",
             intervene_text.describe_each_shift(alone, parts.units),
             caption,
             None,
-            partial(draw, what="moved") if intervene_text.moves_attention(alone) else None,
-            wide,
+            partial(draw, measure="moved") if intervene_text.moves_attention(alone) else None,
+            width,
         ),
     }

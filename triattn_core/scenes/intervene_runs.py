@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 DRAWS = 20  # random choices of as many units
 
 
-def leave_one_out(question: Question, unit: str, how: str) -> pd.DataFrame | None:
+def leave_one_out(question: Question, unit: str, operation: str) -> pd.DataFrame | None:
     """What each unit does alone; None where that is not asked: other ways, and tokens of one of several options."""
-    if how not in ("remove", "mask") or (question.option is not None and unit == "tokens"):
+    if operation not in ("remove", "mask") or (question.option is not None and unit == "tokens"):
         return None
 
     def run(bundle):
         from triattn_core.analysis.intervention.leave_one_out import score_units
 
-        return score_units(bundle, question.example, unit, question.option, read=how == "mask")
+        return score_units(bundle, question.example, unit, question.option, read=operation == "mask")
 
-    return question.answer("Leave-one-out", run, unit, how)
+    return question.answer("Leave-one-out", run, unit, operation)
 
 
 def run_intervention(question: Question, wanted: InterventionSpec) -> InterventionResult:
@@ -37,14 +37,16 @@ def run_intervention(question: Question, wanted: InterventionSpec) -> Interventi
     def run(bundle):
         from triattn_core.analysis.intervention import interventions
 
-        example, option, how = question.example, question.option, wanted.how
-        if how == "swap":
-            result = interventions.swap(bundle, example, wanted.more, option)
-        elif how == "reorder":
-            result = interventions.reorder(bundle, example, wanted.more, wanted.unit, option)
+        example, option, operation = question.example, question.option, wanted.operation
+        if operation == "swap":
+            result = interventions.swap(bundle, example, wanted.argument, option)
+        elif operation == "reorder":
+            result = interventions.reorder(bundle, example, wanted.argument, wanted.unit, option)
         else:
-            text = {"text": wanted.more or ""} if how == "replace" else {}
-            result = getattr(interventions, how)(bundle, example, wanted.names, wanted.unit, option=option, **text)
+            text = {"text": wanted.argument or ""} if operation == "replace" else {}
+            result = getattr(interventions, operation)(
+                bundle, example, wanted.names, wanted.unit, option=option, **text
+            )
         before, after = (replace(run, trace=_flat(run.trace)) for run in (result.before, result.after))
         return replace(result, before=before, after=after)
 
@@ -66,18 +68,18 @@ def random_units(question: Question, wanted: InterventionSpec, draws: int = DRAW
     def run(bundle):
         from triattn_core.analysis.intervention.leave_one_out import score_random_units
 
-        read = wanted.how == "mask"
+        read = wanted.operation == "mask"
         return score_random_units(
             bundle, question.example, len(wanted.names), wanted.unit, question.option, draws=draws, seed=seed, read=read
         )
 
-    key = (wanted.unit, wanted.how, len(wanted.names), draws, seed)
+    key = (wanted.unit, wanted.operation, len(wanted.names), draws, seed)
     return question.answer(f"{draws} random choices of as many units", run, *key)
 
 
 def nulls(question: Question, how: str, axis: str, draws: int, seed: int = 0) -> Nulls:
     """Attention replaced in all layers and both directions: see `analysis.intervention.null_replacement`."""
-    draws = draws if REPLACEMENTS[how].drawn else 1
+    draws = draws if REPLACEMENTS[how].is_random else 1
 
     def run(bundle):
         from triattn_core.analysis.intervention.null_replacement import run_null_test

@@ -34,21 +34,21 @@ ANSWER, ATTENTION = 0.05, 0.01  # change of a probability, bits: below, an answe
 
 @dataclass(frozen=True)
 class InterventionSpec:
-    """What is to be done: `how`, one of SAYS, to which units of the context as `unit` cuts it, and `more`: a text, an
-    order or another example.  words: the units as the reader knows them."""
+    """The intervention: `operation`, one of SAYS, on which units of the context as `unit` cuts it, and its `argument`:
+    a text, an order or another example.  words: the units as the reader knows them."""
 
-    how: str
+    operation: str
     unit: str
     names: tuple[str, ...] = ()
     words: str = ""
-    more: Any = None
+    argument: Any = None
 
 
 @dataclass(frozen=True)
 class Nulls:
     """A null's log-odds of the original answer, and flips, draw by draw; and the original."""
 
-    how: str
+    replacement: str
     axis: str
     log_odds: np.ndarray
     flipped: np.ndarray
@@ -71,9 +71,9 @@ def describe_change(
     """What was done, what became of the answer, and the scale for it."""
     best = result.before.prediction
     answer = best.labels[followed_answer(best)]
-    did = SAYS[wanted.how].format(wanted.words)
-    if wanted.how == "replace":
-        did += f" by “{wanted.more.strip()}”" if (wanted.more or "").strip() else " by [MASK]"
+    did = SAYS[wanted.operation].format(wanted.words)
+    if wanted.operation == "replace":
+        did += f" by “{wanted.argument.strip()}”" if (wanted.argument or "").strip() else " by [MASK]"
     change = f"change by {result.change:+.3g}" if abs(result.change) >= RESOLUTION else UNCHANGED
     sentence = f"{did} the log-odds of “{answer}” {change}"
     after = result.after.prediction
@@ -107,15 +107,15 @@ def describe_finding(result: InterventionResult, bits: float) -> str:
     )
 
 
-def describe_each(alone: pd.DataFrame, known: Mapping[str, str]) -> str:
-    """The strongest unit, and how many alone flip the answer.  known: the units as the reader knows them."""
+def describe_each(alone: pd.DataFrame, unit_texts: Mapping[str, str]) -> str:
+    """The strongest unit, and how many alone flip the answer.  unit_texts: the units as the reader knows them."""
     resolved = is_resolved(alone["change"])
     if not resolved.any():
         return f"No unit alone changes the log-odds by {RESOLUTION:.5f} or more, the numerical resolution: no bars."
     row = alone.loc[alone["change"].abs().idxmax()]
     flips = int(alone["flips"].sum())
     count = f"{flips} of {len(alone)} units alone flip the answer" if flips else "no unit alone flips the answer"
-    sentence = f"Most is changed by “{known[row['unit']]}” ({row['change']:+.3g}); {count}."
+    sentence = f"Most is changed by “{unit_texts[row['unit']]}” ({row['change']:+.3g}); {count}."
     if rest := int((~resolved).sum()):
         sentence += f" {rest} of {len(alone)} units have no bar: below the numerical resolution, {RESOLUTION:.5f}."
     return minus(sentence)
@@ -131,12 +131,12 @@ def moves_attention(alone: pd.DataFrame) -> bool:
     return bool((alone["moved"] > NONE).any())
 
 
-def describe_each_shift(alone: pd.DataFrame, known: Mapping[str, str]) -> str:
+def describe_each_shift(alone: pd.DataFrame, unit_texts: Mapping[str, str]) -> str:
     """The unit that moves attention most, and whether it is the one that changes the answer most."""
     bits, change = alone["moved"], alone["change"].abs()
     if not moves_attention(alone):
         return "No unit moves the attention: that of this mechanism does not read the context."
-    most = f"Attention is moved most by “{known[alone.loc[bits.idxmax(), 'unit']]}” ({bits.max():.2g} bits)"
+    most = f"Attention is moved most by “{unit_texts[alone.loc[bits.idxmax(), 'unit']]}” ({bits.max():.2g} bits)"
     if len(alone) < 3 or change.nunique() == 1 or not changes_answer(alone):
         return f"{most}."
     alike = bits.corr(change, method="spearman")
@@ -168,8 +168,12 @@ def describe_null(nulls: Nulls) -> str:
     """The log-odds with the weights replaced, beside the original's, and the flips."""
     odds, original, answer = nulls.log_odds, nulls.original, nulls.answer.labels[followed_answer(nulls.answer)]
     many = f" ± {odds.std(ddof=1):.2g} (standard deviation) over {len(odds)} draws" if len(odds) > 1 else ""
-    replaced = REPLACEMENTS[nulls.how]
-    become = f"the {nulls.how} for attention" if nulls.how == "product of marginals" else f"{nulls.how} attention"
+    replaced = REPLACEMENTS[nulls.replacement]
+    become = (
+        f"the {nulls.replacement} for attention"
+        if nulls.replacement == "product of marginals"
+        else f"{nulls.replacement} attention"
+    )
     along = "" if replaced.fixed else f" along {nulls.axis}s"
     sentence = f"With {become}{along} ({replaced.how}) the log-odds of "
     sentence += f"“{answer}” are {odds.mean():+.3g}{many}, against {original:+.3g}; "

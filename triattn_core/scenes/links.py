@@ -53,27 +53,27 @@ def read_link(kind: type[ViewSettings], parameters: Mapping[str, str], task: str
 
     Raises ConfigError for a layer or a count of heads that is no number, and for a site that is none.
     """
-    named, known = dict(parameters), kind.model_fields
-    if "at" in named:  # "3  word"
-        named["at"] = named["at"].partition(" ")[0]
-    if "direction" in named:
-        named["direction"] = directions(task).get(named["direction"], named["direction"])
-    if "site" in known and set(SITE) & named.keys():
-        layer, direction, quantity = _site(str(named.pop("site", known["site"].default)))
-        layer = _layer(named.pop("layer")) if "layer" in named else layer
-        named["site"] = f"{layer}/{named.pop('direction', direction)}/{named.pop('quantity', quantity)}"
-    elif "clusters" in known or "heads" in known:  # a layer of one text among several
-        layer = named.get("layer", "1")
-        if "of" in named or ("layer" in named and "." not in layer):
-            text = named.pop("of", "")
-            named["layer"] = f"{text}/" * bool(text) + _layer(layer)
-    if "heads" in known and named.get("heads", "").startswith("all "):
-        many = named["heads"].removeprefix("all ")
+    texts, fields = dict(parameters), kind.model_fields
+    if "at" in texts:  # "3  word"
+        texts["at"] = texts["at"].partition(" ")[0]
+    if "direction" in texts:
+        texts["direction"] = directions(task).get(texts["direction"], texts["direction"])
+    if "site" in fields and set(SITE) & texts.keys():
+        layer, direction, quantity = _site(str(texts.pop("site", fields["site"].default)))
+        layer = _layer(texts.pop("layer")) if "layer" in texts else layer
+        texts["site"] = f"{layer}/{texts.pop('direction', direction)}/{texts.pop('quantity', quantity)}"
+    elif "clusters" in fields or "heads" in fields:  # a layer of one text among several
+        layer = texts.get("layer", "1")
+        if "of" in texts or ("layer" in texts and "." not in layer):
+            text = texts.pop("of", "")
+            texts["layer"] = f"{text}/" * bool(text) + _layer(layer)
+    if "heads" in fields and texts.get("heads", "").startswith("all "):
+        many = texts["heads"].removeprefix("all ")
         if not many.isdecimal() or len(many) > 3:
-            raise ConfigError(f"heads={named['heads'][:40]}: expected a number after all")
+            raise ConfigError(f"heads={texts['heads'][:40]}: expected a number after all")
         count = int(many)
-        named |= {"heads": " and ".join(str(i + 1) for i in range(count)), "features": "false"}
-    settings = {name if name in known else ALIASES.get(name, name): text for name, text in named.items()}
+        texts |= {"heads": " and ".join(str(i + 1) for i in range(count)), "features": "false"}
+    settings = {name if name in fields else ALIASES.get(name, name): text for name, text in texts.items()}
     return {name: TEXTS.get(name, str)(text) if isinstance(text, str) else text for name, text in settings.items()}
 
 
@@ -97,23 +97,23 @@ def write_link(settings: ViewSettings, task: str) -> dict[str, str]:
     Not in a link are texts (an edited input, a replacement), checkpoints, and what they are compared by.
     Raises ConfigError for a site that is none.
     """
-    chosen, values = settings.model_dump(exclude_defaults=True, exclude_none=True), dict(settings)
+    changes, values = settings.model_dump(exclude_defaults=True, exclude_none=True), dict(settings)
     link: dict[str, str] = {}
     if "site" in values:
         layer, direction, quantity = _site(values["site"])
         link |= {"layer": str(int(layer.removeprefix("layer.")) + 1), "quantity": quantity}
         link["direction"] = next(label for label, name in directions(task).items() if name == direction)
         link["head"] = "mean" if values["head"] is None else str(values["head"])
-    elif isinstance(layer := chosen.pop("layer", None), str):
+    elif isinstance(layer := changes.pop("layer", None), str):
         text, several, layer = layer.rpartition("/")
         link |= {"layer": str(int(layer.removeprefix("layer.")) + 1)} | ({"of": text} if several else {})
     elif layer is not None:
         link["layer"] = str(layer)
     names = {setting: name for name, setting in ALIASES.items()}
-    if len(chosen.get("cell", ())) > 1:
+    if len(changes.get("cell", ())) > 1:
         del names["cell"]
-    for setting in chosen.keys() - {"site", "edited", "difference", "seeds", "titles"}:
-        link[names.get(setting, setting)] = _text(setting, chosen[setting], task)
+    for setting in changes.keys() - {"site", "edited", "difference", "seeds", "titles"}:
+        link[names.get(setting, setting)] = _text(setting, changes[setting], task)
     if "heads" in values and link.pop("gate", ""):  # all of them, without their features
         link["heads"] = f"all {len(values['heads'] or ())}"
     return link

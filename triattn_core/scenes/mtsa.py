@@ -48,22 +48,22 @@ class HeadsScene(Scene):
 
 def build(models: Models, entries: Sequence[Entry], example: Any, settings: Settings) -> HeadsScene:
     """The scene of the page.  Raises TraceError where the checkpoint is no MTSA or has no such head."""
-    explained = models.explain(entries[0], example)
+    explanation = models.explain(entries[0], example)
     if settings.quantity != "weight" and settings.grouping().folds:
         raise ConfigError(f"mtsa: {settings.read} are read of weights alone: {SCORES}")
-    trace, layer = models.read(explained, settings.grouping()).trace, settings.layer or first_layer(explained.trace)
-    chosen = [i - 1 for i in settings.heads] if settings.heads else head_maps.beside(trace, 0)
-    orders = feature_orders(trace, layer, chosen) if settings.features else None
-    how = (trace, layer, chosen, settings.quantity, orders)
-    canvas = maps(*how)
+    trace, layer = models.read(explanation, settings.grouping()).trace, settings.layer or first_layer(explanation.trace)
+    heads_from_0 = [i - 1 for i in settings.heads] if settings.heads else head_maps.beside(trace, 0)
+    orders = feature_orders(trace, layer, heads_from_0) if settings.features else None
+    arguments = (trace, layer, heads_from_0, settings.quantity, orders)
+    canvas = maps(*arguments)
     cell = scene.valid_cell(settings.cell, canvas.extents, canvas.cell)
-    at = {"cell": cell, "layer": layer, "heads": tuple(i + 1 for i in chosen)}
+    resolved = {"cell": cell, "layer": layer, "heads": tuple(i + 1 for i in heads_from_0)}
     return HeadsScene(
-        settings=settings.model_copy(update=at),
-        draw=lambda: {"mtsa": maps(*how, cell)},
+        settings=settings.model_copy(update=resolved),
+        draw=lambda: {"mtsa": maps(*arguments, cell)},
         tabulate=lambda: head_maps.table(trace, layer),
         trace=trace,
-        explained=(explained,),
+        explanations=(explanation,),
         screen=canvas,
         axes=canvas.extents,
         orders=orders,
@@ -73,24 +73,24 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
 def maps(
     trace: AttentionTrace,
     layer: str,
-    chosen: Sequence[int],
+    head_indices: Sequence[int],
     quantity: str,
     orders: Sequence[Sequence[int]] | None,
     cell: Sequence[int] | None = None,
 ) -> Canvas:
     """The canvas of some heads (from 0) of a layer.  orders: see `HeadsScene`."""
-    shown = head_maps.maps(trace, layer, chosen, quantity)
+    head_map_list = head_maps.maps(trace, layer, head_indices, quantity)
     caption = f"{trace.meta['checkpoint']}, {layer.replace('/', ', ')}"
     caption = ", ".join(filter(None, (caption, grouping_caption(trace))))
-    return heads.figure(shown, own_text(trace, layer), orders, caption, cell)
+    return heads.figure(head_map_list, own_text(trace, layer), orders, caption, cell)
 
 
-def feature_orders(trace: AttentionTrace, layer: str, chosen: Sequence[int]) -> list[list[int]]:
+def feature_orders(trace: AttentionTrace, layer: str, head_indices: Sequence[int]) -> list[list[int]]:
     """Of each head (from 0) its features, those that are alike side by side."""
     from triattn_core.analysis.maps.clusters import similarity_order
 
     weights = trace.site(f"{layer}/source2token/weight")
-    return [similarity_order(weights.isel(head=head)) for head in chosen]
+    return [similarity_order(weights.isel(head=head)) for head in head_indices]
 
 
 def first_layer(trace: AttentionTrace) -> str:

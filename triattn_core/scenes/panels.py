@@ -14,7 +14,7 @@ from triattn_core.analysis.maps import compare, joint_keys
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import TraceError
-from triattn_core.scenes.runner import Explained, Models
+from triattn_core.scenes.runner import Explanation, Models
 from triattn_core.tasks import CHOICES
 from triattn_core.tasks.task import ChoiceTask
 from triattn_core.trace import AttentionTrace, Choice, text_units
@@ -27,14 +27,14 @@ from triattn_core.views.side_by_side.panels import Gap, Panel, hidden, without
 class Comparison:
     """The panels and the difference of two of them, and all that is shown or saved with them.
 
-    choice: the site that is shown.  explained: what the models made of the example.  parts: what names the figure.
+    choice: the site that is shown.  explanations: what the models made of the example.  parts: what names the figure.
     chosen: what else is chosen, as settings of the view.  seeds: of both that are subtracted the checkpoints of their
     seeds.  notes: what its reader should know.  footnote: what was folded, and what is hidden, for below the figure.
     """
 
     panels: list[Panel]
     gap: Gap
-    explained: list[Explained]
+    explanations: list[Explanation]
     choice: Choice
     caption: str
     trace: AttentionTrace
@@ -42,7 +42,7 @@ class Comparison:
     chosen: dict[str, Any]
     across: str = "key"
     lines: tuple[str, ...] | None = None
-    what: str = "mechanism"
+    distinguished_by: str = "mechanism"
     seeds: tuple[tuple[Entry, ...], ...] = ()
     notes: tuple[str, ...] = ()
     footnote: str = ""
@@ -50,88 +50,91 @@ class Comparison:
     @property
     def entries(self) -> list[Entry]:
         """The checkpoints, each once."""
-        return list({explained.entry.name: explained.entry for explained in self.explained}.values())
+        return list({explanation.entry.name: explanation.entry for explanation in self.explanations}.values())
 
     @property
     def texts(self) -> dict[str, str]:
-        return dict(self.trace.texts if self.what == "input" else self.explained[0].trace.texts)
+        return dict(self.trace.texts if self.distinguished_by == "input" else self.explanations[0].trace.texts)
 
 
-def of_checkpoint(explained: Explained, drawn: DataArray, weights: DataArray, name: str = "") -> Panel:
+def of_checkpoint(explanation: Explanation, map_values: DataArray, weights: DataArray, name: str = "") -> Panel:
     """What one checkpoint shows: its maps, what it says, and what it reached.  name: by default the checkpoint's."""
-    entry, prediction = explained.entry, explained.prediction
+    entry, prediction = explanation.entry, explanation.prediction
     right = None if prediction.gold is None else prediction.best == prediction.gold
     score, metric = metadata.main_score(entry), metadata.metric_name(entry)
     measured = "" if score is None else f"{metadata.dataset_name(entry)} test {metric} {score:.1f} %"
     verdict = (prediction.labels[prediction.best], prediction.probabilities[prediction.best], right, measured)
-    return _panel(explained, drawn, weights, verdict, name or entry.name)
+    return _panel(explanation, map_values, weights, verdict, name or entry.name)
 
 
-def of_option(explained: Explained, example: Any, choice: Choice, reading: TokenGrouping) -> Panel:
+def of_option(explanation: Explanation, example: Any, choice: Choice, reading: TokenGrouping) -> Panel:
     """One option: its map query × context, its text, and what the model gives it."""
-    fold = partial(reading.array, texts=explained.trace.texts)
+    fold = partial(reading.array, texts=explanation.trace.texts)
     site, head = choice.site.rsplit("/", 1)[0], next((i for _, i in choice.index), None)
-    drawn, weights = (
-        compare.two_way_map(text_units.exchange_key_context(explained.trace.site(f"{site}/{kind}")), head, fold)
+    map_values, weights = (
+        compare.two_way_map(text_units.exchange_key_context(explanation.trace.site(f"{site}/{kind}")), head, fold)
         for kind in (choice.site.rsplit("/", 1)[1], "weight")
     )
-    at, gold = explained.prediction.option, right_option(example)
-    label = explained.prediction.labels[at]
+    option_index, gold = explanation.prediction.option, right_option(example)
+    label = explanation.prediction.labels[option_index]
     name = label.capitalize() if len(label) > 1 else f"Option {label}"
-    text = task(example).options(example)[at]
-    verdict = (text, of_options(explained)[at], None if gold is None else at == gold, "")
-    return _panel(explained, drawn, weights, verdict, name, note="Σ key")
+    text = task(example).options(example)[option_index]
+    verdict = (text, of_options(explanation)[option_index], None if gold is None else option_index == gold, "")
+    return _panel(explanation, map_values, weights, verdict, name, note="Σ key")
 
 
-def _panel(explained: Explained, drawn: DataArray, weights: DataArray, verdict: tuple, name: str, **more) -> Panel:
+def _panel(
+    explanation: Explanation, map_values: DataArray, weights: DataArray, verdict: tuple, name: str, **fields
+) -> Panel:
     kind, similarity = (
-        metadata.model_setting(explained.entry, "mechanism"),
-        metadata.model_setting(explained.entry, "similarity"),
+        metadata.model_setting(explanation.entry, "mechanism"),
+        metadata.model_setting(explanation.entry, "similarity"),
     )
     numbers = (compare.entropy(weights), compare.rank(weights))
-    more["form"] = metadata.form(explained.entry)
-    return Panel(name, kind, similarity, drawn, weights, *numbers, *verdict, **more)
+    fields["form"] = metadata.form(explanation.entry)
+    return Panel(name, kind, similarity, map_values, weights, *numbers, *verdict, **fields)
 
 
 def maps(
-    explained: Explained, choice: Choice, reading: TokenGrouping = NO_GROUPING
+    explanation: Explanation, choice: Choice, reading: TokenGrouping = NO_GROUPING
 ) -> tuple[DataArray, DataArray, tuple[str, ...]]:
     """What is drawn of one checkpoint as it is read, its weights, and notes: a layer or head that it does not have is
     replaced by its last, and that is said.  Of Bi-joint the part over the key sequence; see `on_context`."""
-    site, head, notes = _site(explained, choice)
-    trace = reading.mark_sinks(explained.trace, site.rstrip("/"))
+    site, head, notes = _site(explanation, choice)
+    trace = reading.mark_sinks(explanation.trace, site.rstrip("/"))
     fold, quantity = partial(reading.array, texts=trace.texts), choice.site.rsplit("/", 1)[1]
     sites = (joint_keys.key_part(trace.site(site + kind)) for kind in (quantity, "weight"))
-    drawn, weights = (compare.two_way_map(site, head, fold) for site in sites)
-    return drawn, weights, notes
+    map_values, weights = (compare.two_way_map(site, head, fold) for site in sites)
+    return map_values, weights, notes
 
 
-def _site(explained: Explained, choice: Choice) -> tuple[str, int | None, tuple[str, ...]]:
+def _site(explanation: Explanation, choice: Choice) -> tuple[str, int | None, tuple[str, ...]]:
     """Where a checkpoint's map stands, such as `layer.0/a_over_b/`, its head, and notes; see `maps`."""
-    entry, trace, notes = explained.entry, explained.trace, []
+    entry, trace, notes = explanation.entry, explanation.trace, []
     name, direction, _ = choice.site.split("/")
     layer, head = int(name[6:]), next((i for _, i in choice.index), None)
     site = f"layer.{min(layer, compare.layer_count(trace) - 1)}/{direction}/"
     heads = trace.site(site + "weight").sizes.get("head", 1)
-    for what, asked, has in (("layer", layer, compare.layer_count(trace)), ("head", head, heads)):
-        if asked is not None and asked >= has:
-            plural = "s" if has > 1 else ""
+    for level, requested, count in (("layer", layer, compare.layer_count(trace)), ("head", head, heads)):
+        if requested is not None and requested >= count:
+            plural = "s" if count > 1 else ""
             notes.append(
-                f"{entry.name} has {has} {what}{plural}: its {what} {has} stands beside {what} {asked + 1} of others."
+                f"{entry.name} has {count} {level}{plural}: its {level} {count} stands beside {level} {requested + 1} "
+                "of others."
             )
     return site, None if head is None else min(head, heads - 1), tuple(notes)
 
 
-def on_context(some: Sequence[Explained], choice: Choice) -> str:
+def on_context(explanations: Sequence[Explanation], choice: Choice) -> str:
     """A sentence for each checkpoint whose keys are followed by context tokens: how much of its weight these hold."""
     sentences = []
-    for explained in some:
-        site, head, _ = _site(explained, choice)
-        share = joint_keys.context_share(explained.trace.site(site + "weight"), head)
+    for explanation in explanations:
+        site, head, _ = _site(explanation, choice)
+        share = joint_keys.context_share(explanation.trace.site(site + "weight"), head)
         if share is not None:
             sentences.append(
-                f"{explained.entry.name} attends to keys and context in one softmax: {100 * share:.3g} % of its weight "
-                "lies on the context, and the map shows the rest as it is."
+                f"{explanation.entry.name} attends to keys and context in one softmax: {100 * share:.3g} % of its "
+                "weight lies on the context, and the map shows the rest as it is."
             )
     return " ".join(dict.fromkeys(sentences))
 
@@ -157,7 +160,7 @@ def with_grouping(comparison: Comparison, reading: TokenGrouping, maps: Sequence
         gap=gap,
         footnote=" ".join(filter(None, folded)),
         caption=", ".join([comparison.caption, *(f"{axis} as {unit}" for axis, unit in reading.folds.items())]),
-        parts=(*comparison.parts, reading.name, *reading.own, str(reading.hide)),
+        parts=(*comparison.parts, reading.name, *reading.phrases, str(reading.hide)),
         chosen=comparison.chosen | reading.settings,
     )
 
@@ -167,7 +170,7 @@ def difference(panels: Sequence[Panel], left: int, right: int, noise: np.ndarray
 
     Where there are no more keys than the strongest that are counted, all are among them: there is no overlap to tell.
     """
-    values = compare.difference(panels[left].drawn, panels[right].drawn)
+    values = compare.difference(panels[left].map_values, panels[right].map_values)
     weights = panels[left].weights, panels[right].weights
     bits, top = compare.jensen_shannon(*weights), compare.TOP
     shared = compare.overlap(*weights, top) if top < weights[0].sizes["key"] else None
@@ -200,10 +203,10 @@ def between_seeds(
     return compare.seed_spread(*arrays), f"grey: seeds differ as much ({counts})"
 
 
-def tokens_alike(some: Sequence[DataArray]) -> bool:
+def tokens_alike(maps: Sequence[DataArray]) -> bool:
     """Whether maps have the same tokens."""
     try:
-        compare.require_same_tokens(some)
+        compare.require_same_tokens(maps)
     except TraceError:
         return False
     return True
@@ -228,7 +231,7 @@ def right_option(example: Any) -> int | None:
     return example.label
 
 
-def of_options(explained: Explained) -> list[float]:
+def of_options(explanation: Explanation) -> list[float]:
     """What a model gives each option: of a single one that it is right."""
-    prediction = explained.prediction
+    prediction = explanation.prediction
     return list(prediction.probabilities[1:] if prediction.labels[0].startswith("not ") else prediction.probabilities)

@@ -54,12 +54,12 @@ def fit_width(chart: Chart, settings: PrintSettings) -> dict[str, Any]:
     least, most = NARROWEST, 0.6
     for columns in (None, 2, 1):
         spec = lambda share, columns=columns: _resize_type(chart, settings, share, columns)  # noqa: E731
-        narrow, wide = (_width(spec(share), chart.version) for share in (least, most))
-        if narrow <= room:
+        narrowest, widest = (_width(spec(share), chart.version) for share in (least, most))
+        if narrowest <= room:
             break
     else:
-        raise ConfigError(f"{chart.title} has no room at {settings.width:g} in: from {narrow / 72 + 0.05:.1f} in")
-    share = min(least + (room - narrow) * (most - least) / max(1.0, wide - narrow), WIDEST)
+        raise ConfigError(f"{chart.title} has no room at {settings.width:g} in: from {narrowest / 72 + 0.05:.1f} in")
+    share = min(least + (room - narrowest) * (most - least) / max(1.0, widest - narrowest), WIDEST)
     while (width := _width(fitted_spec := spec(share), chart.version)) > room and share > NARROWEST:
         share = max(NARROWEST, share * min(0.98, room / width))
     fitted_spec["padding"] = {"left": EDGE, "top": EDGE, "bottom": EDGE, "right": EDGE + room - width}
@@ -77,8 +77,8 @@ def _resize_type(chart: Chart, settings: PrintSettings, share: float, columns: i
         spec = _walk(spec, lambda name, value, inside: -35 if _level(name, value, inside) else value)
     spec = _fold(spec, columns, settings.width * 72) if columns else spec
     config = spec.setdefault("config", {})
-    for name, look in DEFAULTS.items():
-        config[name] = {**look, **config.get(name, {})}
+    for name, defaults in DEFAULTS.items():
+        config[name] = {**defaults, **config.get(name, {})}
     view = config.setdefault("view", {})
     view |= {"continuousWidth": 300 * share, "continuousHeight": 200 * TYPE}
     view |= {"discreteWidth": {"step": 20 * share}, "discreteHeight": {"step": 20 * TYPE}}
@@ -174,7 +174,7 @@ def _file(spec: dict[str, Any], version: str, kind: str, inches: float, dots: in
         return repack_png(vl_convert.vegalite_to_png(spec, vl_version=version, ppi=dots))
     if kind == "pdf":
         return vl_convert.vegalite_to_pdf(spec, vl_version=version)
-    drawn = vl_convert.vegalite_to_svg(spec, vl_version=version)
-    width, height = (_size(drawn, name) for name in ("width", "height"))
-    drawn = drawn.replace(f'width="{width:g}"', f'width="{inches:g}in"', 1)
-    return drawn.replace(f'height="{height:g}"', f'height="{inches * height / width:.4g}in"', 1).encode()
+    drawing = vl_convert.vegalite_to_svg(spec, vl_version=version)
+    width, height = (_size(drawing, name) for name in ("width", "height"))
+    drawing = drawing.replace(f'width="{width:g}"', f'width="{inches:g}in"', 1)
+    return drawing.replace(f'height="{height:g}"', f'height="{inches * height / width:.4g}in"', 1).encode()

@@ -60,8 +60,8 @@ def plate(mark: MapMark, theme: str) -> Plate:
 
 def bar(scale: Scale, theme: str) -> Bar:
     """The colour bar of a scale."""
-    how = scale.how if isinstance(scale, SignedScale) else ""
-    return Bar(", ".join(filter(None, (scale.title, how))), colour_table(scale.kind, theme), ticks(scale))
+    note = scale.how if isinstance(scale, SignedScale) else ""
+    return Bar(", ".join(filter(None, (scale.title, note))), colour_table(scale.kind, theme), ticks(scale))
 
 
 def ticks(scale: Scale) -> list[tuple[float, str]]:

@@ -73,40 +73,42 @@ def paper_figure(sheet: Sheet, settings: PrintSettings, kind: str, dots: int = D
 def _page(plates: Sequence[Plate], bars: Sequence[Bar], settings: PrintSettings) -> Figure:
     tint = THEMES[settings.theme]
     ground = {"white": "#ffffff", "none": "none", "dark": tint["page"]}[settings.ground]
-    look = Look(tint, SMALL, "crosshair" in settings.show, ground)
+    style = Look(tint, SMALL, "crosshair" in settings.show, ground)
     lines = [_line(group, settings, tint) for group in _groups(plates, settings.width)]
-    deep = [max(block.top + block.map_size[1] for block in line) for line in lines]
+    line_heights = [max(block.top + block.map_size[1] for block in line) for line in lines]
     rows = _bar_rows(_used_bars(bars, plates), settings)
-    bar_high = 2 * ROW * SMALL / 72 + BAR_HIGH + TICKS
-    height = 2 * EDGE + sum(deep) + DEEP * (len(lines) - 1) + (DEEP + bar_high) * len(rows)
+    bar_height = 2 * ROW * SMALL / 72 + BAR_HIGH + TICKS
+    height = 2 * EDGE + sum(line_heights) + DEEP * (len(lines) - 1) + (DEEP + bar_height) * len(rows)
     figure = Figure(figsize=(settings.width, height), facecolor=ground)
 
     def write(x: float, y: float, text: str, size: float, weight: int, colour: str) -> None:
         place = (x / settings.width, 1 - y / height)
         figure.text(*place, text, fontsize=size, weight=weight, color=colour, va="top", parse_math=False)
 
-    def axes(x: float, y: float, wide: float, high: float):
-        box = (x / settings.width, 1 - (y + high) / height, wide / settings.width, high / height)
+    def axes(x: float, y: float, box_width: float, box_height: float):
+        box = (x / settings.width, 1 - (y + box_height) / height, box_width / settings.width, box_height / height)
         return figure.add_axes(box)
 
     y = EDGE
-    for line, high in zip(lines, deep):
+    for line, line_height in zip(lines, line_heights):
         x, top = EDGE, max(block.top for block in line)
         for block in line:
             _write_heading(block, x, y, write, axes, settings)
-            wide, tall = block.map_size
-            draw_plate(axes(x + block.left, y + top, wide, tall), block.plate, block.pitch, look, block.named)
+            map_width, map_height = block.map_size
+            draw_plate(
+                axes(x + block.left, y + top, map_width, map_height), block.plate, block.pitch, style, block.named
+            )
             x += block.width + (THUMB_GAP if block.plate.thumb else GAP)
-        y += max(high, top + max(block.map_size[1] for block in line)) + DEEP
+        y += max(line_height, top + max(block.map_size[1] for block in line)) + DEEP
     for row in rows:
-        wide = min(BAR, (settings.width - 2 * EDGE) / len(row) - GAP)
-        titles = [_wrap(bar.title, wide, SMALL, 400) for bar in row]
+        bar_width = min(BAR, (settings.width - 2 * EDGE) / len(row) - GAP)
+        titles = [_wrap(bar.title, bar_width, SMALL, 400) for bar in row]
         under = max(map(len, titles)) * ROW * SMALL / 72 + 0.02
         for i, (bar, title) in enumerate(zip(row, titles)):
-            x = EDGE + i * (wide + GAP) + 0.1
+            x = EDGE + i * (bar_width + GAP) + 0.1
             write(x, y, "\n".join(title), SMALL, 400, tint["text"])
-            draw_bar(axes(x, y + under, wide - 0.2, BAR_HIGH), _space_ticks(bar, wide - 0.2), look)
-        y += bar_high + DEEP
+            draw_bar(axes(x, y + under, bar_width - 0.2, BAR_HIGH), _space_ticks(bar, bar_width - 0.2), style)
+        y += bar_height + DEEP
     return figure
 
 
@@ -152,7 +154,7 @@ def _line(plates: Sequence[Plate], settings: PrintSettings, tint) -> list[Block]
         i > 0 and (plate.rows, plate.axes[0]) == (plates[i - 1].rows, plates[i - 1].axes[0])
         for i, plate in enumerate(plates)
     ]
-    lefts = [0.0 if repeated else rows_room(plate, SMALL) for repeated, plate in zip(same, plates)]
+    label_widths = [0.0 if repeated else rows_room(plate, SMALL) for repeated, plate in zip(same, plates)]
     last = [shorten(label) for label in plates[-1].columns[-2:]]
     over = (
         0.0
@@ -160,17 +162,17 @@ def _line(plates: Sequence[Plate], settings: PrintSettings, tint) -> list[Block]
         else max(0.71 * (_width(label, SMALL, 400) + 0.1) for label in last)
     )
     gap = THUMB_GAP if plates[0].thumb else GAP
-    room = settings.width - 2 * EDGE - sum(lefts) - gap * (len(plates) - 1) - over
+    room = settings.width - 2 * EDGE - sum(label_widths) - gap * (len(plates) - 1) - over
     cells, blocks = sum(len(plate.columns) for plate in plates), []
     across = min(CELL, room / cells)
     spare = (room - across * cells + (over if len(plates) == 1 else 0.0)) / len(plates)  # goes to the titles
     down = min(across, TALLEST / max(len(plate.rows) for plate in plates))
-    for plate, left, repeated in zip(plates, lefts, same):
-        pitch, width = (down, across), left + across * len(plate.columns)
+    for plate, label_width, repeated in zip(plates, label_widths, same):
+        pitch, width = (down, across), label_width + across * len(plate.columns)
         width += spare
         heading = _heading(plate, width, settings, tint)
         above = columns_room(plate, SMALL)
-        blocks.append(Block(plate, left, above, pitch, heading, (not repeated, True), width))
+        blocks.append(Block(plate, label_width, above, pitch, heading, (not repeated, True), width))
     return blocks
 
 
@@ -200,7 +202,9 @@ def _wrap(text: str, room: float, size: float, weight: int) -> list[str]:
     letters = max(1, int(room / (LETTER * size)))  # of a word that has no room, such as the name of a checkpoint
     fits = lambda word: _width(word, size, weight) <= room + THUMB_GAP  # noqa: E731
     for word in [
-        part for whole in text.split() for part in ([whole] if fits(whole) else textwrap.wrap(whole, letters))
+        part
+        for word_of_text in text.split()
+        for part in ([word_of_text] if fits(word_of_text) else textwrap.wrap(word_of_text, letters))
     ]:
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and _width(longer, size, weight) <= room:
@@ -222,12 +226,12 @@ def _bar_rows(bars: Sequence[Bar], settings: PrintSettings) -> list[list[Bar]]:
     return [list(bars[i : i + each]) for i in range(0, len(bars), each)]
 
 
-def _space_ticks(bar: Bar, wide: float) -> Bar:
+def _space_ticks(bar: Bar, width: float) -> Bar:
     """The bar with those ticks that do not touch."""
     kept: list[tuple[float, str]] = []
     for place, label in sorted(bar.ticks):
         half = _width(label, SMALL, 400) / 2
-        if not kept or place * wide - half > kept[-1][0] * wide + _width(kept[-1][1], SMALL, 400) / 2 + 0.04:
+        if not kept or place * width - half > kept[-1][0] * width + _width(kept[-1][1], SMALL, 400) / 2 + 0.04:
             kept.append((place, label))
     return Bar(bar.title, bar.table, kept)
 

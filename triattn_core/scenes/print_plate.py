@@ -63,55 +63,57 @@ def columns_room(plate: Plate, size: float) -> float:
 
 
 def draw_plate(
-    axes: Axes, plate: Plate, pitch: tuple[float, float], look: Look, named: Sequence[bool] = (True, True)
+    axes: Axes, plate: Plate, pitch: tuple[float, float], style: Look, named: Sequence[bool] = (True, True)
 ) -> None:
     """The cells, their labels, and the chosen one.
 
     pitch: inches of a cell down and across.  named: whether rows and columns have labels.
     """
-    rows, columns, tint = len(plate.rows), len(plate.columns), look.tint
-    axes.patch.set(facecolor=look.ground, edgecolor=tint["hairline"], hatch="////" if plate.out.any() else "")
+    rows, columns, tint = len(plate.rows), len(plate.columns), style.tint
+    axes.patch.set(facecolor=style.ground, edgecolor=tint["hairline"], hatch="////" if plate.out.any() else "")
     colours = np.dstack([plate.colours, np.where(plate.out, 0, 255).astype(np.uint8)])
     if plate.thumb:
         axes.imshow(colours, interpolation="nearest", aspect="auto")
         axes.set_axis_off()
         return
-    lines = 0.6 if max(rows, columns) <= FINE and min(pitch) >= DASHED / 2 and look.ground != "none" else 0
-    mesh = axes.pcolormesh(colours, edgecolors=look.ground, linewidth=lines)
+    lines = 0.6 if max(rows, columns) <= FINE and min(pitch) >= DASHED / 2 and style.ground != "none" else 0
+    mesh = axes.pcolormesh(colours, edgecolors=style.ground, linewidth=lines)
     mesh.set_rasterized(rows * columns > 4096)
     if min(pitch) >= DASHED:
-        at, strong = np.argwhere(plate.below), plate.colours.mean(-1)[plate.below] < 128
-        dark = tint["text"] if look.tint is not THEMES["dark"] else tint["page"]
-        light = tint["page"] if look.tint is not THEMES["dark"] else tint["text"]
-        axes.scatter(at[:, 1] + 0.5, at[:, 0] + 0.5, marker="_", s=14, linewidths=0.7, c=np.where(strong, light, dark))
+        places, is_dark = np.argwhere(plate.below), plate.colours.mean(-1)[plate.below] < 128
+        dark = tint["text"] if style.tint is not THEMES["dark"] else tint["page"]
+        light = tint["page"] if style.tint is not THEMES["dark"] else tint["text"]
+        axes.scatter(
+            places[:, 1] + 0.5, places[:, 0] + 0.5, marker="_", s=14, linewidths=0.7, c=np.where(is_dark, light, dark)
+        )
     axes.set(xlim=(0, columns), ylim=(rows, 0))
     axes.xaxis.tick_top()
     axes.tick_params(length=0, pad=2, labelcolor=tint["text"])
     for across, labels in enumerate((plate.rows, plate.columns)):
-        _name_cells(axes, plate, across, labels if named[across] else (), pitch[across], look)
+        _name_cells(axes, plate, across, labels if named[across] else (), pitch[across], style)
     for spine in axes.spines.values():
         spine.set_visible(False)
-    if look.crosshair:
+    if style.crosshair:
         _frame_cell(axes, plate, tint)
 
 
-def _name_cells(axes: Axes, plate: Plate, across: int, labels: Sequence[str], pitch: float, look: Look) -> None:
+def _name_cells(axes: Axes, plate: Plate, across: int, labels: Sequence[str], pitch: float, style: Look) -> None:
     """As many labels as there is room for; the chosen one is always named: its neighbours give way to it."""
     axis = axes.xaxis if across else axes.yaxis
     if not labels:
         axis.set_ticks([])
         return
     flat = upright(labels)
-    wide = across and flat and len(labels[0]) > 1
-    need = label_room(labels, look.size) - 0.04 if wide else LINE * look.size * (1.2 if across and not flat else 1)
+    leans = across and flat and len(labels[0]) > 1
+    need = label_room(labels, style.size) - 0.04 if leans else LINE * style.size * (1.2 if across and not flat else 1)
     step = int(np.ceil(need / pitch))
-    chosen = plate.cell[across]
-    at = [i for i in range(len(labels)) if i % step == (chosen % step if look.crosshair else 0)]
+    selected = plate.cell[across]
+    positions = [i for i in range(len(labels)) if i % step == (selected % step if style.crosshair else 0)]
     leaning: dict[str, Any] = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"} if across and not flat else {}
-    texts = [shorten(labels[i]) for i in at]
-    axis.set_ticks([i + 0.5 for i in at], texts, fontsize=look.size, parse_math=False, **leaning)
-    if look.crosshair:
-        axis.get_ticklabels()[at.index(chosen)].set(color=look.tint[plate.axes[across]], weight=700)
+    texts = [shorten(labels[i]) for i in positions]
+    axis.set_ticks([i + 0.5 for i in positions], texts, fontsize=style.size, parse_math=False, **leaning)
+    if style.crosshair:
+        axis.get_ticklabels()[positions.index(selected)].set(color=style.tint[plate.axes[across]], weight=700)
 
 
 def _frame_cell(axes: Axes, plate: Plate, tint: Mapping[str, str]) -> None:
@@ -119,17 +121,17 @@ def _frame_cell(axes: Axes, plate: Plate, tint: Mapping[str, str]) -> None:
     row, column = plate.cell
     box: dict[str, Any] = {"fill": False, "clip_on": False}
     sizes = ((0, row, len(plate.columns), 1), (column, 0, 1, len(plate.rows)))
-    for name, (x, y, wide, high) in zip(plate.axes, sizes):
-        axes.add_patch(matplotlib.patches.Rectangle((x, y), wide, high, edgecolor=tint[name], **box))
+    for name, (x, y, width, height) in zip(plate.axes, sizes):
+        axes.add_patch(matplotlib.patches.Rectangle((x, y), width, height, edgecolor=tint[name], **box))
     axes.add_patch(matplotlib.patches.Rectangle((column, row), 1, 1, edgecolor=tint["text"], linewidth=1.6, **box))
 
 
-def draw_bar(axes: Axes, bar: Bar, look: Look) -> None:
+def draw_bar(axes: Axes, bar: Bar, style: Look) -> None:
     """A colour bar with its ticks."""
     axes.pcolormesh(bar.table[None], rasterized=True)
     axes.set_yticks([])
     places = [place * len(bar.table) for place, _ in bar.ticks]
-    axes.set_xticks(places, [label for _, label in bar.ticks], fontsize=look.size, color=look.tint["muted"])
-    axes.tick_params(length=2, pad=2, color=look.tint["muted"])
+    axes.set_xticks(places, [label for _, label in bar.ticks], fontsize=style.size, color=style.tint["muted"])
+    axes.tick_params(length=2, pad=2, color=style.tint["muted"])
     for spine in axes.spines.values():
-        spine.set_color(look.tint["hairline"])
+        spine.set_color(style.tint["hairline"])

@@ -87,9 +87,9 @@ def _pitch(plate: Plate) -> tuple[float, float]:
 
 def _draw(sheet: Sheet) -> Figure:
     """All plates in their places, the colour bars below them, texts and caption around them."""
-    high = 1 + max(plate.place[0] for plate in sheet.plates)
-    wide = 1 + max(plate.place[1] for plate in sheet.plates)
-    lefts, widths, tops, heights = [0.0] * wide, [0.0] * wide, [0.0] * high, [0.0] * high
+    row_count = 1 + max(plate.place[0] for plate in sheet.plates)
+    column_count = 1 + max(plate.place[1] for plate in sheet.plates)
+    lefts, widths, tops, heights = [0.0] * column_count, [0.0] * column_count, [0.0] * row_count, [0.0] * row_count
     for plate in sheet.plates:
         r, c = plate.place
         lefts[c] = max(lefts[c], rows_room(plate, LOOK.size) + 0.18)
@@ -97,20 +97,20 @@ def _draw(sheet: Sheet) -> Figure:
         tops[r] = max(tops[r], TITLE + columns_room(plate, LOOK.size))
         heights[r] = max(heights[r], _pitch(plate)[0] * len(plate.rows))
     bars = 0.72 * -(-len(sheet.bars) // 2)
-    width = max(sum(lefts) + sum(widths) + GAP * (wide + 1), 6.4)
+    width = max(sum(lefts) + sum(widths) + GAP * (column_count + 1), 6.4)
     room = int((width - 2 * GAP) / LETTER)
     lines = textwrap.wrap(sheet.sentence, room)[:LINES]
     below = 0.3 + 0.16 * len(lines)
-    height = 0.75 + sum(tops) + sum(heights) + GAP * high + bars + below
+    height = 0.75 + sum(tops) + sum(heights) + GAP * row_count + bars + below
     figure = Figure(figsize=(width, height), facecolor=THEMES["light"]["page"])
     tint = THEMES["light"]
 
-    def write(x: float, y: float, text: str, **more: Any) -> None:
-        look: dict[str, Any] = {"va": "top", "color": tint["text"], "parse_math": False, **more}
-        figure.text(x / width, 1 - y / height, text, **look)
+    def write(x: float, y: float, text: str, **options: Any) -> None:
+        properties: dict[str, Any] = {"va": "top", "color": tint["text"], "parse_math": False, **options}
+        figure.text(x / width, 1 - y / height, text, **properties)
 
-    def place(x: float, y: float, wide: float, high: float) -> Axes:
-        return figure.add_axes((x / width, 1 - (y + high) / height, wide / width, high / height))
+    def place(x: float, y: float, box_width: float, box_height: float) -> Axes:
+        return figure.add_axes((x / width, 1 - (y + box_height) / height, box_width / width, box_height / height))
 
     write(GAP, 0.12, sheet.title, fontsize=13, weight=700)
     texts = " ".join(sheet.texts.split())

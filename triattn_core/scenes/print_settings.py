@@ -51,9 +51,9 @@ class PrintSettings(ViewSettings):
 
     def pick(self, panels: Sequence) -> list:
         """Those that are printed.  Raises ConfigError: there is no such panel."""
-        if wrong := next((at for at in self.panels if not 1 <= at <= len(panels)), None):
+        if wrong := next((number for number in self.panels if not 1 <= number <= len(panels)), None):
             raise ConfigError(f"there is no panel {wrong}: this figure has {len(panels)}, from 1")
-        return [panels[at - 1] for at in self.panels] or list(panels)
+        return [panels[number - 1] for number in self.panels] or list(panels)
 
 
 def print_settings(settings: Mapping[str, Any]) -> PrintSettings:

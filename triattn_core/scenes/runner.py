@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Explained:
+class Explanation:
     """What one checkpoint made of one example, and what that was made of.  Shared by many: never write to it.
 
-    what: where one checkpoint is asked twice, which of the two it is.
+    stage: where one checkpoint is asked twice, which of the two it is: before or after.
     """
 
     entry: Entry
     prediction: Prediction
     trace: AttentionTrace
     source: tuple = ()
-    what: str = ""
+    stage: str = ""
 
     @property
     def mechanism(self) -> str:
@@ -52,25 +52,25 @@ class Models:
             self._bundles[entry.name] = load(entry.path, self.device)
         return self._bundles[entry.name]
 
-    def explain(self, entry: Entry, example: Any, option: int | None = None) -> Explained:
+    def explain(self, entry: Entry, example: Any, option: int | None = None) -> Explanation:
         """Prediction and trace; option: see `inference.explain.explain`.  Raises InputError in one line where the
         example cannot be read."""
         from triattn_core.inference.explain import explain
 
-        return Explained(entry, *explain(self.load(entry), example, option=option))
+        return Explanation(entry, *explain(self.load(entry), example, option=option))
 
     def answer(self, entry: Entry, says: str, then: Callable[[Bundle], Any], *arguments: Any) -> Any:
         """What `then` makes of the model.  says: what is being done.  arguments: what the answer depends on;
         where answers are kept, they are kept by the function and these.  Raises TriattnError."""
         return then(self.load(entry))
 
-    def read(self, explained: Explained, reading: TokenGrouping, site: str = "") -> Explained:
+    def read(self, explanation: Explanation, reading: TokenGrouping, site: str = "") -> Explanation:
         """The same with its tokens grouped and hidden; see `TokenGrouping.trace`."""
         if not reading.sinks and not reading.folds:
-            return explained
-        return replace(explained, trace=reading.trace(explained.trace, site))
+            return explanation
+        return replace(explanation, trace=reading.trace(explanation.trace, site))
 
-    def without(self, entry: Entry, example: Any) -> dict[str, Explained]:
+    def without(self, entry: Entry, example: Any) -> dict[str, Explanation]:
         """Of COIN by what is switched off: "" (nothing), `layer.0`, …, `context`.  Raises ConfigError for another."""
         return explain_ablations(self.load(entry), self.explain(entry, example), example)
 
@@ -81,21 +81,21 @@ class Question:
     that is looked at, from 0."""
 
     models: Models
-    explained: Explained
+    explanation: Explanation
     example: Any
     option: int | None
 
     @classmethod
     def put(cls, models: Models, entry: Entry, example: Any, option: int | None = None) -> Question:
         """Raises TriattnError where it cannot be asked."""
-        explained = models.explain(entry, example, option)
+        explanation = models.explain(entry, example, option)
         return cls(
-            models, explained, example, explained.prediction.option if "option" in explained.trace.meta else None
+            models, explanation, example, explanation.prediction.option if "option" in explanation.trace.meta else None
         )
 
     @property
     def entry(self) -> Entry:
-        return self.explained.entry
+        return self.explanation.entry
 
     @property
     def names(self) -> dict[str, str]:
@@ -108,24 +108,24 @@ class Question:
         return self.models.answer(self.entry, says, then, *arguments, self.example, self.option)
 
 
-def explain_ablations(bundle: Bundle, whole: Explained, example: Any) -> dict[str, Explained]:
+def explain_ablations(bundle: Bundle, unablated: Explanation, example: Any) -> dict[str, Explanation]:
     """COIN as it is and with each of its parts switched off, by what is off."""
     from triattn_core.analysis.intervention.coin_ablation import ablatable_parts, explain_ablated
 
-    by_ablation = {"": whole}
-    for off in ablatable_parts(bundle):
-        prediction, trace = explain_ablated(bundle, example, (off,))
-        by_ablation[off] = replace(whole, prediction=prediction, trace=trace, source=(*whole.source, off))
+    by_ablation = {"": unablated}
+    for part in ablatable_parts(bundle):
+        prediction, trace = explain_ablated(bundle, example, (part,))
+        by_ablation[part] = replace(unablated, prediction=prediction, trace=trace, source=(*unablated.source, part))
     return by_ablation
 
 
-def describe_duration(runs: Sequence[Explained], total: str = "") -> str:
+def describe_duration(runs: Sequence[Explanation], total: str = "") -> str:
     """The total duration of the runs, and the device; of stored traces, when they were computed.
 
     total: of what the duration is the sum: "both", "all".
     """
-    dates = {str(explained.trace.meta[DATE]) for explained in runs if DATE in explained.trace.meta}
-    metas = [explained.trace.meta for explained in runs if DATE not in explained.trace.meta]
+    dates = {str(explanation.trace.meta[DATE]) for explanation in runs if DATE in explanation.trace.meta}
+    metas = [explanation.trace.meta for explanation in runs if DATE not in explanation.trace.meta]
     parts = []
     if metas:
         seconds = sum(float(meta.get("seconds", 0)) for meta in metas)
@@ -138,12 +138,12 @@ def describe_duration(runs: Sequence[Explained], total: str = "") -> str:
 
 def find_entries(names: Sequence[str]) -> list[Entry]:
     """The checkpoints of these names or folders.  Raises CheckpointError: not there, or damaged."""
-    known, entries = {entry.name: entry for entry in list_checkpoints()}, []
+    by_name, entries = {entry.name: entry for entry in list_checkpoints()}, []
     for name in names:
-        if name not in known:
+        if name not in by_name:
             path = find_checkpoint(name)
-            known[name] = replace(list_checkpoints(path)[0], name=checkpoint_name(path))
-        if problem := known[name].problem:
+            by_name[name] = replace(list_checkpoints(path)[0], name=checkpoint_name(path))
+        if problem := by_name[name].problem:
             raise CheckpointError(problem)
-        entries.append(known[name])
+        entries.append(by_name[name])
     return entries

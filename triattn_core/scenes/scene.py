@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from triattn_core.cached import cached_property
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import InputError
-from triattn_core.scenes.runner import Explained
+from triattn_core.scenes.runner import Explanation
 from triattn_core.scenes.settings import ViewSettings
 from triattn_core.trace import AttentionTrace, Choice
 
@@ -25,7 +25,7 @@ class Scene:
     """What a view shows, its figures and its table made when they are asked for.
 
     settings: with nothing left open.  draw: makes the figures by name, that of the page first, at the chosen cell.
-    tabulate: makes the table, a row for each cell.  trace: all that was recorded.  explained: the predictions.
+    tabulate: makes the table, a row for each cell.  trace: all that was recorded.  explanations: the predictions.
     seeds: the checkpoints of other seeds that the spread between seeds is of.  screen: the first figure as a page shows
     it, at the cell on which it opens and without the exact numbers of all others.  axes: of a cell, the positions of
     each axis.
@@ -35,7 +35,7 @@ class Scene:
     draw: Callable[[], Mapping[str, Canvas | Figure]] = field(repr=False)
     tabulate: Callable[[], pd.DataFrame] = field(repr=False)
     trace: AttentionTrace = field(repr=False)
-    explained: Sequence[Explained] = field(repr=False)
+    explanations: Sequence[Explanation] = field(repr=False)
     seeds: Sequence[Entry] = field(default=(), repr=False)
     screen: Canvas | None = field(default=None, repr=False)
     axes: Sequence[Sequence[int]] = field(default=(), repr=False)
@@ -65,9 +65,11 @@ class RequestedScene(Scene):
     row: Mapping[str, Any] = field(kw_only=True, repr=False)
 
 
-def input_line(explained: Explained) -> str:
+def input_line(explanation: Explanation) -> str:
     """The texts that went in, as they stand after what a caption says."""
-    return ". " + " / ".join(text if len(text) <= 160 else text[:159] + "…" for text in explained.trace.texts.values())
+    return ". " + " / ".join(
+        text if len(text) <= 160 else text[:159] + "…" for text in explanation.trace.texts.values()
+    )
 
 
 def with_positions(cells: pd.DataFrame) -> pd.DataFrame:
@@ -81,8 +83,10 @@ def stack_tables(**tables: pd.DataFrame) -> pd.DataFrame:
 
     stacked = pd.concat([table.assign(figure=name) for name, table in tables.items()], ignore_index=True)
     kinds = {"integer": "Int64", "bool": "boolean"}  # where a row has none they would be floats, or objects
-    whole = {name: to for table in tables.values() for kind, to in kinds.items() for name in table.select_dtypes(kind)}
-    return stacked.astype(whole)[["figure", *stacked.columns.drop("figure")]]
+    integer_types = {
+        name: to for table in tables.values() for kind, to in kinds.items() for name in table.select_dtypes(kind)
+    }
+    return stacked.astype(integer_types)[["figure", *stacked.columns.drop("figure")]]
 
 
 def head_choice(site: str, head: int | None) -> Choice:
@@ -92,11 +96,11 @@ def head_choice(site: str, head: int | None) -> Choice:
     return Choice(site, index=(("head", head - 1),))
 
 
-def valid_cell(cell: Sequence[int] | None, known: Sequence[Sequence[int]], first: Sequence[int]) -> tuple[int, ...]:
-    """A cell, by default the first to look at.  known: the positions of each axis.  Raises InputError: not there."""
+def valid_cell(cell: Sequence[int] | None, positions: Sequence[Sequence[int]], first: Sequence[int]) -> tuple[int, ...]:
+    """A cell, by default the first to look at.  positions: those of each axis.  Raises InputError: not there."""
     if cell is None:
         return tuple(map(int, first))
-    if len(cell) != len(known) or not all(i in axis for i, axis in zip(cell, known)):
-        has = ", ".join(f"{min(axis)}…{max(axis)}" for axis in known)
+    if len(cell) != len(positions) or not all(i in axis for i, axis in zip(cell, positions)):
+        has = ", ".join(f"{min(axis)}…{max(axis)}" for axis in positions)
         raise InputError(f"there is no cell {'.'.join(map(str, cell))}: positions are {has}")
     return tuple(cell)

@@ -23,10 +23,10 @@ class ViewSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     @classmethod
-    def of(cls, choice: Choice, **more: Any) -> Mapping[str, Any]:
+    def of(cls, choice: Choice, **other: Any) -> Mapping[str, Any]:
         """A page's choice of a site, and the head that it picks, as settings."""
-        head = next((at + 1 for axis, at in choice.index if axis == "head"), None)
-        return {"site": choice.site, "head": head, **more}
+        head = next((head_index + 1 for axis, head_index in choice.index if axis == "head"), None)
+        return {"site": choice.site, "head": head, **other}
 
 
 class CellSettings(ViewSettings):
@@ -40,9 +40,9 @@ class GroupingSettings(CellSettings):
 
     phrases: tuple[str, ...] = ()
 
-    def group_tokens(self, **ways: str) -> TokenGrouping:
+    def group_tokens(self, **units: str) -> TokenGrouping:
         """To what each axis folds, and what is hidden."""
-        return TokenGrouping(tuple(ways.items()), self.phrases)
+        return TokenGrouping(tuple(units.items()), self.phrases)
 
 
 class TextSettings(GroupingSettings):
@@ -61,8 +61,8 @@ class HidingSettings(GroupingSettings):
     hide: bool = False
     sinks: float | None = Field(None, gt=0)
 
-    def group_tokens(self, **ways: str) -> TokenGrouping:
-        return TokenGrouping.of(self.phrases, self.hide, self.sinks, **ways)
+    def group_tokens(self, **units: str) -> TokenGrouping:
+        return TokenGrouping.of(self.phrases, self.hide, self.sinks, **units)
 
 
 Kind = TypeVar("Kind", bound=ViewSettings)

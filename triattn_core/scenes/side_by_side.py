@@ -45,8 +45,8 @@ class Settings(HidingSettings):
 
     def grouping(self) -> TokenGrouping:
         """To what each axis folds, and what is hidden; with `options` keys are summed."""
-        ways = {"query": self.query} if self.compare == "options" else {"query": self.query, "key": self.key}
-        return self.group_tokens(**ways)
+        units = {"query": self.query} if self.compare == "options" else {"query": self.query, "key": self.key}
+        return self.group_tokens(**units)
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
             models, example, option, entries, choice, (gap[0] - 1, gap[1] - 1), groups, reading
         )
     elif settings.compare == "options":
-        unit: str = settings.context or next(unit for unit in panels.task(example).WORDS.ways if unit != "tokens")
+        unit: str = settings.context or next(unit for unit in panels.task(example).WORDS.units if unit != "tokens")
         comparison = sides.options(
             models, example, option, settings.other and settings.other - 1, entries[0], choice, unit, reading
         )
@@ -83,7 +83,7 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
         draw=lambda: {"side-by-side": figure(comparison, (row, column))},
         tabulate=lambda: view.table(comparison.panels, comparison.gap, comparison.texts, comparison.across),
         trace=comparison.trace,
-        explained=comparison.explained,
+        explanations=comparison.explanations,
         seeds=tuple(chain(*comparison.seeds)),
         screen=canvas,
         axes=canvas.extents,
@@ -93,12 +93,18 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
 
 def comparison_settings(comparison: Comparison) -> dict[str, Any]:
     """What stands side by side, as settings."""
-    explained = comparison.explained[0]
-    option = {"option": explained.prediction.option + 1} if "option" in explained.trace.meta else {}
+    explanation = comparison.explanations[0]
+    option = {"option": explanation.prediction.option + 1} if "option" in explanation.trace.meta else {}
     return dict(Settings.of(comparison.choice, **comparison.chosen, **option))
 
 
 def figure(comparison: Comparison, cell: tuple[int, int]) -> Canvas:
     """The canvas of what stands side by side."""
-    how = (comparison.caption, comparison.across, comparison.lines, comparison.what, comparison.footnote)
-    return view.figure(comparison.panels, comparison.gap, comparison.texts, cell, *how)
+    arguments = (
+        comparison.caption,
+        comparison.across,
+        comparison.lines,
+        comparison.distinguished_by,
+        comparison.footnote,
+    )
+    return view.figure(comparison.panels, comparison.gap, comparison.texts, cell, *arguments)

@@ -13,7 +13,7 @@ from triattn_core.checkpoint.registry import Entry, list_checkpoints
 from triattn_core.errors import InputError
 from triattn_core.scenes import panels
 from triattn_core.scenes.panels import Comparison
-from triattn_core.scenes.runner import Explained, Models
+from triattn_core.scenes.runner import Explanation, Models
 from triattn_core.tasks import TASKS
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.text_units import fold_axis
@@ -25,9 +25,9 @@ NAMES = ("Before", "Edited")
 OTHER_TOKENS = "These checkpoints cut the texts into different tokens: compared in the parts that are whole in all."
 
 
-def traced_option(explained: Explained) -> int | None:
+def traced_option(explanation: Explanation) -> int | None:
     """Which of the texts that a task chooses among was traced; None in other tasks."""
-    return explained.prediction.option if "option" in explained.trace.meta else None
+    return explanation.prediction.option if "option" in explanation.trace.meta else None
 
 
 def mechanisms(
@@ -46,36 +46,44 @@ def mechanisms(
     subtracted the checkpoints of their seeds; by default those that are here.  Raises TriattnError.
     """
     option = traced_option(models.explain(entries[-1], example, option))
-    explained_all = [models.explain(entry, example, option) for entry in entries]
-    read, weights, all_notes = zip(*(panels.maps(explained, choice, reading) for explained in explained_all))
+    explanations = [models.explain(entry, example, option) for entry in entries]
+    read, weights, all_notes = zip(*(panels.maps(explanation, choice, reading) for explanation in explanations))
     maps, notes, alike = read, list(chain(*all_notes)), panels.tokens_alike(read)
     if not alike:
-        texts = dict(explained_all[0].trace.texts)
-        maps, weights = (tuple(token_alignment.to_common_parts(some, texts)) for some in (read, weights))
+        texts = dict(explanations[0].trace.texts)
+        maps, weights = (tuple(token_alignment.to_common_parts(arrays, texts)) for arrays in (read, weights))
         notes.append(OTHER_TOKENS)
-    shown = [panels.of_checkpoint(*parts) for parts in zip(explained_all, maps, weights)]
+    panel_list = [panels.of_checkpoint(*parts) for parts in zip(explanations, maps, weights)]
     groups = groups if groups is not None else [same_but_seed(entries[i]) for i in gap]
     noise = panels.between_seeds(models, groups, example, option, choice, reading) if alike else (None, "")
-    whole = {
-        f"{explained.entry.name}/{site}": array
-        for explained in explained_all
-        for site, array in explained.trace.sites.items()
+    sites = {
+        f"{explanation.entry.name}/{site}": array
+        for explanation in explanations
+        for site, array in explanation.trace.sites.items()
     }
     trace = AttentionTrace(
-        whole,
-        explained_all[0].trace.texts,
-        {"checkpoints": ", ".join(explained.entry.name for explained in explained_all)},
+        sites,
+        explanations[0].trace.texts,
+        {"checkpoints": ", ".join(explanation.entry.name for explanation in explanations)},
     )
-    parts = (*explained_all[0].trace.texts.values(), choice.site.split("/")[1])
+    parts = (*explanations[0].trace.texts.values(), choice.site.split("/")[1])
     caption = panels.caption([entry.name for entry in entries], choice)
     names = tuple(tuple(entry.name for entry in group) for group in groups)
-    chosen = {"compare": "mechanisms", "difference": (gap[0] + 1, gap[1] + 1), "seeds": names}
-    more: dict[str, Any] = {"seeds": tuple(map(tuple, groups)), "notes": tuple(dict.fromkeys(notes))}
-    more["footnote"] = panels.on_context(explained_all, choice)
-    if len({panel.mechanism for panel in shown}) < len(shown):
-        more["what"] = "model"
+    resolved = {"compare": "mechanisms", "difference": (gap[0] + 1, gap[1] + 1), "seeds": names}
+    extra: dict[str, Any] = {"seeds": tuple(map(tuple, groups)), "notes": tuple(dict.fromkeys(notes))}
+    extra["footnote"] = panels.on_context(explanations, choice)
+    if len({panel.mechanism for panel in panel_list}) < len(panel_list):
+        extra["distinguished_by"] = "model"
     comparison = Comparison(
-        shown, panels.difference(shown, *gap, *noise), explained_all, choice, caption, trace, parts, chosen, **more
+        panel_list,
+        panels.difference(panel_list, *gap, *noise),
+        explanations,
+        choice,
+        caption,
+        trace,
+        parts,
+        resolved,
+        **extra,
     )
     return panels.with_grouping(comparison, reading, read)
 
@@ -106,44 +114,44 @@ def options(
     best.  way: to what the context folds.  Raises TriattnError.
     """
     first = models.explain(entry, example, option)
-    explained_all = [first, models.explain(entry, example, other_option(example, first, other))]
+    explanations = [first, models.explain(entry, example, other_option(example, first, other))]
     site = choice.site.rsplit("/", 1)[0]
-    explained_all = [
-        replace(explained, trace=fold_axis(reading.mark_sinks(explained.trace, site), unit))
-        for explained in explained_all
+    explanations = [
+        replace(explanation, trace=fold_axis(reading.mark_sinks(explanation.trace, site), unit))
+        for explanation in explanations
     ]
-    shown = [panels.of_option(explained, example, choice, reading) for explained in explained_all]
-    compare.require_same_tokens([panel.weights for panel in shown], [panel.name for panel in shown])
-    whole = {
+    panel_list = [panels.of_option(explanation, example, choice, reading) for explanation in explanations]
+    compare.require_same_tokens([panel.weights for panel in panel_list], [panel.name for panel in panel_list])
+    sites = {
         f"{panel.name}/{site}": array
-        for panel, it in zip(shown, explained_all)
-        for site, array in it.trace.sites.items()
+        for panel, explanation in zip(panel_list, explanations)
+        for site, array in explanation.trace.sites.items()
     }
-    caption = panels.caption([entry.name, *(panel.name for panel in shown)], choice)
-    meta = {"checkpoint": entry.name, "options": ", ".join(panel.name for panel in shown)}
+    caption = panels.caption([entry.name, *(panel.name for panel in panel_list)], choice)
+    meta = {"checkpoint": entry.name, "options": ", ".join(panel.name for panel in panel_list)}
     comparison = Comparison(
-        shown,
-        panels.difference(shown, 0, 1),
-        explained_all,
+        panel_list,
+        panels.difference(panel_list, 0, 1),
+        explanations,
         choice,
         f"{caption}, summed over keys, context as {unit}",
-        AttentionTrace(whole, explained_all[0].trace.texts, meta),
-        (*(text for explained in explained_all for text in explained.trace.texts.values()), "options", unit),
-        {"compare": "options", "context": unit, "other": explained_all[1].prediction.option + 1},
+        AttentionTrace(sites, explanations[0].trace.texts, meta),
+        (*(text for explanation in explanations for text in explanation.trace.texts.values()), "options", unit),
+        {"compare": "options", "context": unit, "other": explanations[1].prediction.option + 1},
         "context",
-        _lines(choice, unit, shown[0].drawn.sizes["key"]),
+        _lines(choice, unit, panel_list[0].map_values.sizes["key"]),
         "option",
     )
-    return panels.with_grouping(comparison, reading, [panel.drawn for panel in shown])
+    return panels.with_grouping(comparison, reading, [panel.map_values for panel in panel_list])
 
 
-def other_option(example: Any, explained: Explained, asked: int | None) -> int:
+def other_option(example: Any, explanation: Explanation, requested: int | None) -> int:
     """What is compared with the option that is shown: what was asked for, else the right one, else the next best."""
-    shares, first, gold = panels.of_options(explained), explained.prediction.option, panels.right_option(example)
+    shares, first, gold = panels.of_options(explanation), explanation.prediction.option, panels.right_option(example)
     if len(shares) < 2:
         raise InputError("There is one candidate: type another to compare it with.")
-    if asked is not None and asked != first:
-        return asked
+    if requested is not None and requested != first:
+        return requested
     if gold is not None and gold != first:
         return gold
     return max((i for i in range(len(shares)) if i != first), key=shares.__getitem__)
@@ -174,36 +182,38 @@ def inputs(
     if reading.hide or not set(reading.folds.values()) <= {"words"}:
         raise InputError("Two inputs are compared in tokens or words, with nothing hidden: choose one of these.")
     first = models.explain(entry, example, option)
-    at = traced_option(first)
-    if at is not None and at >= len(panels.task(other).options(other)):
-        raise InputError(f"The edited input has no option {at + 1}: choose another, or leave the options as they are.")
-    explained_all = [first, models.explain(entry, other, at)]
-    maps, weights, notes = zip(*(panels.maps(explained, choice, reading) for explained in explained_all))
+    traced = traced_option(first)
+    if traced is not None and traced >= len(panels.task(other).options(other)):
+        raise InputError(
+            f"The edited input has no option {traced + 1}: choose another, or leave the options as they are."
+        )
+    explanations = [first, models.explain(entry, other, traced)]
+    maps, weights, notes = zip(*(panels.maps(explanation, choice, reading) for explanation in explanations))
     read, maps, weights = maps, token_alignment.align_maps(*maps), token_alignment.align_maps(*weights)
-    shown = [panels.of_checkpoint(*parts) for parts in zip(explained_all, maps, weights, NAMES)]
-    shown = [replace(panel, right=None, score="") for panel in shown]
-    whole = {
+    panel_list = [panels.of_checkpoint(*parts) for parts in zip(explanations, maps, weights, NAMES)]
+    panel_list = [replace(panel, right=None, score="") for panel in panel_list]
+    sites = {
         f"{name.lower()}/{s}": x
-        for name, explained in zip(NAMES, explained_all)
-        for s, x in explained.trace.sites.items()
+        for name, explanation in zip(NAMES, explanations)
+        for s, x in explanation.trace.sites.items()
     }
     texts = dict(first.trace.texts)
-    changed = {name: text for name, text in explained_all[1].trace.texts.items() if texts.get(name) != text}
+    changed = {name: text for name, text in explanations[1].trace.texts.items() if texts.get(name) != text}
     texts |= {token_alignment.EDITED + name: text for name, text in changed.items()}
-    trace = AttentionTrace(whole, texts, {"checkpoint": entry.name, "inputs": ", ".join(NAMES).lower()})
+    trace = AttentionTrace(sites, texts, {"checkpoint": entry.name, "inputs": ", ".join(NAMES).lower()})
     ends = f": {LogScale.ends}" if choice.site.endswith("/weight") else ""
     comparison = Comparison(
-        shown,
-        panels.difference(shown, 1, 0),
-        explained_all,
+        panel_list,
+        panels.difference(panel_list, 1, 0),
+        explanations,
         choice,
         panels.caption([entry.name, *NAMES], choice),
         trace,
         (*texts.values(), "inputs", choice.site.split("/")[1]),
         {"compare": "inputs", "edited": TASKS[entry.config["task"]].row(other)},
         lines=(f"One scale for both maps{ends}.", "−: only before, +: only edited;", "hatched in the other map."),
-        what="input",
+        distinguished_by="input",
         notes=tuple(dict.fromkeys(chain(*notes))),
-        footnote=panels.on_context(explained_all, choice),
+        footnote=panels.on_context(explanations, choice),
     )
     return panels.with_grouping(comparison, reading, read)

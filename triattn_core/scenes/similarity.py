@@ -13,7 +13,7 @@ from pydantic import Field
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import ConfigError
 from triattn_core.scenes import scene
-from triattn_core.scenes.runner import Explained, Models, describe_duration
+from triattn_core.scenes.runner import Explanation, Models, describe_duration
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import GroupingSettings
 from triattn_core.tasks import questions
@@ -25,7 +25,7 @@ from triattn_core.views.lib.canvas import Canvas
 if TYPE_CHECKING:
     from triattn_core.inference.explain import Answer
 
-Words = Literal["words", "phrases", "sentences"]
+WordUnit = Literal["words", "phrases", "sentences"]
 
 
 class Settings(GroupingSettings):
@@ -39,8 +39,8 @@ class Settings(GroupingSettings):
     shared: bool = False
     part: int | None = Field(None, ge=1)
     titles: tuple[str, ...] | None = None
-    passage: Words = "words"
-    question: Words = "words"
+    passage: WordUnit = "words"
+    question: WordUnit = "words"
 
     def grouping(self) -> TokenGrouping:
         """Words are what a reader's cells are."""
@@ -63,31 +63,31 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
         raise ConfigError("similarity: rows that are joined have no score but against their mean: centred, or weight")
     last = models.explain(entries[-1], example, settings.part and settings.part - 1)
     part = last.prediction.option
-    explained_all = [last if entry is entries[-1] else models.explain(entry, example, part) for entry in entries]
+    explanations = [last if entry is entries[-1] else models.explain(entry, example, part) for entry in entries]
     titles = settings.titles or tuple(
         view.titles({entry.name: dict(entry.config["model"]) for entry in entries}).values()
     )
     panels = [
-        panel(title, models.read(explained, settings.grouping()), example, part)
-        for title, explained in zip(titles, explained_all)
+        panel(title, models.read(explanation, settings.grouping()), example, part)
+        for title, explanation in zip(titles, explanations)
     ]
     counted = view.counted(last.trace, part, answer_of(last).parts)
     caption = f"{', '.join(entry.name for entry in entries)}: {example.question}"
-    look: dict[str, Any] = {"quantity": settings.quantity, "shared": settings.shared, "caption": caption}
-    canvas = view.figure(panels, counted=f"{counted}; {describe_duration(explained_all)}", **look)
+    options: dict[str, Any] = {"quantity": settings.quantity, "shared": settings.shared, "caption": caption}
+    canvas = view.figure(panels, counted=f"{counted}; {describe_duration(explanations)}", **options)
     cell = scene.valid_cell(settings.cell, canvas.extents, canvas.cell)
-    chosen = settings.model_copy(update={"cell": cell, "part": part + 1, "titles": titles})
+    resolved = settings.model_copy(update={"cell": cell, "part": part + 1, "titles": titles})
 
     def draw() -> Mapping[str, Canvas]:
-        numbers = facts(models, explained_all, panels, example, chosen)
-        return {"similarity": view.figure(panels, cell=cell, facts=numbers, exact=True, counted=counted, **look)}
+        numbers = facts(models, explanations, panels, example, resolved)
+        return {"similarity": view.figure(panels, cell=cell, facts=numbers, exact=True, counted=counted, **options)}
 
     return ReadersScene(
-        settings=chosen,
+        settings=resolved,
         draw=draw,
         tabulate=lambda: view.table(panels),
         trace=view.joined(panels),
-        explained=tuple(explained_all),
+        explanations=tuple(explanations),
         screen=canvas,
         axes=canvas.extents,
         panels=panels,
@@ -104,25 +104,25 @@ def require_readers(entries: Sequence[Entry], most: int = view.MOST) -> None:
         raise ConfigError(f"These readers have windows of other sizes ({sizes_text} tokens): choose those of one.")
 
 
-def answer_of(explained: Explained) -> Answer:
+def answer_of(explanation: Explanation) -> Answer:
     """The answer of a reader."""
     from triattn_core.inference.explain import Answer
 
-    assert isinstance(explained.prediction, Answer), explained.entry.name
-    return explained.prediction
+    assert isinstance(explanation.prediction, Answer), explanation.entry.name
+    return explanation.prediction
 
 
-def panel(title: str, explained: Explained, example: questions.Example, part: int) -> view.FunctionPanel:
+def panel(title: str, explanation: Explanation, example: questions.Example, part: int) -> view.FunctionPanel:
     """What one reader shows of part `part` (from 0) of the passage."""
-    spans = answer_of(explained).spans
+    spans = answer_of(explanation).spans
     right = questions.verdict(example, spans)[0] if example.answers else None
     elsewhere = spans[0].window + 1 if spans[0].window != part else None
-    return view.FunctionPanel(title, explained.trace, tuple(span[:3] for span in spans), right, elsewhere)
+    return view.FunctionPanel(title, explanation.trace, tuple(span[:3] for span in spans), right, elsewhere)
 
 
 def facts(
     models: Models,
-    explained_all: Sequence[Explained],
+    explanations: Sequence[Explanation],
     panels: Sequence[view.FunctionPanel],
     example: questions.Example,
     settings: Settings,
@@ -136,15 +136,15 @@ def facts(
     def word_states(bundle):
         return span_decoding.states(bundle, example, part)
 
-    for explained, shown in zip(explained_all, panels):
-        states = models.answer(explained.entry, "The states of the words", word_states, part, example)
-        terms = partial(span_decoding.score_terms_of, models.load(explained.entry), states)
-        numbers.append(facts_of(explained.trace, shown.trace, cell, terms))
+    for explanation, panel_shown in zip(explanations, panels):
+        states = models.answer(explanation.entry, "The states of the words", word_states, part, example)
+        terms = partial(span_decoding.score_terms_of, models.load(explanation.entry), states)
+        numbers.append(facts_of(explanation.trace, panel_shown.trace, cell, terms))
     return numbers
 
 
 def facts_of(
-    whole: AttentionTrace, read: AttentionTrace, cell: Sequence[int], terms: Callable[[int, int], Mapping]
+    ungrouped: AttentionTrace, grouped: AttentionTrace, cell: Sequence[int], terms: Callable[[int, int], Mapping]
 ) -> dict:
     """What `span_decoding.cell_facts` says of a cell.  Words that were joined have no terms together: the terms are
     then those of the pair of words in the cell that weighs most, and `pair` has its positions, words and score.
@@ -153,11 +153,14 @@ def facts_of(
     """
     from triattn_core.inference import span_decoding
 
-    if read is whole:
-        return span_decoding.cell_facts(whole, terms(*cell[:2]), *cell[:2])
-    at = strongest_pair(whole, read, "attention/weight", (cell[0], cell[1]))
-    facts, array = span_decoding.cell_facts(whole, terms(*at), *at), whole.site("attention/relevance")
-    words = [str(array[f"{axis}_token"].values[i]) for axis, i in zip(("query", "key"), at)]
-    pair = {"at": list(at), "words": words, "score": facts["score"]}
-    own = {name: facts[name] for name in ("terms", "alike", "dimensions", "width")}
-    return span_decoding.cell_facts(read, {"": np.zeros(1)}, *cell[:2]) | own | {"pair": pair}
+    if grouped is ungrouped:
+        return span_decoding.cell_facts(ungrouped, terms(*cell[:2]), *cell[:2])
+    strongest = strongest_pair(ungrouped, grouped, "attention/weight", (cell[0], cell[1]))
+    facts, array = (
+        span_decoding.cell_facts(ungrouped, terms(*strongest), *strongest),
+        ungrouped.site("attention/relevance"),
+    )
+    words = [str(array[f"{axis}_token"].values[i]) for axis, i in zip(("query", "key"), strongest)]
+    pair = {"at": list(strongest), "words": words, "score": facts["score"]}
+    pair_facts = {name: facts[name] for name in ("terms", "alike", "dimensions", "width")}
+    return span_decoding.cell_facts(grouped, {"": np.zeros(1)}, *cell[:2]) | pair_facts | {"pair": pair}

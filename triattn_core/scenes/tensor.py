@@ -52,13 +52,13 @@ class TensorScene(Scene):
 
 def build(models: Models, entries: Sequence[Entry], example: Any, settings: Settings) -> TensorScene:
     """The scene of the page.  Raises TraceError where the checkpoint is no MTSA or has no such head."""
-    whole = models.explain(entries[0], example)
-    layer = settings.layer or first_layer(whole.trace)
+    explanation = models.explain(entries[0], example)
+    layer = settings.layer or first_layer(explanation.trace)
 
     def compute_tensor(bundle):
         from triattn_core.analysis.maps.mtsa_tensor import head_tensor
 
-        return head_tensor(whole.trace, layer, settings.head - 1)
+        return head_tensor(explanation.trace, layer, settings.head - 1)
 
     def compute_clusters(bundle):
         from triattn_core.analysis.maps.clusters import cluster_features
@@ -68,13 +68,16 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
     head = (layer, settings.head, example)
     trace = models.answer(entries[0], "The tensor of the head", compute_tensor, *head)
     clusters = models.answer(entries[0], "Clusters of its features", compute_clusters, *head, settings.clusters)
-    choice, order = Choice(f"{layer}/tensor/{settings.quantity}"), (clusters.order.tolist(), clusters.of.tolist())
+    choice, order = (
+        Choice(f"{layer}/tensor/{settings.quantity}"),
+        (clusters.order.tolist(), clusters.assignments.tolist()),
+    )
     canvas = tensor.figure(trace, choice, *order, exact=False)
     cell = scene.valid_cell(settings.cell, canvas.extents, canvas.cell)
 
     def draw() -> Mapping[str, Canvas]:
         return {
-            "tensor": tensor.figure(trace, choice, *order, at=cell),
+            "tensor": tensor.figure(trace, choice, *order, start_cell=cell),
             "clusters": prototypes(trace, layer, clusters, cell),
         }
 
@@ -83,7 +86,7 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
         draw=draw,
         tabulate=lambda: strongest(trace, choice),
         trace=trace,
-        explained=(whole,),
+        explanations=(explanation,),
         screen=canvas,
         axes=canvas.extents,
         clusters=clusters,
@@ -91,19 +94,20 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
     )
 
 
-def pair_of(cell: Sequence[int], of: Sequence[int]) -> list[int]:
-    """Where a cell (query, key, feature) of a tensor stands in the maps of clusters.  of: of each feature its own."""
+def pair_of(cell: Sequence[int], assignments: Sequence[int]) -> list[int]:
+    """Where a cell (query, key, feature) of a tensor stands in the maps of clusters.  assignments: of each feature its
+    cluster."""
     query, key, feature = cell
-    return [query, key, of[feature], 0]
+    return [query, key, assignments[feature], 0]
 
 
 def prototype_maps(tensor: AttentionTrace, layer: str, groups: Clusters) -> list[head_maps.Map]:
     """The maps that stand for clusters of the features of a tensor."""
-    return head_maps.prototypes(tensor, layer, groups.of.tolist(), groups.prototypes, groups.typical)
+    return head_maps.prototypes(tensor, layer, groups.assignments.tolist(), groups.prototypes, groups.typical)
 
 
 def prototypes(tensor: AttentionTrace, layer: str, groups: Clusters, cell: Sequence[int] | None = None) -> Canvas:
     """The canvas of `prototype_maps`.  cell: of the tensor, whose pair is chosen at first."""
     caption = f"{tensor.meta['checkpoint']}, {layer}, head {int(tensor.meta['head']) + 1} ({tensor.meta['mask']})"
-    at = None if cell is None else pair_of(cell, groups.of.tolist())
-    return heads.figure(prototype_maps(tensor, layer, groups), own_text(tensor, layer), caption=caption, cell=at)
+    pair = None if cell is None else pair_of(cell, groups.assignments.tolist())
+    return heads.figure(prototype_maps(tensor, layer, groups), own_text(tensor, layer), caption=caption, cell=pair)

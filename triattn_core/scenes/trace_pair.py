@@ -50,7 +50,9 @@ class Pair:
     def figure(self, cell: tuple[int, int] | None = None) -> Canvas:
         """The canvas.  cell: (query, key) that is chosen at first; None is where the two differ most."""
         cell = cell or first_cell(self.panels, self.gap)
-        return view.figure(self.panels, self.gap, self.texts, cell, self.caption, what="map", roles=self.roles)
+        return view.figure(
+            self.panels, self.gap, self.texts, cell, self.caption, distinguished_by="map", roles=self.roles
+        )
 
     def table(self) -> pd.DataFrame:
         """Every cell as a row."""
@@ -97,8 +99,8 @@ def _common_labels(left: AttentionTrace, right: AttentionTrace) -> dict[str, str
 def _note(side: TraceSide) -> str:
     """What stands beside the title: the axes, where they have labels of their own, and that context is summed over."""
     called = axis_labels(side.trace, ("query", "key", "context"))
-    own = any(label != axis for axis, label in called.items())
-    axes = f"{called['query']} × {called['key']}" if own else ""
+    renamed = any(label != axis for axis, label in called.items())
+    axes = f"{called['query']} × {called['key']}" if renamed else ""
     over = f"summed over {called['context']}" if "context" in side.trace.site(f"{side.site}/weight").dims else ""
     return ", ".join(filter(None, (axes, over)))
 

@@ -95,7 +95,7 @@ def draw_cube(trace: AttentionTrace, settings: CubeSettings) -> dict:
     cell = scene.valid_cell(settings.cell, canvas.extents, canvas.cell)
     return {
         "settings": settings.model_copy(update={"site": site, "layer": None, "head": head, "cell": cell}),
-        "figure": Printed.of(cube.figure(trace, choice, settings.hide, at=cell)),
+        "figure": Printed.of(cube.figure(trace, choice, settings.hide, start_cell=cell)),
         "table": label_columns(strongest(trace, choice, hide_special=settings.hide), axis_labels(trace)),
     }
 
@@ -105,8 +105,8 @@ def draw_grid(trace: AttentionTrace, settings: GridSettings) -> dict:
     from triattn_core.analysis.maps.head_measures import head_table
 
     table = head_table(trace)
-    known = [range(table["layer"].nunique()), range(int(table["head"].max()) + 1)]
-    cell = scene.valid_cell(settings.cell, known, (0, 0))
+    positions = [range(table["layer"].nunique()), range(int(table["head"].max()) + 1)]
+    cell = scene.valid_cell(settings.cell, positions, (0, 0))
     return {
         "settings": settings.model_copy(update={"cell": cell}),
         "figure": Printed.of(head_grid.figure(trace, table, settings.measure, cell)),
@@ -117,15 +117,15 @@ def draw_grid(trace: AttentionTrace, settings: GridSettings) -> dict:
 def draw_map(trace: AttentionTrace, settings: MapSettings) -> dict:
     """Parts of `RenderedTrace`: one map of query × key, large."""
     site = settings.site or _of_layer(map_sites(trace), settings.layer)
-    chosen = settings.head
-    if chosen is None and site != ROLLOUT:
-        chosen = opening_head(trace, f"{site}/weight")
-    head = chosen - 1 if isinstance(chosen, int) else None
+    head_number = settings.head
+    if head_number is None and site != ROLLOUT:
+        head_number = opening_head(trace, f"{site}/weight")
+    head = head_number - 1 if isinstance(head_number, int) else None
     canvas = map_figure(trace, site, head, settings.quantity)
     cell = scene.valid_cell(settings.cell, canvas.extents[:2], canvas.cell[:2])
     array = the_map(trace, site, head, settings.quantity)
     return {
-        "settings": settings.model_copy(update={"site": site, "layer": None, "head": chosen, "cell": cell}),
+        "settings": settings.model_copy(update={"site": site, "layer": None, "head": head_number, "cell": cell}),
         "figure": Printed.of(map_figure(trace, site, head, settings.quantity, (*cell, 0, 0))),
         "table": label_columns(head_maps.rows([array], trace.texts, [{"map": array.title}]), axis_labels(trace)),
     }
@@ -150,13 +150,13 @@ def map_figure(
     trace: AttentionTrace, site: str, head: int | None, quantity: str = "weight", cell: tuple[int, ...] | None = None
 ) -> Canvas:
     """The canvas of `the_map`."""
-    drawn, labels = the_map(trace, site, head, quantity), axis_labels(trace)
-    title = drawn.title[0].lower() + drawn.title[1:]
-    what = "" if site == ROLLOUT else site.rpartition("/")[2].replace("_", " ")
-    parts = (str(trace.meta.get("checkpoint", "")), what, "" if title == what else title)
+    map_values, labels = the_map(trace, site, head, quantity), axis_labels(trace)
+    title = map_values.title[0].lower() + map_values.title[1:]
+    name = "" if site == ROLLOUT else site.rpartition("/")[2].replace("_", " ")
+    parts = (str(trace.meta.get("checkpoint", "")), name, "" if title == name else title)
     caption = ", ".join(filter(None, parts))
     return heads.figure(
-        [drawn],
+        [map_values],
         trace.texts,
         None,
         caption,

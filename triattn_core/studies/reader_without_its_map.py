@@ -34,10 +34,10 @@ def journey(how: str, label: int) -> Example:
     return Example(JOURNEY.format(how), "How did Anna travel to her grandmother?", options, label)
 
 
-def passage_about_shop(what: str, label: int) -> Example:
+def passage_about_shop(topic: str, label: int) -> Example:
     """Why a shop closed: the second sentence says it."""
     options = ("The lights broke", "The door broke", "The oven broke", "He was ill")
-    return Example(SHOP.format(what), "Why did Mr Brown close his shop at noon?", options, label)
+    return Example(SHOP.format(topic), "Why did Mr Brown close his shop at noon?", options, label)
 
 
 def log_odds(bundle: Bundle, example: Example, option: int) -> float:

@@ -21,7 +21,7 @@ from triattn_core.text.words import windows, words
 
 NAME, LABEL, FORM = "questions", "Questions", InputForm.PASSAGE
 TEXTS = {"passage": "The passage", "question": "The question"}  # see `sentences`
-PARTS = {"passage": "Passage", "question": "Question"}  # see `rankings.Words`
+PARTS = {"passage": "Passage", "question": "Question"}  # see `rankings.ChoiceWords`
 OUTPUTS = 2  # scores of a word: as start and as end of the answer
 LANGUAGES = ("en",)
 MOST = 200_000  # tokens of a passage

@@ -15,12 +15,12 @@ from triattn_core.text.tokenizer import Tokens
 
 
 @dataclass(frozen=True)
-class Words:
+class ChoiceWords:
     """The words of a task on pages and in messages.
 
     noun: name of an example.  axes: names of query, key and context.  sides: short names of question and answer.
     right: name of a right option.  texts, options: headings of the input and of the options.
-    ways: units of `text_units.UNITS` that its context folds to, the default first.  chat: whether its texts are turns;
+    units: of `text_units.UNITS` that its context folds to, the default first.  chat: whether its texts are turns;
     otherwise the first is a text of sentences.
     parts: the input fields of an example, with their labels.  lists: those with one text per line; the last is the
     field of options.
@@ -32,7 +32,7 @@ class Words:
     right: str
     texts: str
     options: str
-    ways: tuple[str, ...]
+    units: tuple[str, ...]
     chat: bool
     parts: Mapping[str, str]
     lists: tuple[str, ...]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from triattn_core.tasks.rankings import Words
+    from triattn_core.tasks.rankings import ChoiceWords
     from triattn_core.text.roles import Limits
     from triattn_core.text.tokenizer import Tokenizer
 
@@ -123,7 +123,7 @@ class WrittenTask(Task, Protocol):
 class ChoiceTask(WrittenTask, Protocol):
     """A task that chooses among texts; WORDS: its words on pages and in messages."""
 
-    WORDS: Words
+    WORDS: ChoiceWords
 
     def options(self, example: Any) -> tuple[str, ...]:
         """The texts to choose from."""

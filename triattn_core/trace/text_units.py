@@ -22,31 +22,31 @@ SINK = 2  # value of the coordinate `special` for a token hidden as a sink
 
 
 def fold_axis(
-    trace: AttentionTrace, unit: str, axis: str = "context", own_phrases: Sequence[str] = ()
+    trace: AttentionTrace, unit: str, axis: str = "context", chosen_phrases: Sequence[str] = ()
 ) -> AttentionTrace:
     """Fold an axis of a trace to one of UNITS; `tokens` (the model's cells) leaves it unchanged.
 
-    With turns and sentences, all special tokens form one group; otherwise each stays.  own_phrases: see `unit_groups`.
-    Raises TraceError for an unknown unit.
+    With turns and sentences, all special tokens form one group; otherwise each stays.  chosen_phrases: see
+    `unit_groups`. Raises TraceError for an unknown unit.
     """
     if unit not in UNITS:
         raise TraceError(f"cannot fold to {unit!r}; {choices(unit, UNITS)}")
     if unit == "tokens":
         return trace
     return trace.fold(
-        axis, lambda array: unit_groups(array, axis, trace.texts, unit, own_phrases), unit in NUMBERED_UNITS
+        axis, lambda array: unit_groups(array, axis, trace.texts, unit, chosen_phrases), unit in NUMBERED_UNITS
     )
 
 
 def unit_groups(
-    array: xr.DataArray, axis: str, texts: Mapping[str, str], unit: str, own_phrases: Sequence[str] = ()
+    array: xr.DataArray, axis: str, texts: Mapping[str, str], unit: str, chosen_phrases: Sequence[str] = ()
 ) -> list[str]:
     """The group of each position.
 
     turns: its segment; sentences: the sentence in which it begins, within a turn of several as "turn 3.2"; words: its
     word, pieces joined; phrases: the phrase in which it begins.  A phrase is the text between two punctuation marks;
-    nothing is parsed.  own_phrases: phrases of your choice, found anywhere in a text regardless of case; all other text
-    is then grouped by words.
+    nothing is parsed.  chosen_phrases: phrases of your choice, found anywhere in a text regardless of case; all other
+    text is then grouped by words.
     """
     owners, starts = (array[f"{axis}_{field}"].values for field in ("text", "start"))
     if unit in NUMBERED_UNITS:
@@ -54,7 +54,9 @@ def unit_groups(
         return [name or SPECIAL for name in segment_units(segments, owners, starts, texts, unit)]
     groups: list[str] = []
     special = array[f"{axis}_special"].values
-    spans = {name: _phrase_spans(text, own_phrases) if own_phrases else phrases(text) for name, text in texts.items()}
+    spans = {
+        name: _phrase_spans(text, chosen_phrases) if chosen_phrases else phrases(text) for name, text in texts.items()
+    }
     continues = continues_word(array, axis)
     for i, (name, start) in enumerate(zip(map(str, owners), map(int, starts))):
         candidates = [] if unit == "words" or special[i] or not name else spans[name]
@@ -63,13 +65,13 @@ def unit_groups(
     return groups
 
 
-def _phrase_spans(text: str, own_phrases: Sequence[str]) -> list[tuple[int, int]]:
-    return [match.span() for phrase in own_phrases for match in re.finditer(re.escape(phrase), text, re.IGNORECASE)]
+def _phrase_spans(text: str, chosen_phrases: Sequence[str]) -> list[tuple[int, int]]:
+    return [match.span() for phrase in chosen_phrases for match in re.finditer(re.escape(phrase), text, re.IGNORECASE)]
 
 
-def missing_phrases(texts: Mapping[str, str], own_phrases: Sequence[str]) -> list[str]:
-    """The phrases of `own_phrases` that occur in none of the texts."""
-    return [phrase for phrase in own_phrases if not any(_phrase_spans(text, [phrase]) for text in texts.values())]
+def missing_phrases(texts: Mapping[str, str], chosen_phrases: Sequence[str]) -> list[str]:
+    """The phrases of `chosen_phrases` that occur in none of the texts."""
+    return [phrase for phrase in chosen_phrases if not any(_phrase_spans(text, [phrase]) for text in texts.values())]
 
 
 def segment_units(

@@ -21,21 +21,21 @@ class TokenGrouping:
     """The unit of each axis, and whether special tokens are hidden.
 
     units: pairs of axis and unit (`text_units.UNITS`); other axes stay unchanged.
-    own: phrases of your choice, see `text_units.unit_groups`.
+    phrases: phrases of your choice, see `text_units.unit_groups`.
     hide: hide special tokens, and, if `sinks` is given, tokens with more than `sinks` times an even share of the mass.
     """
 
     units: tuple[tuple[str, str], ...] = ()
-    own: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
     hide: bool = False
     sinks: float | None = None
 
     @classmethod
     def of(
-        cls, own_phrases: Sequence[str] = (), hide: bool = False, sinks: float | None = None, **units: str
+        cls, phrases: Sequence[str] = (), hide: bool = False, sinks: float | None = None, **units: str
     ) -> TokenGrouping:
         """Make a grouping from keywords: `query="words"`."""
-        return cls(tuple(units.items()), tuple(own_phrases), hide, sinks if hide else None)
+        return cls(tuple(units.items()), tuple(phrases), hide, sinks if hide else None)
 
     @property
     def folds(self) -> dict[str, str]:
@@ -50,12 +50,12 @@ class TokenGrouping:
     @property
     def parts(self) -> tuple[str, ...]:
         """What makes the cells of a figure others than those of the same texts: the groups."""
-        return (self.name, *self.own)
+        return (self.name, *self.phrases)
 
     @property
     def settings(self) -> dict:
         """The grouping as a dictionary, as case cards store it."""
-        return {**dict(self.units), "phrases": self.own, "hide": self.hide, "sinks": self.sinks}
+        return {**dict(self.units), "phrases": self.phrases, "hide": self.hide, "sinks": self.sinks}
 
     def trace(self, trace: AttentionTrace, site: str = "") -> AttentionTrace:
         """Group a trace.  site: such as `layer.0/a_over_b`; its sinks are marked.
@@ -66,13 +66,13 @@ class TokenGrouping:
         if self.folds:
             trace = keep_weights(trace)
         for axis, unit in self.folds.items():
-            trace = fold_axis(trace, unit, axis, self.own)
+            trace = fold_axis(trace, unit, axis, self.phrases)
         return replace(trace, meta={**trace.meta, "read": self.option}) if self.folds else trace
 
     @property
     def option(self) -> str:
         """The option of `triattn explain` for this grouping."""
-        phrases_option = f" --phrases {quote(' | '.join(self.own))}" if self.own else ""
+        phrases_option = f" --phrases {quote(' | '.join(self.phrases))}" if self.phrases else ""
         return f"--group-by {' '.join(f'{axis}={unit}' for axis, unit in self.folds.items())}{phrases_option}"
 
     def mark_sinks(self, trace: AttentionTrace, site: str) -> AttentionTrace:
@@ -83,7 +83,7 @@ class TokenGrouping:
         """Fold one array.  sum_axes: the axes that its distributions run over, where `sums_over` does not say."""
         for axis, unit in self.folds.items():
             if axis in array.dims:
-                names = unit_groups(array, axis, texts, unit, self.own)
+                names = unit_groups(array, axis, texts, unit, self.phrases)
                 array = fold(array, axis, names, sum_axes, unit in NUMBERED_UNITS, texts)
         return array
 

@@ -27,8 +27,8 @@ def maps(arrays: Mapping[str, xr.DataArray], height: int, theme: str = "light", 
     arrays = {title: array.transpose("query", "key") for title, array in arrays.items()}
     values = [array.values.ravel() for array in arrays.values()]
     scale = LogScale.fit(np.concatenate(values), next(iter(arrays.values())).sizes["key"])
-    shown = (_map(title, array, scale, height, theme, numbers) for title, array in arrays.items())
-    return f'<div class="t-maps">{"".join(shown)}</div>'
+    figures = (_map(title, array, scale, height, theme, numbers) for title, array in arrays.items())
+    return f'<div class="t-maps">{"".join(figures)}</div>'
 
 
 def legend(theme: str = "light") -> str:

@@ -201,8 +201,8 @@ def drop_removed(encoded: Encoded) -> Encoded:
         def reorder(vectors: Tensor) -> Tensor:
             return vectors.gather(1, order[..., None].expand(-1, -1, vectors.shape[-1]))
 
-        own = None if states.own is None else reorder(states.own)
-        return States(reorder(states.vectors), states.keep.gather(1, order), own)
+        own_context = None if states.own is None else reorder(states.own)
+        return States(reorder(states.vectors), states.keep.gather(1, order), own_context)
 
     return Encoded(gather(encoded.query), gather(encoded.key), gather(encoded.context), encoded.pooled)
 

@@ -25,12 +25,12 @@ from triattn_core.trace import AttentionTrace
 class AblatedCoin(nn.Module):
     """A COIN evaluated with some parts ablated."""
 
-    def __init__(self, model: Coin, off: Collection[str]):
+    def __init__(self, model: Coin, ablated: Collection[str]):
         super().__init__()
-        self.model, self.off = model, frozenset(off)
+        self.model, self.ablated = model, frozenset(ablated)
 
     def forward(self, sentences) -> Tensor:
-        return self.model(sentences, self.off)
+        return self.model(sentences, self.ablated)
 
 
 def ablatable_parts(bundle: Bundle) -> tuple[str, ...]:
@@ -43,21 +43,21 @@ def ablatable_parts(bundle: Bundle) -> tuple[str, ...]:
 
 
 def explain_ablated(
-    bundle: Bundle, example, off: Collection[str] | str, option: int | None = None
+    bundle: Bundle, example, ablated: Collection[str] | str, option: int | None = None
 ) -> tuple[Prediction, AttentionTrace]:
     """As `explain`, with parts ablated (`block 1` means `layer.0`); `off` in the trace's meta names them.
 
     Raises ConfigError for a model that is no COIN and for a part that it does not have.
     """
-    off = [_part_name(part) for part in ([off] if isinstance(off, str) else off)]
+    ablated = [_part_name(part) for part in ([ablated] if isinstance(ablated, str) else ablated)]
     parts = ablatable_parts(bundle)
-    for name in off:
+    for name in ablated:
         if name not in parts:
             raise ConfigError(f"{bundle.name} has no {name!r} to ablate; {choices(name, parts)}")
     prediction, trace = explain(
-        replace(bundle, model=AblatedCoin(cast(Coin, bundle.model), off)), example, option=option
+        replace(bundle, model=AblatedCoin(cast(Coin, bundle.model), ablated)), example, option=option
     )
-    return prediction, replace(trace, meta={**trace.meta, "off": ",".join(off)})
+    return prediction, replace(trace, meta={**trace.meta, "off": ",".join(ablated)})
 
 
 def _part_name(name: str) -> str:

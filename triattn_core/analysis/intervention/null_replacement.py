@@ -45,7 +45,7 @@ class NullTest:
     """The original, the first draw, and for each draw the log-odds of the original's answer and whether the answer
     flips.  A replacement that is not random has one draw."""
 
-    how: str
+    replacement: str
     axis: str
     before: Outcome
     after: Outcome
@@ -74,7 +74,7 @@ def run_null_test(
     if REPLACEMENTS[kind].fixed and len(axes) < 2:
         raise InputError(f"the weights of {bundle.name} are not a cube, which alone can become {kind!r}")
     query = run_query(bundle, example, option)
-    draws = max(1, draws) if REPLACEMENTS[kind].drawn else 1
+    draws = max(1, draws) if REPLACEMENTS[kind].is_random else 1
     batches, first = [], None
     with torch.inference_mode(), without_compilation():
         encoded = bundle.encoder(collate([query.roles], bundle.tokenizer).to(bundle.device))

@@ -13,20 +13,21 @@ from scipy.cluster.hierarchy import fcluster, leaves_list, linkage
 class Clusters:
     """A clustering of features; clusters are numbered from 0 in the order of `order`.
 
-    of: [feature], the cluster of each feature.  order: positions of the features.  prototypes: [cluster, query, key],
-    the mean map of each cluster, a distribution over keys.  typical: for each cluster, the feature whose map is closest
-    to its prototype.  explained: share of the variance that is between clusters, 0 to 1; 1 if all features are equal.
+    assignments: [feature], the cluster of each feature.  order: positions of the features.  prototypes: [cluster,
+    query, key], the mean map of each cluster, a distribution over keys.  typical: for each cluster, the feature whose
+    map is closest to its prototype.  explained_share: share of the variance that is between clusters, 0 to 1; 1 if all
+    features are equal.
     """
 
-    of: np.ndarray
+    assignments: np.ndarray
     order: np.ndarray
     prototypes: np.ndarray
     typical: tuple[int, ...]
-    explained: float
+    explained_share: float
 
     def members(self, cluster: int) -> np.ndarray:
         """The positions of a cluster's features, in order."""
-        return self.order[self.of[self.order] == cluster]
+        return self.order[self.assignments[self.order] == cluster]
 
 
 def cluster_features(weights: xr.DataArray, max_clusters: int) -> Clusters:

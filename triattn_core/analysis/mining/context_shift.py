@@ -97,5 +97,5 @@ def select_rows(encoded: Encoded, rows: slice | Tensor) -> Encoded:
 
 
 def _select_states(states: States, rows: slice | Tensor) -> States:
-    own = None if states.own is None else states.own[rows]
-    return replace(states, vectors=states.vectors[rows], keep=states.keep[rows], own=own)
+    own_context = None if states.own is None else states.own[rows]
+    return replace(states, vectors=states.vectors[rows], keep=states.keep[rows], own=own_context)

@@ -34,7 +34,7 @@ class PairRows:
         return np.stack([np.diff(self.ends[side]) for side in SIDES], axis=1)
 
     def batch(
-        self, rows: np.ndarray, device: str | torch.device, own: bool = True
+        self, rows: np.ndarray, device: str | torch.device, with_own: bool = True
     ) -> tuple[tuple[Sentences, Sentences], list[int], Tensor]:
         """The model's inputs for `rows`, padded; a list of 1s, because each row is an example; and the labels."""
         a, b = (self._sentences(side, rows, device) for side in SIDES)

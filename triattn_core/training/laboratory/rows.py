@@ -45,10 +45,10 @@ def laboratory_rows(task: LaboratoryTask, seed: int, count: int, runs: Path) -> 
     version = sha256(getsource(type(task)).encode()).hexdigest()[:8]
     file = runs / "features" / f"laboratory-{task.NAME}-{task.size}-{seed}-{count}-{version}.npz"
     if not file.is_file():
-        examples, look = list(task.generate(seed, count)), task.vocabulary.look_up
+        examples, look_up = list(task.generate(seed, count)), task.vocabulary.look_up
         rows = [((example.query,), example.keys, example.context) for example in examples]
         columns: dict[str, Any] = {
-            side: np.array([look(side, row[i]) for row in rows], np.int16) for i, side in enumerate(SIDES)
+            side: np.array([look_up(side, row[i]) for row in rows], np.int16) for i, side in enumerate(SIDES)
         }
         file.parent.mkdir(parents=True, exist_ok=True)
         part = file.with_suffix(".part.npz")

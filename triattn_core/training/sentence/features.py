@@ -53,7 +53,7 @@ class TextFeatures:
         return TextFeatures(self.folder, self.rows[rows])
 
     def batch(
-        self, rows: np.ndarray, device: str | torch.device, own: bool = True
+        self, rows: np.ndarray, device: str | torch.device, with_own: bool = True
     ) -> tuple[tuple[States, ...], list[int], Tensor]:
         """The states of each text, padded, in float32; a list of 1s, because each row is an example; and the labels."""
         states = []

@@ -54,15 +54,17 @@ class Features:
         return np.maximum.reduceat(rows, self._rows[:-1])
 
     def batch(
-        self, examples: np.ndarray, device: str | torch.device, own: bool = True
+        self, examples: np.ndarray, device: str | torch.device, with_own: bool = True
     ) -> tuple[Encoded, list[int], Tensor]:
         """The encoded rows of `examples`, padded, in float32; the number of rows of each; and their labels [examples].
 
-        own: whether to include the own context vectors of query and key, if any.
+        with_own: whether to include the own context vectors of query and key, if any.
         """
         joint = "pooled" in self.vectors
         rows = np.concatenate([np.arange(*self._rows[example : example + 2]) for example in examples])
-        query, key, context = (self._states(role, rows, device, own and joint and role != "context") for role in ROLES)
+        query, key, context = (
+            self._states(role, rows, device, with_own and joint and role != "context") for role in ROLES
+        )
         pooled = torch.from_numpy(self.vectors["pooled"][rows].astype(np.float32)).to(device) if joint else None
         labels = torch.from_numpy(self.labels[examples]).to(device)
         return Encoded(query, key, context, pooled), self.counts[examples].tolist(), labels

@@ -36,13 +36,13 @@ def figure(
     accuracy: Mapping[str, float] | None = None,
     labels: Sequence[str] = (),
     unit: str = "rows",
-    chosen: str = "",
+    selected: str = "",
     paper: Mapping[str, Sequence[int]] | None = None,
 ) -> Canvas:
     """From the table of `analysis.mining.agreement.eight_way`.
 
     mechanisms: of the checkpoints by their titles, which are columns of the table.  labels: the names of its columns
-    `label 0` and `label 1`, of pairs.  unit: what a row is.  chosen: the combination that is marked.
+    `label 0` and `label 1`, of pairs.  unit: what a row is.  selected: the combination that is marked.
     paper: published counts of a combination, one for each label.
     """
     split = [f"label {i}" for i in range(len(labels))]
@@ -65,7 +65,7 @@ def figure(
         "accuracy": [f"{title} {share:.1f}" for title, share in (accuracy or {}).items()],
         "labels": list(labels),
         "unit": unit,
-        "chosen": chosen,
+        "chosen": selected,
         "themes": theme_payload(),
         "alt": _alt(rows, unit),
     }

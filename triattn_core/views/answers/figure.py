@@ -46,7 +46,7 @@ class ChoiceExample:
 def figure(
     example: ChoiceExample,
     probabilities: Mapping[str, Sequence[float]],
-    chosen: int,
+    selected: int,
     pinned: int | None = None,
     pins: bool = False,
     mass: xr.DataArray | None = None,
@@ -88,13 +88,13 @@ def figure(
         "texts": _texts(example, runs),
         "rows": rows,
         "models": [{"title": title, "mechanism": kind} for title, kind in zip(probabilities, mechanisms)],
-        "chosen": chosen,
+        "chosen": selected,
         "pinned": pinned,
         "pins": pins,
         "roles": list(roles),
         "told": ranks,
         "themes": theme_payload(),
-        "alt": _alt(rows, chosen),
+        "alt": _alt(rows, selected),
     }
     return Canvas(payload, script(SCRIPT), style(*STYLE), example.heads[0], payload["alt"], height=320)
 
@@ -138,13 +138,13 @@ def _other_shares(example: ChoiceExample, runs: Mapping[str, list[dict]]) -> str
     return " ".join([*sentences, *_against_even(example, runs)])
 
 
-def _share(some: Sequence[dict]) -> float:
-    return sum(run["share"] for run in some)
+def _share(runs: Sequence[dict]) -> float:
+    return sum(run["share"] for run in runs)
 
 
 def _against_even(example: ChoiceExample, runs: Mapping[str, list[dict]]) -> list[str]:
     """Of a dialogue a sentence: the share of each turn over what it would hold if every token held the same."""
-    tokens = {name: sum(run.get("tokens", 0) for run in some) for name, some in runs.items()}
+    tokens = {name: sum(run.get("tokens", 0) for run in text_runs) for name, text_runs in runs.items()}
     turns = [name for name in example.texts if tokens.get(name)] if example.chat else []
     if len(turns) < 2:
         return []
@@ -153,7 +153,9 @@ def _against_even(example: ChoiceExample, runs: Mapping[str, list[dict]]) -> lis
     return [f"Share over an even share by tokens: {', '.join(ratios)}."]
 
 
-def _alt(rows: Sequence[dict], chosen: int) -> str:
+def _alt(rows: Sequence[dict], option: int) -> str:
     best = max(rows, key=lambda row: row["shares"][-1])
-    shown = next(row for row in rows if row["at"] == chosen)
-    return f"{len(rows)} options; the model gives {best['shares'][-1]:.3f} to: {best['text']}. Shown: {shown['text']}."
+    selected = next(row for row in rows if row["at"] == option)
+    return (
+        f"{len(rows)} options; the model gives {best['shares'][-1]:.3f} to: {best['text']}. Shown: {selected['text']}."
+    )

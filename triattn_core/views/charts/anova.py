@@ -33,11 +33,11 @@ MEASURES = {
 
 def colours(theme: str) -> dict[str, str]:
     """Of each part: grey without context, cool where context redirects, pale where no key moves."""
-    look, cool = THEMES[theme], SEQUENTIAL[theme]
-    grey = ("#c9d1d0", look["bar"]) if theme == "light" else ("#46555a", "#7d8f95")
+    palette, cool = THEMES[theme], SEQUENTIAL[theme]
+    grey = ("#c9d1d0", palette["bar"]) if theme == "light" else ("#46555a", "#7d8f95")
     shades = (cool[2], cool[4]) if theme == "light" else (cool[3], cool[5])
     warm = "#ddd6c4" if theme == "light" else "#453d2c"
-    return dict(zip(PARTS, (*grey, *shades, warm, look["faint"])))
+    return dict(zip(PARTS, (*grey, *shades, warm, palette["faint"])))
 
 
 def part_label(part: str, axes: Mapping[str, str]) -> str:
@@ -61,16 +61,16 @@ def parts(
     only: parts that are drawn on a scale of their own; by default all, from 0 to 1.
     axes: labels of query, key and context, for a legend of the parts; None: no legend.
     """
-    look, fill = THEMES[theme], colours(theme)
+    palette, fill = THEMES[theme], colours(theme)
     table = table.assign(layer=table["site"].str.extract(r"layer\.(\d+)", expand=False).astype(int))
     order = table if by == "number" else table.sort_values(["layer", "redirected"], ascending=[True, False])
     domain: list[str] = []
     names: dict[str, list[str]] = {}
-    for at, of in order.groupby("layer"):
-        domain += [f"gap {at}"] * bool(domain)
-        for place, number in enumerate(of["head"]):
-            domain.append(name := f"{at}.{number}")
-            title = [str(number + 1)] + [f"layer {at + 1}"] * (place == len(of) // 2)
+    for layer_index, heads in order.groupby("layer"):
+        domain += [f"gap {layer_index}"] * bool(domain)
+        for place, number in enumerate(heads["head"]):
+            domain.append(name := f"{layer_index}.{number}")
+            title = [str(number + 1)] + [f"layer {layer_index + 1}"] * (place == len(heads) // 2)
             names[name] = title
     rows = table.melt(["layer", "head"], list(only or PARTS), "part", "share")
     rows["place"] = rows["layer"].astype(str) + "." + rows["head"].astype(str)
@@ -92,7 +92,7 @@ def parts(
     x = alt.X("place:N", scale=alt.Scale(domain=domain, paddingInner=0.12), title=None, axis=axis)
     bars = (
         alt.Chart(rows)
-        .mark_bar(stroke=look["hairline"], strokeWidth=0.6)
+        .mark_bar(stroke=palette["hairline"], strokeWidth=0.6)
         .encode(
             x,
             y,
@@ -102,9 +102,9 @@ def parts(
         )
     )
     row = rows[(rows["layer"] == layer) & (rows["head"] == head)]
-    whole = pd.DataFrame({"place": row["place"].head(1), "share": row["share"].sum()})
+    column = pd.DataFrame({"place": row["place"].head(1), "share": row["share"].sum()})
     # Round the whole column: a frame round each segment would paint over the small ones.
-    frame = alt.Chart(whole).mark_bar(filled=False, stroke=look["query"], strokeWidth=2).encode(x, y)
+    frame = alt.Chart(column).mark_bar(filled=False, stroke=palette["query"], strokeWidth=2).encode(x, y)
     chart = alt.layer(bars.add_params(click), frame)
     return with_style(chart.properties(height=64 if only else 190), theme)
 
@@ -121,13 +121,13 @@ def residual(
     labels: of queries and keys.  Positions are drawn, since sentences repeat words.  width: pixels that the figure may
     have, None: as it needs.
     """
-    look, limit = THEMES[theme], float(np.abs(cells.values).max(initial=0.0)) or 1.0
+    palette, limit = THEMES[theme], float(np.abs(cells.values).max(initial=0.0)) or 1.0
     rows = cells_of(cells, labels)
     size = max(15, min(26, 420 // max(cells.shape)))
     x, y = token_axis("key", labels[1], orient="top", labelAngle=-45), token_axis("query", labels[0], orient="left")
     grid = (
         alt.Chart(rows)
-        .mark_rect(stroke=look["page"], strokeWidth=0.7)
+        .mark_rect(stroke=palette["page"], strokeWidth=0.7)
         .encode(
             x,
             y,
@@ -146,16 +146,16 @@ def residual(
     if not bits.any():
         axis, scale = alt.Axis(orient="top", values=[0], grid=False), alt.Scale(domain=[0, 1])
     x = alt.X("bits:Q", title=["I(key; context | query),", "bits"], axis=axis, scale=scale)
-    drawn = bars.mark_bar(color=look["bar"], height={"band": 0.5}).encode(x)
-    text = bars.mark_text(align="left", dx=4, fontSize=11, color=look["muted"]).encode(x, text=_text("bits:Q"))
+    bit_bars = bars.mark_bar(color=palette["bar"], height={"band": 0.5}).encode(x)
+    text = bars.mark_text(align="left", dx=4, fontSize=11, color=palette["muted"]).encode(x, text=_text("bits:Q"))
     height = size * cells.shape[0]
-    wide = size * max(cells.shape[1], 4) * 1.25
+    grid_width = size * max(cells.shape[1], 4) * 1.25
     if width is not None:
         longest = min(max(map(len, labels[0]), default=0), 16)
-        wide = min(wide, max(width - BITS - LETTER * longest - LEAN * min(len(labels[1][-1]), 16), 80))
-    left = grid.properties(width=wide, height=height)
+        grid_width = min(grid_width, max(width - BITS - LETTER * longest - LEAN * min(len(labels[1][-1]), 16), 80))
+    map_chart = grid.properties(width=grid_width, height=height)
     return with_style(
-        alt.hconcat(left, alt.layer(drawn, text).properties(width=BITS, height=height), spacing=16), theme
+        alt.hconcat(map_chart, alt.layer(bit_bars, text).properties(width=BITS, height=height), spacing=16), theme
     )
 
 
@@ -170,21 +170,21 @@ def _text(field: str) -> alt.Text:
 def spread_chart(table: pd.DataFrame, here: pd.DataFrame, theme: str = "light") -> alt.FacetChart:
     """Shares over the rows of a file, by layer: quartiles as a bar, median as a line, 5 to 95 % as a thin line, and
     the example on the page as a diamond; `table`, `here`: of `context_shares.measure_rows` and `anova.share_table`."""
-    look, rows = THEMES[theme], quantiles(table)
+    palette, rows = THEMES[theme], quantiles(table)
     rows["here"] = quantiles(here)["median"]
     y = alt.Y("layer:N", title=None, axis=alt.Axis(ticks=False, domain=False))
     x = {name: alt.X(f"{name}:Q", title="share", axis=alt.Axis(format="%", tickCount=5)) for name in rows.columns[2:]}
     base = alt.Chart(rows).encode(y, tooltip=["layer:N", *(alt.Tooltip(f"{n}:Q", format=".1%") for n in x)])
     layers = [
-        base.mark_rule(color=look["muted"]).encode(x["low"], alt.X2("high:Q")),
-        base.mark_bar(height=10, color=look["bar"]).encode(x["q1"], alt.X2("q3:Q")),
-        base.mark_tick(thickness=2, height=16, color=look["text"]).encode(x["median"]),
-        base.mark_point(shape="diamond", filled=True, size=75, opacity=1, color=look["query"]).encode(x["here"]),
+        base.mark_rule(color=palette["muted"]).encode(x["low"], alt.X2("high:Q")),
+        base.mark_bar(height=10, color=palette["bar"]).encode(x["q1"], alt.X2("q3:Q")),
+        base.mark_tick(thickness=2, height=16, color=palette["text"]).encode(x["median"]),
+        base.mark_point(shape="diamond", filled=True, size=75, opacity=1, color=palette["query"]).encode(x["here"]),
     ]
     chart = alt.layer(*layers).properties(width=200, height=alt.Step(24))
     chart = chart.facet(alt.Facet("measure:N", title=None, sort=[*MEASURES.values()]), columns=3, spacing=26)
     chart = chart.resolve_scale(x="independent")
-    header = {"labelFontSize": 12.5, "labelFontWeight": 600, "labelColor": look["text"], "labelAnchor": "start"}
+    header = {"labelFontSize": 12.5, "labelFontWeight": 600, "labelColor": palette["text"], "labelAnchor": "start"}
     return with_style(chart, theme).configure_header(**header)
 
 

@@ -56,11 +56,11 @@ def residual(cells: xr.DataArray, word: str, queries: Sequence[str], keys: Seque
     )
     if not cells.values.any():
         return f"With “{word}” as context nothing is left beyond what any two of the words explain. {sentence}"
-    at, _ = divmod(int(abs(cells.values).argmax()), cells.shape[1])
-    row = cells.values[at]
+    query, _ = divmod(int(abs(cells.values).argmax()), cells.shape[1])
+    row = cells.values[query]
     up, down = int(row.argmax()), int(row.argmin())
     ends = f"drawn to “{keys[up]}” ({row[up]:+.2g}) and pushed from “{keys[down]}” ({row[down]:+.2g})"
-    effect = f"With “{word}” as context, “{queries[at]}” is {ends}, beyond what any two of the words explain. "
+    effect = f"With “{word}” as context, “{queries[query]}” is {ends}, beyond what any two of the words explain. "
     return minus(effect + sentence)
 
 
@@ -69,7 +69,7 @@ def describe_rows(results: pd.DataFrame) -> str:
     `context_shares.measure_rows`."""
     layer = results["site"].str.extract(r"layer\.(\d+)", expand=False).astype(int) + 1
     medians = results.groupby(layer)[["redirected", "information"]].median()
-    layers = [(at, percent(row["redirected"]), row["information"]) for at, row in medians.iterrows()]
-    ends = [f"layer {at}: {share}, {bits:.3g} bits" for at, share, bits in layers]
+    layers = [(layer_index, percent(row["redirected"]), row["information"]) for layer_index, row in medians.iterrows()]
+    ends = [f"layer {layer_index}: {share}, {bits:.3g} bits" for layer_index, share, bits in layers]
     rows = results["row"].nunique()
     return f"Over {rows} rows, all heads and both directions, context redirects in the median {'; '.join(ends)}."

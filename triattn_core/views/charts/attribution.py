@@ -45,22 +45,24 @@ def strips(
     table: of `methods.Attributed`; shares: its `shares()`.  names: what plays query and key.  A role of which a method
     says nothing stays empty there.
     """
-    look, scale, charts = THEMES[theme], scale_of(table, shares), []
+    palette, scale, charts = THEMES[theme], scale_of(table, shares), []
     for role in ROLES:
-        at = (table["role"] == role) & (table["special"] == 0)
-        tokens, methods = words(table[at]).tolist(), list(shares)
-        rows = shares[at].assign(place=range(len(tokens)), token=tokens)
+        in_role = (table["role"] == role) & (table["special"] == 0)
+        tokens, methods = words(table[in_role]).tolist(), list(shares)
+        rows = shares[in_role].assign(place=range(len(tokens)), token=tokens)
         rows = rows.melt(["place", "token"], var_name="method", value_name="share").dropna()
-        shown = label_expression([token if len(token) <= LONGEST else token[: LONGEST - 1] + "…" for token in tokens])
-        axis = alt.Axis(labelExpr=shown, ticks=False, domain=False, labelLimit=260)
+        token_labels = label_expression(
+            [token if len(token) <= LONGEST else token[: LONGEST - 1] + "…" for token in tokens]
+        )
+        axis = alt.Axis(labelExpr=token_labels, ticks=False, domain=False, labelLimit=260)
         y = alt.Y("place:O", title=None, axis=axis, scale=alt.Scale(domain=[*range(len(tokens))]))
         top = alt.Axis(orient="top", labelAngle=-45, ticks=False, domain=False)
         x = alt.X("method:N", title=None, axis=top, scale=alt.Scale(domain=methods))
         tips: list[Any] = ["method:N", "token:N", alt.Tooltip("share:Q", format="+.3%")]
-        grid = alt.Chart(rows).mark_rect(stroke=look["page"], strokeWidth=0.7)
+        grid = alt.Chart(rows).mark_rect(stroke=palette["page"], strokeWidth=0.7)
         grid = grid.encode(x, y, _share(scale, theme), tooltip=tips)
         strong = f"abs(datum.share) > {scale.limit / 4}"
-        ink = alt.condition(strong, alt.value(look["page"]), alt.value(look["text"]))
+        ink = alt.condition(strong, alt.value(palette["page"]), alt.value(palette["text"]))
         less = alt.Chart(rows[rows["share"] < LESS]).mark_text(text="\u2212", fontSize=11).encode(x, y, color=ink)
         title = f"{role}: {names[role]}" if role in names else role
         charts.append(alt.layer(grid, less).properties(title=title, width=120, height=17 * len(tokens)))
@@ -84,9 +86,9 @@ def _share(scale: SignedScale, theme: str) -> alt.Color:
     domain = scale.values(levels).tolist()
     kind = alt.Scale(type="pow", exponent=scale.power, domain=domain, range=colours, clamp=True)
     title = "share of all that a method gives, square-root scale; \u2212 against the answer"
-    look: dict[str, Any] = {"orient": "bottom", "direction": "horizontal", "gradientLength": 380, "titleLimit": 620}
+    options: dict[str, Any] = {"orient": "bottom", "direction": "horizontal", "gradientLength": 380, "titleLimit": 620}
     label = "datum.value ? format(datum.value, '+.2~%') : '0'"
-    legend = alt.Legend(title=title, labelExpr=label, values=scale.ticks(), **look)
+    legend = alt.Legend(title=title, labelExpr=label, values=scale.ticks(), **options)
     return alt.Color("share:Q", scale=kind, legend=legend)
 
 
@@ -95,7 +97,7 @@ def ranks(correlations: pd.DataFrame, short: Sequence[str], theme: str = "light"
 
     short: the methods where there is little room.
     """
-    look, names = THEMES[theme], list(correlations)
+    palette, names = THEMES[theme], list(correlations)
     rows = [
         {"a": names[a], "b": short[b], "with": names[b], "rank": correlations.iloc[a, b]}
         for a in range(len(names))
@@ -110,8 +112,8 @@ def ranks(correlations: pd.DataFrame, short: Sequence[str], theme: str = "light"
     x = alt.X("b:N", sort=list(short[:-1]), title=None, axis=alt.Axis(labelAngle=0, orient="bottom", ticks=False))
     tips: list[Any] = ["a:N", "with:N", alt.Tooltip("rank:Q", format="+.3f", title="Spearman")]
     base = alt.Chart(rows).encode(x, y, tooltip=tips)
-    ink = alt.condition("abs(datum.rank) > 0.5", alt.value(look["page"]), alt.value(look["text"]))
-    cells = base.mark_rect(stroke=look["page"]).encode(colour)
+    ink = alt.condition("abs(datum.rank) > 0.5", alt.value(palette["page"]), alt.value(palette["text"]))
+    cells = base.mark_rect(stroke=palette["page"]).encode(colour)
     layers = alt.layer(cells, base.mark_text(fontSize=12).encode(text="said:N", color=ink))
     return with_style(layers.properties(width=74 * (len(names) - 1), height=30 * (len(names) - 1)), theme)
 
@@ -123,18 +125,18 @@ def percent(share: float) -> str:
 
 def describe_strongest(table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str]) -> str:
     """A sentence: the strongest token of each method, methods that name the same one together.  names: as `strips`."""
-    real, known = table["special"] == 0, words(table)
+    real, texts = table["special"] == 0, words(table)
     by: dict[tuple[str, str], list[str]] = {}
     for method in shares:
         values = shares.loc[real, method].abs()
         if values.sum():
-            at = values.idxmax()
-            by.setdefault((known[at], plays(table.at[at, "role"], names)), []).append(method)
+            strongest = values.idxmax()
+            by.setdefault((texts[strongest], plays(table.at[strongest, "role"], names)), []).append(method)
     parts = [f"{' and '.join(methods)}: “{token}” as {role}" for (token, role), methods in by.items()]
     held = 100 * shares[~real].abs().sum()
     most = held.max()
-    left = f" [CLS] and [SEP] are left out; they hold up to {most:.2g} % ({held.idxmax()})." if most > 0.05 else ""
-    return f"Strongest by {'; by '.join(parts)}.{left}" if parts else "No method says anything of this text."
+    specials = f" [CLS] and [SEP] are left out; they hold up to {most:.2g} % ({held.idxmax()})." if most > 0.05 else ""
+    return f"Strongest by {'; by '.join(parts)}.{specials}" if parts else "No method says anything of this text."
 
 
 def plays(role: str, names: Mapping[str, str]) -> str:

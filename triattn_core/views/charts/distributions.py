@@ -34,27 +34,29 @@ def edges(values: Sequence[np.ndarray], bins: int = BINS) -> np.ndarray:
     return np.linspace(low, high, bins + 1) if high > low else np.linspace(low - 0.5, high + 0.5, bins + 1)
 
 
-def counts(values: np.ndarray, at: np.ndarray) -> pd.DataFrame:
+def counts(values: np.ndarray, bin_edges: np.ndarray) -> pd.DataFrame:
     """Columns low, high, cells, share: a row a bin; the last one has its upper edge."""
-    heights, _ = np.histogram(values, at)
-    return pd.DataFrame({"low": at[:-1], "high": at[1:], "cells": heights, "share": heights / values.size})
+    heights, _ = np.histogram(values, bin_edges)
+    return pd.DataFrame(
+        {"low": bin_edges[:-1], "high": bin_edges[1:], "cells": heights, "share": heights / values.size}
+    )
 
 
 def histogram(rows: pd.DataFrame, theme: str = "light", height: int = 130, top: float | None = None) -> alt.Chart:
     """From `counts`; empty bins stay empty.  top: the share at which the axis ends, by default where the bars do."""
-    look = THEMES[theme]
+    palette = THEMES[theme]
     x = alt.X(
         "low:Q",
         title=None,
         scale=_scale_between(rows.low.min(), rows.high.max()),
         axis=alt.Axis(tickCount=5, grid=False),
     )
-    high = _scale_between(0.0, top) if top else alt.Undefined
-    y = alt.Y("share:Q", title=None, scale=high, axis=alt.Axis(tickCount=3, format="%"))
+    y_scale = _scale_between(0.0, top) if top else alt.Undefined
+    y = alt.Y("share:Q", title=None, scale=y_scale, axis=alt.Axis(tickCount=3, format="%"))
     tips: list[Any] = [alt.Tooltip("low:Q", format=".3g"), alt.Tooltip("high:Q", format=".3g"), "cells:Q"]
-    base = alt.Chart(rows[rows.cells > 0]).mark_rect(color=look["bar"])
+    base = alt.Chart(rows[rows.cells > 0]).mark_rect(color=palette["bar"])
     return _with_style(
-        base.encode(x, alt.X2("high:Q"), y, y2=alt.datum(0), tooltip=tips).properties(height=height), look
+        base.encode(x, alt.X2("high:Q"), y, y2=alt.datum(0), tooltip=tips).properties(height=height), palette
     )
 
 
@@ -115,7 +117,7 @@ def boxes(runs: pd.DataFrame, order: Sequence[str], unit: str, theme: str = "lig
 
     runs: columns function, value, seed, checkpoint.
     """
-    look = THEMES[theme]
+    palette = THEMES[theme]
     means = summary(runs)
     there = list(dict.fromkeys(runs.function))
     names = [*(name for name in order if name in there), *(name for name in there if name not in order)]
@@ -131,25 +133,25 @@ def boxes(runs: pd.DataFrame, order: Sequence[str], unit: str, theme: str = "lig
     boxed = base.properties(data=means[means.runs >= BOX])
     several = base.properties(data=means[means.runs > 1])
     layers = [
-        boxed.mark_rule(color=look["bar"]).encode(alt.X("least:Q", title=unit), alt.X2("greatest:Q")),
-        boxed.mark_bar(size=12, fill=look["faint"], stroke=look["bar"]).encode(alt.X("low:Q"), alt.X2("high:Q")),
+        boxed.mark_rule(color=palette["bar"]).encode(alt.X("least:Q", title=unit), alt.X2("greatest:Q")),
+        boxed.mark_bar(size=12, fill=palette["faint"], stroke=palette["bar"]).encode(alt.X("low:Q"), alt.X2("high:Q")),
         alt.Chart(runs)
-        .mark_point(size=36, filled=True, color=look["accent"], opacity=0.75)
+        .mark_point(size=36, filled=True, color=palette["accent"], opacity=0.75)
         .encode(x, y, tooltip=["function:N", alt.Tooltip("value:Q", format=".2f"), "seed:N", "checkpoint:N"]),
-        several.mark_tick(thickness=2, size=14, color=look["text"]).encode(alt.X("median:Q")),
-        several.mark_point(size=80, filled=False, color=look["query"]).encode(alt.X("mean:Q")),
+        several.mark_tick(thickness=2, size=14, color=palette["text"]).encode(alt.X("median:Q")),
+        several.mark_point(size=80, filled=False, color=palette["query"]).encode(alt.X("mean:Q")),
     ]
-    return _with_style(alt.layer(*layers).properties(height=ROW * len(names) + 48), look)
+    return _with_style(alt.layer(*layers).properties(height=ROW * len(names) + 48), palette)
 
 
-def curves(rows: pd.DataFrame, chosen: Sequence[str], theme: str = "light", height: int = 250) -> alt.LayerChart:
+def curves(rows: pd.DataFrame, highlighted: Sequence[str], theme: str = "light", height: int = 250) -> alt.LayerChart:
     """Loss over steps, a line a checkpoint, its function at its end: the chosen ones in dashes of their own, the others
     grey.
 
     rows: columns checkpoint, function, step, value; functions are told apart where several checkpoints have one.
     """
-    look = THEMES[theme]
-    lit = [name for name in dict.fromkeys(rows.checkpoint) if name in chosen]
+    palette = THEMES[theme]
+    lit = [name for name in dict.fromkeys(rows.checkpoint) if name in highlighted]
     x = alt.X("step:Q", title="step", axis=alt.Axis(grid=False, tickCount=6, format="~s"))
     low, high = float(rows.value.min()), float(rows.value.max())
     over = max(high - low, 1e-6) / 25  # above and below the lines
@@ -160,29 +162,35 @@ def curves(rows: pd.DataFrame, chosen: Sequence[str], theme: str = "light", heig
     base = alt.Chart(rows[rows.checkpoint.isin(lit)]).encode(x, y, detail="checkpoint:N", tooltip=tips)
     grey = base.properties(data=rows[~rows.checkpoint.isin(lit)])
     layers = [
-        grey.mark_line(strokeWidth=1, color=look["bar"], opacity=0.6),
-        base.mark_line(strokeWidth=2, color=look["accent"]).encode(dash),
-        base.mark_point(size=22, filled=True, color=look["accent"], opacity=1),
+        grey.mark_line(strokeWidth=1, color=palette["bar"], opacity=0.6),
+        base.mark_line(strokeWidth=2, color=palette["accent"]).encode(dash),
+        base.mark_point(size=22, filled=True, color=palette["accent"], opacity=1),
     ]
     last = rows.groupby("checkpoint", sort=False).tail(1).sort_values("value", ascending=False)
     last = last.assign(named=[f"{name} {value:.2f}" for name, value in zip(last.function, last.value)])
     height = max(height, AXIS + int(NAME) * len(last))
     plot = float(height - AXIS)
     ends = [plot * (high - value) / (high - low) for value in last.value]
-    for name, at, put in zip(last.checkpoint, ends, spread_out(ends, NAME, plot - NAME / 2)):
-        colour = look["accent" if name in lit else "muted"]
-        mark = {"align": "left", "dx": 8, "dy": put - at, "fontSize": 12, "fontWeight": 600 if name in lit else 400}
+    for name, y_position, put in zip(last.checkpoint, ends, spread_out(ends, NAME, plot - NAME / 2)):
+        colour = palette["accent" if name in lit else "muted"]
+        mark = {
+            "align": "left",
+            "dx": 8,
+            "dy": put - y_position,
+            "fontSize": 12,
+            "fontWeight": 600 if name in lit else 400,
+        }
         end = base.properties(data=last[last.checkpoint == name])
         layers.append(end.mark_text(color=colour, **mark).encode(text="named:N"))
     padding = {"right": max(116, 24 + 7 * int(last.named.str.len().max())), "left": 0, "top": 6, "bottom": 4}
-    return _with_style(alt.layer(*layers).properties(height=height, padding=padding), look)
+    return _with_style(alt.layer(*layers).properties(height=height, padding=padding), palette)
 
 
 def spread_out(places: Sequence[float], gap: float, most: float) -> list[float]:
     """The places, in rising order, moved until `gap` lies between neighbours and the last is at most `most`."""
     means: list[float] = []
-    for at in places:
-        means.append(max(at, means[-1] + gap) if means else at)
+    for place in places:
+        means.append(max(place, means[-1] + gap) if means else place)
     for i in reversed(range(len(means))):
         means[i] = min(means[i], most - gap * (len(means) - 1 - i))
     return means
@@ -190,18 +198,18 @@ def spread_out(places: Sequence[float], gap: float, most: float) -> list[float]:
 
 def summary(runs: pd.DataFrame) -> pd.DataFrame:
     """Columns function, least, low, median, high, greatest, mean, runs; low and high are the quartiles."""
-    of = runs.groupby("function", sort=False).value
-    quantiles = of.quantile([0, 0.25, 0.5, 0.75, 1]).unstack()
+    values = runs.groupby("function", sort=False).value
+    quantiles = values.quantile([0, 0.25, 0.5, 0.75, 1]).unstack()
     quantiles.columns = ["least", "low", "median", "high", "greatest"]
-    return quantiles.assign(mean=of.mean(), runs=of.size()).reset_index()
+    return quantiles.assign(mean=values.mean(), runs=values.size()).reset_index()
 
 
 def _scale_between(low: float, high: float) -> alt.Scale:
     return alt.Scale(domain=[float(low), float(high)], nice=False)
 
 
-def _with_style(chart: Any, look: dict[str, str]) -> Any:
-    axis = {"labelColor": look["muted"], "titleColor": look["muted"], "titleFontWeight": "normal"}
-    lines = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
+def _with_style(chart: Any, palette: dict[str, str]) -> Any:
+    axis = {"labelColor": palette["muted"], "titleColor": palette["muted"], "titleFontWeight": "normal"}
+    lines = {"gridColor": palette["hairline"], "domainColor": palette["muted"], "tickColor": palette["muted"]}
     chart = chart.configure(font=FONTS).configure_axis(**axis, **lines, labelFontSize=12, titleFontSize=12)
     return chart.configure_view(stroke=None)

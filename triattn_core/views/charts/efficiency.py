@@ -61,13 +61,13 @@ def describe(points: pd.DataFrame) -> str:
     sentences = []
     for column, (title, unit) in reversed(PANELS.items()):
         here = points[points.tokens == tokens].dropna(subset=[column]).sort_values(column)
-        what, measure = title[4:].lower().split(", ")[0], title.split(", ")[1]
+        quantity, measure = title[4:].lower().split(", ")[0], title.split(", ")[1]
         ends = [(row["name"], f"{_short(row[column] * unit)} {measure}") for _, row in here.iterrows()]
         if len(ends) == 1:
             sentences.append("{} takes {}".format(*ends[0]))
         elif ends:
             sentences.append(
-                "{} takes the least {what} ({}) and {} the most ({})".format(*ends[0], *ends[-1], what=what)
+                "{} takes the least {what} ({}) and {} the most ({})".format(*ends[0], *ends[-1], what=quantity)
             )
     return f"At {tokens} tokens {'; '.join(sentences)}."
 
@@ -87,7 +87,7 @@ def figure(
 
     families: of each name that of its colour in the palette; those of one differ in their dash.
     """
-    look, dashes, names = THEMES[theme], {}, list(families)
+    palette, dashes, names = THEMES[theme], {}, list(families)
     title, unit = PANELS[column]
     for i, name in enumerate(names):
         dashes[name] = DASHES[[families[name] for name in names[:i]].count(families[name]) % len(DASHES)]
@@ -103,21 +103,21 @@ def figure(
     x = alt.X("tokens:Q", title="tokens", scale=lengthwise, axis=along)
     scale = alt.Scale(domain=[ticks[0], ticks[-1]], **kind)
     y = alt.Y("value:Q", title=None, axis=alt.Axis(values=ticks, format=",~r"), scale=scale)
-    colours = alt.Scale(domain=names, range=[look[families[name]] for name in names])
+    colours = alt.Scale(domain=names, range=[palette[families[name]] for name in names])
     dash = alt.StrokeDash("name:N", legend=None, scale=alt.Scale(domain=names, range=[dashes[n] for n in names]))
     tips: list[Any] = ["name:N", "tokens:Q", alt.Tooltip("value:Q", format=".3~g", title=title)]
     base = alt.Chart(rows).encode(x, y, alt.Color("name:N", legend=None, scale=colours), tooltip=tips)
-    wide = alt.condition("datum.name == 'MTSA'", alt.value(3), alt.value(1.5))
-    layers = [base.mark_line().encode(dash, strokeWidth=wide), base.mark_point(size=26, filled=True, opacity=1)]
+    line_width = alt.condition("datum.name == 'MTSA'", alt.value(3), alt.value(1.5))
+    layers = [base.mark_line().encode(dash, strokeWidth=line_width), base.mark_point(size=26, filled=True, opacity=1)]
     ends = base.properties(data=_ends(rows, ticks[0], ticks[-1], log)).encode(
         y=alt.Y("at:Q", title=None, scale=scale), text="name:N"
     )
     written: dict[str, Any] = {"align": "left", "dx": 8, "fontSize": 12, "fontWeight": 600, "clip": False}
-    layers.append(ends.mark_text(**written, stroke=look["page"], strokeWidth=4, strokeJoin="round"))  # over lines
+    layers.append(ends.mark_text(**written, stroke=palette["page"], strokeWidth=4, strokeJoin="round"))  # over lines
     layers.append(ends.mark_text(**written))
     chart = alt.layer(*layers).properties(height=HEIGHT, width=WIDTH, title=title, padding=PADDING)
-    axis = {"labelColor": look["muted"], "titleColor": look["muted"], "titleFontWeight": "normal"}
-    lines = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
+    axis = {"labelColor": palette["muted"], "titleColor": palette["muted"], "titleFontWeight": "normal"}
+    lines = {"gridColor": palette["hairline"], "domainColor": palette["muted"], "tickColor": palette["muted"]}
     chart = chart.configure(font=FONTS, background="transparent").configure_view(stroke=None)
-    chart = chart.configure_title(anchor="start", fontSize=13, fontWeight=600, color=look["text"])
+    chart = chart.configure_title(anchor="start", fontSize=13, fontWeight=600, color=palette["text"])
     return chart.configure_axis(**axis, **lines, labelFontSize=12, titleFontSize=12)

@@ -28,11 +28,16 @@ def cells_of(cells: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]]) -
     return pd.DataFrame({"query": query, "key": key, "value": cells.values.ravel(), **words})
 
 
-def token_axis(axis: str, names: Sequence[str], **look) -> Any:
+def token_axis(axis: str, names: Sequence[str], **axis_options) -> Any:
     """An axis of positions that shows tokens in the text colour of the page: `alt.Y` of queries, else `alt.X`."""
-    shown = label_expression([str(name)[:16] for name in names])
-    ticks: dict[str, Any] = {"labelExpr": shown, "ticks": False, "domain": False, "labelOverlap": len(names) > 24}
-    ticks |= look
+    token_labels = label_expression([str(name)[:16] for name in names])
+    ticks: dict[str, Any] = {
+        "labelExpr": token_labels,
+        "ticks": False,
+        "domain": False,
+        "labelOverlap": len(names) > 24,
+    }
+    ticks |= axis_options
     kind = alt.Y if axis == "query" else alt.X
     return kind(f"{axis}:O", title=None, axis=alt.Axis(**ticks))
 
@@ -54,17 +59,17 @@ def signed_colour(limit: float, theme: str, power: float = 1.0) -> alt.Color:
 
 def dashes(rows: pd.DataFrame, x: alt.X, y: alt.Y, limit: float, theme: str, power: float = 1.0) -> alt.Chart:
     """A dash on each cell of `cells_of` below zero: a sign is never told by hue alone.  limit, power: see `signed`."""
-    look = THEMES[theme]
+    palette = THEMES[theme]
     half = -limit * 0.5 ** (1 / power)
-    ink = alt.condition(f"datum.value < {half}", alt.value(look["page"]), alt.value(look["text"]))
+    ink = alt.condition(f"datum.value < {half}", alt.value(palette["page"]), alt.value(palette["text"]))
     return alt.Chart(rows[rows["value"] < 0]).mark_text(text="\u2212", fontSize=11).encode(x, y, color=ink)
 
 
 def weights(values: np.ndarray, keys: int, theme: str) -> alt.Color:
     """The sequential map on the log scale that other maps of weights have (`LogScale.fit`)."""
     fit, stops = LogScale.fit(values, keys), SEQUENTIAL[theme]
-    at = np.geomspace(fit.low, fit.high, len(stops)).tolist()
-    scale = alt.Scale(type="log", domain=at, range=stops, clamp=True)
+    stop_values = np.geomspace(fit.low, fit.high, len(stops)).tolist()
+    scale = alt.Scale(type="log", domain=stop_values, range=stops, clamp=True)
     return alt.Color("value:Q", scale=scale, legend=_legend(".2g", [fit.title, fit.ends], _ticks(fit)))
 
 
@@ -75,19 +80,24 @@ def _ticks(scale: LogScale) -> list[float]:
 
 
 def _legend(format: str, title: str | list[str], ticks: Sequence[float]) -> alt.Legend:
-    look: dict[str, Any] = {"orient": "bottom", "direction": "horizontal", "gradientLength": 170, "values": list(ticks)}
-    return alt.Legend(title=title, format=format, **look)
+    legend: dict[str, Any] = {
+        "orient": "bottom",
+        "direction": "horizontal",
+        "gradientLength": 170,
+        "values": list(ticks),
+    }
+    return alt.Legend(title=title, format=format, **legend)
 
 
 def with_style(chart, theme: str):
     """The quiet look that the figures of these pages share."""
-    look = THEMES[theme]
-    axis = {"labelColor": look["text"], "titleColor": look["muted"], "titleFontWeight": "normal"}
-    lines = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
+    palette = THEMES[theme]
+    axis = {"labelColor": palette["text"], "titleColor": palette["muted"], "titleFontWeight": "normal"}
+    lines = {"gridColor": palette["hairline"], "domainColor": palette["muted"], "tickColor": palette["muted"]}
     chart = chart.configure(font=FONTS, background="transparent")
     chart = chart.configure_axis(**axis, **lines, labelFontSize=12, titleFontSize=12, labelLimit=150)
-    title = {"titleColor": look["muted"], "titleFontSize": 11.5, "titleFontWeight": "normal"}
-    return chart.configure_legend(labelColor=look["muted"], labelFontSize=11.5, **title).configure_view(stroke=None)
+    title = {"titleColor": palette["muted"], "titleFontSize": 11.5, "titleFontWeight": "normal"}
+    return chart.configure_legend(labelColor=palette["muted"], labelFontSize=11.5, **title).configure_view(stroke=None)
 
 
 def with_titles(chart, theme: str):

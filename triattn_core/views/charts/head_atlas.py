@@ -18,14 +18,14 @@ MOST_NAMED = 36  # heads that stand with their names on the axes
 
 
 def likeness(
-    distances: np.ndarray, order: np.ndarray, names: Sequence[str], chosen: int, theme: str = "light"
+    distances: np.ndarray, order: np.ndarray, names: Sequence[str], head: int, theme: str = "light"
 ) -> alt.LayerChart:
     """Heads × heads in an order in which near ones stand together, dark where two have the same maps; the chosen head
     is framed on the diagonal, a click on a row sends `head`, its position.
 
     distances: [heads, heads], 0 to 1.  order: positions of the heads.  names: of each head.
     """
-    look, places = THEMES[theme], list(map(int, order))
+    palette, places = THEMES[theme], list(map(int, order))
     row, column = (index.ravel() for index in np.indices(distances.shape))
     cells = pd.DataFrame(
         {
@@ -37,12 +37,12 @@ def likeness(
             "distance": distances[np.ix_(places, places)].ravel(),
         }
     )
-    shown: alt.Axis | None = alt.Axis(
+    label_axis: alt.Axis | None = alt.Axis(
         labelExpr=_names([names[i] for i in places]), ticks=False, domain=False, labelOverlap=False
     )
-    shown = shown if len(names) <= MOST_NAMED else None
+    label_axis = label_axis if len(names) <= MOST_NAMED else None
     size = min(44, SIDE / len(names))
-    x, y = (alt.X("across:O", axis=None, title=None), alt.Y("down:O", axis=shown, title=None))
+    x, y = (alt.X("across:O", axis=None, title=None), alt.Y("down:O", axis=label_axis, title=None))
     scale = alt.Scale(domain=[0, 1], range=SEQUENTIAL[theme][::-1], clamp=True, interpolate="lab")
     legend = alt.Legend(title="distance of two heads", orient="bottom", direction="horizontal", gradientLength=170)
     click = alt.selection_point(name="head", fields=["head"], toggle=False)
@@ -50,8 +50,8 @@ def likeness(
     cells_drawn = (
         alt.Chart(cells).mark_rect().encode(x, y, alt.Color("distance:Q", scale=scale, legend=legend), tooltip=tips)
     )
-    at = cells[(cells["head"] == chosen) & (cells["down"] == cells["across"])]
-    frame = alt.Chart(at).mark_rect(filled=False, stroke=look["query"], strokeWidth=2.5).encode(x, y)
+    diagonal = cells[(cells["head"] == head) & (cells["down"] == cells["across"])]
+    frame = alt.Chart(diagonal).mark_rect(filled=False, stroke=palette["query"], strokeWidth=2.5).encode(x, y)
     chart = alt.layer(cells_drawn.add_params(click), frame).properties(
         width=size * len(names), height=size * len(names)
     )
@@ -76,7 +76,7 @@ def bands(rows: pd.DataFrame, label: str, unit: str, theme: str = "light") -> al
 
     rows: `name`, `mean`, `even`, `low`, `high` and `p`, in the order in which they are drawn.  label: of the axis.
     """
-    look = THEMES[theme]
+    palette = THEMES[theme]
     rows = rows.assign(beyond=(rows["mean"] < rows["low"]) | (rows["mean"] > rows["high"]))
     y = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(ticks=False, domain=False, labelLimit=160))
     title = f"{label}, {unit}" if unit else label
@@ -86,18 +86,18 @@ def bands(rows: pd.DataFrame, label: str, unit: str, theme: str = "light") -> al
     ]
     base = alt.Chart(rows).encode(y, tooltip=tips)
     x = alt.X("mean:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=6, format=".2~g"))
-    fill = alt.condition("datum.beyond", alt.value(look["query"]), alt.value(look["muted"]))
+    fill = alt.condition("datum.beyond", alt.value(palette["query"]), alt.value(palette["muted"]))
     layers = [
-        base.mark_bar(height=9, color=look["bar"]).encode(
+        base.mark_bar(height=9, color=palette["bar"]).encode(
             alt.X("low:Q", title=title, scale=alt.Scale(zero=False)), alt.X2("high:Q")
         ),
-        base.mark_tick(height=13, thickness=1.5, color=look["text"]).encode(alt.X("even:Q", title=title)),
+        base.mark_tick(height=13, thickness=1.5, color=palette["text"]).encode(alt.X("even:Q", title=title)),
         base.mark_point(filled=True, size=62, opacity=1).encode(x, color=fill),
     ]
     return with_style(alt.layer(*layers).properties(width=420, height=alt.Step(19)), theme)
 
 
-def describe_bands(rows: pd.DataFrame, words: Sequence[str], what: str) -> str:
+def describe_bands(rows: pd.DataFrame, words: Sequence[str], measure: str) -> str:
     """A sentence: how many are beyond the band, how many would be by chance, and which is farthest."""
     beyond = int(((rows["mean"] < rows["low"]) | (rows["mean"] > rows["high"])).sum())
     ratio = (rows["mean"] / rows["even"].where(rows["even"] > 0)).fillna(1.0)
@@ -106,8 +106,8 @@ def describe_bands(rows: pd.DataFrame, words: Sequence[str], what: str) -> str:
     first = rows.iloc[0]
     return (
         f"{', '.join(words)}: {first['places']} places in {first['rows']} rows. Beyond the band: {beyond} of "
-        f"{len(rows)} {what}, where chance gives {len(rows) * 0.05:.1f}. Farthest: {top['name']}, {top['mean']:.3g}, "
-        f"{ratio[far]:.2f} times the mean of other places (p {top['p']:.2g})."
+        f"{len(rows)} {measure}, where chance gives {len(rows) * 0.05:.1f}. Farthest: {top['name']}, "
+        f"{top['mean']:.3g}, {ratio[far]:.2f} times the mean of other places (p {top['p']:.2g})."
     )
 
 

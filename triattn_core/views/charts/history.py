@@ -58,18 +58,18 @@ def figure(
 ) -> alt.LayerChart:
     """Loss over steps. For each model its colour and dashes; and the step whose weights were kept."""
     rows = table(histories)
-    look = THEMES[theme]
+    palette = THEMES[theme]
     names = list(histories)
     steps = alt.X("step:Q", title="step", axis=alt.Axis(grid=False, tickCount=6, format="~s"))
     loss = alt.Y("loss:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
     many = len(names) > 2  # more names than find room at the ends of the lines
-    looks: dict[str, Any] = {
+    legend_options: dict[str, Any] = {
         "symbolType": "stroke",
         "symbolSize": 500,
         "symbolStrokeWidth": 2,
-        "labelColor": look["text"],
+        "labelColor": palette["text"],
     }
-    legend = alt.Legend(title=None, orient="top", labelLimit=320, columns=2, **looks) if many else None
+    legend = alt.Legend(title=None, orient="top", labelLimit=320, columns=2, **legend_options) if many else None
     range_ = [colours[name] for name in names]
     colour = alt.Color("model:N", scale=alt.Scale(domain=names, range=range_), legend=legend)
     dash = alt.StrokeDash("model:N", scale=alt.Scale(domain=names, range=list(DASHES[: len(names)])), legend=legend)
@@ -79,19 +79,19 @@ def figure(
     base = alt.Chart(rows).encode(steps, loss, colour, tooltip=tips)
     lines = base.encode(dash)  # two models of one mechanism have one colour
     dev = rows[rows.split == "dev"]
-    chosen = dev[dev.step == dev.model.map(dict(kept))]
+    kept_points = dev[dev.step == dev.model.map(dict(kept))]
     last = rows[rows.split == (rows.split.iloc[-1] if len(dev) == 0 else "dev")].groupby("model").tail(1)
     train = lines.transform_filter("datum.split == 'train'").mark_line(strokeWidth=1, opacity=0.55)
     layers = [
         train,
         lines.transform_filter("datum.split == 'dev'").mark_line(strokeWidth=2),
         base.transform_filter("datum.split == 'dev'").mark_point(size=14, filled=True),
-        base.encode(size).properties(data=chosen).mark_point(size=70, filled=True, opacity=1),
+        base.encode(size).properties(data=kept_points).mark_point(size=70, filled=True, opacity=1),
         *(_name(base, row, offset) for row, offset in _ends(last, rows) if not many),
     ]
     around = {"right": 8 if many else 60, "left": 0, "top": 4, "bottom": 6}
     chart = alt.layer(*layers).properties(height=height + 40 * many, padding=around)
-    axis = {"labelColor": look["muted"], "titleColor": look["muted"], "titleFontWeight": "normal"}
-    grid = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
+    axis = {"labelColor": palette["muted"], "titleColor": palette["muted"], "titleFontWeight": "normal"}
+    grid = {"gridColor": palette["hairline"], "domainColor": palette["muted"], "tickColor": palette["muted"]}
     chart = chart.configure(font=FONTS)
     return chart.configure_axis(**axis, **grid, labelFontSize=12, titleFontSize=12).configure_view(stroke=None)

@@ -46,11 +46,11 @@ def separate_maps(
 
 
 def _grids(before: xr.DataArray, after: xr.DataArray, labels: tuple, theme: str) -> list[alt.Chart | alt.LayerChart]:
-    look, scale = THEMES[theme], weights(np.stack([before.values, after.values]), before.shape[1], theme)
+    palette, scale = THEMES[theme], weights(np.stack([before.values, after.values]), before.shape[1], theme)
     gap = after.copy(data=after.values - before.values)
     limit = float(np.abs(gap.values).max(initial=SAME))
     size = max(11, min(26, 300 // max(before.shape)))
-    wide = max(11, min(30, 270 // max(before.shape[1], 1)))
+    cell_width = max(11, min(30, 270 // max(before.shape[1], 1)))
     y, x = token_axis("query", labels[0]), token_axis("key", labels[1], orient="top", labelAngle=-45)
     grids = []
     for title, values in (("before", before), ("after", after), ("after − before", gap)):
@@ -58,9 +58,11 @@ def _grids(before: xr.DataArray, after: xr.DataArray, labels: tuple, theme: str)
         colour = signed_colour(limit, theme, DIFFERENCE) if less else scale
         tip = alt.Tooltip("value:Q", format="+.3g" if less else ".3g")
         rows, tips = cells_of(values, labels), ["query_word:N", "key_word:N", tip]
-        grid: Any = alt.Chart(rows).mark_rect(stroke=look["page"], strokeWidth=0.6).encode(x, y, colour, tooltip=tips)
+        grid: Any = (
+            alt.Chart(rows).mark_rect(stroke=palette["page"], strokeWidth=0.6).encode(x, y, colour, tooltip=tips)
+        )
         grid = alt.layer(grid, dashes(rows, x, y, limit, theme, DIFFERENCE)) if less else grid
-        grids.append(grid.properties(title=title, width=wide * values.shape[1], height=size * values.shape[0]))
+        grids.append(grid.properties(title=title, width=cell_width * values.shape[1], height=size * values.shape[0]))
     return grids
 
 
@@ -74,10 +76,10 @@ def cells(before: xr.DataArray, after: xr.DataArray, labels: tuple[Sequence[str]
 def unit_bars(
     table: pd.DataFrame,
     labels: Sequence[str],
-    chosen: Sequence[str],
+    selected: Sequence[str],
     theme: str = "light",
     width: int | None = None,
-    what: str = "change",
+    measure: str = "change",
 ) -> alt.LayerChart:
     """What each unit does alone, as bars with their numbers: the `change` of the log-odds, or how far it `moved`
     attention.  The chosen units are framed, and where the answer flips the number of a change says so.  A change below
@@ -86,27 +88,27 @@ def unit_bars(
     table: of `leave_one_out.score_units`.  labels: of its rows, as the reader knows them.  width: pixels, None: the
     page's.
     """
-    look, colours = THEMES[theme], DIVERGING[theme]
-    rows = _bars(table, what).assign(word=list(labels), chosen=table["unit"].isin(list(chosen)).tolist())
+    palette, colours = THEMES[theme], DIVERGING[theme]
+    rows = _bars(table, measure).assign(word=list(labels), chosen=table["unit"].isin(list(selected)).tolist())
     band = (width or WIDE) / len(rows)
     leaning = band < max(7 * NUMBER, LETTER * min(max(map(len, labels)), 16))
     x = token_axis("key", labels, orient="bottom", labelAngle=-45 if leaning else 0, labelOverlap=band < LINE)
     # Of one width, so that the bars of two such figures stand below each other.
-    axis = alt.Axis(tickCount=3, grid=False, format="+.3~r" if what == "change" else ".3~r", minExtent=44)
+    axis = alt.Axis(tickCount=3, grid=False, format="+.3~r" if measure == "change" else ".3~r", minExtent=44)
     y = alt.Y("value:Q", title=None, axis=axis, scale=_with_room(rows))
     tips: list[Any] = [
         "unit:N",
         alt.Tooltip("word:N", title="text"),
-        alt.Tooltip("value:Q", title=what, format=".3"),
+        alt.Tooltip("value:Q", title=measure, format=".3"),
         "flips:N",
     ]
     base = alt.Chart(rows).encode(x, y, tooltip=tips)
-    framed = {"stroke": alt.condition("datum.chosen", alt.value(look["query"]), alt.value("transparent"))}
+    framed = {"stroke": alt.condition("datum.chosen", alt.value(palette["query"]), alt.value("transparent"))}
     colour: Any = alt.condition("datum.value < 0", alt.value(colours[1]), alt.value(colours[3]))
-    colour = colour if what == "change" else alt.value(look["bar"])
+    colour = colour if measure == "change" else alt.value(palette["bar"])
     bars = base.mark_bar(strokeWidth=2, width={"band": 0.55}).encode(color=colour, **framed)
     up, down = base.transform_filter("datum.value >= 0"), base.transform_filter("datum.value < 0")
-    layers = [bars, alt.Chart(pd.DataFrame({"value": [0]})).mark_rule(color=look["muted"]).encode(y)]
+    layers = [bars, alt.Chart(pd.DataFrame({"value": [0]})).mark_rule(color=palette["muted"]).encode(y)]
     for side, dy in ((up, -8), (down, 9)):
         # How wide the page really is, the browser knows.  Where numbers would run together they are smaller, and the
         # lesser of two neighbours has none: its bar and the table say it.
@@ -115,7 +117,7 @@ def unit_bars(
             "fontSize": alt.expr(f"{free} * {rows.room.min():.4g} < {NUMBER} ? 10 : 11"),
             "opacity": alt.expr(f"{free} * datum.room < {SMALL} ? 0 : 1"),
         }
-        layers.append(side.mark_text(**fits, dy=dy, color=look["text"]).encode(text="said:N"))
+        layers.append(side.mark_text(**fits, dy=dy, color=palette["text"]).encode(text="said:N"))
     size = {"height": 190 if leaning else 130} | ({"width": width} if width else {})
     return with_style(alt.layer(*layers).properties(**size), theme)
 
@@ -125,17 +127,17 @@ def is_resolved(change: pd.Series) -> pd.Series:
     return change.abs() >= RESOLUTION
 
 
-def _bars(table: pd.DataFrame, what: str) -> pd.DataFrame:
+def _bars(table: pd.DataFrame, measure: str) -> pd.DataFrame:
     """The column as `value`, and as it is `said` above its bar, to two figures of the largest: nothing of what rounds
     to none."""
     rows = pd.DataFrame(
-        {"key": range(len(table)), "unit": table["unit"], "value": table[what], "flips": table["flips"]}
+        {"key": range(len(table)), "unit": table["unit"], "value": table[measure], "flips": table["flips"]}
     )
-    if what == "change":
+    if measure == "change":
         rows["value"] = rows.value.where(is_resolved(rows.value), 0.0)
     else:
         rows["flips"] = False
-    most, sign = rows.value.abs().max(), "+" if what == "change" else ""
+    most, sign = rows.value.abs().max(), "+" if measure == "change" else ""
     digits = 2 if most <= 0 else max(2, 1 - int(np.floor(np.log10(most))))
     labels = [f"{value:{sign}.{digits}f}".replace("-", "−") * bool(round(value, digits)) for value in rows.value]
     rows = rows.assign(said=[label + " flips" * flips for label, flips in zip(labels, rows.flips)])
@@ -167,7 +169,7 @@ def draws(
     """The log-odds of the original answer under each draw as a tick, their mean as a long one, the original as a
     diamond.  two: of two answers, where left of a line at 0 it is the other; among several 0 is no such border.
     width: pixels, None: the page's."""
-    look, name = THEMES[theme], "draws" if len(log_odds) > 1 else "replaced"
+    palette, name = THEMES[theme], "draws" if len(log_odds) > 1 else "replaced"
     rows = pd.DataFrame({"odds": log_odds, "draw": range(1, len(log_odds) + 1), "row": name})
     axis = alt.Axis(grid=False, tickCount=7)
     x = alt.X(
@@ -175,15 +177,15 @@ def draws(
     )
     y = alt.Y("row:N", title=None, sort=[name, "original"], axis=alt.Axis(ticks=False, domain=False))
     tips: list[Any] = ["draw:Q", alt.Tooltip("odds:Q", format="+.3f", title="log-odds")]
-    ticks = alt.Chart(rows).mark_tick(thickness=1.5, height=16, opacity=0.7, color=look["bar"])
+    ticks = alt.Chart(rows).mark_tick(thickness=1.5, height=16, opacity=0.7, color=palette["bar"])
     mean = alt.Chart(pd.DataFrame({"odds": [float(np.mean(log_odds))], "row": name}))
-    own = alt.Chart(pd.DataFrame({"odds": [original], "row": "original"}))
-    zero = alt.Chart(pd.DataFrame({"odds": [0]})).mark_rule(strokeDash=[4, 3], color=look["muted"]).encode(x)
+    diamond = alt.Chart(pd.DataFrame({"odds": [original], "row": "original"}))
+    zero = alt.Chart(pd.DataFrame({"odds": [0]})).mark_rule(strokeDash=[4, 3], color=palette["muted"]).encode(x)
     layers = [
         *[zero] * two,
         ticks.encode(x, y, tooltip=tips),
-        mean.mark_tick(thickness=2.5, height=26, color=look["text"]).encode(x, y),
-        own.mark_point(shape="diamond", filled=True, size=90, opacity=1, color=look["query"]).encode(x, y),
+        mean.mark_tick(thickness=2.5, height=26, color=palette["text"]).encode(x, y),
+        diamond.mark_point(shape="diamond", filled=True, size=90, opacity=1, color=palette["query"]).encode(x, y),
     ]
     size = {"height": 112} | ({"width": width} if width else {})
     return with_style(alt.layer(*layers).properties(**size), theme)

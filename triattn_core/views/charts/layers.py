@@ -28,14 +28,14 @@ def _ends(means: pd.DataFrame, height: int) -> dict[str, float]:
     extent = max(float(means.high.max() - means.low.min()), 1e-9)
     moves, before = {}, float("-inf")
     for _, row in last.iterrows():
-        at = height * (float(means.high.max()) - row["mean"]) / extent
-        put = max(at, before + CLOSE * height)
-        moves[row["line"]], before = put - at, put
+        y_position = height * (float(means.high.max()) - row["mean"]) / extent
+        put = max(y_position, before + CLOSE * height)
+        moves[row["line"]], before = put - y_position, put
     return moves
 
 
-def _text(base: alt.Chart, field: str, format: str = "", **look) -> alt.Chart:
-    return base.mark_text(fontWeight=600, fontSize=12, **look).encode(text=alt.Text(field, format=format))
+def _text(base: alt.Chart, field: str, format: str = "", **text_options) -> alt.Chart:
+    return base.mark_text(fontWeight=600, fontSize=12, **text_options).encode(text=alt.Text(field, format=format))
 
 
 def describe(points: pd.DataFrame, titles: Mapping[str, str]) -> str:
@@ -49,16 +49,17 @@ def describe(points: pd.DataFrame, titles: Mapping[str, str]) -> str:
 def figure(
     points: pd.DataFrame,
     titles: Mapping[str, str],
-    chosen: Mapping[str, float | None],
+    ringed_x: Mapping[str, float | None],
     colour: str,
     theme: str = "light",
     height: int = 220,
 ) -> alt.LayerChart:
     """points: rows `line, x, run, value`; a band is one standard deviation over runs, where there are several.
 
-    titles: of `x` and `value`.  chosen: the x of a line that is ringed.  Lines share a colour and differ in their dash.
+    titles: of `x` and `value`.  ringed_x: of a line the x that is ringed.  Lines share a colour and differ in their
+    dash.
     """
-    look, means = THEMES[theme], table(points)
+    palette, means = THEMES[theme], table(points)
     names, ticks = list(dict.fromkeys(points.line)), sorted(means.x.unique().tolist())
     ends = alt.Scale(domain=[ticks[0], ticks[-1]]) if len(ticks) > 1 else alt.Scale()
     x = alt.X("x:Q", title=titles["x"], scale=ends, axis=alt.Axis(values=ticks, grid=False, format="~g"))
@@ -66,26 +67,26 @@ def figure(
     dash = alt.StrokeDash("line:N", scale=alt.Scale(domain=names, range=[*DASHES[: len(names)]]), legend=None)
     tooltip: list[Any] = ["line:N", alt.Tooltip("x:Q", title=titles["x"])]
     tips, run_tips = (
-        [*tooltip, alt.Tooltip(f"{name}:Q", format=".2f", title=titles["value"]), more]
-        for name, more in (("mean", "runs:Q"), ("value", "run:Q"))
+        [*tooltip, alt.Tooltip(f"{name}:Q", format=".2f", title=titles["value"]), extra]
+        for name, extra in (("mean", "runs:Q"), ("value", "run:Q"))
     )
     base = alt.Chart(means).encode(x, y, detail="line:N", tooltip=tips)
     runs = alt.Chart(points).encode(x, alt.Y("value:Q"), tooltip=run_tips)
-    ringed = base.properties(data=means[means.x == means.line.map(dict(chosen))])
+    ringed = base.properties(data=means[means.x == means.line.map(dict(ringed_x))])
     top = base.properties(data=means.loc[[means["mean"].idxmax()]])
     layers = [
         base.mark_area(opacity=0.14, color=colour).encode(alt.Y("low:Q"), alt.Y2("high:Q")),
         runs.mark_point(size=14, filled=True, color=colour, opacity=0.45),
         base.mark_line(strokeWidth=2, color=colour).encode(dash),
         base.mark_point(size=50, filled=True, opacity=1, color=colour),
-        ringed.mark_point(size=190, filled=False, strokeWidth=1.5, opacity=1, color=look["text"]),
-        _text(top, "mean:Q", color=look["text"], dy=-18, format=".2f"),
+        ringed.mark_point(size=190, filled=False, strokeWidth=1.5, opacity=1, color=palette["text"]),
+        _text(top, "mean:Q", color=palette["text"], dy=-18, format=".2f"),
     ]
     for name, move in _ends(means, height).items():
         end = base.properties(data=means[means.line == name].tail(1))
         layers.append(_text(end, "line:N", align="left", color=colour, dx=10, dy=move))
     chart = alt.layer(*layers).properties(height=height, padding={"right": 76, "left": 0, "top": 18, "bottom": 4})
-    axis = {"labelColor": look["muted"], "titleColor": look["muted"], "titleFontWeight": "normal"}
-    lines = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
+    axis = {"labelColor": palette["muted"], "titleColor": palette["muted"], "titleFontWeight": "normal"}
+    lines = {"gridColor": palette["hairline"], "domainColor": palette["muted"], "tickColor": palette["muted"]}
     chart = chart.configure(font=FONTS)
     return chart.configure_axis(**axis, **lines, labelFontSize=12, titleFontSize=12).configure_view(stroke=None)

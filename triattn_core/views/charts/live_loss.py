@@ -24,7 +24,7 @@ def figure(
     rows: pd.DataFrame, steps: int, levels: Mapping[str, float], colour: str, theme: str = "light"
 ) -> alt.LayerChart:
     """rows: `step, loss`; levels: of `guesses`."""
-    look = THEMES[theme]
+    palette = THEMES[theme]
     x = alt.X("step:Q", title="step", scale=alt.Scale(domain=[0, steps]), axis=alt.Axis(grid=False, tickCount=5))
     scale = alt.Scale(domain=[0, 1.25 * max(levels.values())], clamp=True)
     y = alt.Y("loss:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4))
@@ -32,8 +32,8 @@ def figure(
     dots = {"size": 18, "color": colour}
     line = alt.Chart(rows).encode(x, y, tooltip=tips).mark_line(color=colour, strokeWidth=2, point=dots)
     level = alt.Chart(pd.DataFrame({"loss": list(levels.values()), "name": [f"guessing {name}" for name in levels]}))
-    rule = level.mark_rule(color=look["muted"], strokeDash=[4, 3]).encode(y)
-    name = level.mark_text(align="right", dx=-4, dy=-7, color=look["muted"], fontSize=11.5)
+    rule = level.mark_rule(color=palette["muted"], strokeDash=[4, 3]).encode(y)
+    name = level.mark_text(align="right", dx=-4, dy=-7, color=palette["muted"], fontSize=11.5)
     layers = alt.layer(rule, name.encode(y, x=alt.value(400), text="name:N"), line)
     return with_titles(layers.properties(width=400, height=190, title="training loss"), theme)
 

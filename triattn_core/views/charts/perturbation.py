@@ -22,45 +22,45 @@ SHARES = {"comprehensiveness": "share of tokens taken out, %", "sufficiency": "s
 PLOT = 160  # pixels of the curves alone: on a page title and axis are part of the height
 
 
-def figure(curves: pd.DataFrame, measure: str, chosen: str, theme: str = "light") -> alt.LayerChart:
+def figure(curves: pd.DataFrame, measure: str, method: str, theme: str = "light") -> alt.LayerChart:
     """From `faithfulness.perturbation_curves`: a line a method, the chosen one in the accent; of the random control the
     mean as a broken line and the middle 95 % of its draws as a band.  Shares that name the same tokens are one
     point."""
-    look, height = THEMES[theme], PLOT + 70
-    of = curves.drop_duplicates(["method", "draw", "tokens"], keep="last")
-    of = of.assign(x=100 * curves["share"], line=curves["method"])
-    drawn = of[of["method"] != RANDOM].assign(mean=of[measure])
-    random_draws = of[of["method"] == RANDOM].groupby("x")[measure]
+    palette, height = THEMES[theme], PLOT + 70
+    endpoints = curves.drop_duplicates(["method", "draw", "tokens"], keep="last")
+    endpoints = endpoints.assign(x=100 * curves["share"], line=curves["method"])
+    lines = endpoints[endpoints["method"] != RANDOM].assign(mean=endpoints[measure])
+    random_draws = endpoints[endpoints["method"] == RANDOM].groupby("x")[measure]
     edges = {"low": random_draws.quantile(0.025), "high": random_draws.quantile(0.975)}
     band = pd.DataFrame({"mean": random_draws.mean(), **edges}).reset_index().assign(line=RANDOM)
-    means = pd.concat([drawn[["line", "x", "mean"]].assign(low=drawn["mean"], high=drawn["mean"]), band])
+    means = pd.concat([lines[["line", "x", "mean"]].assign(low=lines["mean"], high=lines["mean"]), band])
     x = alt.X(
         "x:Q",
         title=f"{SHARES[measure]}{same_tokens_note(curves)}",
         axis=alt.Axis(values=[0, 5, 10, 20, 50], grid=False),
     )
     y = alt.Y("mean:Q", title=None, axis=alt.Axis(tickCount=5, format=".3~g"))
-    names = list(drawn["line"].unique())
+    names = list(lines["line"].unique())
     dash = alt.StrokeDash("line:N", scale=alt.Scale(domain=names, range=[*DASHES[: len(names)]]), legend=None)
     tips: list[Any] = [
         "line:N",
         alt.Tooltip("x:Q", title="share, %"),
         alt.Tooltip("mean:Q", format=".3f", title=measure),
     ]
-    base, control = alt.Chart(drawn).encode(x, y, tooltip=tips), alt.Chart(band).encode(x, y, tooltip=tips)
-    isolated = base.transform_filter(alt.datum.line == chosen)
+    base, control = alt.Chart(lines).encode(x, y, tooltip=tips), alt.Chart(band).encode(x, y, tooltip=tips)
+    isolated = base.transform_filter(alt.datum.line == method)
     layers = [
-        control.mark_area(opacity=0.28, color=look["bar"]).encode(alt.Y("low:Q"), alt.Y2("high:Q")),
-        control.mark_line(strokeDash=[3, 3], strokeWidth=1.5, color=look["muted"]),
-        base.mark_line(strokeWidth=1.2, color=look["muted"]).encode(dash),
-        isolated.mark_line(strokeWidth=2.4, color=look["accent"]),
-        isolated.mark_point(size=34, filled=True, opacity=1, color=look["accent"]),
+        control.mark_area(opacity=0.28, color=palette["bar"]).encode(alt.Y("low:Q"), alt.Y2("high:Q")),
+        control.mark_line(strokeDash=[3, 3], strokeWidth=1.5, color=palette["muted"]),
+        base.mark_line(strokeWidth=1.2, color=palette["muted"]).encode(dash),
+        isolated.mark_line(strokeWidth=2.4, color=palette["accent"]),
+        isolated.mark_point(size=34, filled=True, opacity=1, color=palette["accent"]),
     ]
     last = means.groupby("line", sort=False).tail(1)
     for name, move in _label_offsets(last, float(means["low"].min()), float(means["high"].max()), PLOT).items():
         end = alt.Chart(last[last["line"] == name])
         mine: dict[str, Any] = (
-            {"color": look["accent"], "fontWeight": 600} if name == chosen else {"color": look["muted"]}
+            {"color": palette["accent"], "fontWeight": 600} if name == method else {"color": palette["muted"]}
         )
         lead = end.encode(x, y, alt.X2("x"), alt.Y2("mean"))  # from the end of the line to its name
         layers.append(lead.mark_rule(xOffset=2, x2Offset=14, y2Offset=move, strokeWidth=0.7, color=mine["color"]))
@@ -82,13 +82,13 @@ def same_tokens_note(curves: pd.DataFrame) -> str:
 def _label_offsets(last: pd.DataFrame, low: float, high: float, height: int, close: int = 16) -> dict[str, float]:
     """Pixels by which the name at the end of each line moves, so that none covers another or leaves the figure."""
     last = last.sort_values("mean", ascending=False)
-    at = [height * (high - value) / max(high - low, 1e-9) for value in last["mean"]]
-    put = list(at)
+    positions = [height * (high - value) / max(high - low, 1e-9) for value in last["mean"]]
+    put = list(positions)
     for i in range(1, len(put)):
         put[i] = max(put[i], put[i - 1] + close)
     for i in reversed(range(len(put))):
         put[i] = min(put[i], height - close * (len(put) - 1 - i))
-    return {name: there - here for name, there, here in zip(last["line"], put, at)}
+    return {name: there - here for name, there, here in zip(last["line"], put, positions)}
 
 
 def describe(method: str, areas: pd.DataFrame, band: pd.DataFrame, draws: int) -> str:
@@ -131,9 +131,9 @@ def mean_gains(
 
     mechanisms: of the checkpoints by name.  Colour and shape both tell them apart.
     """
-    look = THEMES[theme]
+    palette = THEMES[theme]
     names = list(mechanisms)
-    scale = alt.Scale(domain=names, range=[look.get(mechanisms[name], look["bar"]) for name in names])
+    scale = alt.Scale(domain=names, range=[palette.get(mechanisms[name], palette["bar"]) for name in names])
     key = alt.Legend(title=None, orient="top", symbolSize=80, symbolOpacity=1)
     colour = alt.Color("checkpoint:N", scale=scale, legend=key)
     shape = alt.Shape("checkpoint:N", scale=alt.Scale(domain=names, range=[*SHAPES[: len(names)]]), legend=key)
@@ -154,10 +154,14 @@ _NUMBERS = ("mean", "low", "high", "gain", "gain_low", "gain_high")
 
 
 def _with_style(chart: Any, theme: str, right: int = 122) -> Any:
-    look = THEMES[theme]
-    axis: dict[str, Any] = {"labelColor": look["muted"], "titleColor": look["muted"], "titleFontWeight": "normal"}
-    lines: dict[str, Any] = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
+    palette = THEMES[theme]
+    axis: dict[str, Any] = {"labelColor": palette["muted"], "titleColor": palette["muted"], "titleFontWeight": "normal"}
+    lines: dict[str, Any] = {
+        "gridColor": palette["hairline"],
+        "domainColor": palette["muted"],
+        "tickColor": palette["muted"],
+    }
     chart = chart.configure(font=FONTS, background="transparent", padding={"right": right, "left": 0, "top": 4})
     chart = chart.configure_axis(**axis, **lines, labelFontSize=12, titleFontSize=12, labelLimit=200)
-    chart = chart.configure_title(color=look["text"], fontSize=12.5, fontWeight=600, anchor="start", offset=8)
-    return chart.configure_legend(labelColor=look["text"], labelFontSize=12).configure_view(stroke=None)
+    chart = chart.configure_title(color=palette["text"], fontSize=12.5, fontWeight=600, anchor="start", offset=8)
+    return chart.configure_legend(labelColor=palette["text"], labelFontSize=12).configure_view(stroke=None)

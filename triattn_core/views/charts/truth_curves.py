@@ -24,12 +24,12 @@ def figure(
     rows: `results.laboratory.COLUMNS`; colours: by mechanism; log: whether x has a log scale.  The weight's floor
     differs from model to model: an even share of a cube's cells, or of two-way weights.
     """
-    look, rows = THEMES[theme], rows[rows["measure"] == measure]
+    palette, rows = THEMES[theme], rows[rows["measure"] == measure]
     x = _x(sorted(set(rows["x"])), x_name, log)
     y = alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0, 100]), axis=alt.Axis(tickCount=5))
     names, kinds = list(dict.fromkeys(rows["model"])), dict(zip(rows["model"], rows["mechanism"]))
     scale = alt.Scale(domain=names, range=[colours[kinds[name]] for name in names])
-    legend = alt.Legend(title=None, orient="right", labelColor=look["text"], labelLimit=240, symbolType="stroke",
+    legend = alt.Legend(title=None, orient="right", labelColor=palette["text"], labelLimit=240, symbolType="stroke",
                         symbolSize=400, symbolStrokeWidth=2)  # fmt: skip
     colour = alt.Color("model:N", scale=scale, legend=legend)
     dash = alt.StrokeDash("model:N", scale=alt.Scale(domain=names, range=_dashes(names, kinds)), legend=legend)
@@ -38,7 +38,7 @@ def figure(
             alt.Tooltip("value:Q", format=".2f"), alt.Tooltip("floor:Q", format=".2f")]  # fmt: skip
     lines = alt.Chart(means).encode(x, y, colour, dash).mark_line(strokeWidth=2)
     dots = alt.Chart(rows).encode(x, y, colour, tooltip=tips).mark_point(filled=True, size=60, opacity=0.9)
-    chart = alt.layer(*_floors(means, measure, x, scale, look), lines, dots)
+    chart = alt.layer(*_floors(means, measure, x, scale, palette), lines, dots)
     return with_titles(chart.properties(width=560, height=250, title=PANELS[measure]), theme)
 
 
@@ -56,11 +56,11 @@ def _dashes(names: list[str], kinds: Mapping[str, str]) -> list[list[int]]:
     return [DASHES[order[name] % len(DASHES)] for name in names]
 
 
-def _floors(means: pd.DataFrame, measure: str, x: alt.X, scale: alt.Scale, look: Mapping) -> list[alt.Chart]:
+def _floors(means: pd.DataFrame, measure: str, x: alt.X, scale: alt.Scale, palette: Mapping) -> list[alt.Chart]:
     """Chance, the same for all; or the even share of each model, in its colour."""
     encoded = alt.Chart(means).encode(x, alt.Y("floor:Q"))
     if measure == "accuracy":
-        return [encoded.mark_line(color=look["muted"], strokeDash=[4, 3], strokeWidth=1.5)]
+        return [encoded.mark_line(color=palette["muted"], strokeDash=[4, 3], strokeWidth=1.5)]
     coloured = encoded.encode(color=alt.Color("model:N", scale=scale))
     return [coloured.mark_line(strokeDash=[4, 3], strokeWidth=1.2, opacity=0.8)]
 
@@ -73,6 +73,6 @@ def describe(rows: pd.DataFrame, x_name: str) -> str:
         points = (f"{part['value'].mean():.1f} at {x:,}" for x, part in of_model.groupby("x"))
         models.append(f"{name} {', '.join(points)}")
     floors = {x: f"{part['floor'].mean():.1f}" for x, part in accuracy.groupby("x")}
-    at = (f"{floor} at {x:,}" for x, floor in floors.items())
-    chance = ", ".join(at) if len(set(floors.values())) > 1 else next(iter(floors.values()))
+    floor_texts = (f"{floor} at {x:,}" for x, floor in floors.items())
+    chance = ", ".join(floor_texts) if len(set(floors.values())) > 1 else next(iter(floors.values()))
     return f"Accuracy in % by {x_name}: {'; '.join(models)}. Dashed, chance: {chance}."

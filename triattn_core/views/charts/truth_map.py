@@ -48,7 +48,7 @@ def figure(
     weights: np.ndarray, keys: Sequence[str], context: Sequence[str], truth: np.ndarray, theme: str = "light"
 ) -> alt.LayerChart:
     """The map; arguments as of `cells`."""
-    rows, look = cells(weights, keys, context, truth), THEMES[theme]
+    rows, palette = cells(weights, keys, context, truth), THEMES[theme]
     margins = [len(names) in rows[axis].values for axis, names in (("context", context), ("key", keys))]
     x = _axis(alt.X, "context", context, margins[0], orient="top", labelAngle=-40,
               minExtent=int(0.64 * _extent(context)) + 10)  # fmt: skip
@@ -64,14 +64,16 @@ def figure(
     base = alt.Chart(rows).encode(x, y, tooltip=tips)
     grid = alt.Chart(_frame(len(keys), len(context))).encode(x, y)
     layers = [
-        grid.mark_rect(fill=look["faint"], stroke=look["page"], strokeWidth=2, opacity=0.6),
-        base.mark_rect(stroke=look["page"], strokeWidth=2).encode(colour),
-        base.transform_filter("datum.true").mark_rect(fillOpacity=0, stroke=look["key"], strokeWidth=3, cornerRadius=3),
+        grid.mark_rect(fill=palette["faint"], stroke=palette["page"], strokeWidth=2, opacity=0.6),
+        base.mark_rect(stroke=palette["page"], strokeWidth=2).encode(colour),
+        base.transform_filter("datum.true").mark_rect(
+            fillOpacity=0, stroke=palette["key"], strokeWidth=3, cornerRadius=3
+        ),
         base.transform_filter(f"datum.weight >= {PRINTED}")
         .mark_text(fontSize=11.5)
         .encode(
             text=alt.Text("weight:Q", format=".2f"),
-            color=alt.condition("datum.weight > 0.3", alt.value(look["page"]), alt.value(look["text"])),
+            color=alt.condition("datum.weight > 0.3", alt.value(palette["page"]), alt.value(palette["text"])),
         ),
     ]
     return with_style(alt.layer(*layers).properties(width=alt.Step(ACROSS), height=alt.Step(DOWN)), theme)
@@ -100,9 +102,11 @@ def _frame(keys: int, context: int) -> pd.DataFrame:
     return pd.DataFrame([{"key": i, "context": j} for i in range(keys) for j in range(context)])
 
 
-def _axis(kind: type, name: str, tokens: Sequence[str], margin: bool, **look) -> alt.X | alt.Y:
-    shown = json.dumps([*tokens, MARGIN if margin else ""])
-    ticks = alt.Axis(labelExpr=f"({shown})[datum.value]", ticks=False, domain=False, labelOverlap=False, **look)
+def _axis(kind: type, name: str, tokens: Sequence[str], margin: bool, **axis_options) -> alt.X | alt.Y:
+    token_labels = json.dumps([*tokens, MARGIN if margin else ""])
+    ticks = alt.Axis(
+        labelExpr=f"({token_labels})[datum.value]", ticks=False, domain=False, labelOverlap=False, **axis_options
+    )
     places = list(range(len(tokens) + 1))
     return kind(f"{name}:O", title=None, axis=ticks, scale=alt.Scale(domain=places, paddingInner=0, paddingOuter=0))
 
@@ -112,5 +116,7 @@ def describe(weights: np.ndarray, truth: np.ndarray, cells: int) -> str:
     if not truth.any():
         return "No cell is true: there is nothing to find."
     share, even = float(weights[truth].sum()), truth.sum() / cells
-    of = "" if weights.ndim == 2 else " of its two-way weights"
-    return f"{share:.0%} of its weight lies on the truth, {share / even:.2g} times an even share{of} ({even:.1%})."
+    map_kind = "" if weights.ndim == 2 else " of its two-way weights"
+    return (
+        f"{share:.0%} of its weight lies on the truth, {share / even:.2g} times an even share{map_kind} ({even:.1%})."
+    )

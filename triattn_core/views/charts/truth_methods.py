@@ -34,10 +34,10 @@ def figure(rows: pd.DataFrame, colours: Mapping[str, str], theme: str = "light")
 
     colours: by mechanism; models of one mechanism differ in their marks.
     """
-    look, rows = THEMES[theme], rows[rows["role"] == PAIR]
+    palette, rows = THEMES[theme], rows[rows["role"] == PAIR]
     kinds, names = dict(zip(rows["model"], rows["mechanism"])), list(dict.fromkeys(rows["method"]))
     scale = alt.Scale(domain=list(kinds), range=[colours[kind] for kind in kinds.values()])
-    legend = alt.Legend(title=None, orient="top", labelColor=look["text"], labelLimit=240, columns=3)
+    legend = alt.Legend(title=None, orient="top", labelColor=palette["text"], labelLimit=240, columns=3)
     colour = alt.Color("model:N", scale=scale, legend=legend)
     of_mechanism = [list(kinds.values())[:i].count(kind) for i, kind in enumerate(kinds.values())]
     marks = alt.Scale(domain=list(kinds), range=[MARKS[place % len(MARKS)] for place in of_mechanism])
@@ -48,7 +48,7 @@ def figure(rows: pd.DataFrame, colours: Mapping[str, str], theme: str = "light")
     tips: list[Any] = ["model:N", "method:N", *(alt.Tooltip(f"{name}:Q", format=".1f") for name in COLUMNS[4:])]
     base = alt.Chart(rows).encode(y=y, tooltip=tips)
     chance = base.encode(alt.X("mean(chance):Q"), tooltip=alt.Undefined).mark_tick(
-        color=look["muted"], thickness=2, size=16
+        color=palette["muted"], thickness=2, size=16
     )
     hollow = base.encode(alt.X("untrained:Q"), colour, shape).mark_point(filled=False, size=44, opacity=0.7)
     dots = base.encode(x, colour, shape).mark_point(filled=True, size=80, opacity=0.9)

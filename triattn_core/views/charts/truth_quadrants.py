@@ -46,14 +46,14 @@ def means(rows: pd.DataFrame) -> pd.DataFrame:
 
 def figure(rows: pd.DataFrame, theme: str = "light") -> alt.LayerChart:
     """A stacked bar a model, of the means over seeds; rows: `table`."""
-    look, names = THEMES[theme], list(dict.fromkeys(rows["model"]))
+    palette, names = THEMES[theme], list(dict.fromkeys(rows["model"]))
     long = means(rows).melt("model", list(COLOURS), "quadrant", "share").dropna()
     long["order"] = long["quadrant"].map(list(COLOURS).index)
-    scale = alt.Scale(domain=list(COLOURS), range=[look[name] for name in COLOURS.values()])
-    legend = alt.Legend(title=None, orient="bottom", columns=2, labelColor=look["text"], labelLimit=200)
+    scale = alt.Scale(domain=list(COLOURS), range=[palette[name] for name in COLOURS.values()])
+    legend = alt.Legend(title=None, orient="bottom", columns=2, labelColor=palette["text"], labelLimit=200)
     y = alt.Y("model:N", sort=names, title=None, axis=alt.Axis(ticks=False, domain=False, labelLimit=220))
     x = alt.X("sum(share):Q", title=None, scale=alt.Scale(domain=[0, 100]), axis=alt.Axis(tickCount=5, grid=False))
-    bars = alt.Chart(long).mark_bar(size=14, stroke=look["page"], strokeWidth=1)
+    bars = alt.Chart(long).mark_bar(size=14, stroke=palette["page"], strokeWidth=1)
     bars = bars.encode(
         x,
         y,

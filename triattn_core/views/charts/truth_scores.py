@@ -31,7 +31,7 @@ def figure(rows: pd.DataFrame, measure: str, colours: Mapping[str, str], theme: 
 
     colours: by mechanism.
     """
-    look, names = THEMES[theme], list(dict.fromkeys(rows["model"]))
+    palette, names = THEMES[theme], list(dict.fromkeys(rows["model"]))
     rows = rows[rows["measure"] == measure]
     kinds = list(dict.fromkeys(rows["mechanism"]))
     x = alt.X("value:Q", title=None, scale=alt.Scale(domain=[0, 100]), axis=alt.Axis(tickCount=5))
@@ -39,7 +39,7 @@ def figure(rows: pd.DataFrame, measure: str, colours: Mapping[str, str], theme: 
     scale = alt.Scale(domain=kinds, range=[colours[kind] for kind in kinds])
     tips: list[Any] = ["model:N", "seed:O", alt.Tooltip("value:Q", format=".2f"), alt.Tooltip("floor:Q", format=".2f")]
     base = alt.Chart(rows).encode(y=y, tooltip=tips)
-    floor = base.encode(alt.X("floor:Q")).mark_tick(color=look["muted"], thickness=2, size=16)
+    floor = base.encode(alt.X("floor:Q")).mark_tick(color=palette["muted"], thickness=2, size=16)
     dots = base.encode(x, alt.Color("mechanism:N", scale=scale, legend=None)).mark_point(
         filled=True, size=80, opacity=0.9
     )

@@ -64,17 +64,21 @@ def blocks(trace: AttentionTrace, direction: str) -> list[Block | None]:
         raise TraceError(f"this trace is not one of COIN but of {trace.meta.get('mechanism', 'an unknown mechanism')}")
     sides = direction.split("_over_")
 
-    def block(at: str) -> Block | None:
-        if f"{at}/{direction}/weight" not in trace.sites:
+    def block(prefix: str) -> Block | None:
+        if f"{prefix}/{direction}/weight" not in trace.sites:
             return None
-        plain = trace.sites.get(f"{at}/{direction}/without_context/weight")
-        scores = [trace.sites.get(f"{at}/{direction}/{name}") for name in ("relevance", "without_context/relevance")]
+        plain = trace.sites.get(f"{prefix}/{direction}/without_context/weight")
+        scores = [
+            trace.sites.get(f"{prefix}/{direction}/{name}") for name in ("relevance", "without_context/relevance")
+        ]
         score, bare = (None if score is None or "folded" in score.attrs else score for score in scores)
-        own = [trace.sites.get(f"{at}/{side}_over_{side}/weight") for side in sides]
-        both = (own[0], own[1]) if own[0] is not None and own[1] is not None else None
-        weight, gate = trace.site(f"{at}/{direction}/weight"), trace.sites.get(f"{at}/{direction}/gate")
-        whole = gate is not None and gate.sizes["query"] == weight.sizes["query"]
-        return Block(weight, score, plain, bare, both, gate if whole else None)
+        self_weights = [trace.sites.get(f"{prefix}/{side}_over_{side}/weight") for side in sides]
+        both = (
+            (self_weights[0], self_weights[1]) if self_weights[0] is not None and self_weights[1] is not None else None
+        )
+        weight, gate = trace.site(f"{prefix}/{direction}/weight"), trace.sites.get(f"{prefix}/{direction}/gate")
+        unfolded = gate is not None and gate.sizes["query"] == weight.sizes["query"]
+        return Block(weight, score, plain, bare, both, gate if unfolded else None)
 
     return [block(f"layer.{i}") for i in range(int(trace.meta.get("layers", 1)))]
 
@@ -102,7 +106,7 @@ def spread(weight: xr.DataArray) -> float | None:
     return min(float(-terms.sum(1).mean() / np.log(keys)), 1.0)
 
 
-def first_cell(all_blocks: Sequence[Block | None], texts: dict[str, str], wide: int = 1) -> tuple[int, ...]:
+def first_cell(all_blocks: Sequence[Block | None], texts: dict[str, str], feature_count: int = 1) -> tuple[int, ...]:
     """Where to look first: the pair of content words whose weight context changed most, else the one that holds most;
     of the gate the feature that takes in most, of each sentence the token that is looked at most."""
     there = [(i, block) for i, block in enumerate(all_blocks) if block is not None]
@@ -111,10 +115,10 @@ def first_cell(all_blocks: Sequence[Block | None], texts: dict[str, str], wide: 
     shares = [np.abs((block.weight if block.changed is None else block.changed).values) for _, block in there]
     carries = np.logical_and.outer(*(content_words(there[0][1].weight, texts, axis) for axis in NEEDS))
     place, query, key = np.unravel_index((np.stack(shares) + carries).argmax(), (len(there), *shares[0].shape))
-    at, block = there[place]
+    index, block = there[place]
     feature = 0 if block.gate is None else int(block.gate.transpose("query", "feature").values[query].argmin())
-    own = [int(m.values[i].argmax()) for m, i in zip(block.own or (), (query, key))] or [0, 0]
-    return int(query), int(key), at, min(feature, wide - 1), *own
+    own_tokens = [int(m.values[i].argmax()) for m, i in zip(block.own or (), (query, key))] or [0, 0]
+    return int(query), int(key), index, min(feature, feature_count - 1), *own_tokens
 
 
 def table(trace: AttentionTrace, direction: str) -> pd.DataFrame:
@@ -124,9 +128,9 @@ def table(trace: AttentionTrace, direction: str) -> pd.DataFrame:
     for number, block in enumerate(blocks(trace, direction), start=1):
         if block is None:
             continue
-        at = np.indices(block.weight.shape).reshape(2, -1)
+        positions = np.indices(block.weight.shape).reshape(2, -1)
         columns: dict = {"block": number}
-        for axis, where in zip(NEEDS, at):
+        for axis, where in zip(NEEDS, positions):
             names = np.array(labels(block.weight, dict(trace.texts), axis), object)
             columns |= {axis: names[where], f"{axis}_at": where}
             if f"{axis}_cells" in block.weight.coords:
@@ -134,6 +138,6 @@ def table(trace: AttentionTrace, direction: str) -> pd.DataFrame:
         maps = {"weight": block.weight, "score": block.score, "weight without context": block.plain}
         maps |= {"score without context": block.plain_score, "changed": block.changed}
         columns |= {name: np.nan if array is None else array.values.ravel() for name, array in maps.items()}
-        columns["gate"] = np.nan if block.gate is None else block.gate.mean("feature").values[at[0]]
+        columns["gate"] = np.nan if block.gate is None else block.gate.mean("feature").values[positions[0]]
         parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()

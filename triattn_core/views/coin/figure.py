@@ -29,33 +29,33 @@ PARTS = ("plain", "own", "gate")  # of a block, where the model has them
 
 
 def figure(
-    whole: AttentionTrace,
+    unablated: AttentionTrace,
     trace: AttentionTrace,
     direction: str,
     answers: Sequence[Answer],
     label: str,
     orders: Sequence[Sequence[int] | None] = (),
     cell: Sequence[int] | None = None,
-    unread: AttentionTrace | None = None,
+    ungrouped: AttentionTrace | None = None,
 ) -> Canvas:
     """The canvas of all blocks in one direction.
 
-    whole: the trace with nothing switched off, of which the tokens are; trace: the one that is shown.  answers: what
-    is said with each thing off, `label` the one whose probabilities they are.  orders: of each block the features of
-    its gate as they stand; without them the gate is drawn as its mean alone.  cell: what is chosen at first: (query,
+    unablated: the trace with nothing switched off, of which the tokens are; trace: the one that is shown.  answers:
+    what is said with each thing off, `label` the one whose probabilities they are.  orders: of each block the features
+    of its gate as they stand; without them the gate is drawn as its mean alone.  cell: what is chosen at first: (query,
     key, block, feature, and of each sentence the token that the query, or the key, looks at in its own).
 
-    unread: `trace` before its tokens were joined, of which it is said how evenly a block spreads its weights.
+    ungrouped: `trace` before its tokens were joined, of which it is said how evenly a block spreads its weights.
 
     Scales, places, orders and the first cell are the whole model's: views of a pair differ in what is off alone.
     """
-    every, shown, texts = blocks(whole, direction), blocks(trace, direction), dict(whole.texts)
-    first = next(block for block in every if block is not None).weight
-    scales, wide = Scales.of(every, first.sizes["key"]), _features(every)
+    all_blocks, shown_blocks, texts = blocks(unablated, direction), blocks(trace, direction), dict(unablated.texts)
+    first = next(block for block in all_blocks if block is not None).weight
+    scales, feature_count = Scales.of(all_blocks, first.sizes["key"]), _features(all_blocks)
     axes = {axis: tokens(first, texts, axis, np.arange(first.sizes[axis])) for axis in NEEDS}
-    chosen = tuple(cell or first_cell(every, texts, wide))
-    spreads = [None if block is None else spread(block.weight) for block in blocks(unread or trace, direction)]
-    off = str(trace.meta.get("off", ""))
+    start_cell = tuple(cell or first_cell(all_blocks, texts, feature_count))
+    spreads = [None if block is None else spread(block.weight) for block in blocks(ungrouped or trace, direction)]
+    ablation = str(trace.meta.get("off", ""))
     payload: dict[str, Any] = {
         "says": QUANTITIES | AXES,
         "texts": texts,
@@ -66,23 +66,30 @@ def figure(
         "gap": scale_payload(scales.change),
         "gate": GATE,
         "axes": axes,
-        "blocks": [_block(*parts) for parts in zip_longest(shown, spreads, orders)],
-        "looks": [_looks(block) for block in every],
-        "has": {name: any(block and getattr(block, name) is not None for block in every) for name in PARTS},
-        "wide": wide,
+        "blocks": [_block(*parts) for parts in zip_longest(shown_blocks, spreads, orders)],
+        "looks": [_looks(block) for block in all_blocks],
+        "has": {name: any(block and getattr(block, name) is not None for block in all_blocks) for name in PARTS},
+        "wide": feature_count,
         "features": any(order is not None for order in orders),
         "answers": [vars(answer) for answer in answers],
-        "off": off,
+        "off": ablation,
         "label": label,
         "trained": TRAINED,
-        "command": command(whole, direction, off),
+        "command": command(unablated, direction, ablation),
         "caption": caption(trace, direction),
-        "cell": list(chosen),
-        "alt": alt(shown, answers, label, texts, spreads),
+        "cell": list(start_cell),
+        "alt": alt(shown_blocks, answers, label, texts, spreads),
         "folded": bool(describe_aggregation(first)),
-        "notes": " ".join(filter(None, [fold_notes(whole, spreads, direction), BEYOND * scales.exceeded(shown)])),
+        "notes": " ".join(
+            filter(None, [fold_notes(unablated, spreads, direction), BEYOND * scales.exceeded(shown_blocks)])
+        ),
     }
-    sizes = {"block": len(shown), "feature": wide, "own query": first.sizes["query"], "own key": first.sizes["key"]}
+    sizes = {
+        "block": len(shown_blocks),
+        "feature": feature_count,
+        "own query": first.sizes["query"],
+        "own key": first.sizes["key"],
+    }
     return Canvas(
         payload,
         script(SCRIPT),
@@ -92,9 +99,9 @@ def figure(
         height=900,
         caption=payload["caption"],
         texts=texts,
-        cell=chosen,
+        cell=start_cell,
         axes=cell_axes(axes, sizes),
-        maps=marks(shown, scales, axes, chosen),
+        maps=marks(shown_blocks, scales, axes, start_cell),
     )
 
 
@@ -127,7 +134,7 @@ def _gate(gate: xr.DataArray | None) -> dict[str, xr.DataArray | None]:
 
 def _looks(block: Block | None) -> list[list[int]]:
     """For each token of both sentences, the token of its own sentence with the largest weight."""
-    return [own.values.argmax(1).tolist() for own in block.own or ()] if block else []
+    return [weights.values.argmax(1).tolist() for weights in block.own or ()] if block else []
 
 
 def _floats(array: xr.DataArray) -> str:

@@ -21,14 +21,14 @@ TRAINED = "Nothing is retrained: the weights were not trained without what is ab
 GATES = "A gate is no share of anything and a score has no sum, so neither folds: read in tokens, they are shown."
 
 
-def fold_notes(whole: AttentionTrace, spreads: Sequence[float | None], direction: str) -> str:
+def fold_notes(unablated: AttentionTrace, spreads: Sequence[float | None], direction: str) -> str:
     """Which blocks hardly align, what was folded, and what was not."""
-    all_blocks = blocks(whole, direction)
+    all_blocks = blocks(unablated, direction)
     sentences = [_even(spreads), describe_aggregation(next(block for block in all_blocks if block is not None).weight)]
     gated = [
         i
         for i, block in enumerate(all_blocks)
-        if f"layer.{i}/{direction}/gate" in whole.sites and block and block.gate is None
+        if f"layer.{i}/{direction}/gate" in unablated.sites and block and block.gate is None
     ]
     return " ".join(filter(None, [*sentences, GATES * bool(gated)]))
 
@@ -43,20 +43,24 @@ def _even(spreads: Sequence[float | None]) -> str:
     return " ".join(sentence)
 
 
-def command(trace: AttentionTrace, direction: str, off: str) -> dict[str, str]:
+def command(trace: AttentionTrace, direction: str, ablation: str) -> dict[str, str]:
     """What reproduces a number: the script adds which."""
     texts = list(trace.texts.values())
     row = json.dumps({"text_a": texts[0], "text_b": texts[1]}, ensure_ascii=False)
     run = f"triattn explain {quote(str(trace.meta.get('checkpoint', '')))} pair.json"
-    run += f" --ablate {off.replace(',', ' ')}" if off else ""
+    run += f" --ablate {ablation.replace(',', ' ')}" if ablation else ""
     run += f" {trace.meta['read']}" if "read" in trace.meta else ""
     return {"input": f"printf '%s' {quote(row)} > pair.json", "run": run, "way": direction}
 
 
 def caption(trace: AttentionTrace, direction: str) -> str:
     """The settings in words, for under a saved picture."""
-    off = str(trace.meta.get("off", ""))
-    parts = [str(trace.meta.get("checkpoint", "")), direction.replace("_", " "), f"{switch(off)} off" if off else ""]
+    ablation = str(trace.meta.get("off", ""))
+    parts = [
+        str(trace.meta.get("checkpoint", "")),
+        direction.replace("_", " "),
+        f"{switch(ablation)} off" if ablation else "",
+    ]
     parts.append(grouping_caption(trace))
     return ", ".join(filter(None, parts))
 
@@ -73,8 +77,8 @@ def alt(
     sizes = next((block.weight.sizes for block in all_blocks if block is not None), {"query": 0, "key": 0})
     answers_text = "; ".join(f"{answer.name} off: {answer.probability:.3f}" for answer in answers)
     first = next((block.weight for block in all_blocks if block is not None), None)
-    what = "groups of tokens" if first is not None and "folded" in first.attrs else "tokens"
-    maps = f"Alignments of {sizes['query']} by {sizes['key']} {what} in {len(all_blocks)} blocks."
+    cells = "groups of tokens" if first is not None and "folded" in first.attrs else "tokens"
+    maps = f"Alignments of {sizes['query']} by {sizes['key']} {cells} in {len(all_blocks)} blocks."
     parts = [maps + _most(all_blocks, dict(texts)), _even(spreads), f"Probability of {label}, {answers_text}."]
     return " ".join(filter(None, parts))
 
@@ -88,7 +92,7 @@ def _most(all_blocks: Sequence[Block | None], texts: dict[str, str]) -> str:
     block, changed = max(there, key=lambda pair: float(abs(pair[1]).max()))
     if float(abs(changed).max()) <= NOTHING:
         return " Context changes nothing."
-    at = np.unravel_index(int(np.abs(changed.values).argmax()), changed.shape)
-    query, key = (numbered(labels(changed, texts, str(axis)))[i] for axis, i in zip(changed.dims, at))
-    value = f"{float(changed.values[at]):+.3g}".replace("-", "\u2212")
+    place = np.unravel_index(int(np.abs(changed.values).argmax()), changed.shape)
+    query, key = (numbered(labels(changed, texts, str(axis)))[i] for axis, i in zip(changed.dims, place))
+    value = f"{float(changed.values[place]):+.3g}".replace("-", "\u2212")
     return f" Context changes most what “{query}” gives to “{key}” in block {block}: {value}."

@@ -84,12 +84,12 @@ class CubeCells:
 
     def places(self, cell: Sequence[int]) -> list[int]:
         """A cell, of positions in the trace, as places among those that are drawn."""
-        return [self.positions[axis].tolist().index(at) for axis, at in zip(self.axes, cell)]
+        return [self.positions[axis].tolist().index(position) for axis, position in zip(self.axes, cell)]
 
     def strongest_cells(self) -> list[list[int]]:
         """The strongest cells, as places among those that are drawn."""
         where = {axis: {int(p): i for i, p in enumerate(self.positions[axis])} for axis in self.axes}
-        places = [[where[axis][int(at)] for at in self.strongest[f"{axis}_at"]] for axis in self.axes]
+        places = [[where[axis][int(position)] for position in self.strongest[f"{axis}_at"]] for axis in self.axes]
         return [list(cell) for cell in zip(*places)]
 
 
@@ -110,14 +110,14 @@ def masked_pairs(trace: AttentionTrace, choice: Choice, positions: Mapping[str, 
 def first_cell(trace: AttentionTrace, cells: CubeCells) -> tuple[int, ...]:
     """Where to look first, as positions in the trace: the first of the strongest cells that is of content words, else
     the largest of all that are drawn."""
-    shown = [cells.positions[axis] for axis in cells.axes]
+    axis_positions = [cells.positions[axis] for axis in cells.axes]
     carries = [content_words(cells.array, dict(trace.texts), axis) for axis in cells.axes]
     for place in cells.strongest_cells():
-        at = tuple(int(positions[i]) for positions, i in zip(shown, place))
-        if all(which[i] for which, i in zip(carries, at)):
-            return at
-    content = [positions[which[positions]] for positions, which in zip(shown, carries)]
-    content = [inside if len(inside) else positions for inside, positions in zip(content, shown)]
+        cell = tuple(int(positions[i]) for positions, i in zip(axis_positions, place))
+        if all(which[i] for which, i in zip(carries, cell)):
+            return cell
+    content = [positions[which[positions]] for positions, which in zip(axis_positions, carries)]
+    content = [inside if len(inside) else positions for inside, positions in zip(content, axis_positions)]
     values = cells.array.values[np.ix_(*content)]
     largest = np.unravel_index(np.argmax(np.where(np.isfinite(values), values, -np.inf)), values.shape)
     return tuple(int(inside[i]) for inside, i in zip(content, largest))

@@ -49,7 +49,7 @@ def figure(
     choice: Choice,
     hide_special: bool = False,
     exact: bool = True,
-    at: Sequence[int] | None = None,
+    start_cell: Sequence[int] | None = None,
     order: Mapping[str, Sequence[int]] | None = None,
 ) -> Canvas:
     """The explorer for one site, reduced to query × key × context or query × key × feature.
@@ -58,12 +58,12 @@ def figure(
     hide_special: leave out [CLS] and [SEP], and sinks where they are marked; the mass they hold is stated, and nothing
         is renormalised.
     exact: put the exact numbers into the payload, for a file that stands alone.
-    at: the cell that it opens on, as positions in the trace; else the strongest of content words.
+    start_cell: the cell that it opens on, as positions in the trace; else the strongest of content words.
     order: positions of an axis in the order in which they stand there.
     Raises TraceError where the choice does not leave these three axes.
     """
     cells = CubeCells.of(trace, choice, hide_special, order or {})
-    cell = tuple(at) if at is not None else first_cell(trace, cells)
+    cell = tuple(start_cell) if start_cell is not None else first_cell(trace, cells)
     payload = _payload(trace, choice, cells, hide_special) | {"cell": list(cell)}
     if exact:
         payload["exact"] = exact_numbers(trace, choice, cells.positions)

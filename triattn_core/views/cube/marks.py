@@ -18,20 +18,21 @@ def slices(cells: CubeCells, cell: Sequence[int]) -> tuple[MapMark, ...]:
     places, marks = cells.places(cell), []
     masked = None if cells.masked is None else np.broadcast_to(cells.masked[..., None], cells.levels.shape)
     for across, place in PLACES.items():
-        left = [i for i in range(3) if i != across]
-        down, right = (cells.axes[i] for i in left)
-        axis, at = cells.axes[across], places[across]
+        plane = [i for i in range(3) if i != across]
+        down, right = (cells.axes[i] for i in plane)
+        axis, axis_place = cells.axes[across], places[across]
+        token = cells.tokens[axis]["name"][axis_place]
         marks.append(
             MapMark(
-                f"{cells.roles[down]} × {cells.roles[right]} at {cells.roles[axis]} {cells.tokens[axis]['name'][at]}",
+                f"{cells.roles[down]} × {cells.roles[right]} at {cells.roles[axis]} {token}",
                 (down, right),
                 map_labels(cells.tokens[down]),
                 map_labels(cells.tokens[right]),
-                cells.levels.take(at, axis=across),
+                cells.levels.take(axis_place, axis=across),
                 cells.scale,
-                (places[left[0]], places[left[1]]),
+                (places[plane[0]], places[plane[1]]),
                 place,
-                None if masked is None else masked.take(at, axis=across),
+                None if masked is None else masked.take(axis_place, axis=across),
             )
         )
     return tuple(marks)

@@ -34,7 +34,7 @@ def describe_cells(
     return f"Of {array.size:,} {quantity}s, {sizes}, {top}{held}."
 
 
-def describe_hidden(trace: AttentionTrace, choice: Choice, shown: dict[str, np.ndarray]) -> str:
+def describe_hidden(trace: AttentionTrace, choice: Choice, positions: dict[str, np.ndarray]) -> str:
     """What is hidden, by name where it is no special token, and how much mass it holds."""
     array, texts, roles = trace.pick(choice), dict(trace.texts), axis_labels(trace)
     hidden = [
@@ -47,7 +47,7 @@ def describe_hidden(trace: AttentionTrace, choice: Choice, shown: dict[str, np.n
     sentence = f"Special tokens{sinks} are hidden"
     weight = other_quantity(trace, choice, "weight")
     if weight is not None:
-        share = 1 - float(shares(trace, choice, weight).isel(shown).sum())
+        share = 1 - float(shares(trace, choice, weight).isel(positions).sum())
         sentence += f": they hold {100 * share:.3g} % of the mass. Sums still count them, and nothing is renormalised"
     above = trace.meta.get("sinks")
     none = f" No other token receives more than {above:g} times an even share." if above and not hidden else ""
@@ -60,7 +60,7 @@ def caption(trace: AttentionTrace, choice: Choice, array: xr.DataArray) -> str:
     number = layer.removeprefix("layer.")
     layer = f"layer {int(number) + 1}" if number.isdigit() else layer
     heads = [f"head {i + 1}" for axis, i in choice.index if axis == "head"]
-    heads += [f"{how} of heads" for axis, how in choice.reduce if axis == "head"]
+    heads += [f"{reduction} of heads" for axis, reduction in choice.reduce if axis == "head"]
     heads += [f"head {int(trace.meta['head']) + 1} ({trace.meta['mask']})"] if "head" in trace.meta else []
     axes, roles = [axis for axis in array.attrs.get("folded", "").split(",") if axis in array.dims], axis_labels(trace)
     sentences = [f"{roles[axis]} folded to {array.sizes[axis]}" for axis in axes]

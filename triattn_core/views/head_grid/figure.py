@@ -30,13 +30,13 @@ def strip(trace: AttentionTrace, measures: pd.DataFrame, rows: Sequence[str] = (
     """
     grid = Grid.of(trace, measures)
     names = list(rows) or [f"layer {title}" if title else "heads" for title in grid.titles]
-    more = {
+    sizes = {
         "strip": True,
         "below": [name for name in SHORT if name in grid.values],
         "layers": _layers(grid, names),
         "measures": {name: about | {"short": SHORT.get(name, "")} for name, about in _measures(grid).items()},
     }
-    return _canvas(trace, _payload(trace, measures, grid, grid.measure(OPENS), (0, 0)) | more, height=100)
+    return _canvas(trace, _payload(trace, measures, grid, grid.measure(OPENS), (0, 0)) | sizes, height=100)
 
 
 def figure(trace: AttentionTrace, measures: pd.DataFrame, measure: str = OPENS, cell: Sequence[int] = (0, 0)) -> Canvas:

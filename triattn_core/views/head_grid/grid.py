@@ -86,11 +86,11 @@ class Grid:
     def marks(self, measure: str) -> tuple[MapMark, ...]:
         """A thumbnail a head, with the measure below it."""
         marks = []
-        for at, (title, site, values) in enumerate(zip(self.titles, self.levels, self.values[measure])):
+        for index, (title, site, values) in enumerate(zip(self.titles, self.levels, self.values[measure])):
             rows, columns = ([str(i + 1) for i in range(size)] for size in site.shape[1:])
             for head, (levels, value) in enumerate(zip(site, values)):
                 name = f"{title}.{head + 1}" if title else str(head + 1)
-                maps = (("query", "key"), rows, columns, levels, self.scale, (0, 0), (at, head))
+                maps = (("query", "key"), rows, columns, levels, self.scale, (0, 0), (index, head))
                 marks.append(MapMark(name, *maps, answer="" if value is None else f"{value:.2g}", thumb=True))
         return tuple(marks)
 

@@ -34,13 +34,13 @@ SCALES = {
 def scale_of(maps: Sequence[Map]) -> Scale:
     """One scale for all maps and for what stands beside them; masked cells have no part in it."""
     parts = [
-        array.values[np.isfinite(array.values)] for m in maps for array in (m.drawn, m.source) if array is not None
+        array.values[np.isfinite(array.values)] for m in maps for array in (m.map_values, m.source) if array is not None
     ]
     values = np.concatenate(parts)
-    quantity = maps[0].drawn.attrs["quantity"]
+    quantity = maps[0].map_values.attrs["quantity"]
     if quantity == "weight":
         values = values[values > 0] if (values > 0).any() else values
-        return replace(LogScale.fit(values, maps[0].drawn.sizes["key"]), title=SCALES[quantity])
+        return replace(LogScale.fit(values, maps[0].map_values.sizes["key"]), title=SCALES[quantity])
     return SignedScale.of(values, title=SCALES[quantity])
 
 
@@ -50,7 +50,7 @@ def figure(
     orders: Sequence[Sequence[int]] | None = None,
     caption: str = "",
     cell: Sequence[int] | None = None,
-    what: str = "MTSA",
+    family: str = "MTSA",
     roles: tuple[str, str] = ("governor", "dependent"),
     large: bool = False,
 ) -> Canvas:
@@ -58,12 +58,12 @@ def figure(
 
     orders: of each map the positions of its features as they stand, where source2token is drawn token × feature;
     without it each map has the means over features as a strip below.  cell: (query, key, map, place in its order) that
-    is chosen at first.  what: the title's first word.  roles: what tokens down and across are called.
+    is chosen at first.  family: the title's first word.  roles: what tokens down and across are called.
     large: maps without source2token take the room that there is.
     """
-    first, scale = maps[0].drawn, scale_of(maps)
+    first, scale = maps[0].map_values, scale_of(maps)
     levels = [MapLevels.of(map_, scale, order) for map_, order in zip(maps, orders or repeat(None))]
-    quantity, chosen = first.attrs["quantity"], tuple(cell or first_cell(maps, orders))
+    quantity, start_cell = first.attrs["quantity"], tuple(cell or first_cell(maps, orders))
     axes = {axis: tokens(first, dict(texts), axis, np.arange(first.sizes[axis])) for axis in ("query", "key")}
     payload: dict[str, Any] = {
         "quantity": quantity,
@@ -74,12 +74,13 @@ def figure(
         "scale": scale_payload(scale),
         "axes": axes,
         "panels": [
-            _panel(map_, scale, drawn, order) for map_, drawn, order in zip(maps, levels, orders or repeat(None))
+            _panel(map_, scale, map_levels, order)
+            for map_, map_levels, order in zip(maps, levels, orders or repeat(None))
         ],
         "caption": caption,
         "roles": list(roles),
         "large": large,
-        "cell": list(chosen),
+        "cell": list(start_cell),
         "alt": alt(maps, texts),
         "notes": describe_aggregation(maps[0].weights),
     }
@@ -87,19 +88,19 @@ def figure(
         payload,
         script(SCRIPT),
         style(*STYLE),
-        f"{what}: " + shorten(" / ".join(texts.values()), 90, placeholder=" …"),
+        f"{family}: " + shorten(" / ".join(texts.values()), 90, placeholder=" …"),
         payload["alt"],
         caption=caption,
         texts=payload["texts"],
-        cell=chosen,
+        cell=start_cell,
         axes=cell_axes(axes, {"map": len(maps), "feature": len(orders[0]) if orders else 1}),
-        maps=marks(maps, levels, scale, axes, orders, chosen),
+        maps=marks(maps, levels, scale, axes, orders, start_cell),
     )
 
 
 def _panel(map_: Map, scale: Scale, levels: MapLevels, order: Sequence[int] | None) -> dict:
-    payload: dict[str, Any] = {"title": map_.title, "note": map_.note, "levels": pack(levels.drawn)}
-    payload |= {"weights": _floats(map_.weights), "values": _floats(map_.drawn)}
+    payload: dict[str, Any] = {"title": map_.title, "note": map_.note, "levels": pack(levels.pairs)}
+    payload |= {"weights": _floats(map_.weights), "values": _floats(map_.map_values)}
     payload["masked"] = pack(map_.masked.astype(np.uint8)) if map_.masked.any() else ""
     payload["even"] = _floats(map_.even) if "folded" in map_.weights.attrs else ""
     payload["scores"] = _floats(map_.scores) if map_.scores is not None else ""
@@ -111,10 +112,10 @@ def _panel(map_: Map, scale: Scale, levels: MapLevels, order: Sequence[int] | No
         }
         if order is not None and levels.source is not None:
             payload |= {"source": _floats(ordered(map_.source, order)), "source_levels": pack(levels.source)}
-        for name, own in (("weights", map_.source_weights), ("scores", map_.source_scores)):
-            if own is not None and own is not map_.source:
-                payload[f"mean_{name}"] = _floats(own.mean("feature"))
-                payload[f"source_{name}"] = _floats(ordered(own, order)) if order is not None else ""
+        for name, array in (("weights", map_.source_weights), ("scores", map_.source_scores)):
+            if array is not None and array is not map_.source:
+                payload[f"mean_{name}"] = _floats(array.mean("feature"))
+                payload[f"source_{name}"] = _floats(ordered(array, order)) if order is not None else ""
     return payload
 
 
@@ -138,17 +139,17 @@ def alt(maps: Sequence[Map], texts: Mapping[str, str]) -> str:
     """What the figure shows in words: its maps, the pair that holds most against an even share, and empty rows; where
     all rows are, that nothing may be attended to."""
     query, key, panel, _ = first_cell(maps)
-    words, map_ = [labels(maps[0].drawn, dict(texts), axis) for axis in ("query", "key")], maps[panel]
-    governor, dependent = (some[i] for some, i in zip(words, (query, key)))
-    weight, share = (float(some.values[query, key]) for some in (map_.weights, map_.even))
+    words, map_ = [labels(maps[0].map_values, dict(texts), axis) for axis in ("query", "key")], maps[panel]
+    governor, dependent = (array[i] for array, i in zip(words, (query, key)))
+    weight, share = (float(array.values[query, key]) for array in (map_.weights, map_.even))
     times = weight / share if share else 0.0
-    sizes, names = maps[0].drawn.sizes, "; ".join(map_.title for map_ in maps)
-    what = "groups of tokens" if "folded" in map_.weights.attrs else "tokens"
-    shown = f"Maps of {sizes['query']} by {sizes['key']} {what}: {names}."
+    sizes, names = maps[0].map_values.sizes, "; ".join(map_.title for map_ in maps)
+    cells = "groups of tokens" if "folded" in map_.weights.attrs else "tokens"
+    lead = f"Maps of {sizes['query']} by {sizes['key']} {cells}: {names}."
     if all(map_.masked.all() for map_ in maps):
-        return f"{shown} Nothing may be attended to: every row is zeros."
+        return f"{lead} Nothing may be attended to: every row is zeros."
     most = f"“{governor}” gives {100 * weight:.3g} % to “{dependent}”, × {times:.3g} ({map_.title.lower()})"
-    return f"{shown} Most against an even share: {most}.{_empty(maps, words[0])}"
+    return f"{lead} Most against an even share: {most}.{_empty(maps, words[0])}"
 
 
 def _empty(drawn_maps: Sequence[Map], words: Sequence[str]) -> str:

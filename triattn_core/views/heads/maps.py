@@ -29,7 +29,7 @@ LOOKS = {
 
 @dataclass(frozen=True)
 class Map:
-    """One map.  drawn, weights: [query, key].  even: the same, the weights if attention were even over what a mask
+    """One map.  map_values, weights: [query, key].  even: the same, the weights if attention were even over what a mask
     leaves; 0 where it leaves a pair out.
 
     scores: [query, key] as they are, None where there are none.  source: [key, feature], what stands beside the map, as
@@ -38,7 +38,7 @@ class Map:
 
     title: str
     note: str
-    drawn: xr.DataArray = field(repr=False)
+    map_values: xr.DataArray = field(repr=False)
     weights: xr.DataArray = field(repr=False)
     even: xr.DataArray = field(repr=False)
     scores: xr.DataArray | None = field(default=None, repr=False)
@@ -81,8 +81,8 @@ def maps(trace: AttentionTrace, layer: str, heads: Sequence[int], quantity: str 
     Raises TraceError where the trace has no such head, InputError where the text has too many tokens to be drawn.
     """
     pairs = trace.site(f"{layer}/token2token/{quantity}")
-    weights, alone = (trace.site(f"{layer}/{name}/weight") for name in ("token2token", "source2token"))
-    scores, own = (trace.sites.get(f"{layer}/{name}/relevance") for name in ("token2token", "source2token"))
+    weights, source_weights = (trace.site(f"{layer}/{name}/weight") for name in ("token2token", "source2token"))
+    scores, source_scores = (trace.sites.get(f"{layer}/{name}/relevance") for name in ("token2token", "source2token"))
     shares = trace.sites.get(f"{layer}/{EVEN}")
     shares = even_weights(trace.site(f"{layer}/mask/contribution")) if shares is None else shares
     n, masks = weights.sizes["query"], str(trace.meta.get("masks", "")).split(",")
@@ -92,19 +92,21 @@ def maps(trace: AttentionTrace, layer: str, heads: Sequence[int], quantity: str 
     for head in heads:
         if not 0 <= head < len(masks):
             raise TraceError(f"there is no head {head + 1}: {layer} has {len(masks)}")
-        share, drawn, source = (array.isel(head=head) for array in (shares, pairs, alone))
-        of_source = (source, None if own is None else own.isel(head=head))
+        share, map_values, source = (array.isel(head=head) for array in (shares, pairs, source_weights))
+        of_source = (source, None if source_scores is None else source_scores.isel(head=head))
         raw = None if scores is None else scores.isel(head=head).where(share > 0, -np.inf)
         if quantity == "relevance":
             assert raw is not None and of_source[1] is not None and outside is not None  # recorded with `pairs`
-            drawn, source = (
+            map_values, source = (
                 _scaled_scores(raw, trace, "scale_t"),
                 centred(_scaled_scores(of_source[1], trace, "scale_s")),
             )
-            drawn = centred(drawn.copy(data=drawn.values + outside.isel(head=head).where(share > 0, 0.0).values))
+            map_values = centred(
+                map_values.copy(data=map_values.values + outside.isel(head=head).where(share > 0, 0.0).values)
+            )
         title = f"Head {head + 1}, {masks[head].replace(':', ' ')}"
         drawn_maps.append(
-            Map(title, looks(masks[head]), drawn, weights.isel(head=head), share, raw, source, *of_source)
+            Map(title, looks(masks[head]), map_values, weights.isel(head=head), share, raw, source, *of_source)
         )
     return drawn_maps
 
@@ -115,16 +117,17 @@ def _scaled_scores(scores: xr.DataArray, trace: AttentionTrace, scale: str) -> x
 
 
 def prototypes(
-    tensor: AttentionTrace, layer: str, of: Sequence[int], means: np.ndarray, typical: Sequence[int]
+    tensor: AttentionTrace, layer: str, assignments: Sequence[int], means: np.ndarray, typical: Sequence[int]
 ) -> list[Map]:
     """A map for each cluster of the features of a tensor (`maps.mtsa_tensor`, `maps.clusters`): the mean of theirs.
 
-    of: the cluster of each feature, from 0.  means: [cluster, query, key].  typical: of each cluster its feature.
+    assignments: the cluster of each feature, from 0.  means: [cluster, query, key].  typical: of each cluster its
+    feature.
     """
     outside = tensor.site(f"{layer}/tensor/mask/contribution")
     share, drawn_maps = even_weights(outside), []
     for i, values in enumerate(means):
-        size = list(of).count(i)
+        size = list(assignments).count(i)
         note = f"{size} features, like {typical[i] + 1}" if size > 1 else f"feature {typical[i] + 1}"
         weights = outside.copy(data=values).assign_attrs(quantity="weight", sums_over="key")
         drawn_maps.append(Map(f"Cluster {i + 1}", note, weights, weights, share))
@@ -140,18 +143,18 @@ def table(trace: AttentionTrace, layer: str) -> pd.DataFrame:
 
 def rows(drawn_maps: Sequence[Map], texts: Mapping[str, str], facts: Sequence[Mapping]) -> pd.DataFrame:
     """The pairs of some maps as rows, each with the facts of its map."""
-    at = np.indices(drawn_maps[0].weights.shape).reshape(2, -1)
+    positions = np.indices(drawn_maps[0].weights.shape).reshape(2, -1)
     columns: dict = {}
-    for axis, where in zip(("query", "key"), at):
+    for axis, where in zip(("query", "key"), positions):
         names = np.array(labels(drawn_maps[0].weights, dict(texts), axis), object)
         columns |= {axis: names[where], f"{axis}_at": where}
         if f"{axis}_cells" in drawn_maps[0].weights.coords:
             columns[f"{axis}_tokens"] = drawn_maps[0].weights[f"{axis}_tokens"].values[where]
     parts = []
-    for map_, own in zip(drawn_maps, facts):
+    for map_, map_facts in zip(drawn_maps, facts):
         numbers = {"weight": map_.weights.values.ravel()}
         if map_.scores is not None:
             scores = map_.scores.values.ravel()
             numbers["score"] = np.where(np.isfinite(scores), scores, np.nan)
-        parts.append(pd.DataFrame({**own, **columns, **numbers}))
+        parts.append(pd.DataFrame({**map_facts, **columns, **numbers}))
     return pd.concat(parts, ignore_index=True)

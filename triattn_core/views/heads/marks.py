@@ -19,14 +19,14 @@ from triattn_core.views.lib.tokens import map_labels
 class MapLevels:
     """Levels of one map: uint8 [query, key], and [key, feature] of its source2token in the order of its features."""
 
-    drawn: np.ndarray = field(repr=False)
+    pairs: np.ndarray = field(repr=False)
     source: np.ndarray | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, map_: Map, scale: Scale, order: Sequence[int] | None) -> MapLevels:
         """order: the positions of its features; None where they are not drawn one by one."""
         beside = None if map_.source is None or order is None else ordered(map_.source, order)
-        return cls(scale.levels(map_.drawn.values), None if beside is None else scale.levels(beside.values))
+        return cls(scale.levels(map_.map_values.values), None if beside is None else scale.levels(beside.values))
 
 
 def ordered(source: xr.DataArray, order: Sequence[int]) -> xr.DataArray:
@@ -46,14 +46,16 @@ def marks(
     query, key, _, place = cell
     rows, columns = (map_labels(axes[axis]) for axis in ("query", "key"))
     made = []
-    for i, (map_, drawn, order) in enumerate(zip(maps, levels, orders or repeat(()))):
-        at, sides = (query, key), ("query", "key")
+    for i, (map_, map_levels, order) in enumerate(zip(maps, levels, orders or repeat(()))):
+        pair, sides = (query, key), ("query", "key")
         made.append(
-            MapMark(map_.title, sides, rows, columns, drawn.drawn, scale, at, (0, i), map_.masked, answer=map_.note)
+            MapMark(
+                map_.title, sides, rows, columns, map_levels.pairs, scale, pair, (0, i), map_.masked, answer=map_.note
+            )
         )
-        if drawn.source is not None:
+        if map_levels.source is not None:
             title = f"{map_.title.partition(',')[0]}: source2token, features in order of likeness"
             features = [str(feature + 1) for feature in order]
-            below = (drawn.source, scale, (key, place), (1, i))
+            below = (map_levels.source, scale, (key, place), (1, i))
             made.append(MapMark(title, ("key", "feature"), columns, features, *below))
     return tuple(made)

@@ -41,11 +41,13 @@ class Terms:
 
 def terms(tensor: AttentionTrace, layer: str, cell: Sequence[int]) -> Terms:
     """The sum behind a cell (query, key, feature) of a tensor as `analysis.maps.mtsa_tensor` makes it."""
-    at = dict(zip(("query", "key", "feature"), cell))
+    position = dict(zip(("query", "key", "feature"), cell))
     sites = {name: tensor.site(f"{layer}/tensor/{name}/contribution") for name in PARTS}
-    parts = {name: float(array.isel({axis: at[str(axis)] for axis in array.dims})) for name, array in sites.items()}
-    scores = tensor.site(f"{layer}/tensor/relevance").isel(query=at["query"], feature=at["feature"]).values
-    return Terms(parts, float(scores[at["key"]]), float(np.logaddexp.reduce(scores.astype(np.float64))))
+    parts = {
+        name: float(array.isel({axis: position[str(axis)] for axis in array.dims})) for name, array in sites.items()
+    }
+    scores = tensor.site(f"{layer}/tensor/relevance").isel(query=position["query"], feature=position["feature"]).values
+    return Terms(parts, float(scores[position["key"]]), float(np.logaddexp.reduce(scores.astype(np.float64))))
 
 
 @dataclass(frozen=True)
@@ -86,5 +88,5 @@ def profile(tensor: AttentionTrace, layer: str, pair: Sequence[int]) -> Profile:
     """What the features give to a pair (query, key)."""
     query, key = pair[0], pair[1]
     weights = tensor.site(f"{layer}/tensor/weight").isel(query=query, key=key).values.astype(np.float64)
-    left = np.isfinite(tensor.site(f"{layer}/tensor/mask/contribution").isel(query=query).values)
-    return Profile(weights, 1 / left.sum() if left[key] else 0.0)
+    unmasked = np.isfinite(tensor.site(f"{layer}/tensor/mask/contribution").isel(query=query).values)
+    return Profile(weights, 1 / unmasked.sum() if unmasked[key] else 0.0)

@@ -23,17 +23,17 @@ def trace_map(trace: AttentionTrace, site: str, head: int | None = None, quantit
     weights = _two_way(trace.site(f"{site}/weight"), head)
     scores = trace.sites.get(f"{site}/relevance")
     scores = None if scores is None else _two_way(scores, head)
-    drawn = weights
+    map_values = weights
     if quantity == "relevance":
         if scores is None:
             raise TraceError(f"{site} has no relevance: only its weights were given")
-        drawn = centred(scores)
+        map_values = centred(scores)
     layer = f"Layer {layer_of(f'{site}/') + 1}, " if site.startswith("layer.") else ""
     heads = "mean of heads" if head is None else f"head {head + 1}"
     title = f"{layer}{heads}" if "head" in trace.site(f"{site}/weight").dims else layer.rstrip(", ") or "Attention"
     note = f"summed over {axis_labels(trace)['context']}" if "context" in trace.site(f"{site}/weight").dims else ""
     title = title[0].upper() + title[1:]
-    return Map(title, note, drawn, weights, even_share(trace, weights, scores), scores)
+    return Map(title, note, map_values, weights, even_share(trace, weights, scores), scores)
 
 
 def computed_map(trace: AttentionTrace, weights: xr.DataArray, title: str, note: str) -> Map:

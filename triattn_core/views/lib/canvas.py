@@ -91,8 +91,10 @@ class Canvas:
         payload = json.dumps(dict(self.payload), ensure_ascii=False, separators=(",", ":"))
         for raw, safe in (("<", "\\u003c"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029")):
             payload = payload.replace(raw, safe)
-        shown = {"title": escape(self.title), "caption": escape(self.caption)}
-        return _PAGE.format(policy=_POLICY, fonts=FONTS, style=self.style, script=self.script, payload=payload, **shown)
+        escaped = {"title": escape(self.title), "caption": escape(self.caption)}
+        return _PAGE.format(
+            policy=_POLICY, fonts=FONTS, style=self.style, script=self.script, payload=payload, **escaped
+        )
 
     def _repr_html_(self) -> str:
         """For notebooks: a frame of its own, so that neither style nor script meets the notebook's."""

@@ -43,20 +43,20 @@ def read(trace: AttentionTrace, choice: Choice, cell: dict[str, int]) -> dict[st
     filled, mass = 1 - empty_share(trace, choice), distribution_mass(trace, choice)  # masked rows hold no mass
     part /= mass or 1.0
     choice = replace(choice, index=(*choice.index, *fixed.items()))
-    at = {axis: position for axis, position in cell.items() if axis in axes}
+    in_row = {axis: position for axis, position in cell.items() if axis in axes}
     row = select_array(trace, choice)
     weight, relevance = other_quantity(trace, choice, "weight"), other_quantity(trace, choice, "relevance")
-    masked = relevance is not None and bool(np.isneginf(relevance.isel(at)))
-    facts: dict[str, float | int] = {"rank": nan if masked else int((row.values > float(row.isel(at))).sum()) + 1}
+    masked = relevance is not None and bool(np.isneginf(relevance.isel(in_row)))
+    facts: dict[str, float | int] = {"rank": nan if masked else int((row.values > float(row.isel(in_row))).sum()) + 1}
     open_ = _open(relevance)
     facts["of"] = round(row.size * open_)
     if weight is not None:
-        facts["weight"] = float(weight.isel(at))
+        facts["weight"] = float(weight.isel(in_row))
         facts["share"] = facts["weight"] * part
-        facts["against"] = facts["weight"] / even(row, at) * open_ * ((filled / mass) if mass else 1.0)
+        facts["against"] = facts["weight"] / even(row, in_row) * open_ * ((filled / mass) if mass else 1.0)
     if relevance is not None:
-        facts["relevance"] = nan if masked else float(centred(relevance).isel(at))
-        facts["raw"] = float(relevance.isel(at))
+        facts["relevance"] = nan if masked else float(centred(relevance).isel(in_row))
+        facts["raw"] = float(relevance.isel(in_row))
     return facts
 
 
@@ -66,10 +66,10 @@ def _open(relevance: xr.DataArray | None) -> float:
     return share or 1.0
 
 
-def even(row: xr.DataArray, at: dict[str, int]) -> float:
+def even(row: xr.DataArray, position: dict[str, int]) -> float:
     """The weight of a cell of one distribution where attention is even over what the model sees."""
-    cells = {axis: cell_counts(row, axis) for axis in at}
-    return float(np.prod([count[at[axis]] / count.sum() for axis, count in cells.items()]))
+    cells = {axis: cell_counts(row, axis) for axis in position}
+    return float(np.prod([count[position[axis]] / count.sum() for axis, count in cells.items()]))
 
 
 def axis_check(trace: AttentionTrace, choice: Choice) -> str:
@@ -95,8 +95,8 @@ def axis_check(trace: AttentionTrace, choice: Choice) -> str:
         return "Mean of the heads' scores: its softmax is not the mean of their weights. Choose one head to check it."
     top = array.max(axes)
     scores: xr.DataArray = xr.apply_ufunc(np.exp, array - top.where(np.isfinite(top), 0.0))
-    whole = scores.sum(axes)
-    miss = float(np.abs(scores / whole.where(whole > 0, 1.0) - weight).max())
+    totals = scores.sum(axes)
+    miss = float(np.abs(scores / totals.where(totals > 0, 1.0) - weight).max())
     verdict = "Axis check" if miss < 1e-4 else "Axis check failed"
     return f"{verdict}: the softmax of relevance over {over} repeats the weights within {miss:.0e}."
 
@@ -121,12 +121,13 @@ def describe_aggregation(
         f"{called[axis]} is folded from {cell_counts(array, axis).sum()} cells to {array.sizes[axis]}" for axis in axes
     ]
     rows = [axis for axis in axes if axis not in over]
-    how = "averaged" if rows == axes else f"summed, over {called['query']} averaged" if rows else "summed"
+    reduction = "averaged" if rows == axes else f"summed, over {called['query']} averaged" if rows else "summed"
     sentence = f"{', '.join(parts).capitalize()}: "
     if array.attrs["quantity"] == "relevance":
-        return sentence + f"relevances are joined so that their softmax is the weight {how} (log-sum-exp)."
+        return sentence + f"relevances are joined so that their softmax is the weight {reduction} (log-sum-exp)."
     return (
-        sentence + f"weights are {how}, mass before {array.attrs['mass_before']:.6f} and after {mean_mass(array):.6f}."
+        sentence
+        + f"weights are {reduction}, mass before {array.attrs['mass_before']:.6f} and after {mean_mass(array):.6f}."
     )
 
 
@@ -137,13 +138,15 @@ def query_matters(trace: AttentionTrace, choice: Choice) -> str:
     if weight is None or weight.sizes["query"] < 2 or "feature" in weight.dims:
         return ""
     keys = weight.sum([axis for axis in weight.dims if axis not in ("query", "key")])
-    alone, whole = (
+    key_bits, all_bits = (
         float(query_information(array.transpose("query", ...).values.reshape(array.sizes["query"], -1)))
         for array in (keys, weight)
     )
-    verdict = ": the query hardly matters here" if whole < LITTLE else ""
+    verdict = ": the query hardly matters here" if all_bits < LITTLE else ""
     called = axis_labels(trace)
     who = "Queries" if called["query"] == "query" else f"Rows of {called['query']}"
     others = "keys" if called["key"] == "key" else called["key"]
-    together = f", over {called['key']} and {called['context']} together {whole:.3g}" if weight.ndim > 2 else ""
-    return f"{who} differ from their average by {alone:.3g} bits over {others} (query information){together}{verdict}."
+    together = f", over {called['key']} and {called['context']} together {all_bits:.3g}" if weight.ndim > 2 else ""
+    return (
+        f"{who} differ from their average by {key_bits:.3g} bits over {others} (query information){together}{verdict}."
+    )

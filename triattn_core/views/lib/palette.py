@@ -90,8 +90,8 @@ def srgb(lab: np.ndarray) -> np.ndarray:
 def ramp(stops: list[str], steps: int = 256) -> np.ndarray:
     """Evenly spaced stops → uint8 `[steps, 3]`, straight lines in OKLab between them."""
     lab = oklab(np.stack([rgb(stop) for stop in stops]))
-    at = np.linspace(0, len(stops) - 1, steps)
-    mixed = np.stack([np.interp(at, np.arange(len(stops)), lab[:, i]) for i in range(3)], axis=-1)
+    places = np.linspace(0, len(stops) - 1, steps)
+    mixed = np.stack([np.interp(places, np.arange(len(stops)), lab[:, i]) for i in range(3)], axis=-1)
     return np.round(srgb(mixed) * 255).astype(np.uint8)
 
 
@@ -99,8 +99,8 @@ def shades(colours: Sequence[str], theme: str = "light") -> list[str]:
     """The same colours; where one repeats, each repetition is closer to the colour of the text."""
     shaded, ink = [], oklab(rgb(THEMES[theme]["text"]))
     for i, colour in enumerate(colours):
-        order, of = list(colours[:i]).count(colour), list(colours).count(colour)
-        lab = oklab(rgb(colour)) + (ink - oklab(rgb(colour))) * order / of
+        order, same_colour = list(colours[:i]).count(colour), list(colours).count(colour)
+        lab = oklab(rgb(colour)) + (ink - oklab(rgb(colour))) * order / same_colour
         shaded.append("#" + "".join(f"{round(255 * part):02x}" for part in srgb(lab)) if order else colour)
     return shaded
 

@@ -76,12 +76,12 @@ def select_array(trace: AttentionTrace, choice: Choice, needs: tuple[str, ...] =
 
 def visible(array: xr.DataArray, hide_special: bool) -> dict[str, np.ndarray]:
     """Positions that are shown on each axis; an axis of special tokens alone keeps them."""
-    shown = {}
+    positions = {}
     for axis in map(str, array.dims):
         special = array[f"{axis}_special"].values if f"{axis}_special" in array.coords else np.zeros(array.sizes[axis])
         real = np.flatnonzero(special == 0)
-        shown[axis] = real if hide_special and len(real) else np.arange(array.sizes[axis])
-    return shown
+        positions[axis] = real if hide_special and len(real) else np.arange(array.sizes[axis])
+    return positions
 
 
 def distribution_axes(trace: AttentionTrace, choice: Choice) -> list[str]:
@@ -89,10 +89,10 @@ def distribution_axes(trace: AttentionTrace, choice: Choice) -> list[str]:
     the query's."""
     site = choice.site.rsplit("/", 1)[0] + "/weight"
     array = trace.site(site if site in trace.sites else choice.site)
-    gone = {axis for axis, _ in (*choice.index, *choice.reduce)}
-    left = [str(axis) for axis in array.dims if axis not in gone]
-    named = [axis for axis in left if axis in array.attrs.get("sums_over", "").split(",")]
-    return named or [axis for axis in left if axis != "query"]
+    fixed_axes = {axis for axis, _ in (*choice.index, *choice.reduce)}
+    free_axes = [str(axis) for axis in array.dims if axis not in fixed_axes]
+    named = [axis for axis in free_axes if axis in array.attrs.get("sums_over", "").split(",")]
+    return named or [axis for axis in free_axes if axis != "query"]
 
 
 def opened(trace: AttentionTrace, choice: Choice) -> xr.DataArray | None:
@@ -105,8 +105,8 @@ def opened(trace: AttentionTrace, choice: Choice) -> xr.DataArray | None:
 
 def empty_share(trace: AttentionTrace, choice: Choice) -> float:
     """The share of distributions that a mask leaves nothing: they hold no mass."""
-    left = opened(trace, choice)
-    return 0.0 if left is None else float((left == 0).mean())
+    open_cells = opened(trace, choice)
+    return 0.0 if open_cells is None else float((open_cells == 0).mean())
 
 
 def distributions(weight: xr.DataArray, axes: Sequence[str]) -> int:
@@ -155,27 +155,27 @@ def strongest(trace: AttentionTrace, choice: Choice, n: int | None = None, hide_
     distribution holds the same, but for those that a mask leaves nothing), missing where the trace has no weights.
     """
     array = select_array(trace, choice)
-    shown = visible(array, hide_special)
-    whole = all(len(shown[str(axis)]) == size for axis, size in array.sizes.items())
-    values = (array if whole else array.isel(shown)).values
-    flat, left = values.ravel(), opened(trace, choice)
+    visible_positions = visible(array, hide_special)
+    unhidden = all(len(visible_positions[str(axis)]) == size for axis, size in array.sizes.items())
+    values = (array if unhidden else array.isel(visible_positions)).values
+    flat, open_cells = values.ravel(), opened(trace, choice)
     size = np.where(np.isfinite(flat), flat, -np.inf)
     if array.attrs["quantity"] == "weight":
         part = _uneven(array, distribution_axes(trace, choice))
-        part = part if left is None else part * left
-        size = part.transpose(*array.dims).isel(shown).values.ravel() if part is not array else size
+        part = part if open_cells is None else part * open_cells
+        size = part.transpose(*array.dims).isel(visible_positions).values.ravel() if part is not array else size
     n = min(n or flat.size, flat.size)
     top = np.argpartition(-size, n - 1)[:n] if n < flat.size else np.arange(flat.size)
     top = top[np.lexsort((top, -size[top]))]
     places = np.unravel_index(top, values.shape)
-    at = {str(axis): shown[str(axis)][place] for axis, place in zip(array.dims, places)}
-    names = {axis: np.array(labels(array, dict(trace.texts), axis), object) for axis in at}
+    positions = {str(axis): visible_positions[str(axis)][place] for axis, place in zip(array.dims, places)}
+    names = {axis: np.array(labels(array, dict(trace.texts), axis), object) for axis in positions}
     weight = other_quantity(trace, choice, "weight")
-    share = np.nan if weight is None else _shares_at(trace, choice, weight, at)
-    columns = {axis: names[axis][where] for axis, where in at.items()}
-    columns |= {f"{axis}_at": where for axis, where in at.items()}
-    counts = {axis: array[f"{axis}_tokens"].values for axis in at if f"{axis}_tokens" in array.coords}
-    columns |= {f"{axis}_tokens": count[at[axis]] for axis, count in counts.items() if count.max() > 1}
+    share = np.nan if weight is None else _shares_at(trace, choice, weight, positions)
+    columns = {axis: names[axis][where] for axis, where in positions.items()}
+    columns |= {f"{axis}_at": where for axis, where in positions.items()}
+    counts = {axis: array[f"{axis}_tokens"].values for axis in positions if f"{axis}_tokens" in array.coords}
+    columns |= {f"{axis}_tokens": count[positions[axis]] for axis, count in counts.items() if count.max() > 1}
     return pd.DataFrame({**columns, array.attrs["quantity"]: _finite(flat[top]), "share": share})
 
 
@@ -191,10 +191,12 @@ def _uneven(weight: xr.DataArray, axes: Sequence[str]) -> xr.DataArray:
     return weight
 
 
-def _shares_at(trace: AttentionTrace, choice: Choice, weight: xr.DataArray, at: dict[str, np.ndarray]) -> np.ndarray:
+def _shares_at(
+    trace: AttentionTrace, choice: Choice, weight: xr.DataArray, positions: dict[str, np.ndarray]
+) -> np.ndarray:
     """`shares` of some cells, by their positions on each axis."""
-    weights = weight.transpose(*at).values[tuple(at.values())].astype(np.float64)
-    for axis in set(at) - set(distribution_axes(trace, choice)):
+    weights = weight.transpose(*positions).values[tuple(positions.values())].astype(np.float64)
+    for axis in set(positions) - set(distribution_axes(trace, choice)):
         cells = cell_counts(weight, axis)
-        weights = weights * (cells / cells.sum())[at[axis]]
+        weights = weights * (cells / cells.sum())[positions[axis]]
     return weights / (distribution_mass(trace, choice) or 1.0)

@@ -72,7 +72,9 @@ def _places(array: xr.DataArray, axis: str) -> tuple[list[str], list[str]]:
     if groups := column("label", []):
         cells = column("cells", counts)  # of the model, each of several tokens: an even share is shared among them
         pooled = [f" in {m} cell{'s' * (m > 1)}" if m != n else "" for n, m in zip(counts, cells)]
-        return [brief(name) for name in groups], [f"{n} token{'s' * (n > 1)}{of}" for n, of in zip(counts, pooled)]
+        return [brief(name) for name in groups], [
+            f"{n} token{'s' * (n > 1)}{pooling_text}" for n, pooling_text in zip(counts, pooled)
+        ]
     segments = column("segment", [text and "sentence " + text.upper() for text in texts])
     places, wheres = [], []
     seen: Counter[str] = Counter()

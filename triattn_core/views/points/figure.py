@@ -43,9 +43,9 @@ def figure(
     hover = [f"{q} × {k} × {c}<br>{quantity} {v:.3g}" for q, k, c, v in zip(*words, values)]
     places = {letter: rows[f"{axis}_at"].to_numpy() for letter, axis in AXES.items()}
     points = go.Scatter3d(**places, mode="markers", marker=marker, text=hover, hoverinfo="text")
-    shown = visible(array, hide_special)
-    scene = {f"{letter}axis": _axis(array, trace, axis, shown[axis], colours) for letter, axis in AXES.items()}
-    return go.Figure(points, _layout(title(rows, array.isel(shown).size, hide_special), scene, colours))
+    positions = visible(array, hide_special)
+    scene = {f"{letter}axis": _axis(array, trace, axis, positions[axis], colours) for letter, axis in AXES.items()}
+    return go.Figure(points, _layout(title(rows, array.isel(positions).size, hide_special), scene, colours))
 
 
 def describe(trace: AttentionTrace, choice: Choice, *, hide_special: bool = False, n: int = 400) -> str:

@@ -49,7 +49,7 @@ def figure(
     caption: str = "",
     across: str = "key",
     lines: Sequence[str] | None = None,
-    what: str = "mechanism",
+    distinguished_by: str = "mechanism",
     notes: str = "",
     roles: Mapping[str, str] | None = None,
 ) -> Canvas:
@@ -57,16 +57,16 @@ def figure(
 
     `cell` is the (query, key) that is chosen at first; `caption` stands under what is saved.  `across`: what the maps'
     second axis, named key, really is (see `text_units.exchange_key_context`).  `lines`: what is said of the scale.
-    `what`: what tells the maps apart.  `notes`: what was folded, and what is hidden.  `roles`: the labels of both axes,
-    where these have labels of their own.  NaN is what an input does not have, drawn as a gap.
-    Raises TraceError for another number of panels.
+    `distinguished_by`: what tells the maps apart.  `notes`: what was folded, and what is hidden.  `roles`: the labels
+    of both axes, where these have labels of their own.  NaN is what an input does not have, drawn as a gap. Raises
+    TraceError for another number of panels.
     """
     if not FEWEST <= len(panels) <= MOST:
         raise TraceError(f"{FEWEST} to {MOST} maps stand side by side, got {len(panels)}")
-    first, scale, names = panels[0].drawn, scale_of(panels), called(panels)
+    first, scale, names = panels[0].map_values, scale_of(panels), called(panels)
     roles = roles or {"query": "query", "key": across}
     quantity, weights = first.attrs["quantity"], panels[0].weights
-    levels = [scale.levels(panel.drawn.values) for panel in panels]
+    levels = [scale.levels(panel.map_values.values) for panel in panels]
     difference = None if gap is None else Difference.of(gap, names, quantity)
     axes = {axis: tokens(first, dict(texts), axis, np.arange(first.sizes[axis])) for axis in NEEDS}
     axes = {axis: _twins(panels, axis, values) for axis, values in axes.items()}
@@ -76,11 +76,11 @@ def figure(
         "texts": dict(texts),
         "themes": theme_payload("log", "signed"),
         "axes": axes,
-        "panels": [_panel(*drawn, quantity) for drawn in zip(panels, names, levels)],
+        "panels": [_panel(*parts, quantity) for parts in zip(panels, names, levels)],
         "scale": scale_payload(scale),
         "across": across,
         "roles": dict(roles),
-        "what": what,
+        "what": distinguished_by,
         "names": named(texts),
         "lines": list(lines) if lines is not None else scale_lines(panels, quantity),
         "caption": caption,
@@ -107,13 +107,13 @@ def figure(
 def _twins(panels: Sequence[Panel], axis: str, tokens: dict[str, list]) -> dict[str, list]:
     """Tokens of two inputs: what only one of them has is marked − or +, and `also` is the span of what both have in the
     second.  Those of one input as they are."""
-    first = panels[0].drawn
+    first = panels[0].map_values
     if f"{axis}_twin_start" not in first.coords:
         return tokens
-    ends = zip(*(first[f"{axis}_twin_{what}"].values.tolist() for what in ("start", "end")))
+    ends = zip(*(first[f"{axis}_twin_{edge}"].values.tolist() for edge in ("start", "end")))
     there = ~np.isnan(panels[0].weights.values).all(axis=1 - NEEDS.index(axis))
     also = [None if end[0] < 0 else list(end) for end in ends]
-    signs = ["" if shared else "−" if before else "+" for shared, before in zip(also, there)]
+    signs = ["" if shared else "−" if is_first else "+" for shared, is_first in zip(also, there)]
     return tokens | {"also": also, "label": [sign + label for sign, label in zip(signs, tokens["label"])]}
 
 
@@ -133,7 +133,7 @@ def _panel(panel: Panel, title: str, levels: np.ndarray, quantity: str) -> dict:
         **rows,
         "entropy": bits,
         "share": share(panel),
-        **_values(panel.drawn, levels),
+        **_values(panel.map_values, levels),
     }
 
 
@@ -146,23 +146,23 @@ def _values(array: xr.DataArray, levels: np.ndarray) -> dict:
     return {"levels": pack(levels), "values": pack(array.values.astype(np.float32))}
 
 
-def _gap(gap: Gap, drawn: Difference, names: Sequence[str], panels: Sequence[Panel]) -> dict:
+def _gap(gap: Gap, difference: Difference, names: Sequence[str], panels: Sequence[Panel]) -> dict:
     short = forms(names[gap.left], names[gap.right])
-    more = {}
+    optional = {}
     if gap.overlap is not None:
         a, b = ((~np.isnan(panels[i].weights.values)).any(axis=0) for i in (gap.left, gap.right))
-        gone = key_count(panels[0].weights) - len(a)  # keys that are hidden are among the strongest too
-        a, b, both = a.sum() + gone, b.sum() + gone, (a & b).sum() + gone
+        hidden_keys = key_count(panels[0].weights) - len(a)  # keys that are hidden are among the strongest too
+        a, b, both = a.sum() + hidden_keys, b.sum() + hidden_keys, (a & b).sum() + hidden_keys
         chance = gap.top**2 * both / max(1, a * b)  # each of k keys stands in the other's k of b
-        more = {"overlap": _numbers(gap.overlap, 0), "top": gap.top, "chance": round(float(chance), 4)}
-    if drawn.within is not None:
-        more["within"] = pack(drawn.within.astype(np.uint8))
+        optional = {"overlap": _numbers(gap.overlap, 0), "top": gap.top, "chance": round(float(chance), 4)}
+    if difference.within is not None:
+        optional["within"] = pack(difference.within.astype(np.uint8))
     return {
-        **more,
-        "title": drawn.title,
+        **optional,
+        "title": difference.title,
         "lines": [f"teal: {short[0]} is higher", f"brown, −: {short[1]} is higher", *filter(None, [gap.noisy])],
         "divergence_lines": ["Jensen–Shannon", "of weights, bits"],
         "divergence": _numbers(gap.divergence, 7),
-        "scale": scale_payload(drawn.scale),
-        **_values(drawn.values, drawn.levels),
+        "scale": scale_payload(difference.scale),
+        **_values(difference.values, difference.levels),
     }

@@ -33,18 +33,18 @@ def marks(
         MapMark(
             title,
             *sides,
-            drawn,
+            panel_levels,
             scale,
             cell,
             (0, i),
-            ~np.isfinite(panel.drawn.values),
+            ~np.isfinite(panel.map_values.values),
             answer=", ".join(filter(None, (panel.label, share(panel)))),
             score=panel.score,
             mechanism=panel.mechanism,
         )
-        for i, (title, panel, drawn) in enumerate(zip(called(panels), panels, levels))
+        for i, (title, panel, panel_levels) in enumerate(zip(called(panels), panels, levels))
     ]
     if difference is not None:
-        masked, own = np.isnan(difference.values.values), (difference.levels, difference.scale)
-        made.append(MapMark(difference.title, *sides, *own, cell, (1, 0), masked, difference.within))
+        masked, colours = np.isnan(difference.values.values), (difference.levels, difference.scale)
+        made.append(MapMark(difference.title, *sides, *colours, cell, (1, 0), masked, difference.within))
     return tuple(made)

@@ -20,16 +20,16 @@ AXES = ("query", "key")
 class Panel:
     """One checkpoint: its maps [query, key] as `analysis.maps.compare` makes them, and what it says of the example.
 
-    drawn: weights or centred relevances, what the map shows.  weights: always weights, for the numbers in the table.
-    entropy [query] in bits; rank [query, key]; right: None without a gold label; score: "Quora test accuracy 85.1 %";
-    note: what the map is, by default that of the mechanism.  form: of a TAN, see `metadata.form`.  model: who says the
-    label, by default the panel's title.
+    map_values: weights or centred relevances, what the map shows.  weights: always weights, for the numbers in the
+    table.  entropy [query] in bits; rank [query, key]; right: None without a gold label; score: "Quora test accuracy
+    85.1 %"; note: what the map is, by default that of the mechanism.  form: of a TAN, see `metadata.form`.  model: who
+    says the label, by default the panel's title.
     """
 
     name: str
     mechanism: str
     similarity: str
-    drawn: xr.DataArray = field(repr=False)
+    map_values: xr.DataArray = field(repr=False)
     weights: xr.DataArray = field(repr=False)
     entropy: np.ndarray = field(repr=False)
     rank: np.ndarray = field(repr=False)
@@ -100,16 +100,16 @@ def verdict(panels: Sequence[Panel]) -> tuple[str, str, str]:
     for title, panel in zip(named(panels), panels):
         names_of.setdefault(panel.label, []).append(title)
     gold = next((panel.label for panel in panels if panel.right), None)
-    known = panels[0].right is not None
+    has_gold = panels[0].right is not None
     if len(names_of) == 1:
         only = panels[0].label
         lead = "Both say" if len(panels) == 2 else f"All {('three', 'four')[len(panels) - 3]} say"
-        return lead, only, (", as the gold label does" if gold else ", the gold label does not") if known else ""
+        return lead, only, (", as the gold label does" if gold else ", the gold label does not") if has_gold else ""
     # The side that is worth a sentence: whoever stands alone, else whoever is right.
     alone = min(names_of, key=lambda answer: (len(names_of[answer]), answer != gold))
     names = names_of[alone]
     lead = f"Only {names[0]} says" if len(names) == 1 and len(panels) > 2 else _joined(names)
-    if not known:
+    if not has_gold:
         return lead, alone, ""
     return lead, alone, ", as the gold label does" if alone == gold else ", against the gold label" if gold else NOBODY
 
@@ -153,8 +153,8 @@ def without(panels: Sequence[Panel], gap: Gap) -> tuple[list[Panel], Gap]:
     for axis in AXES:
         special = np.any([panel.weights[f"{axis}_special"].values > 0 for panel in panels], axis=0)
         keep[axis] = np.flatnonzero(~special) if not special.all() else np.arange(first.sizes[axis])
-    gone = {axis: np.setdiff1d(np.arange(first.sizes[axis]), keep[axis]) for axis in AXES}
-    hidden = {HIDDEN: {axis: [len(gone[axis]), int(cell_counts(first, axis)[gone[axis]].sum())] for axis in AXES}}
+    removed = {axis: np.setdiff1d(np.arange(first.sizes[axis]), keep[axis]) for axis in AXES}
+    hidden = {HIDDEN: {axis: [len(removed[axis]), int(cell_counts(first, axis)[removed[axis]].sum())] for axis in AXES}}
     rows = keep["query"]
 
     def cut(array: xr.DataArray) -> xr.DataArray:
@@ -164,10 +164,10 @@ def without(panels: Sequence[Panel], gap: Gap) -> tuple[list[Panel], Gap]:
     def square(values: np.ndarray) -> np.ndarray:
         return values[np.ix_(rows, keep["key"])]
 
-    shown = [
+    visible_panels = [
         replace(
             panel,
-            drawn=cut(panel.drawn),
+            map_values=cut(panel.map_values),
             weights=cut(panel.weights),
             entropy=panel.entropy[rows],
             rank=square(panel.rank),
@@ -176,12 +176,14 @@ def without(panels: Sequence[Panel], gap: Gap) -> tuple[list[Panel], Gap]:
     ]
     overlap = None if gap.overlap is None else gap.overlap[rows]
     noise = None if gap.noise is None else square(gap.noise)
-    return shown, replace(gap, values=cut(gap.values), divergence=gap.divergence[rows], overlap=overlap, noise=noise)
+    return visible_panels, replace(
+        gap, values=cut(gap.values), divergence=gap.divergence[rows], overlap=overlap, noise=noise
+    )
 
 
 def hidden(
     panels: Sequence[Panel],
-    shown: Sequence[Panel],
+    visible_panels: Sequence[Panel],
     texts: dict[str, str],
     above: float | None = None,
     across: str = "key",
@@ -192,15 +194,19 @@ def hidden(
     """
     parts, first = [], panels[0].weights
     for axis in AXES:
-        left = set(shown[0].weights[f"{axis}_at"].values.tolist())
+        visible_positions = set(visible_panels[0].weights[f"{axis}_at"].values.tolist())
         names = labels(first, texts, axis)
-        parts += [f"“{names[i]}” as {across if axis == 'key' else axis}" for i in range(len(names)) if i not in left]
+        parts += [
+            f"“{names[i]}” as {across if axis == 'key' else axis}"
+            for i in range(len(names))
+            if i not in visible_positions
+        ]
     if not parts:
         none = f": no token receives more than {above:g} times an even share" if above else ""
         return f"Nothing is hidden{none}."
-    held = []
-    for name, whole, part in zip(named(panels), panels, shown):
-        rows = whole.weights.isel(query=part.weights["query_at"].values)
+    shares = []
+    for name, panel, visible in zip(named(panels), panels, visible_panels):
+        rows = panel.weights.isel(query=visible.weights["query_at"].values)
         total = float(rows.sum())
-        held.append(f"{100 * (1 - float(part.weights.sum()) / total) if total else 0:.3g} % in {name}")
-    return f"Hidden: {', '.join(parts)}. Of the mass of the rows that are shown they hold {', '.join(held)}. " + KEPT
+        shares.append(f"{100 * (1 - float(visible.weights.sum()) / total) if total else 0:.3g} % in {name}")
+    return f"Hidden: {', '.join(parts)}. Of the mass of the rows that are shown they hold {', '.join(shares)}. " + KEPT

@@ -17,9 +17,9 @@ NOISE = 1e-6  # models compute in float32: what differs by less is drawn as no d
 
 def scale_of(panels: Sequence[Panel]) -> Scale:
     """One scale for all maps: for weights `LogScale.fit`, as everywhere, for relevances signed square root."""
-    values = np.stack([panel.drawn.values for panel in panels])
+    values = np.stack([panel.map_values.values for panel in panels])
     values = values[~np.isnan(values)]
-    if panels[0].drawn.attrs["quantity"] == "weight":
+    if panels[0].map_values.attrs["quantity"] == "weight":
         return LogScale.fit(values, key_count(panels[0].weights))
     return SignedScale.of(np.where(np.isfinite(values), values, 0.0))
 
@@ -47,7 +47,7 @@ class Difference:
     def of(cls, gap: Gap, names: Sequence[str], quantity: str) -> Difference:
         """names: of the panels."""
         values = gap.values.where(~(np.abs(gap.values) <= NOISE), 0.0)
-        known = np.where(np.isfinite(values.values), values.values, 0.0)
-        scale = SignedScale.of(known, power=DIFFERENCE, title=f"difference in {quantity}")
+        finite_values = np.where(np.isfinite(values.values), values.values, 0.0)
+        scale = SignedScale.of(finite_values, power=DIFFERENCE, title=f"difference in {quantity}")
         within = None if gap.noise is None else np.abs(values.values) <= gap.noise
         return cls(minus(names[gap.left], names[gap.right]), values, scale, scale.levels(values.values), within)

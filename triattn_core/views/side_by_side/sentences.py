@@ -31,18 +31,18 @@ def scale_lines(panels: Sequence[Panel], quantity: str) -> list[str]:
 
 def alt(panels: Sequence[Panel], gap: Gap | None, texts: dict[str, str], roles: Mapping[str, str] = ROLES) -> str:
     """What the figure shows in words: sizes, what each says, and where two differ most."""
-    names, words = called(panels), labels(panels[0].drawn, texts, "query")
+    names, words = called(panels), labels(panels[0].map_values, texts, "query")
     each = dict.fromkeys(  # two heads of one model say one thing
         f"{p.model or n} says {p.label} with probability {p.probability:.3f}" for n, p in zip(names, panels) if p.label
     )
-    sizes = panels[0].drawn.sizes
+    sizes = panels[0].map_values.sizes
     size = f"{sizes['query']} {roles['query']} by {sizes['key']} {roles['key']} positions"
-    more = ""
+    tail = ""
     if gap is not None and key_count(panels[0].weights) == 1:
-        more = f" As this is read there is one {roles['key']}: every weight is 1, nothing to compare."
+        tail = f" As this is read there is one {roles['key']}: every weight is 1, nothing to compare."
     elif gap is not None and not np.isnan(gap.divergence).all():
         worst = int(np.nanargmax(gap.divergence))
-        more = f" {names[gap.left]} and {names[gap.right]} differ most for {roles['query']} “{words[worst]}”, "
-        more += f"by {gap.divergence[worst]:.3g} bits."
+        tail = f" {names[gap.left]} and {names[gap.right]} differ most for {roles['query']} “{words[worst]}”, "
+        tail += f"by {gap.divergence[worst]:.3g} bits."
     answers = f" {'; '.join(each)}." if each else ""
-    return f"Maps of {size}, one for each of {', '.join(names)}.{answers}{more}"
+    return f"Maps of {size}, one for each of {', '.join(names)}.{answers}{tail}"

@@ -16,10 +16,10 @@ def table(panels: Sequence[Panel], gap: Gap | None, texts: Mapping[str, str], ac
     """Every cell as a row, for CSV: query, key (or what is `across`) and their positions, then for each panel its
     weight, rank and, where relevance is drawn, relevance; last the difference, how far apart seeds lie where there are
     any, and of the row's query the divergence in bits and how many of its strongest keys are the same."""
-    first, names = panels[0].drawn, called(panels)
-    at = np.indices(first.shape).reshape(2, -1)
+    first, names = panels[0].map_values, called(panels)
+    positions = np.indices(first.shape).reshape(2, -1)
     columns: dict = {}
-    for axis, where in zip(("query", "key"), at):
+    for axis, where in zip(("query", "key"), positions):
         name = across if axis == "key" else axis
         places = first[f"{axis}_at"].values if f"{axis}_at" in first.coords else np.arange(first.sizes[axis])
         columns |= {name: np.array(labels(first, dict(texts), axis), object)[where], f"{name}_at": places[where]}
@@ -28,12 +28,12 @@ def table(panels: Sequence[Panel], gap: Gap | None, texts: Mapping[str, str], ac
     for name, panel in zip(names, panels):
         columns |= {f"{name} weight": panel.weights.values.ravel(), f"{name} rank": panel.rank.ravel()}
         if first.attrs["quantity"] == "relevance":
-            columns[f"{name} relevance"] = panel.drawn.values.ravel()
+            columns[f"{name} relevance"] = panel.map_values.values.ravel()
     if gap is not None:
         columns[f"{names[gap.left]} − {names[gap.right]}"] = gap.values.values.ravel()
         if gap.noise is not None:
             columns["between seeds"] = gap.noise.ravel()
-        columns["divergence, bits"] = gap.divergence[at[0]]
+        columns["divergence, bits"] = gap.divergence[positions[0]]
         if gap.overlap is not None:
-            columns[f"same of top {gap.top}"] = gap.overlap[at[0]]
+            columns[f"same of top {gap.top}"] = gap.overlap[positions[0]]
     return pd.DataFrame(columns)

@@ -45,11 +45,11 @@ def figure(
     first = panels[0].values_of(quantity)
     if any(panel.values_of(quantity).shape != first.shape for panel in panels):
         raise InputError("These readers cut the passage in different places: choose those with the same max_tokens.")
-    texts, own = dict(panels[0].trace.texts), scales(panels, quantity, shared)
-    levels = [scale.levels(panel.values_of(quantity).values) for panel, scale in zip(panels, own)]
+    texts, panel_scales = dict(panels[0].trace.texts), scales(panels, quantity, shared)
+    levels = [scale.levels(panel.values_of(quantity).values) for panel, scale in zip(panels, panel_scales)]
     axes = {axis: tokens(first, texts, axis, np.arange(first.sizes[axis])) for axis in ("query", "key")}
     title = SCALES[quantity] + (", one scale" if shared and len(panels) > 1 else "")
-    chosen = tuple(cell or first_cell(panels))
+    start_cell = tuple(cell or first_cell(panels))
     payload: dict[str, Any] = {
         "quantity": quantity,
         "says": QUANTITIES | AXES,
@@ -58,10 +58,10 @@ def figure(
         "themes": theme_payload("log", "signed"),
         "title": title,
         "axes": axes,
-        "panels": [_panel(*drawn, exact) for drawn in zip(panels, own, levels)],
+        "panels": [_panel(*parts, exact) for parts in zip(panels, panel_scales, levels)],
         "caption": caption,
         "counted": counted,
-        "cell": list(chosen),
+        "cell": list(start_cell),
         "facts": list(facts or ()),
         "notes": fold_notes(panels, quantity),
         "alt": alt(panels),
@@ -74,9 +74,9 @@ def figure(
         payload["alt"],
         caption=caption,
         texts=texts,
-        cell=chosen,
+        cell=start_cell,
         axes=cell_axes(axes, {"function": len(panels)}),
-        maps=marks(panels, levels, own, title, axes, chosen),
+        maps=marks(panels, levels, panel_scales, title, axes, start_cell),
     )
 
 

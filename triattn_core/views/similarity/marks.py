@@ -25,8 +25,8 @@ def marks(
     as `lib.tokens` gives them."""
     rows, columns = (map_labels(axes[axis]) for axis in ("query", "key"))
     made = []
-    for i, (panel, drawn, scale) in enumerate(zip(panels, levels, scales)):
-        own = replace(scale, title=f"{panel.title}: {title}")
+    for i, (panel, panel_levels, scale) in enumerate(zip(panels, levels, scales)):
+        titled_scale = replace(scale, title=f"{panel.title}: {title}")
         place = ((cell[0], cell[1]), (0, i))
-        made.append(MapMark(panel.title, ("query", "key"), rows, columns, drawn, own, *place))
+        made.append(MapMark(panel.title, ("query", "key"), rows, columns, panel_levels, titled_scale, *place))
     return tuple(made)

@@ -15,16 +15,16 @@ def figure(
     trace: AttentionTrace,
     choice: Choice,
     order: Sequence[int],
-    of: Sequence[int],
+    assignments: Sequence[int],
     exact: bool = True,
-    at: Sequence[int] | None = None,
+    start_cell: Sequence[int] | None = None,
 ) -> Canvas:
     """The explorer of a tensor as `analysis.maps.mtsa_tensor` makes it.
 
-    choice: its weight or relevance.  order: positions of the features as they stand.  of: the cluster of each, from 0.
-    exact, at: see `cube.figure`.  Raises TraceError where the site is no tensor.
+    choice: its weight or relevance.  order: positions of the features as they stand.  assignments: the cluster of each,
+    from 0.  exact, start_cell: see `cube.figure`.  Raises TraceError where the site is no tensor.
     """
     site = trace.site(choice.site)
-    named = site.assign_coords(feature_segment=("feature", [f"cluster {i + 1}" for i in of]))
+    named = site.assign_coords(feature_segment=("feature", [f"cluster {i + 1}" for i in assignments]))
     trace = AttentionTrace({**trace.sites, choice.site: named}, trace.texts, trace.meta)
-    return cube.figure(trace, choice, exact=exact, at=at, order={"feature": order})
+    return cube.figure(trace, choice, exact=exact, start_cell=start_cell, order={"feature": order})
