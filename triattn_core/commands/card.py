@@ -91,7 +91,12 @@ def _new(options: argparse.Namespace, view: str, *arguments: str) -> None:
         fields = record.model_dump(mode="json", include={"view", "settings", "said", "figures"})
         print(json.dumps({"out": str(options.out), "rows": len(rendered.table), **fields}))
         return
-    print(_describe_output(options.out, record, rendered))
+    _print_card(options.out, record, rendered)
+
+
+def _print_card(out: Path, record: Manifest, rendered: RenderedView) -> None:
+    """Print where the card is, the predictions, and the sentences of its figures."""
+    print(_describe_output(out, record, rendered))
     for answer in record.said:
         best = sorted(zip(answer.labels, answer.probabilities), key=lambda pair: -pair[1])[:BEST]
         name = f"{answer.checkpoint}, {answer.what}" if answer.what else answer.checkpoint

@@ -7,6 +7,8 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
+from xarray import DataArray
+
 from triattn_core.analysis.maps import compare, token_alignment
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry, list_checkpoints
@@ -50,26 +52,15 @@ def mechanisms(
     read, weights, all_notes = zip(*(panels.maps(explanation, choice, reading) for explanation in explanations))
     maps, notes, alike = read, list(chain(*all_notes)), panels.tokens_alike(read)
     if not alike:
-        texts = dict(explanations[0].trace.texts)
-        maps, weights = (tuple(token_alignment.to_common_parts(arrays, texts)) for arrays in (read, weights))
+        first_texts = dict(explanations[0].trace.texts)
+        maps, weights = (tuple(token_alignment.to_common_parts(arrays, first_texts)) for arrays in (read, weights))
         notes.append(OTHER_TOKENS)
     panel_list = [panels.of_checkpoint(*parts) for parts in zip(explanations, maps, weights)]
     groups = groups if groups is not None else [same_but_seed(entries[i]) for i in gap]
     noise = panels.between_seeds(models, groups, example, option, choice, reading) if alike else (None, "")
-    sites = {
-        f"{explanation.entry.name}/{site}": array
-        for explanation in explanations
-        for site, array in explanation.trace.sites.items()
-    }
-    trace = AttentionTrace(
-        sites,
-        explanations[0].trace.texts,
-        {"checkpoints": ", ".join(explanation.entry.name for explanation in explanations)},
-    )
-    parts = (*explanations[0].trace.texts.values(), choice.site.split("/")[1])
-    caption = panels.caption([entry.name for entry in entries], choice)
-    names = tuple(tuple(entry.name for entry in group) for group in groups)
-    resolved = {"compare": "mechanisms", "difference": (gap[0] + 1, gap[1] + 1), "seeds": names}
+    names, texts = [explanation.entry.name for explanation in explanations], explanations[0].trace.texts
+    seeds = tuple(tuple(entry.name for entry in group) for group in groups)
+    resolved = {"compare": "mechanisms", "difference": (gap[0] + 1, gap[1] + 1), "seeds": seeds}
     extra: dict[str, Any] = {"seeds": tuple(map(tuple, groups)), "notes": tuple(dict.fromkeys(notes))}
     extra["footnote"] = panels.on_context(explanations, choice)
     if len({panel.mechanism for panel in panel_list}) < len(panel_list):
@@ -79,13 +70,22 @@ def mechanisms(
         panels.difference(panel_list, *gap, *noise),
         explanations,
         choice,
-        caption,
-        trace,
-        parts,
+        panels.caption([entry.name for entry in entries], choice),
+        AttentionTrace(merge_sites(names, explanations), texts, {"checkpoints": ", ".join(names)}),
+        (*texts.values(), choice.site.split("/")[1]),
         resolved,
         **extra,
     )
     return panels.with_grouping(comparison, reading, read)
+
+
+def merge_sites(names: Sequence[str], explanations: Sequence[Explanation]) -> dict[str, DataArray]:
+    """The sites of all traces as those of one, below the name of each."""
+    return {
+        f"{name}/{site}": array
+        for name, explanation in zip(names, explanations)
+        for site, array in explanation.trace.sites.items()
+    }
 
 
 def same_but_seed(entry: Entry) -> list[Entry]:
@@ -111,7 +111,7 @@ def options(
     """Two options of one example at the same site, head and scale, query × context; the same turn stands under both.
 
     option: by default the one that is chosen.  other: what it is compared with; by default the right one, else the next
-    best.  way: to what the context folds.  Raises TriattnError.
+    best.  unit: to what the context folds.  Raises TriattnError.
     """
     first = models.explain(entry, example, option)
     explanations = [first, models.explain(entry, example, other_option(example, first, other))]
@@ -122,20 +122,16 @@ def options(
     ]
     panel_list = [panels.of_option(explanation, example, choice, reading) for explanation in explanations]
     compare.require_same_tokens([panel.weights for panel in panel_list], [panel.name for panel in panel_list])
-    sites = {
-        f"{panel.name}/{site}": array
-        for panel, explanation in zip(panel_list, explanations)
-        for site, array in explanation.trace.sites.items()
-    }
-    caption = panels.caption([entry.name, *(panel.name for panel in panel_list)], choice)
-    meta = {"checkpoint": entry.name, "options": ", ".join(panel.name for panel in panel_list)}
+    names = [panel.name for panel in panel_list]
+    caption = panels.caption([entry.name, *names], choice)
+    meta = {"checkpoint": entry.name, "options": ", ".join(names)}
     comparison = Comparison(
         panel_list,
         panels.difference(panel_list, 0, 1),
         explanations,
         choice,
         f"{caption}, summed over keys, context as {unit}",
-        AttentionTrace(sites, explanations[0].trace.texts, meta),
+        AttentionTrace(merge_sites(names, explanations), explanations[0].trace.texts, meta),
         (*(text for explanation in explanations for text in explanation.trace.texts.values()), "options", unit),
         {"compare": "options", "context": unit, "other": explanations[1].prediction.option + 1},
         "context",
@@ -192,15 +188,7 @@ def inputs(
     read, maps, weights = maps, token_alignment.align_maps(*maps), token_alignment.align_maps(*weights)
     panel_list = [panels.of_checkpoint(*parts) for parts in zip(explanations, maps, weights, NAMES)]
     panel_list = [replace(panel, right=None, score="") for panel in panel_list]
-    sites = {
-        f"{name.lower()}/{s}": x
-        for name, explanation in zip(NAMES, explanations)
-        for s, x in explanation.trace.sites.items()
-    }
-    texts = dict(first.trace.texts)
-    changed = {name: text for name, text in explanations[1].trace.texts.items() if texts.get(name) != text}
-    texts |= {token_alignment.EDITED + name: text for name, text in changed.items()}
-    trace = AttentionTrace(sites, texts, {"checkpoint": entry.name, "inputs": ", ".join(NAMES).lower()})
+    trace = _trace_of_inputs(entry, explanations)
     ends = f": {LogScale.ends}" if choice.site.endswith("/weight") else ""
     comparison = Comparison(
         panel_list,
@@ -209,7 +197,7 @@ def inputs(
         choice,
         panels.caption([entry.name, *NAMES], choice),
         trace,
-        (*texts.values(), "inputs", choice.site.split("/")[1]),
+        (*trace.texts.values(), "inputs", choice.site.split("/")[1]),
         {"compare": "inputs", "edited": TASKS[entry.config["task"]].row(other)},
         lines=(f"One scale for both maps{ends}.", "−: only before, +: only edited;", "hatched in the other map."),
         distinguished_by="input",
@@ -217,3 +205,12 @@ def inputs(
         footnote=panels.on_context(explanations, choice),
     )
     return panels.with_grouping(comparison, reading, read)
+
+
+def _trace_of_inputs(entry: Entry, explanations: Sequence[Explanation]) -> AttentionTrace:
+    """The traces of the input before and after as one; a text that was edited is there twice."""
+    names, texts = [name.lower() for name in NAMES], dict(explanations[0].trace.texts)
+    changed = {name: text for name, text in explanations[1].trace.texts.items() if texts.get(name) != text}
+    texts |= {token_alignment.EDITED + name: text for name, text in changed.items()}
+    meta = {"checkpoint": entry.name, "inputs": ", ".join(names)}
+    return AttentionTrace(merge_sites(names, explanations), texts, meta)

@@ -61,19 +61,7 @@ def figure(
     roles: of the text that asks and of the chosen option.  mechanisms: of the models, for their colours.
     ranks: the text beside the head of the options, where there is one model.
     """
-    chat, last = example.chat, list(probabilities.values())[-1]
-    order = sorted(range(len(example.options)), key=lambda i: -last[i]) if chat else range(len(example.options))
-    rows = [
-        {
-            "at": i,
-            "mark": str(i + 1) if chat else chr(65 + i),
-            "rank": rank,
-            "text": example.options[i],
-            "shares": [float(shares[i]) for shares in probabilities.values()],
-            "right": i == example.gold,
-        }
-        for rank, i in enumerate(order, start=1)
-    ]
+    rows, chat = _option_rows(example, probabilities), example.chat
     runs, who = _runs(mass), f"{list(probabilities)[-1]}: " if len(probabilities) > 1 else ""
     most = max((run["share"] for run in runs.get(next(iter(example.texts)), [])), default=0.0)
     shares = (CHAT if chat else PASSAGE).format(most=f"{100 * most:.2g} %")
@@ -97,6 +85,24 @@ def figure(
         "alt": _alt(rows, selected),
     }
     return Canvas(payload, script(SCRIPT), style(*STYLE), example.heads[0], payload["alt"], height=320)
+
+
+def _option_rows(example: ChoiceExample, probabilities: Mapping[str, Sequence[float]]) -> list[dict]:
+    """The options as a list shows them; of a dialogue the likeliest under the last model first."""
+    last = list(probabilities.values())[-1]
+    indices = range(len(example.options))
+    order = sorted(indices, key=lambda i: -last[i]) if example.chat else indices
+    return [
+        {
+            "at": i,
+            "mark": str(i + 1) if example.chat else chr(65 + i),
+            "rank": rank,
+            "text": example.options[i],
+            "shares": [float(shares[i]) for shares in probabilities.values()],
+            "right": i == example.gold,
+        }
+        for rank, i in enumerate(order, start=1)
+    ]
 
 
 def _texts(example: ChoiceExample, runs: Mapping[str, list[dict]]) -> list[dict]:

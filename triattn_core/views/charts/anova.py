@@ -64,32 +64,17 @@ def parts(
     palette, fill = THEMES[theme], colours(theme)
     table = table.assign(layer=table["site"].str.extract(r"layer\.(\d+)", expand=False).astype(int))
     order = table if by == "number" else table.sort_values(["layer", "redirected"], ascending=[True, False])
-    domain: list[str] = []
-    names: dict[str, list[str]] = {}
-    for layer_index, heads in order.groupby("layer"):
-        domain += [f"gap {layer_index}"] * bool(domain)
-        for place, number in enumerate(heads["head"]):
-            domain.append(name := f"{layer_index}.{number}")
-            title = [str(number + 1)] + [f"layer {layer_index + 1}"] * (place == len(heads) // 2)
-            names[name] = title
-    rows = table.melt(["layer", "head"], list(only or PARTS), "part", "share")
-    rows["place"] = rows["layer"].astype(str) + "." + rows["head"].astype(str)
-    rows["order"] = rows["part"].map(list(PARTS).index)
     labels = {part: part_label(part, axes or {}) for part in PARTS}
-    rows["part"] = rows["part"].map(labels)
+    rows = _part_rows(table, only or list(PARTS), labels)
     values = [labels[part] for part in only or PARTS]
     key = alt.Legend(title=None, orient="bottom", columns=3, labelLimit=220, values=values) if axes else None
-    rows["at_layer"], rows["at_head"] = rows["layer"] + 1, rows["head"] + 1
     click = alt.selection_point(name="cell", fields=["at_layer", "at_head"], toggle=False)
-    axis: alt.Axis | None = alt.Axis(
-        labelExpr=f"({json.dumps(names)})[datum.value] || ''", labelAngle=0, ticks=False, domain=False
-    )
     tips = [alt.Tooltip("at_layer:Q", title="layer"), alt.Tooltip("at_head:Q", title="head"), "part:N"]
     y = alt.Y("share:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", values=[0, 0.5, 1]))
     if only:
         scale = alt.Undefined if rows["share"].any() else alt.Scale(domain=[0, 1])  # zeros alone have no scale
-        y, axis = alt.Y("share:Q", title=None, scale=scale, axis=alt.Axis(format=".2~%", tickCount=2)), None
-    x = alt.X("place:N", scale=alt.Scale(domain=domain, paddingInner=0.12), title=None, axis=axis)
+        y = alt.Y("share:Q", title=None, scale=scale, axis=alt.Axis(format=".2~%", tickCount=2))
+    x = _head_axis(order, labelled=not only)
     bars = (
         alt.Chart(rows)
         .mark_bar(stroke=palette["hairline"], strokeWidth=0.6)
@@ -107,6 +92,32 @@ def parts(
     frame = alt.Chart(column).mark_bar(filled=False, stroke=palette["query"], strokeWidth=2).encode(x, y)
     chart = alt.layer(bars.add_params(click), frame)
     return with_style(chart.properties(height=64 if only else 190), theme)
+
+
+def _part_rows(table: pd.DataFrame, parts: Sequence[str], labels: Mapping[str, str]) -> pd.DataFrame:
+    """A row for each head and part, with its place on the axis and its order in the stack."""
+    rows = table.melt(["layer", "head"], list(parts), "part", "share")
+    rows["place"] = rows["layer"].astype(str) + "." + rows["head"].astype(str)
+    rows["order"] = rows["part"].map(list(PARTS).index)
+    rows["part"] = rows["part"].map(labels)
+    rows["at_layer"], rows["at_head"] = rows["layer"] + 1, rows["head"] + 1
+    return rows
+
+
+def _head_axis(order: pd.DataFrame, labelled: bool) -> alt.X:
+    """Heads layer after layer, a gap between layers; the layer is named below its middle head."""
+    domain: list[str] = []
+    names: dict[str, list[str]] = {}
+    for layer, heads in order.groupby("layer"):
+        domain += [f"gap {layer}"] * bool(domain)
+        for place, number in enumerate(heads["head"]):
+            domain.append(name := f"{layer}.{number}")
+            names[name] = [str(number + 1)] + [f"layer {layer + 1}"] * (place == len(heads) // 2)
+    axis: alt.Axis | None = None
+    if labelled:
+        expression = f"({json.dumps(names)})[datum.value] || ''"
+        axis = alt.Axis(labelExpr=expression, labelAngle=0, ticks=False, domain=False)
+    return alt.X("place:N", scale=alt.Scale(domain=domain, paddingInner=0.12), title=None, axis=axis)
 
 
 def residual(
@@ -136,27 +147,29 @@ def residual(
         )
     )
     grid = alt.layer(grid, dashes(rows, x, y, limit, theme))
-    rows = pd.DataFrame({"query": range(len(bits)), "bits": bits, "query_word": labels[0]})
-    bars = alt.Chart(rows).encode(
-        token_axis("query", labels[0], labels=False), tooltip=["query_word:N", _bits("bits:Q")]
-    )
-    # The numbers beside the bars need room, the title two lines.
-    axis = alt.Axis(orient="top", tickCount=2, format=".3~g", grid=False)
-    scale = alt.Scale(domain=[0, 1.5 * float(bits.max(initial=0.0))], nice=False)
-    if not bits.any():
-        axis, scale = alt.Axis(orient="top", values=[0], grid=False), alt.Scale(domain=[0, 1])
-    x = alt.X("bits:Q", title=["I(key; context | query),", "bits"], axis=axis, scale=scale)
-    bit_bars = bars.mark_bar(color=palette["bar"], height={"band": 0.5}).encode(x)
-    text = bars.mark_text(align="left", dx=4, fontSize=11, color=palette["muted"]).encode(x, text=_text("bits:Q"))
     height = size * cells.shape[0]
     grid_width = size * max(cells.shape[1], 4) * 1.25
     if width is not None:
         longest = min(max(map(len, labels[0]), default=0), 16)
         grid_width = min(grid_width, max(width - BITS - LETTER * longest - LEAN * min(len(labels[1][-1]), 16), 80))
     map_chart = grid.properties(width=grid_width, height=height)
-    return with_style(
-        alt.hconcat(map_chart, alt.layer(bit_bars, text).properties(width=BITS, height=height), spacing=16), theme
-    )
+    bit_bars = _bit_bars(bits, labels[0], palette).properties(width=BITS, height=height)
+    return with_style(alt.hconcat(map_chart, bit_bars, spacing=16), theme)
+
+
+def _bit_bars(bits: np.ndarray, queries: Sequence[str], palette: Mapping[str, str]) -> alt.LayerChart | alt.FacetChart:
+    """A bar with its number for the bits of each query."""
+    rows = pd.DataFrame({"query": range(len(bits)), "bits": bits, "query_word": queries})
+    base = alt.Chart(rows).encode(token_axis("query", queries, labels=False), tooltip=["query_word:N", _bits("bits:Q")])
+    # The numbers beside the bars need room, the title two lines.
+    axis = alt.Axis(orient="top", tickCount=2, format=".3~g", grid=False)
+    scale = alt.Scale(domain=[0, 1.5 * float(bits.max(initial=0.0))], nice=False)
+    if not bits.any():
+        axis, scale = alt.Axis(orient="top", values=[0], grid=False), alt.Scale(domain=[0, 1])
+    x = alt.X("bits:Q", title=["I(key; context | query),", "bits"], axis=axis, scale=scale)
+    bars = base.mark_bar(color=palette["bar"], height={"band": 0.5}).encode(x)
+    text = base.mark_text(align="left", dx=4, fontSize=11, color=palette["muted"]).encode(x, text=_text("bits:Q"))
+    return alt.layer(bars, text)
 
 
 def _bits(field: str) -> alt.Tooltip:

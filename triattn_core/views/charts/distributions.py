@@ -10,9 +10,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from triattn_core.views.charts.axis_style import style_axes
 from triattn_core.views.charts.layers import DASHES
 from triattn_core.views.lib.number_format import minus
-from triattn_core.views.lib.palette import FONTS, THEMES
+from triattn_core.views.lib.palette import THEMES
 from triattn_core.views.similarity import FunctionPanel
 
 BINS = 40
@@ -55,7 +56,7 @@ def histogram(rows: pd.DataFrame, theme: str = "light", height: int = 130, top: 
     y = alt.Y("share:Q", title=None, scale=y_scale, axis=alt.Axis(tickCount=3, format="%"))
     tips: list[Any] = [alt.Tooltip("low:Q", format=".3g"), alt.Tooltip("high:Q", format=".3g"), "cells:Q"]
     base = alt.Chart(rows[rows.cells > 0]).mark_rect(color=palette["bar"])
-    return _with_style(
+    return style_axes(
         base.encode(x, alt.X2("high:Q"), y, y2=alt.datum(0), tooltip=tips).properties(height=height), palette
     )
 
@@ -141,7 +142,7 @@ def boxes(runs: pd.DataFrame, order: Sequence[str], unit: str, theme: str = "lig
         several.mark_tick(thickness=2, size=14, color=palette["text"]).encode(alt.X("median:Q")),
         several.mark_point(size=80, filled=False, color=palette["query"]).encode(alt.X("mean:Q")),
     ]
-    return _with_style(alt.layer(*layers).properties(height=ROW * len(names) + 48), palette)
+    return style_axes(alt.layer(*layers).properties(height=ROW * len(names) + 48), palette)
 
 
 def curves(rows: pd.DataFrame, highlighted: Sequence[str], theme: str = "light", height: int = 250) -> alt.LayerChart:
@@ -183,7 +184,7 @@ def curves(rows: pd.DataFrame, highlighted: Sequence[str], theme: str = "light",
         end = base.properties(data=last[last.checkpoint == name])
         layers.append(end.mark_text(color=colour, **mark).encode(text="named:N"))
     padding = {"right": max(116, 24 + 7 * int(last.named.str.len().max())), "left": 0, "top": 6, "bottom": 4}
-    return _with_style(alt.layer(*layers).properties(height=height, padding=padding), palette)
+    return style_axes(alt.layer(*layers).properties(height=height, padding=padding), palette)
 
 
 def spread_out(places: Sequence[float], gap: float, most: float) -> list[float]:
@@ -206,10 +207,3 @@ def summary(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _scale_between(low: float, high: float) -> alt.Scale:
     return alt.Scale(domain=[float(low), float(high)], nice=False)
-
-
-def _with_style(chart: Any, palette: dict[str, str]) -> Any:
-    axis = {"labelColor": palette["muted"], "titleColor": palette["muted"], "titleFontWeight": "normal"}
-    lines = {"gridColor": palette["hairline"], "domainColor": palette["muted"], "tickColor": palette["muted"]}
-    chart = chart.configure(font=FONTS).configure_axis(**axis, **lines, labelFontSize=12, titleFontSize=12)
-    return chart.configure_view(stroke=None)

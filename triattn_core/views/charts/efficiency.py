@@ -9,7 +9,8 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from triattn_core.views.lib.palette import FONTS, THEMES
+from triattn_core.views.charts.axis_style import style_axes
+from triattn_core.views.lib.palette import THEMES
 
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 GAP = 0.062  # between two names at the ends of lines, as a share of the axis
@@ -116,8 +117,5 @@ def figure(
     layers.append(ends.mark_text(**written, stroke=palette["page"], strokeWidth=4, strokeJoin="round"))  # over lines
     layers.append(ends.mark_text(**written))
     chart = alt.layer(*layers).properties(height=HEIGHT, width=WIDTH, title=title, padding=PADDING)
-    axis = {"labelColor": palette["muted"], "titleColor": palette["muted"], "titleFontWeight": "normal"}
-    lines = {"gridColor": palette["hairline"], "domainColor": palette["muted"], "tickColor": palette["muted"]}
-    chart = chart.configure(font=FONTS, background="transparent").configure_view(stroke=None)
-    chart = chart.configure_title(anchor="start", fontSize=13, fontWeight=600, color=palette["text"])
-    return chart.configure_axis(**axis, **lines, labelFontSize=12, titleFontSize=12)
+    chart = style_axes(chart, palette, background="transparent")
+    return chart.configure_title(anchor="start", fontSize=13, fontWeight=600, color=palette["text"])

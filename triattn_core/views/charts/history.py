@@ -8,7 +8,8 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from triattn_core.views.lib.palette import FONTS, THEMES
+from triattn_core.views.charts.axis_style import style_axes
+from triattn_core.views.lib.palette import THEMES
 
 COLUMNS = ("train_loss", "dev_loss")
 DASHES = ([1, 0], [5, 3], [2, 2], [9, 3, 2, 3], [9, 3], [1, 3])  # told apart without colour
@@ -91,7 +92,4 @@ def figure(
     ]
     around = {"right": 8 if many else 60, "left": 0, "top": 4, "bottom": 6}
     chart = alt.layer(*layers).properties(height=height + 40 * many, padding=around)
-    axis = {"labelColor": palette["muted"], "titleColor": palette["muted"], "titleFontWeight": "normal"}
-    grid = {"gridColor": palette["hairline"], "domainColor": palette["muted"], "tickColor": palette["muted"]}
-    chart = chart.configure(font=FONTS)
-    return chart.configure_axis(**axis, **grid, labelFontSize=12, titleFontSize=12).configure_view(stroke=None)
+    return style_axes(chart, palette)

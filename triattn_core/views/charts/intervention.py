@@ -107,19 +107,26 @@ def unit_bars(
     colour: Any = alt.condition("datum.value < 0", alt.value(colours[1]), alt.value(colours[3]))
     colour = colour if measure == "change" else alt.value(palette["bar"])
     bars = base.mark_bar(strokeWidth=2, width={"band": 0.55}).encode(color=colour, **framed)
-    up, down = base.transform_filter("datum.value >= 0"), base.transform_filter("datum.value < 0")
-    layers = [bars, alt.Chart(pd.DataFrame({"value": [0]})).mark_rule(color=palette["muted"]).encode(y)]
-    for side, dy in ((up, -8), (down, 9)):
-        # How wide the page really is, the browser knows.  Where numbers would run together they are smaller, and the
-        # lesser of two neighbours has none: its bar and the table say it.
-        free = f"width / {len(rows)}"
-        fits: dict[str, Any] = {
-            "fontSize": alt.expr(f"{free} * {rows.room.min():.4g} < {NUMBER} ? 10 : 11"),
-            "opacity": alt.expr(f"{free} * datum.room < {SMALL} ? 0 : 1"),
-        }
-        layers.append(side.mark_text(**fits, dy=dy, color=palette["text"]).encode(text="said:N"))
+    zero = alt.Chart(pd.DataFrame({"value": [0]})).mark_rule(color=palette["muted"]).encode(y)
     size = {"height": 190 if leaning else 130} | ({"width": width} if width else {})
-    return with_style(alt.layer(*layers).properties(**size), theme)
+    return with_style(alt.layer(bars, zero, *_bar_numbers(base, rows, palette["text"])).properties(**size), theme)
+
+
+def _bar_numbers(base: alt.Chart, rows: pd.DataFrame, colour: str) -> list[alt.Chart]:
+    """The numbers above bars that point up, and below those that point down.
+
+    How wide the page really is, the browser knows.  Where numbers would run together they are smaller, and the lesser
+    of two neighbours has none: its bar and the table say it.
+    """
+    free = f"width / {len(rows)}"
+    fits: dict[str, Any] = {
+        "fontSize": alt.expr(f"{free} * {rows.room.min():.4g} < {NUMBER} ? 10 : 11"),
+        "opacity": alt.expr(f"{free} * datum.room < {SMALL} ? 0 : 1"),
+    }
+    sides = (("datum.value >= 0", -8), ("datum.value < 0", 9))
+    return [
+        base.transform_filter(side).mark_text(**fits, dy=dy, color=colour).encode(text="said:N") for side, dy in sides
+    ]
 
 
 def is_resolved(change: pd.Series) -> pd.Series:

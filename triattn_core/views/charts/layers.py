@@ -8,7 +8,8 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from triattn_core.views.lib.palette import FONTS, THEMES
+from triattn_core.views.charts.axis_style import style_axes
+from triattn_core.views.lib.palette import THEMES
 
 DASHES = ([1, 0], [5, 3], [2, 2], [8, 3, 2, 3], [1, 3])
 CLOSE = 0.075  # of the height: line names nearer than this are moved apart
@@ -86,7 +87,4 @@ def figure(
         end = base.properties(data=means[means.line == name].tail(1))
         layers.append(_text(end, "line:N", align="left", color=colour, dx=10, dy=move))
     chart = alt.layer(*layers).properties(height=height, padding={"right": 76, "left": 0, "top": 18, "bottom": 4})
-    axis = {"labelColor": palette["muted"], "titleColor": palette["muted"], "titleFontWeight": "normal"}
-    lines = {"gridColor": palette["hairline"], "domainColor": palette["muted"], "tickColor": palette["muted"]}
-    chart = chart.configure(font=FONTS)
-    return chart.configure_axis(**axis, **lines, labelFontSize=12, titleFontSize=12).configure_view(stroke=None)
+    return style_axes(chart, palette)

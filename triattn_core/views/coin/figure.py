@@ -12,15 +12,15 @@ import numpy as np
 import xarray as xr
 
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.axes import AXES, QUANTITIES
 from triattn_core.views.coin.blocks import NEEDS, Answer, Block, blocks, first_cell, spread
 from triattn_core.views.coin.marks import marks
 from triattn_core.views.coin.scales import Scales
 from triattn_core.views.coin.sentences import BEYOND, TRAINED, alt, caption, command, fold_notes
 from triattn_core.views.lib.canvas import Canvas, script, style
 from triattn_core.views.lib.cell import describe_aggregation
-from triattn_core.views.lib.palette import pack, scale_payload, theme_payload
-from triattn_core.views.lib.tokens import cell_axes, named, tokens
+from triattn_core.views.lib.palette import pack, scale_payload
+from triattn_core.views.lib.payload import map_payload
+from triattn_core.views.lib.tokens import cell_axes, tokens
 
 SCRIPT = "coin/coin.js"
 STYLE = ("lib/map_figure.css", "lib/linked_maps.css", "coin/coin.css")
@@ -55,41 +55,21 @@ def figure(
     axes = {axis: tokens(first, texts, axis, np.arange(first.sizes[axis])) for axis in NEEDS}
     start_cell = tuple(cell or first_cell(all_blocks, texts, feature_count))
     spreads = [None if block is None else spread(block.weight) for block in blocks(ungrouped or trace, direction)]
-    ablation = str(trace.meta.get("off", ""))
-    payload: dict[str, Any] = {
-        "says": QUANTITIES | AXES,
-        "texts": texts,
-        "names": named(texts),
+    payload = map_payload(texts, axes, start_cell, caption(trace, direction)) | {
         "sides": direction.upper().split("_OVER_"),
-        "themes": theme_payload("log", "signed"),
-        "scale": scale_payload(scales.weight),
-        "gap": scale_payload(scales.change),
-        "gate": GATE,
-        "axes": axes,
+        **_scales(scales),
+        **_has(all_blocks),
         "blocks": [_block(*parts) for parts in zip_longest(shown_blocks, spreads, orders)],
-        "looks": [_looks(block) for block in all_blocks],
-        "has": {name: any(block and getattr(block, name) is not None for block in all_blocks) for name in PARTS},
         "wide": feature_count,
         "features": any(order is not None for order in orders),
         "answers": [vars(answer) for answer in answers],
-        "off": ablation,
         "label": label,
-        "trained": TRAINED,
-        "command": command(unablated, direction, ablation),
-        "caption": caption(trace, direction),
-        "cell": list(start_cell),
+        **_ablation(unablated, trace, direction),
         "alt": alt(shown_blocks, answers, label, texts, spreads),
         "folded": bool(describe_aggregation(first)),
-        "notes": " ".join(
-            filter(None, [fold_notes(unablated, spreads, direction), BEYOND * scales.exceeded(shown_blocks)])
-        ),
+        "notes": _notes(unablated, spreads, direction, scales.exceeded(shown_blocks)),
     }
-    sizes = {
-        "block": len(shown_blocks),
-        "feature": feature_count,
-        "own query": first.sizes["query"],
-        "own key": first.sizes["key"],
-    }
+    own_sizes = {f"own {axis}": first.sizes[axis] for axis in ("query", "key")}
     return Canvas(
         payload,
         script(SCRIPT),
@@ -100,9 +80,29 @@ def figure(
         caption=payload["caption"],
         texts=texts,
         cell=start_cell,
-        axes=cell_axes(axes, sizes),
+        axes=cell_axes(axes, {"block": len(shown_blocks), "feature": feature_count, **own_sizes}),
         maps=marks(shown_blocks, scales, axes, start_cell),
     )
+
+
+def _ablation(unablated: AttentionTrace, trace: AttentionTrace, direction: str) -> dict[str, Any]:
+    off = str(trace.meta.get("off", ""))
+    return {"off": off, "command": command(unablated, direction, off), "trained": TRAINED}
+
+
+def _scales(scales: Scales) -> dict[str, dict]:
+    return {"scale": scale_payload(scales.weight), "gap": scale_payload(scales.change), "gate": GATE}
+
+
+def _has(all_blocks: Sequence[Block | None]) -> dict[str, Any]:
+    """What the blocks of the whole model have: of each the strongest tokens of its own sentences, and which parts."""
+    found = [block for block in all_blocks if block is not None]
+    parts = {name: any(getattr(block, name) is not None for block in found) for name in PARTS}
+    return {"looks": [_looks(block) for block in all_blocks], "has": parts}
+
+
+def _notes(trace: AttentionTrace, spreads: Sequence[float | None], direction: str, exceeded: bool) -> str:
+    return " ".join(filter(None, [fold_notes(trace, spreads, direction), BEYOND * exceeded]))
 
 
 def _features(all_blocks: Sequence[Block | None]) -> int:

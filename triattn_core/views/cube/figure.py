@@ -13,6 +13,7 @@ from textwrap import shorten
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.aggregation import cell_counts
@@ -96,12 +97,6 @@ def _payload(trace: AttentionTrace, choice: Choice, cells: CubeCells, hide_speci
     against = quantity == "weight" and opened(trace, choice) is not None  # how they are sorted
     along = {axis: margin(trace, choice, array, axis) for axis in axes[1:] if axes[2] == "context" or axis == axes[2]}
     along = {axis: values.isel({a: cells.positions[str(a)] for a in values.dims}) for axis, values in along.items()}
-    mass, expected, normalised = (
-        distribution_mass(trace, choice),
-        1 - empty_share(trace, choice),
-        sums_to_one(trace, choice),
-    )
-    num_rows, excess = distributions(array, along_axes), mass / expected if expected else 1.0
     return {
         "stamp": stamp(trace, choice, hide_special),
         "quantity": quantity,
@@ -119,10 +114,7 @@ def _payload(trace: AttentionTrace, choice: Choice, cells: CubeCells, hide_speci
         "levels": pack(cells.levels),
         "sums": {axis: pack(along[axis].values.astype(np.float32)) for axis in along},
         "masked": "" if cells.masked is None else pack(cells.masked.astype(np.uint8)),
-        "uniform": excess / pairs,
-        "even": excess / float(np.prod([cell_counts(array, axis).sum() for axis in along_axes])),
-        "rows": (round(num_rows * mass) if normalised else num_rows * mass) or 1,
-        **({} if normalised else {"unnormalised": True}),
+        **_mass_payload(trace, choice, array, along_axes),
         "cells": cells.levels.size,
         "pairs": pairs,
         "triples": {
@@ -134,6 +126,19 @@ def _payload(trace: AttentionTrace, choice: Choice, cells: CubeCells, hide_speci
         "check": " ".join(filter(None, (check(trace, choice) for check in (fold_check, axis_check, query_matters)))),
         "hidden": describe_hidden(trace, choice, dict(cells.positions)) if hide_special else "",
         "caption": caption(trace, choice, array),
+    }
+
+
+def _mass_payload(trace: AttentionTrace, choice: Choice, array: xr.DataArray, axes: Sequence[str]) -> dict[str, Any]:
+    """What an even share is, of the cells that are shown and of the model's, and how many rows hold the mass."""
+    mass, expected = distribution_mass(trace, choice), 1 - empty_share(trace, choice)
+    rows, excess = distributions(array, axes), mass / expected if expected else 1.0
+    normalised = sums_to_one(trace, choice)
+    return {
+        "uniform": excess / int(np.prod([array.sizes[axis] for axis in axes])),
+        "even": excess / float(np.prod([cell_counts(array, axis).sum() for axis in axes])),
+        "rows": (round(rows * mass) if normalised else rows * mass) or 1,
+        **({} if normalised else {"unnormalised": True}),
     }
 
 

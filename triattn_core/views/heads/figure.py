@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from triattn_core.trace.axes import AXES, QUANTITIES
 from triattn_core.trace.listing import listing
 from triattn_core.views.heads.maps import Map
 from triattn_core.views.heads.marks import MapLevels, marks, ordered
 from triattn_core.views.lib.canvas import Canvas, script, style
 from triattn_core.views.lib.cell import describe_aggregation
-from triattn_core.views.lib.palette import LogScale, Scale, SignedScale, pack, scale_payload, theme_payload
+from triattn_core.views.lib.palette import LogScale, Scale, SignedScale, pack, scale_payload
+from triattn_core.views.lib.payload import map_payload
 from triattn_core.views.lib.strongest import labels
-from triattn_core.views.lib.tokens import cell_axes, named, tokens
+from triattn_core.views.lib.tokens import cell_axes, tokens
 
 NEEDS = ("head", "query", "key")
 NAMED = 3  # queries that are left nothing to attend to; of more the count is said
@@ -65,22 +65,15 @@ def figure(
     levels = [MapLevels.of(map_, scale, order) for map_, order in zip(maps, orders or repeat(None))]
     quantity, start_cell = first.attrs["quantity"], tuple(cell or first_cell(maps, orders))
     axes = {axis: tokens(first, dict(texts), axis, np.arange(first.sizes[axis])) for axis in ("query", "key")}
-    payload: dict[str, Any] = {
+    payload = map_payload(texts, axes, start_cell, caption) | {
         "quantity": quantity,
-        "says": QUANTITIES | AXES,
-        "texts": dict(texts),
-        "names": named(texts),
-        "themes": theme_payload("log", "signed"),
         "scale": scale_payload(scale),
-        "axes": axes,
         "panels": [
             _panel(map_, scale, map_levels, order)
             for map_, map_levels, order in zip(maps, levels, orders or repeat(None))
         ],
-        "caption": caption,
         "roles": list(roles),
         "large": large,
-        "cell": list(start_cell),
         "alt": alt(maps, texts),
         "notes": describe_aggregation(maps[0].weights),
     }

@@ -11,8 +11,9 @@ import xarray as xr
 from triattn_core.errors import TraceError
 from triattn_core.trace.axes import QUANTITIES
 from triattn_core.views.lib.canvas import Canvas, script, style
-from triattn_core.views.lib.palette import pack, scale_payload, theme_payload
-from triattn_core.views.lib.tokens import cell_axes, named, tokens
+from triattn_core.views.lib.palette import pack, scale_payload
+from triattn_core.views.lib.payload import map_payload
+from triattn_core.views.lib.tokens import cell_axes, tokens
 from triattn_core.views.side_by_side.marks import marks, share
 from triattn_core.views.side_by_side.panels import HIDDEN, Gap, Panel, forms
 from triattn_core.views.side_by_side.panels import named as called
@@ -63,30 +64,22 @@ def figure(
     """
     if not FEWEST <= len(panels) <= MOST:
         raise TraceError(f"{FEWEST} to {MOST} maps stand side by side, got {len(panels)}")
-    first, scale, names = panels[0].map_values, scale_of(panels), called(panels)
+    scale, names, quantity = scale_of(panels), called(panels), panels[0].map_values.attrs["quantity"]
     roles = roles or {"query": "query", "key": across}
-    quantity, weights = first.attrs["quantity"], panels[0].weights
     levels = [scale.levels(panel.map_values.values) for panel in panels]
     difference = None if gap is None else Difference.of(gap, names, quantity)
-    axes = {axis: tokens(first, dict(texts), axis, np.arange(first.sizes[axis])) for axis in NEEDS}
-    axes = {axis: _twins(panels, axis, values) for axis, values in axes.items()}
-    payload = {
+    axes = _axes(panels, texts)
+    payload = map_payload(texts, axes, cell, caption) | {
         "quantity": quantity,
         "says": QUANTITIES,
-        "texts": dict(texts),
-        "themes": theme_payload("log", "signed"),
-        "axes": axes,
         "panels": [_panel(*parts, quantity) for parts in zip(panels, names, levels)],
         "scale": scale_payload(scale),
         "across": across,
         "roles": dict(roles),
         "what": distinguished_by,
-        "names": named(texts),
         "lines": list(lines) if lines is not None else scale_lines(panels, quantity),
-        "caption": caption,
         "gap": _gap(gap, difference, names, panels) if gap and difference else None,
-        "cell": list(cell),
-        "hidden": weights.attrs.get(HIDDEN, NOTHING)["key"],
+        "hidden": panels[0].weights.attrs.get(HIDDEN, NOTHING)["key"],
         "notes": notes,
         "alt": alt(panels, gap, dict(texts), roles),
     }
@@ -102,6 +95,12 @@ def figure(
         axes=cell_axes(axes),
         maps=marks(panels, levels, scale, difference, axes, cell),
     )
+
+
+def _axes(panels: Sequence[Panel], texts: Mapping[str, str]) -> dict[str, dict[str, list]]:
+    first = panels[0].map_values
+    axes = {axis: tokens(first, dict(texts), axis, np.arange(first.sizes[axis])) for axis in NEEDS}
+    return {axis: _twins(panels, axis, values) for axis, values in axes.items()}
 
 
 def _twins(panels: Sequence[Panel], axis: str, tokens: dict[str, list]) -> dict[str, list]:

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from triattn_core.errors import InputError
-from triattn_core.trace.axes import AXES, QUANTITIES
 from triattn_core.views.lib.canvas import Canvas, script, style
-from triattn_core.views.lib.palette import Scale, pack, scale_payload, theme_payload
-from triattn_core.views.lib.tokens import cell_axes, named, tokens
+from triattn_core.views.lib.palette import Scale, pack, scale_payload
+from triattn_core.views.lib.payload import map_payload
+from triattn_core.views.lib.tokens import cell_axes, tokens
 from triattn_core.views.similarity.marks import marks
 from triattn_core.views.similarity.panels import OVER_PASSAGE, SCALES, FunctionPanel, first_cell, scales
 from triattn_core.views.similarity.sentences import alt, fold_notes
@@ -50,18 +50,11 @@ def figure(
     axes = {axis: tokens(first, texts, axis, np.arange(first.sizes[axis])) for axis in ("query", "key")}
     title = SCALES[quantity] + (", one scale" if shared and len(panels) > 1 else "")
     start_cell = tuple(cell or first_cell(panels))
-    payload: dict[str, Any] = {
+    payload = map_payload(texts, axes, start_cell, caption) | {
         "quantity": quantity,
-        "says": QUANTITIES | AXES,
-        "texts": texts,
-        "names": named(texts),
-        "themes": theme_payload("log", "signed"),
         "title": title,
-        "axes": axes,
         "panels": [_panel(*parts, exact) for parts in zip(panels, panel_scales, levels)],
-        "caption": caption,
         "counted": counted,
-        "cell": list(start_cell),
         "facts": list(facts or ()),
         "notes": fold_notes(panels, quantity),
         "alt": alt(panels),
