@@ -1,5 +1,5 @@
-# `make app` opens the app, `make test` runs the checks but for the slow ones, `make test-all` every check, `make bench`
-# measures the attention. Python 3.11 or newer is all that has to be there.
+# `make app` opens the app, `make test` runs the checks but for the slow ones, `make test-all` every check, `make docs`
+# builds the documentation into site/, `make bench` measures the attention. Python 3.11 or newer is all that has to be there.
 # Nothing is installed again until a requirements file changes.
 PYTHON ?= python3
 VENV ?= .venv
@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet
 # Tests that need no browser run on two cores; the others one after another, for they measure.
 QUICK := -n 2 --dist loadfile --ignore tests/browser
 
-.PHONY: app lint lock test test-all scripts bench gpu fuzz soak
+.PHONY: app lint lock test test-all scripts docs bench gpu fuzz soak
 
 app: $(VENV)/app.done
 	$(BIN)/triattn app $(ARGS)
@@ -17,7 +17,7 @@ app: $(VENV)/app.done
 test: lint
 	$(BIN)/python -m pytest $(QUICK) -m "not slow" $(ARGS)
 
-test-all: lint
+test-all: lint docs
 	$(BIN)/python -m pytest $(QUICK) $(ARGS); quick=$$?; $(BIN)/python -m pytest tests/browser $(ARGS) && exit $$quick
 
 lint: $(VENV)/test.done
@@ -28,6 +28,10 @@ lint: $(VENV)/test.done
 # The format, the lint and the tests of the figures' scripts.
 scripts: node_modules/.package-lock.json
 	npm run --silent lint && npm test --silent
+
+# The documentation into site/; a link to a page, a picture or a heading that is not there fails.
+docs: $(VENV)/docs.done
+	$(BIN)/mkdocs build --strict
 
 bench: $(VENV)/test.done
 	$(BIN)/python -m tests.bench.attention $(ARGS)
@@ -61,6 +65,10 @@ $(VENV)/test.done: requirements-dev.txt requirements-scale.txt requirements-note
 	$(PIP) -r requirements-dev.txt -r requirements-scale.txt -r requirements-notebook.txt -c requirements.lock
 	@touch $@
 
+$(VENV)/docs.done: requirements-docs.txt $(VENV)/app.done
+	$(PIP) -r requirements-docs.txt -c requirements.lock
+	@touch $@
+
 # The exact versions of everything that is installed, after a pin has changed; local builds (+cpu) under their release.
-lock: $(VENV)/test.done
+lock: $(VENV)/test.done $(VENV)/docs.done
 	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+[a-z0-9.]*$$//' >requirements.lock

@@ -15,11 +15,11 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
 LINE = re.compile(r"(?P<name>[A-Za-z0-9-]+)(\[[a-z]+\])?==(?P<version>\S+) +# .+")
-FILES = [f"requirements{part}.txt" for part in ("", "-dev", "-scale", "-notebook", "-train")]
+FILES = [f"requirements{part}.txt" for part in ("", "-dev", "-scale", "-notebook", "-docs", "-train")]
 # Loaded by name, never by an import of ours.
 BACKENDS: set[str] = set()
 OPTIONAL = {"ray", "anywidget", "traitlets"}  # imported where `--engine ray` or a widget asks for them
-EXTRAS = ("requirements-notebook.txt", "requirements-train.txt")  # not installed everywhere
+EXTRAS = ("requirements-notebook.txt", "requirements-docs.txt", "requirements-train.txt")  # not installed everywhere
 
 
 def pins(name: str) -> dict[str, str]:
