@@ -196,7 +196,7 @@ def _shares_at(
 ) -> np.ndarray:
     """`shares` of some cells, by their positions on each axis."""
     weights = weight.transpose(*positions).values[tuple(positions.values())].astype(np.float64)
-    for axis in set(positions) - set(distribution_axes(trace, choice)):
+    for axis in [axis for axis in positions if axis not in distribution_axes(trace, choice)]:  # in a fixed order
         cells = cell_counts(weight, axis)
         weights = weights * (cells / cells.sum())[positions[axis]]
     return weights / (distribution_mass(trace, choice) or 1.0)
