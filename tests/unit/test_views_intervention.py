@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
+import vl_convert
 
 from tests.unit.test_views_questions import DRAW, KEYS, LABELS, grid, rows
 from triattn_core.scenes import intervene_text
@@ -33,6 +36,16 @@ def test_units_say_what_flips_and_which_are_chosen():
     table = pd.DataFrame({"unit": ["u 1", "u 2"], "change": [-1.25, 0.5], "flips": [True, False]})
     data = pd.DataFrame(rows(intervention.unit_bars(table, ["x", "y"], ["u 2"]).to_dict()))
     assert data["said"].tolist() == ["−1.25 flips", "+0.50"] and data["chosen"].tolist() == [False, True]
+
+
+def test_the_number_of_the_first_unit_is_beside_the_axis_and_the_last_within_the_figure():
+    """Of 60 units a bar is narrower than its number."""
+    change = [0.09, *[0.001] * 58, 0.088]
+    table = pd.DataFrame({"unit": [f"u {i}" for i in range(60)], "change": change, "flips": False})
+    svg = vl_convert.vegalite_to_svg(intervention.unit_bars(table, table.unit.tolist(), [], width=900).to_json())
+    centers = {said: float(x) for x, said in re.findall(r'translate\(([\d.]+),[\d.]+\)"[^>]*>([+][\d.]+)</text>', svg)}
+    half = len("+0.090") * 5.5 / 2
+    assert half <= centers["+0.090"] and centers["+0.088"] <= 900 - half
 
 
 def test_how_far_attention_moved_has_two_figures_of_the_largest_and_no_sign():
@@ -94,8 +107,9 @@ def test_labels_lean_where_there_is_no_room_and_the_lesser_of_two_neighbours_has
     assert lean(["a"] * 67, 1474) == -45
     table = pd.DataFrame({"unit": list("abcd"), "change": [0.5, 0.9, -0.7, 0.8], "flips": [False, False, False, True]})
     drawn = rows(intervention.unit_bars(table, list("wxyz"), []).to_dict())
-    # “+0.50” stands one bar from “+0.90”; “+0.80 flips” two; the longest of each side has all the room.
-    assert [round(row["room"], 3) for row in drawn] == [round(2 / 11, 3), 4, 4, round(4 / 17, 3)]
+    # “+0.50” stands one bar from “+0.90”; “+0.80 flips”, which ends at the edge, begins less than two from it; the
+    # longest of each side has all the room.
+    assert [round(row["room"], 3) for row in drawn] == [round(2 / 11, 3), 4, 4, round(2.5 / 14, 3)]
 
 
 def test_among_several_answers_there_is_no_line_at_zero():

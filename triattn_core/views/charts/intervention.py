@@ -116,10 +116,13 @@ def _bar_numbers(base: alt.Chart, rows: pd.DataFrame, colour: str) -> list[alt.C
     """The numbers above bars that point up, and below those that point down.
 
     How wide the page really is, the browser knows.  Where numbers would run together they are smaller, and the lesser
-    of two neighbours has none: its bar and the table say it.
+    of two neighbours has none: its bar and the table say it.  The first and the last stand beside the axis and the
+    edge, not on them.
     """
     free = f"width / {len(rows)}"
+    half, center = f"{NUMBER / 2} * length(datum.said) + 3", f"{free} * (datum.key + 0.5)"
     fits: dict[str, Any] = {
+        "dx": alt.expr(f"max(0, {half} - {center}) - max(0, {half} - (width - {center}))"),
         "fontSize": alt.expr(f"{free} * {rows.room.min():.4g} < {NUMBER} ? 10 : 11"),
         "opacity": alt.expr(f"{free} * datum.room < {SMALL} ? 0 : 1"),
     }
@@ -153,13 +156,15 @@ def _bars(table: pd.DataFrame, measure: str) -> pd.DataFrame:
 
 def _room(rows: pd.DataFrame) -> list[float]:
     """How far the number of each bar is from that of the nearest longer one on its side, in bars for each character
-    of both."""
+    of both; one at an end of the figure is moved inwards, which leaves less."""
     sizes, lengths = rows.value.abs().tolist(), rows.said.map(len).tolist()
     sides = (rows.value < 0).tolist()
-    room = [float(len(rows))] * len(rows)
+    room, last = [float(len(rows))] * len(rows), len(rows) - 1
     for i, j in permutations(range(len(rows)), 2):
         if sides[i] == sides[j] and lengths[i] and lengths[j] and (sizes[j], -j) > (sizes[i], -i):
             room[i] = min(room[i], 2 * abs(i - j) / (lengths[i] + lengths[j] + 1))
+            for inner, outer, bars in ((max(i, j), min(i, j), max(i, j)), (min(i, j), max(i, j), last - min(i, j))):
+                room[i] = min(room[i], (bars + 0.5) / (lengths[outer] + lengths[inner] / 2 + 0.5))
     return room
 
 
