@@ -1,5 +1,6 @@
 // Finds text that is cut off, lies outside of the window or of its card, or overlaps other text; cells and figures
-// outside of the window; numbers on their side; and a page that is wider than its window.
+// outside of the window; numbers on their side; lists that scroll without a sign of it; and a page that is wider than
+// its window.
 // Runs in a page before its own scripts, after canvas_texts.js, which notes the text on canvases.
 
 (() => {
@@ -176,6 +177,19 @@
     }
   };
 
+  /** The elements that scroll down and show no sign of it: no edge that fades, no bar that is always there. */
+  const lists = function* (under) {
+    for (const element of every(under)) {
+      if (element.shadowRoot) yield* lists(element.shadowRoot);
+      const { overflowY, maskImage, backgroundAttachment } = getComputedStyle(element);
+      const scrolls = (overflowY === "auto" || overflowY === "scroll") && element.scrollHeight > element.clientHeight + SLACK;
+      const edge = element.getBoundingClientRect();
+      const fades = /rgba\(0, 0, 0, 0\)/.test(maskImage) || /local/.test(backgroundAttachment);
+      const hasBar = edge.width - element.clientWidth > SLACK && getComputedStyle(element).scrollbarGutter === "auto";
+      if (scrolls && !fades && !hasBar && element.localName !== "textarea") yield element;
+    }
+  };
+
   /** Faults as lines.  skipped: a selector of what is left out. */
   window.layoutFaults = (skipped) => {
     const isChecked = (element) => {
@@ -192,6 +206,7 @@
       const words = element.innerText || element.getAttribute("aria-label") || element.closest("[aria-label]")?.ariaLabel;
       if (why) faults.add(`${element.localName} ${why}: ${say(words || element.parentElement.className)}`);
     }
+    for (const list of lists(main)) if (isChecked(list) && isSeen(list)) faults.add(`goes on below its edge unseen: ${say(list.innerText)}`);
     const kept = [];
     for (const text of all) {
       const box = bounds(text.quad);

@@ -108,6 +108,13 @@ def test_every_form_of_a_page(sheet, app, where, task):
     assert not problems, problems
 
 
+def test_results_between_the_widths(sheet, app):
+    """Its tables give way in steps."""
+    open_at(sheet, (app, "results"), 1000)
+    problems = at_all_widths(sheet, (1000, 961, 930))
+    assert not problems, problems
+
+
 @pytest.mark.parametrize("texts", PAIRS)
 @pytest.mark.parametrize("where", ["cube", "side_by_side", "intervene", "attribute", "context", "coin"])
 def test_long_texts(sheet, app, where, texts):
@@ -137,6 +144,7 @@ BROKEN = {
     "number on its side": '<svg width="60" height="60"><text transform="rotate(-90 30 30)" y="30">+0.04</text></svg>',
     "field too low": '<textarea style="width: 60px; height: 20px">a sentence that is too long for its field</textarea>',
     "field too narrow": '<input style="width: 60px" value="a sentence that is too long for its field">',
+    "goes on below its edge unseen": '<div style="height: 40px; overflow-y: auto">one<br>two<br>three<br>four</div>',
     "cut at the edge of what scrolls": '<div style="width: 70px; overflow: auto; white-space: nowrap">a sentence</div>',
 }
 
@@ -150,8 +158,10 @@ def test_a_fault_is_found(sheet, kind):
     assert [fault.split(":")[0].rstrip(" .0123456789") for fault in faults(sheet)] == [kind]
 
 
-def test_a_fault_below_the_edge_of_the_window_is_found(sheet):
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_fault_below_the_edge_of_the_window_is_found(sheet, scheme):
     """The page scrolls within elements that are as high as the window and cut what is outside of them."""
+    sheet.emulate_media(color_scheme=scheme)
     sheet.set_viewport_size({"width": 800, "height": 600})
     sheet.goto("about:blank")
     app = '<body><div data-testid="stApp" style="height: 500px; overflow: hidden">{}</div></body>'

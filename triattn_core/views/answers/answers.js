@@ -46,6 +46,12 @@ function pressOption(root, at) {
   }
 }
 
+/** Marks where a list goes on beyond its edges, for the style sheet. */
+function markRest(box) {
+  box.classList.toggle("above", box.scrollTop > 2);
+  box.classList.toggle("below", box.scrollTop + box.clientHeight < box.scrollHeight - 2);
+}
+
 /** Scrolls both lists to where they were, else to what is read and to what is chosen. */
 function scrollBoxes(outer, payload, kept) {
   const begins = !payload.chat && payload.texts[0].begins > 0;
@@ -57,10 +63,13 @@ function scrollBoxes(outer, payload, kept) {
     box.scrollTop = kept.scrolled[name] ?? first;
     box.addEventListener("scroll", () => {
       kept.scrolled[name] = box.scrollTop;
+      markRest(box);
     });
+    new ResizeObserver(() => markRest(box)).observe(box);
   }
   const row = outer.querySelector('[aria-pressed="true"]');
   if (row && kept.scrolled.options === undefined) {
     row.closest("[data-scroll]").scrollTop = Math.max(0, row.offsetTop - ABOVE_CHOSEN);
   }
+  outer.querySelectorAll("[data-scroll]").forEach(markRest);
 }
