@@ -37,16 +37,15 @@ def section() -> list[Callable[[], None]]:
         fills = [_wide(*ready[0], entries_by_name, FIRST_ROWS)]
         on_natural_text = st.empty()
         fills.append(lambda: _compare_on_natural_text(on_natural_text))
-        for start in range(1, len(ready), COLUMNS):
-            row = ready[start : start + COLUMNS]
-            if len(row) == 1:
-                fills.append(_wide(*row[0], entries_by_name, ROWS))
-                continue
-            for (name, study), column in zip(row, st.columns(COLUMNS, gap="medium")):
-                column.html(_question(study))
-                slot = _slot(study, column, ROWS)
-                _finding(name, study, column)
-                fills.append(lambda name=name, study=study, slot=slot: _fill(name, study, slot, entries_by_name, ROWS))
+        last = len(ready) - (len(ready) % COLUMNS == 2)  # one that is left over has a row of its own
+        columns = st.columns(COLUMNS, gap="medium") if last > 1 else []
+        for i, (name, study) in enumerate(ready[1:last]):
+            column = columns[i % COLUMNS]
+            column.html(_question(study))
+            slot = _slot(study, column, ROWS)
+            _finding(name, study, column)
+            fills.append(lambda name=name, study=study, slot=slot: _fill(name, study, slot, entries_by_name, ROWS))
+        fills.extend(_wide(*study, entries_by_name, ROWS) for study in ready[last:])
     return fills
 
 

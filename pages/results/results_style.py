@@ -35,6 +35,7 @@ CSS = """
 .t-key.ours {background: var(--t-muted)}
 .t-beside.t-order td {vertical-align: baseline; height: auto; padding-top: 4px; padding-bottom: 4px}
 .t-beside.t-order .say {text-align: left; padding-left: 30px; font-size: 13px; white-space: normal; width: 27%}
+.t-scroll:has(> .t-beside) {overflow: auto hidden}
 .t-know {display: grid; grid-template-columns: minmax(92px, max-content) 1fr; gap: 5px 18px; font-size: 13.5px;
   line-height: 1.45; margin: 4px 0}
 .t-know b {font-weight: 600} .t-know span {color: var(--t-muted)} .t-know a {color: var(--t-accent)}
@@ -42,8 +43,13 @@ CSS = """
   .t-beside .t-strip, .t-beside tr.t-group td.t-strip {min-width: 130px; padding-left: 18px}
   .t-beside .n {padding-left: 8px; min-width: 0}
 }
-@media (max-width: 900px) {
-  .t-beside {font-size: 13px} .t-beside .t-strip, .t-beside tr.t-group td.t-strip {display: none}
+@media (max-width: 1023px) {
+  .t-beside {font-size: 13px} .t-beside .n {padding-left: 5px}
+  .t-beside .first, .t-beside th.t-over {padding-left: 12px}
+  .t-beside .s {min-width: 0; font-size: 11px; padding-left: 3px}
+}
+@media (max-width: 960px) {
+  .t-beside .t-strip, .t-beside tr.t-group td.t-strip {display: none}
   .t-beside .n, .t-beside .r {padding-left: 8px; min-width: 0}
   .t-beside .first, .t-beside th.t-over {padding-left: 14px}
   .t-beside .s {min-width: 0; font-size: 11px; padding-left: 3px}

@@ -53,6 +53,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
   outline: 1px solid var(--t-accent); border-color: var(--t-accent)}
 .stApp :is(main, [data-testid="stDataFrameResizable"]):focus-visible {outline-offset: -2px}
 [data-testid="stElementToolbar"]:focus-within {opacity: 1}
+.st-key-maps [data-testid="stElementToolbar"] {top: auto !important; bottom: -14px}
 [data-testid="stDataFrameResizable"]:has(canvas:focus) {outline: 2px solid var(--t-accent); outline-offset: -2px}
 [data-testid="stAlertContainer"] {padding: 6px 12px; min-height: 0}
 [data-testid="stStatusWidgetRunningIcon"] {display: none}
@@ -114,6 +115,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-big span {font-size: 13px; line-height: 1.4}
 .t-maps {display: flex; flex-wrap: wrap; gap: 8px 18px; align-items: flex-end}
 .t-maps figure {margin: 0; flex: 1 1 190px; min-width: 0; max-width: 380px; padding-right: 42px}
+.t-maps.t-uneven {align-items: flex-start}
 .t-maps figcaption {font-weight: 600; font-size: 13px; line-height: 1.35}
 .t-maps table {border-collapse: separate; border-spacing: 1px; table-layout: fixed; width: 100%; font-size: 11.5px}
 .t-maps th {font-weight: 400; color: var(--t-muted); padding: 0; border: 0; line-height: 1; text-align: right;
@@ -125,6 +127,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-maps thead th {height: 50px; vertical-align: bottom; overflow: visible; text-align: left}
 .t-maps thead span {display: inline-block; position: relative; left: 50%; bottom: 3px; transform: rotate(-40deg);
   transform-origin: 0 100%}
+.t-maps .t-dense {padding-right: 8px}
 .t-maps .t-dense thead span {transform: rotate(-90deg); bottom: 0; left: calc(50% + 5px); font-size: 10.5px}
 .t-study {font-size: 16px; font-weight: 600; margin: 6px 0 4px; padding: 0}
 .t-study-input {font-size: 14px; line-height: 1.4; margin: 0 0 6px; color: var(--t-muted)}

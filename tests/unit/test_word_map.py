@@ -47,6 +47,14 @@ def test_words_stand_beside_rows_and_above_columns():
     assert wide.find("table/thead") is None
 
 
+def test_rows_of_all_maps_are_as_high():
+    heights = [
+        {row.get("style") for row in figure.findall("table/tbody/tr")}
+        for figure in figures(weights(), weights().isel(query=[0]))
+    ]
+    assert heights == [{"height:28.7px"}] * 2
+
+
 def test_true_cells_are_outlined():
     (figure,) = figures(weights().assign_attrs({TRUE_CELLS: [(1, 3)]}))
     marks = [cell.get("class") for cell in figure.findall("table/tbody/tr/td")]

@@ -21,14 +21,17 @@ PRINTED = 0.1  # the least weight that is printed in its cell
 def maps(arrays: Mapping[str, xr.DataArray], height: int, theme: str = "light", numbers: bool = False) -> str:
     """HTML of weights [query, key] beside each other on one scale, queries down, under their titles.
 
-    height: pixels of all rows together.  A cell tells its words and its weight on hover, with `numbers` the large ones
-    in print; those in the attribute `TRUE_CELLS` are outlined.  Words are those of the coordinates `*_token`.
+    height: pixels of all rows of the longest map; those of the others are as high.  A cell tells its words and its
+    weight on hover, with `numbers` the large ones in print; those in the attribute `TRUE_CELLS` are outlined.  Words
+    are those of the coordinates `*_token`.
     """
     arrays = {title: array.transpose("query", "key") for title, array in arrays.items()}
     values = [array.values.ravel() for array in arrays.values()]
     scale = LogScale.fit(np.concatenate(values), next(iter(arrays.values())).sizes["key"])
-    figures = (_map(title, array, scale, height, theme, numbers) for title, array in arrays.items())
-    return f'<div class="t-maps">{"".join(figures)}</div>'
+    counts = {array.sizes["query"] for array in arrays.values()}
+    row_height = (height - SPACING * (max(counts) + 1)) / max(counts)
+    figures = (_map(title, array, scale, row_height, theme, numbers) for title, array in arrays.items())
+    return f'<div class="t-maps{" t-uneven" * (len(counts) > 1)}">{"".join(figures)}</div>'
 
 
 def legend(theme: str = "light") -> str:
@@ -46,11 +49,10 @@ def words(array: xr.DataArray, axis: str) -> list[str]:
     return [str(i + 1) for i in range(array.sizes[axis])]
 
 
-def _map(title: str, array: xr.DataArray, scale: LogScale, height: int, theme: str, numbers: bool) -> str:
+def _map(title: str, array: xr.DataArray, scale: LogScale, row_height: float, theme: str, numbers: bool) -> str:
     down, across = words(array, "query"), words(array, "key")
     levels = scale.levels(array.values)
     colours = ramp(SEQUENTIAL[theme], scale.steps)[levels]
-    row_height = (height - SPACING * (len(down) + 1)) / len(down)
     true = {tuple(cell) for cell in array.attrs.get(TRUE_CELLS, ())}
     head = "".join(f'<th scope="col"><span>{escape(word)}</span></th>' for word in across)
     head = f"<thead><tr><td></td>{head}</tr></thead>" if len(across) <= NAMED else ""
