@@ -39,10 +39,9 @@ if not entries:
     st.stop()
 if row is not None:
     with report_errors(stop=False):
-        slot = st.container()  # above the maps, once they are there
         now = change.Answered(row, model_maps.maps(shown_entries, task, row))
         if (before := change.previous_answer(task, now)) is not None:
-            slot.html(f"<p>{escape(change.describe(before, now, task))}</p>")
+            st.html(f"<p>{escape(change.describe(before, now, task))}</p>")
         legend = truth_map.legend("dark" if style.dark() else "light")
         st.html(f'<p class="t-note">{legend}</p><p class="t-note">{CELLS}</p>')
         fresh_rows.trial(shown_entries, task)

@@ -62,7 +62,7 @@ def figure(
         alt.Tooltip("true:N", title="carries the answer"),
     ]
     base = alt.Chart(rows).encode(x, y, tooltip=tips)
-    grid = alt.Chart(_frame(len(keys), len(context))).encode(x, y)
+    grid = alt.Chart(_frame(len(keys), len(context))).encode(x, y, tooltip=alt.value(None))
     layers = [
         grid.mark_rect(fill=palette["faint"], stroke=palette["page"], strokeWidth=2, opacity=0.6),
         base.mark_rect(stroke=palette["page"], strokeWidth=2).encode(colour),
