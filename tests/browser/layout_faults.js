@@ -206,7 +206,13 @@
       const words = element.innerText || element.getAttribute("aria-label") || element.closest("[aria-label]")?.ariaLabel;
       if (why) faults.add(`${element.localName} ${why}: ${say(words || element.parentElement.className)}`);
     }
-    for (const list of lists(main)) if (isChecked(list) && isSeen(list)) faults.add(`goes on below its edge unseen: ${say(list.innerText)}`);
+    const holds = (list, element) => { for (let one = element; one; one = parentOf(one)) if (one === list) return true; return false; };
+    for (const list of lists(main)) {
+      if (!isChecked(list) || !isSeen(list)) continue;
+      const edge = list.getBoundingClientRect();
+      const hidden = all.find(({ quad, element }) => bounds(quad).bottom > edge.bottom + SLACK && holds(list, element));
+      if (hidden) faults.add(`goes on below its edge unseen: ${say(hidden.words)}`);
+    }
     const kept = [];
     for (const text of all) {
       const box = bounds(text.quad);
