@@ -51,9 +51,9 @@ with answer_place:
     pair_input.prediction(by_ablation[settings.off], [f"whole model: {label}"] if settings.off else [])
 pair = canvas_component.key("coin", *unablated.trace.texts.values(), *grouping.parts)
 with report_errors():
-    page = PageScene.build("coin", [entry], example, settings, pair, settings.way)
+    page = PageScene.build("coin", [entry], example, settings, pair, settings.direction)
 with tail:
     without = f"-without-{switch(settings.off).replace(' ', '-')}" if settings.off else ""
-    page.save_menus(f"coin-{settings.way.replace('_', '-')}{without}{token_grouping.ending(grouping)}")
-both_ways.explore(page, pair, settings.way)
+    page.save_menus(f"coin-{settings.direction.replace('_', '-')}{without}{token_grouping.ending(grouping)}")
+both_ways.explore(page, pair, settings.direction)
 figures.numbers("All pairs of all blocks as numbers", lambda: page.scene.table, "numbers")

@@ -26,4 +26,4 @@ def pick(parts: Iterable[str]) -> Settings:
     grouping = token_grouping.controls((token_grouping.COIN,), hide=False, note=GATE)
     with before:
         gate = GATES[0] if grouping.folds else url_state.segments("Gate", GATES, "gate")
-    return Settings(way=direction, off=ablated, features=gate == GATES[1], **token_grouping.of_texts(grouping))
+    return Settings(direction=direction, off=ablated, features=gate == GATES[1], **token_grouping.of_texts(grouping))

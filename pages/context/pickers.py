@@ -25,7 +25,9 @@ def pick(question: page_setup.PageQuestion) -> Settings:
     layer = url_state.segments("Layer", layers, "layer", first[0] - 1)
     head = url_state.pick("Head", heads, "head", first[1] - 1, width=84)
     head_order = url_state.segments("Heads by", ["number", "context"], "by")
-    return Settings(way=direction, layer=layer, head=head, by=head_order, option=page_setup.option_number(question))
+    return Settings(
+        direction=direction, layer=layer, head=head, by=head_order, option=page_setup.option_number(question)
+    )
 
 
 def pick_token(words: Sequence[str], first: int) -> int:

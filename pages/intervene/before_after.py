@@ -25,7 +25,7 @@ def pick_map(question: page_setup.PageQuestion, settings: Settings) -> Settings:
         layer = url_state.segments("Layer", list(range(1, int(model.get("layers", 2)) + 1)), "layer")
         head = url_state.pick("Head", ["mean", *range(1, int(model.get("heads", 12)) + 1)], "head", width=84)
     option = None if question.option is None else question.option + 1
-    updates = {"way": direction, "layer": layer, "head": None if head == "mean" else head, "option": option}
+    updates = {"direction": direction, "layer": layer, "head": None if head == "mean" else head, "option": option}
     return settings.model_copy(update=updates)
 
 

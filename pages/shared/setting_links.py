@@ -12,10 +12,16 @@ from pages.shared import models, task_picker
 from pages.shared.errors import notice
 from triattn_core.errors import ConfigError
 from triattn_core.scenes.links import ALIASES, SITE, write_link
-from triattn_core.scenes.settings import ViewSettings, Way, validate_settings
+from triattn_core.scenes.settings import RENAMED, Unit, ViewSettings, current_name, validate_settings
 
-OWN = ("site", *dict.fromkeys(ALIASES.values()))  # settings that the widget of a page calls otherwise
+OWN = (
+    "site",
+    "direction",
+    *RENAMED,
+    *dict.fromkeys(ALIASES.values()),
+)  # settings that the widget of a page calls otherwise
 TEXTS = ("passage", "question")
+DIRECTIONS = ("a_over_b", "b_over_a")
 
 
 def redirect_setting_names(page: StreamlitPage) -> None:
@@ -32,7 +38,10 @@ def redirect_setting_names(page: StreamlitPage) -> None:
     if kind is None or not (own_names := [name for name in OWN if name in st.query_params and _is_setting(name, kind)]):
         return
     task = _task()
-    pairs = [f"{name}={st.query_params[name]}" for name in {*kind.model_fields, *ALIASES, *SITE} & set(st.query_params)]
+    pairs = [
+        f"{name}={st.query_params[name]}"
+        for name in {*kind.model_fields, *RENAMED, *ALIASES, *SITE} & set(st.query_params)
+    ]
     link = {name: st.query_params.get_all(name) for name in st.query_params if name not in own_names}
     try:
         link |= write_link(validate_settings(kind, cli_settings.read(kind, pairs, task), "The link"), task)
@@ -41,7 +50,7 @@ def redirect_setting_names(page: StreamlitPage) -> None:
         for name in own_names:
             del st.query_params[name]
         return
-    if not set(own_names) & set(link):  # else it would lead to itself
+    if all(link.get(name) != st.query_params[name] for name in own_names):  # else it would lead to itself
         st.switch_page(page, query_params=link)
 
 
@@ -68,9 +77,13 @@ def _is_setting(name: str, kind: type[ViewSettings]) -> bool:
     """Whether a page takes it as a setting of another name: Similarity also has the texts `passage` and `question`,
     and a cell of several axes has one name in both."""
     text = st.query_params[name]
+    if name in RENAMED:
+        return current_name(kind, name) != name
+    if name == "direction":  # of the page by what its sides are called, of a setting as in the names of sites
+        return name in kind.model_fields and text in DIRECTIONS
     if name not in kind.model_fields or (name == "cell" and not text.isdecimal()):
         return False
-    return name not in TEXTS or text in get_args(Way)
+    return name not in TEXTS or text in get_args(Unit)
 
 
 def _task() -> str:

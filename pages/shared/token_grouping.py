@@ -107,7 +107,7 @@ def missing(texts: Mapping[str, str], reading: TokenGrouping) -> None:
 
 def of_texts(reading: TokenGrouping) -> dict:
     """The choices of TEXT as settings of a case card."""
-    return {"read": dict(reading.units)["query"], "phrases": reading.phrases}
+    return {"tokens": dict(reading.units)["query"], "phrases": reading.phrases}
 
 
 def ending(reading: TokenGrouping) -> str:

@@ -38,7 +38,7 @@ NO_SETTINGS = {"a", "b", "a2", "b2", "text", "passage", "question", "task", "che
 CHARTS = {
     "context": (
         {**PAIR, "layer": "2", "head": "2", "direction": "B over A", "by": "context", "at": "9  movie"},
-        {"layer": 2, "head": 2, "way": "b_over_a", "by": "context", "cell": (9,)},
+        {"layer": 2, "head": 2, "direction": "b_over_a", "by": "context", "cell": (9,)},
     ),
     "intervene": (
         {**PAIR, "how": "mask", "units": ["token 2", "token 5"], "layer": "2", "null": "shuffled", "draws": "20"},

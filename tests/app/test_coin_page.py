@@ -128,3 +128,13 @@ def test_its_checkpoints_lead_here() -> None:
     app = sound(opened("checkpoints", checkpoint="lcqmc-coin"))
     links = [link.proto for link in app.get("page_link")]
     assert any(link.label == "Open in COIN" and "checkpoint=lcqmc-coin" in link.query_string for link in links)
+
+
+@pytest.mark.parametrize(
+    "names", [{"direction": "b_over_a", "tokens": "phrases"}, {"way": "b_over_a", "read": "phrases"}]
+)
+def test_a_link_with_names_of_settings_opens_what_its_own_names_open(names: dict[str, str]) -> None:
+    first = sound(opened("coin", **names))
+    second = sound(opened("coin", direction="B over A", **{"tokens-as": "phrases"}))
+    plain = sound(opened("coin"))
+    assert figure(first) == figure(second) != figure(plain) and not first.info

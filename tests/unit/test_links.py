@@ -51,10 +51,10 @@ LINKS = {
     "mtsa": (
         {"of": "hypothesis", "layer": "1", "heads": "all 3", "tokens-as": "words"},
         "inference",
-        {"layer": "hypothesis/layer.0", "heads": (1, 2, 3), "features": False, "read": "words"},
+        {"layer": "hypothesis/layer.0", "heads": (1, 2, 3), "features": False, "tokens": "words"},
     ),
     "coin": ({"off": "block 2", "gate": "per feature"}, "pairs", {"off": "layer.1", "features": True}),
-    "context": ({"at": "3  U.S.", "direction": "B over A"}, "pairs", {"cell": (3,), "way": "b_over_a"}),
+    "context": ({"at": "3  U.S.", "direction": "B over A"}, "pairs", {"cell": (3,), "direction": "b_over_a"}),
     "similarity": (
         {"scale": "shared", "part": "the answer", "passage-as": "sentences", "question-as": "words"},
         "questions",

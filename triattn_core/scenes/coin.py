@@ -22,7 +22,7 @@ class Settings(TextSettings):
     """off: `layer.0`, …, `context`, or "" for nothing.  features: the gate feature by feature, else its mean.
     cell: positions of query and key, block, feature, and of each sentence the token that these look at in their own."""
 
-    way: Literal["a_over_b", "b_over_a"] = "a_over_b"
+    direction: Literal["a_over_b", "b_over_a"] = "a_over_b"
     off: str = ""
     features: bool = False
 
@@ -35,14 +35,14 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
     by_ablation = {ablation: models.read(explanation, settings.grouping()) for ablation, explanation in by_part.items()}
     unablated, trace, unread = by_ablation[""], by_ablation[settings.off].trace, by_part[settings.off].trace
     label = unablated.prediction.labels[unablated.prediction.best]
-    orders = feature_orders(unablated.trace, settings.way) if settings.features else ()
-    arguments = (unablated.trace, trace, settings.way, answers(by_ablation), label, orders)
+    orders = feature_orders(unablated.trace, settings.direction) if settings.features else ()
+    arguments = (unablated.trace, trace, settings.direction, answers(by_ablation), label, orders)
     canvas = coin.figure(*arguments, None, unread)
     cell = scene.valid_cell(settings.cell, canvas.extents, canvas.cell)
     return Scene(
         settings=settings.model_copy(update={"cell": cell}),
         draw=lambda: {"coin": coin.figure(*arguments, cell, unread)},
-        tabulate=lambda: table(trace, settings.way),
+        tabulate=lambda: table(trace, settings.direction),
         trace=trace,
         explanations=(by_ablation[settings.off],),
         screen=canvas,

@@ -34,7 +34,7 @@ class Settings(CellSettings):
     """layer, head: from 1; None is what context redirects most.  by: heads by number, or by what context redirects.
     option: of a task that chooses among texts, from 1.  cell: position of the context token of the residual."""
 
-    way: Literal["a_over_b", "b_over_a"] = "a_over_b"
+    direction: Literal["a_over_b", "b_over_a"] = "a_over_b"
     layer: int | None = Field(None, ge=1)
     head: int | None = Field(None, ge=1)
     by: Literal["number", "context"] = "number"
@@ -128,7 +128,7 @@ class HeadParts:
 
     def charts(self) -> dict[str, Chart]:
         """The figures of the page, as they are exported."""
-        name, direction = self.explanation.entry.name, self.settings.way.replace("_", " ")
+        name, direction = self.explanation.entry.name, self.settings.direction.replace("_", " ")
         texts, residual = scene.input_line(self.explanation), self.chosen
         place = f"{name}, {direction}, layer {self.settings.layer}, head {self.settings.head}{texts}"
         every, redirected = self.bars(named=True), self.bars(only=STRONG, named=True)
@@ -156,10 +156,10 @@ class ContextScene(Scene):
 def build(models: Models, entries: Sequence[Entry], example: Any, settings: Settings) -> ContextScene:
     """The scene.  Raises TraceError where the checkpoint has no cube, ConfigError for no such layer or head."""
     question = Question.put(models, entries[0], example, settings.option and settings.option - 1)
-    shares, first = direction_shares(question, settings.way), most_redirecting(question, settings.way)
+    shares, first = direction_shares(question, settings.direction), most_redirecting(question, settings.direction)
     layer, head = settings.layer or first[0], settings.head or first[1]
     head_row(shares, layer - 1, head - 1)
-    part, bits = three_way(question, f"layer.{layer - 1}/{settings.way}", head - 1)
+    part, bits = three_way(question, f"layer.{layer - 1}/{settings.direction}", head - 1)
     cell = scene.valid_cell(settings.cell, [range(part.sizes["context"])], (anova_text.strongest(part),))
     option = None if question.option is None else question.option + 1
     resolved = settings.model_copy(update={"layer": layer, "head": head, "cell": cell, "option": option})

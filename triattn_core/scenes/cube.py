@@ -11,7 +11,7 @@ from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes import scene
 from triattn_core.scenes.runner import Models
 from triattn_core.scenes.scene import Scene
-from triattn_core.scenes.settings import HidingSettings, Way
+from triattn_core.scenes.settings import HidingSettings, Unit
 from triattn_core.trace.token_grouping import TokenGrouping
 from triattn_core.views import cube
 from triattn_core.views.lib.strongest import strongest
@@ -23,9 +23,9 @@ class Settings(HidingSettings):
 
     site: str = "layer.0/a_over_b/weight"
     head: int | None = Field(None, ge=1)
-    query: Way = "tokens"
-    key: Way = "tokens"
-    context: Way | Literal["turns"] = "tokens"
+    query: Unit = "tokens"
+    key: Unit = "tokens"
+    context: Unit | Literal["turns"] = "tokens"
     option: int | None = Field(None, ge=1)
 
     def grouping(self) -> TokenGrouping:

@@ -36,9 +36,9 @@ class Settings(ViewSettings):
     is the one that tells most alone, where each is asked alone, else the first.
 
     text: of replace, empty is [MASK].  order: of reorder; shuffle: its seed.  other: of swap the other example's row.
-    way, layer, head: of the maps, from 1; None is the mean of heads.  random: choices of as many units, drawn from
-    `seed`; 0 leaves them out.  null: what attention becomes in `draws` draws from `seed`, along an axis; None leaves
-    them out, for each draw asks the model again.  option: of a task that chooses among texts, from 1.
+    direction, layer, head: of the maps, from 1; None is the mean of heads.  random: choices of as many units, drawn
+    from `seed`; 0 leaves them out.  null: what attention becomes in `draws` draws from `seed`, along an axis; None
+    leaves them out, for each draw asks the model again.  option: of a task that chooses among texts, from 1.
     """
 
     how: Literal["remove", "mask", "replace", "reorder", "swap"] = "remove"
@@ -48,7 +48,7 @@ class Settings(ViewSettings):
     order: Literal["chosen first", "chosen last", "reversed", "shuffled"] = "chosen first"
     shuffle: int = 1
     other: dict[str, Any] | None = None
-    way: Literal["a_over_b", "b_over_a"] = "a_over_b"
+    direction: Literal["a_over_b", "b_over_a"] = "a_over_b"
     layer: int = Field(1, ge=1)
     head: int | None = Field(None, ge=1)
     random: int = Field(DRAWS, ge=0)
@@ -112,7 +112,7 @@ class Intervention:
     @property
     def site(self) -> str:
         """Whose maps are drawn.  Raises TraceError where there is no such layer."""
-        return f"layer.{self.settings.layer - 1}/{self.settings.way}/weight"
+        return f"layer.{self.settings.layer - 1}/{self.settings.direction}/weight"
 
     @property
     def before(self) -> tuple[xr.DataArray, tuple]:

@@ -47,7 +47,7 @@ def panels(
     question, settings = parts.question, parts.settings
     caption, texts = f"{question.entry.name}, {parts.spec.operation}", scene.input_line(question.explanation)
     head = "mean of heads" if settings.head is None else f"head {settings.head}"
-    place = f"{caption}, {settings.way.replace('_', ' ')}, layer {settings.layer}, {head}{texts}"
+    place = f"{caption}, {settings.direction.replace('_', ' ')}, layer {settings.layer}, {head}{texts}"
     before, after, labels, sentence = parts.maps
     by_name = {
         "maps": ReportPanel(

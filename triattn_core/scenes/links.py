@@ -10,17 +10,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from triattn_core.errors import ConfigError
-from triattn_core.scenes.settings import ViewSettings
+from triattn_core.scenes.settings import ViewSettings, current_name
 from triattn_core.tasks import CHOICES
 from triattn_core.views.coin.blocks import switch
 
 ALIASES: Mapping[str, str] = {  # by its name in a link, the setting
     "query-as": "query",
     "key-as": "key",
-    "tokens-as": "read",
+    "tokens-as": "tokens",
     "passage-as": "passage",
     "question-as": "question",
-    "direction": "way",
     "scale": "shared",
     "gate": "features",
     "at": "cell",  # of one axis alone
@@ -53,7 +52,8 @@ def read_link(kind: type[ViewSettings], parameters: Mapping[str, str], task: str
 
     Raises ConfigError for a layer or a count of heads that is no number, and for a site that is none.
     """
-    texts, fields = dict(parameters), kind.model_fields
+    texts = {current_name(kind, name): text for name, text in parameters.items()}
+    fields = kind.model_fields
     if "at" in texts:  # "3  word"
         texts["at"] = texts["at"].partition(" ")[0]
     if "direction" in texts:
@@ -121,7 +121,7 @@ def write_link(settings: ViewSettings, task: str) -> dict[str, str]:
 
 def _text(setting: str, value: Any, task: str) -> str:
     """A value as the widget of its page has it."""
-    if setting == "way":
+    if setting == "direction":
         return next(label for label, name in directions(task).items() if name == value)
     texts: dict[str, Callable[[Any], str]] = {
         "cell": lambda cell: ".".join(map(str, cell)),

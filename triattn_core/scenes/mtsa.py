@@ -26,7 +26,7 @@ SCORES = (
 
 class Settings(TextSettings):
     """heads: from 1; None is the first of each mask.  layer: as sites begin, `premise/layer.0`; None is the first.
-    features: source2token token × feature beside each map, else its means below.  read: weights alone fold.
+    features: source2token token × feature beside each map, else its means below.  tokens: weights alone fold.
     cell: positions of query and key, map, place in the order of its features."""
 
     layer: str | None = None
@@ -50,7 +50,7 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
     """The scene of the page.  Raises TraceError where the checkpoint is no MTSA or has no such head."""
     explanation = models.explain(entries[0], example)
     if settings.quantity != "weight" and settings.grouping().folds:
-        raise ConfigError(f"mtsa: {settings.read} are read of weights alone: {SCORES}")
+        raise ConfigError(f"mtsa: {settings.tokens} are read of weights alone: {SCORES}")
     trace, layer = models.read(explanation, settings.grouping()).trace, settings.layer or first_layer(explanation.trace)
     heads_from_0 = [i - 1 for i in settings.heads] if settings.heads else head_maps.beside(trace, 0)
     orders = feature_orders(trace, layer, heads_from_0) if settings.features else None

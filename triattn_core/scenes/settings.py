@@ -11,7 +11,7 @@ from triattn_core.errors import ConfigError, choices
 from triattn_core.trace import Choice
 from triattn_core.trace.token_grouping import TokenGrouping
 
-Way = Literal["tokens", "words", "phrases", "sentences"]  # to what an axis folds
+Unit = Literal["tokens", "words", "phrases", "sentences"]  # to what an axis folds
 
 
 class ViewSettings(BaseModel):
@@ -46,12 +46,12 @@ class GroupingSettings(CellSettings):
 
 
 class TextSettings(GroupingSettings):
-    """Of texts that attend to themselves.  read: to what both axes fold."""
+    """Of texts that attend to themselves.  tokens: to what both axes fold."""
 
-    read: Literal["tokens", "words", "phrases"] = "tokens"
+    tokens: Literal["tokens", "words", "phrases"] = "tokens"
 
     def grouping(self) -> TokenGrouping:
-        return self.group_tokens(query=self.read, key=self.read)
+        return self.group_tokens(query=self.tokens, key=self.tokens)
 
 
 class HidingSettings(GroupingSettings):
@@ -66,12 +66,19 @@ class HidingSettings(GroupingSettings):
 
 
 Kind = TypeVar("Kind", bound=ViewSettings)
+RENAMED: Mapping[str, str] = {"way": "direction", "read": "tokens"}  # older names, which links and manifests may have
+
+
+def current_name(kind: type[ViewSettings], name: str) -> str:
+    """The name of a setting of these, given that or an older one; another name as it is."""
+    current = RENAMED.get(name, name)
+    return current if name not in kind.model_fields and current in kind.model_fields else name
 
 
 def validate_settings(kind: type[Kind], settings: Mapping[str, Any], where: str) -> Kind:
     """Settings that fit.  Raises ConfigError naming the first that does not."""
     try:
-        return kind.model_validate(dict(settings))
+        return kind.model_validate({current_name(kind, name): value for name, value in settings.items()})
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"])) or "settings"

@@ -16,7 +16,7 @@ from triattn_core.scenes import panels, scene, sides
 from triattn_core.scenes.panels import Comparison
 from triattn_core.scenes.runner import Models, find_entries
 from triattn_core.scenes.scene import Scene
-from triattn_core.scenes.settings import HidingSettings, Way
+from triattn_core.scenes.settings import HidingSettings, Unit
 from triattn_core.tasks import TASKS
 from triattn_core.trace.token_grouping import TokenGrouping
 from triattn_core.views import side_by_side as view
@@ -34,8 +34,8 @@ class Settings(HidingSettings):
     compare: Literal["mechanisms", "options", "inputs"] = "mechanisms"
     site: str = "layer.0/a_over_b/weight"
     head: int | None = Field(None, ge=1)
-    query: Way = "tokens"
-    key: Way = "tokens"
+    query: Unit = "tokens"
+    key: Unit = "tokens"
     difference: tuple[int, int] | None = None
     option: int | None = Field(None, ge=1)
     other: int | None = Field(None, ge=1)
