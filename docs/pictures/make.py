@@ -1,4 +1,5 @@
-"""The pictures of the README and of the gallery, taken from the running app: `python docs/pictures/make.py URL`."""
+"""The pictures of the README and of the gallery, taken from the running app: `python docs/pictures/make.py URL
+[NAME…]`."""
 
 from __future__ import annotations
 
@@ -31,14 +32,14 @@ def settle(page: Page) -> None:
     page.wait_for_timeout(2000)
 
 
-def main(url: str) -> None:
-    """Writes NAME-light.png and NAME-dark.png of every picture beside this file."""
+def main(url: str, names: list[str]) -> None:
+    """Writes NAME-light.png and NAME-dark.png of these pictures beside this file, of all without names."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         for theme in ("light", "dark"):
-            for name, address in PICTURES.items():
+            for name in names or PICTURES:
                 page = browser.new_page(viewport=SIZE, color_scheme=theme)
-                page.goto(f"{url}/{address}")
+                page.goto(f"{url}/{PICTURES[name]}")
                 settle(page)
                 image = Image.open(io.BytesIO(page.screenshot())).convert("RGB").quantize(COLOURS, dither=0)
                 image.save(Path(__file__).with_name(f"{name}-{theme}.png"), optimize=True)
@@ -47,4 +48,4 @@ def main(url: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1].rstrip("/"))
+    main(sys.argv[1].rstrip("/"), sys.argv[2:])
