@@ -38,7 +38,9 @@ def show_example_curves(page: PageScene, parts: Iterator[PageScene]) -> PageScen
         *_, page = (page, *parts)
     page.choices |= {**choices, "method": method}
     tokens = page.scene.tokens
-    draw = partial(perturbation.figure, tokens.faithfulness.curves, method=method, theme=page_setup.theme())
+    draw = partial(
+        figures.build, perturbation.figure, tokens.faithfulness.curves, method=method, theme=page_setup.theme()
+    )
     show_both_measures(draw, tokens.describe_faithfulness(method), "faithful")
     rows = tokens.faithfulness.curves.rename(columns={"draw": "random draw"})
     figures.numbers("The curves as numbers", rows, "curves-numbers")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from html import escape
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 ROWS = 20_000  # of a table in the browser
 
 
+def _name(function: FunctionType) -> str:
+    """What a cache knows a function by."""
+    return f"{function.__module__}.{function.__qualname__}"
+
+
 def show(figure: alt.TopLevelMixin | go.Figure, description: str, key: str, **options) -> Any:
     """Shows a figure with its description as alternative text.  Its menu saves PNG (Altair: SVG too); a Plotly figure
     can be saved as an offline page."""
@@ -27,6 +33,12 @@ def show(figure: alt.TopLevelMixin | go.Figure, description: str, key: str, **op
     st.plotly_chart(figure, theme=None, alt=description, key=key, config=config, **options)
     page = partial(figure.to_html, include_plotlyjs=True)
     return st.download_button("Save as a page that works offline", page, f"{key}.html", "text/html", on_click="ignore")
+
+
+@st.cache_resource(max_entries=128, show_spinner=False, hash_funcs={FunctionType: _name})
+def build(figure: Callable, *arguments: Any, **options: Any) -> Any:
+    """A figure, built once for a function and its arguments: Altair copies a layered chart dozens of times."""
+    return figure(*arguments, **options)
 
 
 def note(text: str) -> None:
