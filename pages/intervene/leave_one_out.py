@@ -26,6 +26,6 @@ def show(scene: InterveneScene, theme: str) -> None:
         panel = scene.panels[name]
         st.html(checkpoint_html.section(title, note))
         if panel.draw:
-            figures.show(panel.draw(theme=theme), panel.sentence, key)
+            figures.show(figures.draw_once(panel.draw, theme=theme), panel.sentence, key)
         figures.note(panel.sentence)
     figures.numbers("Each alone as numbers", scene.panels["alone"].rows, "alone-numbers")

@@ -36,6 +36,6 @@ def pick(question: page_setup.PageQuestion, settings: Settings) -> Settings:
 def show(scene: InterveneScene, theme: str) -> None:
     """The distribution over draws, and what it says."""
     panel = scene.panels["draws"]
-    figures.show(panel.draw(theme=theme), panel.sentence, "null-draws")
+    figures.show(figures.draw_once(panel.draw, theme=theme), panel.sentence, "null-draws")
     figures.note(panel.sentence)
     figures.numbers("Draws as numbers", panel.rows, "null-numbers")

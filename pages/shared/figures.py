@@ -41,6 +41,11 @@ def build(figure: Callable, *arguments: Any, **options: Any) -> Any:
     return figure(*arguments, **options)
 
 
+def draw_once(draw: partial, **options: Any) -> Any:
+    """See `build`, of a function some of whose arguments are given."""
+    return build(draw.func, *draw.args, **(draw.keywords | options))
+
+
 def note(text: str) -> None:
     """A sentence below a figure."""
     st.html(f'<p class="t-note">{escape(text)}</p>')

@@ -75,8 +75,9 @@ def write(file: Path, stored_key: str, prediction: Prediction, trace: AttentionT
         "coordinates": coordinates,
     }
     packed = BytesIO()
-    arrays: Mapping[str, Any] = {name: array.values for name, array in trace.sites.items()}
-    np.savez_compressed(packed, **{ABOUT: np.frombuffer(json.dumps(about).encode(), np.uint8)}, **arrays)
+    arrays: dict[str, Any] = {ABOUT: np.frombuffer(json.dumps(about).encode(), np.uint8)}
+    arrays |= {name: array.values for name, array in trace.sites.items()}
+    np.savez_compressed(packed, **arrays)
     write_whole(file, packed.getvalue())
 
 
