@@ -107,11 +107,16 @@ def test_reliance_is_the_metric_lost(world):
     assert "product_of_marginals" not in measure_attention(load("living-bi"), rows)["reliance"]
 
 
-def test_the_command_says_and_keeps_them(world, capsys):
+@pytest.mark.parametrize("option", ["--rows", "--limit"])  # the older name
+def test_only_the_first_rows_are_used(world, capsys, option):
     data = str(world / "data" / "small" / "dev.jsonl")
-    assert main(["evaluate", "living-tri", data, "--attention", "--limit", "8", "--json"]) == 0
+    assert main(["evaluate", "living-tri", data, "--attention", option, "8", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["n"] == result["attention"]["n"] == 8
+
+
+def test_the_command_says_and_keeps_them(world, capsys):
+    data = str(world / "data" / "small" / "dev.jsonl")
     file = world / "checkpoints" / "living-tri" / "metrics.json"
     file.write_text("{}", "utf-8")
     assert main(["evaluate", "living-tri", data, "--attention", "--record"]) == 0

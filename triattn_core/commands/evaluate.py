@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from triattn_core.commands import engine, evaluate_laboratory
-from triattn_core.commands.evaluate_laboratory import SET
+from triattn_core.commands.evaluate_laboratory import GENERATED, SET
 from triattn_core.commands.examples import warn_other_language
 from triattn_core.errors import DataError
 
@@ -30,13 +30,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("data", type=Path, metavar="DATA", help=text)
     text = "seed of the generated laboratory rows (default: 1)"
     parser.add_argument("--seed", type=int, default=1, metavar="N", help=text)
-    text = "number of generated laboratory rows (default: 4000)"
-    parser.add_argument("--rows", type=int, default=4000, metavar="N", help=text)
+    text = f"use the first N rows only (default: all); how many laboratory rows to generate (default: {GENERATED})"
+    parser.add_argument("--rows", "--limit", type=_count, metavar="N", help=text)
     text = "also evaluate the majority vote of the checkpoints (a tie goes to the higher mean probability)"
     parser.add_argument("--vote", action="store_true", help=text)
     text = "also measure how much predictions rely on the attention weights (more of TANs and laboratory models)"
     parser.add_argument("--attention", action="store_true", help=text)
-    parser.add_argument("--limit", type=_count, metavar="N", help="use the first N rows only (default: all)")
     text = (
         f"save the numbers for the app: those of --vote in {VOTES}.jsonl among the records (page Results), those of "
         "--attention in the metrics.json of each checkpoint"
@@ -107,8 +106,8 @@ def _judge_rows(
             first = list(islice(rows, 50))
             warn_other_language(bundles[0], first)
             rows = chain(first, rows)
-            if options.limit:
-                rows = islice(rows, options.limit)
+            if options.rows:
+                rows = islice(rows, options.rows)
             if options.exclude_overlap:
                 overlap_rows = (example for file in options.exclude_overlap for example in task.read(file))
                 rows = exclude_overlap(rows, overlap_rows)
@@ -135,7 +134,7 @@ def _judge_on_ray(bundles: Sequence[Bundle], options: argparse.Namespace) -> tup
     from triattn_core.analysis.mining import sources
 
     source = sources.file_source(options.data)
-    job = engine.run(options, partial(measures.verdicts, vote=options.vote), bundles, source, options.limit)
+    job = engine.run(options, partial(measures.verdicts, vote=options.vote), bundles, source, options.rows)
     verdicts = [list(map(tuple, json.loads(row))) for row in job.frame()["verdicts"]]
     errors = job.errors()
     for error in errors[:20]:
@@ -187,7 +186,7 @@ def with_attention_measures(bundle: Bundle, result: dict, options: argparse.Name
     from triattn_core.commands import progress_line
     from triattn_core.training.measures import attention_report, write_measures
 
-    rows = list(islice(bundle.task.read(options.data), options.limit))
+    rows = list(islice(bundle.task.read(options.data), options.rows))
     with progress_line.bar(f"attention of {bundle.name}", len(rows)) as bar:
         report = attention_report(bundle, rows, bar.update)
     if options.record:

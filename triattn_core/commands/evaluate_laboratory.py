@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from triattn_core.checkpoint.bundle import Bundle
 
 SET = "laboratory:"  # before the name of a task whose rows are generated
+GENERATED = 4000  # rows, where no number is asked for
 
 
 def run(options: argparse.Namespace) -> int:
@@ -21,16 +22,16 @@ def run(options: argparse.Namespace) -> int:
     from triattn_core.commands import progress_line
     from triattn_core.inference.laboratory import evaluate_laboratory, rows_of
 
-    if options.rows < 1 or options.vote or options.exclude_overlap:
-        raise DataError("laboratory rows: --rows from 1, and neither --vote nor leaving rows out")
-    task, reports = str(options.data).removeprefix(SET), []
+    if options.vote or options.exclude_overlap:
+        raise DataError("laboratory rows: neither --vote nor --exclude-overlap")
+    task, count, reports = str(options.data).removeprefix(SET), options.rows or GENERATED, []
     for name in options.name:
         bundle = load(name, options.device)
-        generated = rows_of(task, options.seed, options.rows, getattr(bundle.config.data, "size", None))
+        generated = rows_of(task, options.seed, count, getattr(bundle.config.data, "size", None))
         if bundle.config.task != task:
             raise DataError(f"{name} is a model of {bundle.config.task}, not of {task}")
         rows = list(generated) if options.attention else generated
-        with progress_line.bar(name, options.rows) as bar:
+        with progress_line.bar(name, count) as bar:
             result = evaluate_laboratory(bundle, rows, bar.update)
         if options.attention:
             result |= _instruments(bundle, rows, options)
