@@ -1,4 +1,4 @@
-"""How checkpoints answer many rows: their scores, who flips where, and the way to one input."""
+"""How checkpoints answer many rows: their scores, on which rows they differ, and links to single inputs."""
 
 from __future__ import annotations
 

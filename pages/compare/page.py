@@ -21,7 +21,9 @@ from pages.shared.errors import report_errors
 from triattn_core.tasks import TASKS
 from triattn_core.views import side_by_side as view
 
-LEAD = "Any two to four checkpoints of one task: how alike they answer, who flips where, and how they were trained."
+LEAD = (
+    "Any two to four checkpoints of one task: which predictions differ, and on which rows; and how they were trained."
+)
 
 head, toolbar = style.opening()
 style.say(head, "Compare", LEAD)

@@ -22,7 +22,7 @@ CSS = """
 GROUPS = (
     ("without context", ("key", "query_key"), ""),
     ("context redirects", ("key_context", "three_way"), "strong"),
-    ("which context is read, no key moves", ("context", "query_context"), ""),
+    ("context main effect and query × context", ("context", "query_context"), ""),
 )
 
 

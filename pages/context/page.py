@@ -1,4 +1,4 @@
-"""Context: does it matter?  The relevance of a cube taken apart, what no two axes explain, and a file of rows."""
+"""Context: does it matter?  A cube's relevance in orthogonal parts, its three-way interaction, and a file of rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pages.shared.page_scene import PageScene
 from triattn_core.scenes.context import REDIRECTED, STRONG
 
 WIDE = 540  # pixels of the residual: as much as its column has at least
-LEAD = "How much of a cube only context can say, which heads say it, and where: the relevance in its orthogonal parts."
+LEAD = "How much of the attention depends on context, in which heads, and where: the relevance in orthogonal parts."
 
 
 def choose_head(figure: str) -> None:
@@ -43,7 +43,7 @@ with left:
     figures.note(parts.sentence)
     figures.numbers("All heads as numbers", parts.shares, "numbers")
 with right:
-    place = f"layer {parts.settings.layer}, head {parts.settings.head}: what no two axes explain"
+    place = f"layer {parts.settings.layer}, head {parts.settings.head}: three-way interaction"
     st.html(checkpoint_html.section("Three-way residual", place))
     page.choices["cell"] = (pickers.pick_token(parts.words["context"], page.cell[0]),)
     residual = parts.residual(page.cell[0])

@@ -12,8 +12,8 @@ from triattn_core.results import efficiency
 from triattn_core.views.charts import efficiency as view
 
 PIECES = " DiSA takes long texts in pieces: its memory then grows less steeply."
-LEAP = (
-    " Bi-GRU's training leaps on a CPU where the gradient of its gates passes 32 MB (of 64 texts from 146 tokens): "
+JUMP = (
+    " Bi-GRU training time jumps on a CPU when the gradient of its gates passes 32 MB (of 64 texts from 146 tokens): "
     "torch writes such a block for each token, and above that size the C library takes each anew from the system."
 )
 FAMILIES = {"bi_lstm": "muted", "bi_gru": "muted", "multi_cnn": "bar", "hierarchical_cnn": "bar", "mtsa": "mtsa"}
@@ -28,7 +28,7 @@ def show(measured: efficiency.Measurement, run: str, pass_name: str, logarithmic
     families = {name: FAMILIES.get(block, "text") for block, name in names.items()}
     sentence = f"{pass_name.capitalize()}. {view.describe(points)}{PIECES if 'disa' in names else ''}"
     if pass_name == "training" and "bi_gru" in names and measured.machine.startswith("CPU"):
-        sentence += LEAP
+        sentence += JUMP
     with st.container(horizontal=True, gap="medium", key="panels"):  # side by side where both have room
         for column in view.PANELS:
             if chart := view.figure(points, families, column, logarithmic, page_setup.theme()):

@@ -28,12 +28,12 @@ def costs_html(measured: efficiency.Measurement, tokens: int) -> str:
 def method_html(measured: efficiency.Measurement) -> str:
     """HTML: what was measured, how, and what was left out."""
     names = efficiency.block_names(measured)
-    load = "not told" if measured.load is None else f"{measured.load:g}"
+    load = "unknown" if measured.load is None else f"{measured.load:g}"
     omissions = dict.fromkeys(f"{names[point.block]}: {point.reason}." for point in measured.points if point.reason)
     method = (
         f"One block alone on random vectors: batch {measured.batch}, {measured.width} features in, {measured.out} out, "
         f"of Hrchy-CNN 300. Time is the median of repeats, or of a pass of many seconds its only one; memory, in the "
         f"table that of training, is the {measured.memory}. Load before it: {load}. The paper's ratios (Table 1) are "
-        f"of whole networks on a GPU: times on SNLI, memory on made-up texts. {' '.join(omissions)}"
+        f"of whole networks on a GPU: times on SNLI, memory on synthetic texts. {' '.join(omissions)}"
     )
     return f'<p class="t-note">{escape(method)}</p>'

@@ -1,4 +1,4 @@
-"""Each head switched off in turn: what becomes of the accuracy over the labelled rows."""
+"""Each head ablated in turn: how the accuracy over the labelled rows changes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pages.shared import figures, url_state
 from pages.shared.errors import report_errors
 from triattn_core.views.lib.number_format import minus
 
-SAYS = "The head passes on zeros; all else is as it was. One pass of the model for each row and head."
+SAYS = "The head's output is set to zero; nothing else changes. One pass of the model for each row and head."
 
 
 def losses(rows: Rows, atlas: Atlas) -> pd.DataFrame | None:
     """`head_ablation.summarize` of the heads of the atlas, after the toggle is on; None before."""
     with st.container(horizontal=True, vertical_alignment="center", key="switch-off"):
-        is_requested = url_state.toggle("Switch each head off", "off")
+        is_requested = url_state.toggle("Ablate each head", "off")
         st.html(f'<p class="t-note">{SAYS}</p>')
     if not is_requested:
         return None

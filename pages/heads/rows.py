@@ -95,7 +95,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class OtherRows(Rows):
-    """Texts or pairs, and a Hugging Face model.  folder: as the reader names it."""
+    """Texts or pairs, and a Hugging Face model.  folder: as the user names it."""
 
     entry: Transformer
     folder: str = ""

@@ -11,7 +11,7 @@ from pages.shared.page_scene import PageScene
 from triattn_core.scenes.intervene import Intervention
 from triattn_core.trace.axes import TAN_MECHANISMS
 
-LEAD = "Change the context with a click: the new attention, its difference, and what becomes of the answer."
+LEAD = "Change the context with a click: the new attention, its difference, and how the prediction changes."
 
 question = page_setup.opening("Intervene", LEAD, TAN_MECHANISMS)
 with question.settings:

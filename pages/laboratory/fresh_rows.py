@@ -1,4 +1,4 @@
-"""One row may be luck: the chosen models on a hundred rows that nobody has seen."""
+"""One row may be chance: the chosen models on a hundred rows that nobody has seen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do the instruments find it?  The app's attribution methods and null replacements on rows whose truth is known."""
+"""Do attribution methods find it?  The app's attribution methods and null replacements on rows whose truth is known."""
 
 from __future__ import annotations
 

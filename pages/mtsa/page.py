@@ -10,7 +10,7 @@ from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
 
 SAYS = (
-    'Each <b class="t-query">governor</b> (query, down) shares out its token2token weight among '
+    'Each <b class="t-query">governor</b> (query, down) distributes its token2token weight over '
     '<b class="t-key">dependents</b> (keys, across); source2token is what a token has by itself, '
     '<b class="t-feature">feature</b> by feature. What a head passes on joins the two.'
 )

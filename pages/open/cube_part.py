@@ -93,7 +93,7 @@ def explore(trace: AttentionTrace, source: str, name: str, settings: DeltaGenera
 
 
 def context(trace: AttentionTrace, source: str) -> None:
-    """How much of each head only context can say; in a fold, since a large cube takes a while."""
+    """How much of each head's relevance depends on context; in an expander, since a large cube takes a while."""
     with st.expander("What context adds: the relevance in its parts", key="context", bind="query-params") as box:
         if not box.open:
             return

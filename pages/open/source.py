@@ -22,7 +22,7 @@ FILE, MODEL = "file", "model"
 ENDINGS = ["npy", "npz", "nc", "safetensors", "pt", "pth"]
 MOST_BUTTONS = 6  # a longer choice is a list
 MOST_MB = 300  # of a file that is handed over
-FOUND = "found out"
+AUTO = "auto-detected"
 TOKENS_HELP = 'A token a line, words with spaces between them, or JSON: {"query": […], "key": […], "context": […]}.'
 AXES_HELP = (
     "In the order of the file, of layer, head, query, key, context, feature, batch; query=residue i names one in your "
@@ -126,7 +126,7 @@ def _ask_option(key: str, name: str, error: SeveralArraysError | AxesError | Qua
 
 def _options(key: str) -> tuple[tuple[str, str], ...]:
     """The format options of the file, as typed."""
-    names = [FOUND, *QUANTITIES]
+    names = [AUTO, *QUANTITIES]
     values = {
         "tokens": st.text_area("Tokens", key=f"{key}file-tokens", height=90, help=TOKENS_HELP),
         "quantity": st.selectbox("The numbers are", names, key=f"{key}file-quantity"),
@@ -135,7 +135,7 @@ def _options(key: str) -> tuple[tuple[str, str], ...]:
         "crop": st.text_input("Keep only", key=f"{key}file-crop", placeholder="query=0:64 key=0:64"),
         "name": st.text_input("Name of the array, of several", key=f"{key}file-name"),
     }
-    return tuple((name, value.strip()) for name, value in values.items() if value.strip() not in ("", FOUND))
+    return tuple((name, value.strip()) for name, value in values.items() if value.strip() not in ("", AUTO))
 
 
 @st.cache_resource(max_entries=4, show_spinner="Opening the file")

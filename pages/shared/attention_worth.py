@@ -24,11 +24,11 @@ HELP = (
     "asks; context information: how much it depends on the context; untrained in brackets."
 )
 LIVING = (
-    "Living: the answer must go through the attention. As published: the paper's form, in which the answer also "
-    "arrives past it."
+    "Living: the answer must go through the attention. As published: the paper's form, in which a path to the "
+    "answer bypasses it."
 )
 FORMS = (
-    "Published: both texts are encoded together, as in the paper, and the answer also arrives past the attention. "
+    "Published: both texts are encoded together, as in the paper, and a path to the answer bypasses the attention. "
     "Living: each text is encoded alone, and the answer must go through the attention."
 )
 

@@ -1,4 +1,4 @@
-"""The texts of a case as their reader knows them, short: two sentences, the end of a dialogue, a passage's start."""
+"""The texts of a case as the user knows them, short: two sentences, the end of a dialogue, a passage's start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dialogues and passages that go in: the project's own examples, or what the reader writes.  All of it is in the URL,
+"""Dialogues and passages that go in: the project's own examples, or what you type.  All of it is in the URL,
 as far as a link can carry it."""
 
 from __future__ import annotations

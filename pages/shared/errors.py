@@ -34,7 +34,7 @@ def open_notices() -> None:
 
 
 def notice(text: str) -> None:
-    """Something the reader should know, under the heading; in place where a fragment runs alone."""
+    """Something the user should know, under the heading; in place where a fragment runs alone."""
     (_place.get() or st).info(escape_markdown(text))
 
 

@@ -1,7 +1,7 @@
 """A file of rows on a page: batch after batch in the page's own run, which any click interrupts.
 
 What was mined or asked stays with the session and goes on where it was; what is whole is kept for everybody.  Nothing
-runs on after the reader has gone: Streamlit ends the run of a closed session at its next element, and each batch draws
+runs on after the user has left: Streamlit ends the run of a closed session at its next element, and each batch draws
 one.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 REQUESTED = "rows requested"
 UNDER_WAY = 3  # runs that a session may leave half done
-AT_ONCE = 0.25  # seconds of batches before the reader is heard
+AT_ONCE = 0.25  # seconds of batches before the page reacts to the user
 
 
 @st.cache_resource(max_entries=12, show_spinner=False)
@@ -41,7 +41,7 @@ def mine_table(entries: Sequence[Entry], source: Source, wait: bool = False) -> 
     """The table of these checkpoints over these rows, from memory or mined now, with a bar and a button that stops it;
     None where it was stopped before the first row.
 
-    wait: until the reader asks for it, unless it is in memory; None until then.
+    wait: until the user asks for it, unless it is in memory; None until then.
     Raises TriattnError: a damaged checkpoint, none of the rows can be read, no memory.
     """
     key = (tuple((entry.name, entry.digest) for entry in entries), source.sha256, choose_device())

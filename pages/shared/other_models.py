@@ -1,4 +1,4 @@
-"""Models of others on a page: in a folder of this machine, or fetched from the hub before."""
+"""Third-party models: in a folder of this machine, or already downloaded from the hub."""
 
 from __future__ import annotations
 

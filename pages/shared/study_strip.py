@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from triattn_core.inference.explain import Prediction
 
 KEY = "study"  # in the URL
-UNCOMPARED = ("label", "id", "answers", "speakers")  # fields of an example that no reader types
+UNCOMPARED = ("label", "id", "answers", "speakers")  # fields of an example that no user types
 
 
 @dataclass

@@ -39,7 +39,7 @@ def _directions(a: str, b: str) -> dict[str, str]:
 
 QUERY, KEY_AXIS, CONTEXT = map(AXIS, ("query", "key", "context"))
 LOOKS = f"what of the {CONTEXT} each {QUERY} token looks at, the same"
-ROWS = f"one scale: how each {QUERY} token shares out its attention among {KEY_AXIS}s."
+ROWS = f"one scale: how each {QUERY} token distributes its attention over {KEY_AXIS}s."
 
 
 def _choice(task: ChoiceTask) -> TaskLabels:
@@ -75,8 +75,8 @@ def _pair(task: PairTask) -> TaskLabels:
         _directions("A", "B"),
         ("tokens", "sentences"),
         {"a_over_b": roles("A", "B"), "b_over_a": roles("B", "A")},
-        f"One pair under several mechanisms, on one colour scale. Each row shares out one {QUERY} token's attention "
-        f"among {KEY_AXIS}s; Tri is joined over context.",
+        f"One pair under several mechanisms, on one colour scale. Each row distributes one {QUERY} token's "
+        f"attention over {KEY_AXIS}s; Tri is summed over context.",
     )
 
 

@@ -15,7 +15,7 @@ from triattn_core.trace.token_grouping import TokenGrouping
 
 SIDES = ("tokens", "words", "phrases", "sentences")  # to what query and key fold
 TIMES = (3.0, 2.0, 1.5, 5.0)  # an even share of the mass, above which a token is a sink
-LONGEST = 300  # characters of the reader's phrases that are read
+LONGEST = 300  # characters of the user's phrases that are read
 PIECES = "Pieces of a **word** are joined; Chinese is read character by character. "
 PHRASES = "A **phrase** is what stands between two punctuation marks, or what you write yourself: nothing here parses. "
 MASS = (
@@ -100,7 +100,7 @@ def _hiding_controls() -> tuple[bool, float]:
 
 
 def missing(texts: Mapping[str, str], reading: TokenGrouping) -> None:
-    """Says which of the reader's phrases stand in none of the texts."""
+    """Says which of the user's phrases stand in none of the texts."""
     for phrase in missing_phrases(texts, reading.phrases):
         notice(f"“{phrase}” is in none of the texts.")
 

@@ -162,7 +162,7 @@ def validate_url(
 
 
 def arrive() -> None:
-    """At the top of each page: notes whether the reader has just come to it."""
+    """At the top of each page: notes whether the user has just come to it."""
     context = get_script_run_ctx()
     page = context.page_script_hash if context else ""
     st.session_state["arrived"] = st.session_state.get("page") != page
@@ -171,12 +171,12 @@ def arrive() -> None:
 
 
 def is_first_run() -> bool:
-    """Whether this is the page's first run since the reader came to it."""
+    """Whether this is the page's first run since the user came to it."""
     return bool(st.session_state.get("arrived"))
 
 
 def recall(key: str, value: Any) -> None:
-    """Before the widget is made: what it is set to when the reader comes back, unless a link or a page says another."""
+    """Before the widget is made: what it is set to when the user comes back, unless a link or a page says another."""
     forget(key)
     if is_first_run() and key not in st.query_params and key not in st.session_state:
         st.session_state[key] = value

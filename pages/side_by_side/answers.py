@@ -31,7 +31,7 @@ def show(comparison: Comparison, compare: str, example: Any, pairs: bool) -> Non
 
 
 def show_notes(comparison: Comparison, settings: Settings) -> None:
-    """What the reader should know of the maps, and phrases that no text has."""
+    """What the user should know of the maps, and phrases that no text has."""
     for note in comparison.notes:
         notice(note)
     token_grouping.missing(comparison.texts, settings.grouping())

@@ -17,7 +17,7 @@ from triattn_core.views.lib import cell
 
 SAYS = (
     'MTSA scores every <b class="t-query">query</b>, <b class="t-key">key</b> and <b class="t-feature">feature</b>: '
-    "each feature shares out the query's attention in its own way. One head's tensor, as three linked slices."
+    "each feature distributes the query's attention in its own way. One head's tensor, as three linked slices."
 )
 MOST = 8  # clusters
 

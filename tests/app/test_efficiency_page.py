@@ -47,7 +47,7 @@ def checkpoint_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_leap_of_the_shipped_run_is_explained_where_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
-    assert "Bi-GRU's training leaps on a CPU" in html(opened()).replace("&#x27;", "'")
+    assert "Bi-GRU training time jumps on a CPU" in html(opened()).replace("&#x27;", "'")
     assert "leaps" not in html(opened(**{"pass": "inference"}))
 
 

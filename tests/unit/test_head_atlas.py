@@ -1,4 +1,4 @@
-"""The head atlas against loops: profiles, overlaps, examples, words, heads switched off."""
+"""The head atlas against loops: profiles, overlaps, examples, words, heads ablated."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def checkpoint_folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("mechanism", ["bi", "tri"])
-def test_a_head_switched_off_is_one_whose_output_weights_are_zero(checkpoint_folder, mechanism):
+def test_an_ablated_head_is_one_whose_output_weights_are_zero(checkpoint_folder, mechanism):
     bundle = load(f"pairs-{mechanism}")
     examples = [bundle.task.Example("who is red", "who is blue", 1), bundle.task.Example("play a film", "watch", 0)]
     rows = list(enumerate(examples, 1))
@@ -209,12 +209,12 @@ def test_heads_that_cost_most_come_first():
     assert first["p"] == pytest.approx(2 * 2 * 10 / 2**9)  # two-sided binomial of 1 in 9, twice for two heads
 
 
-def test_what_cannot_be_switched_off_and_rows_without_a_label_are_said(checkpoint_folder):
+def test_what_cannot_be_ablated_and_rows_without_a_label_are_said(checkpoint_folder):
     bundle = load("pairs-bi")
     example = bundle.task.Example("who", "what", None)
     (part,) = head_ablation.measure_rows(bundle, [(4, example)], [("layer.0/a_over_b/weight", 0)])
     assert part.table.empty and "line 4: no label" in part.aside[0]
-    with pytest.raises(InputError, match="cannot be switched off"):
+    with pytest.raises(InputError, match="cannot be ablated"):
         list(head_ablation.measure_rows(bundle, [(1, bundle.task.Example("who", "what", 1))], [("pool/weight", 0)]))
 
 
@@ -233,7 +233,7 @@ def test_the_map_of_heads_is_in_order_and_sends_the_head_of_a_row():
     assert framed["head"] == 2 and framed["one"] == framed["other"] == "head 3"
     sentence = view.describe_likeness(alike.distances, names)
     off = alike.distances + 2 * np.eye(len(names))
-    assert f"{off.min():.2f} apart" in sentence and "Most on its own: " in sentence
+    assert f"{off.min():.2f} apart" in sentence and "Most distinct: " in sentence
     assert "none to compare" in view.describe_likeness(np.zeros((1, 1)), names[:1])
 
 

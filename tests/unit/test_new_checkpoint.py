@@ -72,7 +72,7 @@ def test_bad_input_is_one_line_and_leaves_nothing(here, capsys):
         (["new", "own", "--data", "bad.jsonl"], "bad.jsonl:1: field 'label' must be 0 or 1"),
         (["new", "own", "--data", "few.jsonl"], f"1 different rows; {FEWEST} at least"),
         (["new", "own", "--data", "open.jsonl"], "needs a label"),
-        (["new", "there", "--data", "rows.jsonl"], "is there already"),
+        (["new", "there", "--data", "rows.jsonl"], "already exists"),
         (["new", "own", "--data", "rows.jsonl", "--encoder", "nobody"], "nobody"),
         (["new", "own", "--data", "rows.jsonl", "--similarity", "dott"], "did you mean 'dot'"),
     ):

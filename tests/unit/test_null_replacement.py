@@ -174,7 +174,7 @@ def test_what_cannot_be_replaced_is_one_line():
     bundle, example = load("pairs-bi"), examples("pairs")[0]
     with pytest.raises(InputError, match="cannot be replaced by 'uniformly'; did you mean 'uniform'"):
         null_replacement.run_null_test(bundle, example, "uniformly")
-    with pytest.raises(InputError, match="pairs-bi are not shared out over 'context'"):
+    with pytest.raises(InputError, match="pairs-bi are not distributed over 'context'"):
         null_replacement.run_null_test(bundle, example, "uniform", "context")
     with pytest.raises(InputError, match="are not a cube, which alone can become 'even'"):
         null_replacement.run_null_test(bundle, example, "even")

@@ -146,11 +146,11 @@ def test_lstms_without_packing_are_those_with(dtype):
         ("model", {"hidden": 7}, "multiple of 2"),
         ("model", {"vectors": "layer:0"}, 'expected "embedding", or "layer:k"'),
         ("model", {"heads": 2}, "unknown key 'model.heads'"),
-        ("data", {"folds": 5, "test": "a/train"}, "folds are for sets of sentences"),
+        ("data", {"folds": 5, "test": "a/train"}, "folds apply only to sentence data sets"),
         ("data", {"test": "a/train"}, "different sets"),
         ("training", {"average": 1.0}, "average"),
         (None, {"task": "pairs"}, "task"),
-        (None, {"kind": "readers"}, "kind: did you mean 'reader'?"),
+        (None, {"kind": "readers"}, "unknown kind 'readers'; did you mean 'reader'?"),
         (None, {"max_tokens": 3}, "max_tokens"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Sentences and pairs of premise and hypothesis: what is read, what becomes of it, and what a config may say."""
+"""Sentences and pairs of premise and hypothesis: what is read, how it is scored, and what a config may say."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def test_what_is_right_and_what_a_blind_answer_reaches():
         (None, {"labels": []}, "name the classes"),
         (None, {"task": "inference"}, "labels are those of the task"),
         (None, {"task": "pairs"}, "task"),
-        (None, {"kind": "sentences"}, "kind: did you mean 'sentence'?"),
+        (None, {"kind": "sentences"}, "unknown kind 'sentences'; did you mean 'sentence'?"),
         (None, {"cells": [1, 2, 3]}, "unknown key 'cells'"),
     ],
 )

@@ -164,15 +164,15 @@ def describe_verdict(*rows: tuple[str, bool | None]) -> str:
 @pytest.mark.parametrize(
     "rows, sentence",
     [
-        ([("no", True)] * 3, "All three sayno, as the gold label does"),
-        ([("no", False)] * 3, "All three sayno, the gold label does not"),
-        ([("no", None)] * 2, "Both sayno"),
-        ([("yes", False), ("yes", False), ("no", True)], "Only Tri saysno, as the gold label does"),
-        ([("yes", False), ("no", True), ("no", True)], "Only Bi saysyes, against the gold label"),
-        ([("yes", False), ("no", False), ("no", False)], "Only Bi saysyes; nobody says what the gold label does"),
-        ([("yes", False), ("no", True)], "C-Bi saysno, as the gold label does"),
-        ([("yes", True), ("no", False), ("no", False), ("yes", True)], "Bi and MTSA sayyes, as the gold label does"),
-        ([("yes", None), ("no", None), ("no", None)], "Only Bi saysyes"),
+        ([("no", True)] * 3, "All three predictno, the gold label"),
+        ([("no", False)] * 3, "All three predictno; the gold label differs"),
+        ([("no", None)] * 2, "Both predictno"),
+        ([("yes", False), ("yes", False), ("no", True)], "Only Tri predictsno, the gold label"),
+        ([("yes", False), ("no", True), ("no", True)], "Only Bi predictsyes; the gold label is no"),
+        ([("yes", False), ("no", False), ("no", False)], "Only Bi predictsyes; none predicts the gold label"),
+        ([("yes", False), ("no", True)], "C-Bi predictsno, the gold label"),
+        ([("yes", True), ("no", False), ("no", False), ("yes", True)], "Bi and MTSA predictyes, the gold label"),
+        ([("yes", None), ("no", None), ("no", None)], "Only Bi predictsyes"),
     ],
 )
 def test_verdict(rows, sentence):

@@ -140,7 +140,7 @@ def rank_samples(samples: Mapping[str, Sample | None], expected: Sequence[str], 
     if not undecided:
         claim = f"what {expected[0]} is ahead by is more than chance (p < {level:g})"
         return RankingTest("holds", f"{ranking}; {claim}.", tuple(apart))
-    return RankingTest("open", f"{ranking}, but not told apart: {listing(undecided)}.", tuple(apart))
+    return RankingTest("open", f"{ranking}, but not significantly different: {listing(undecided)}.", tuple(apart))
 
 
 def _ranking_text(samples: Mapping[str, Sample]) -> str:

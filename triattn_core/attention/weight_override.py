@@ -74,7 +74,7 @@ def scores(relevance: Tensor) -> Tensor:
 
 @contextmanager
 def without_head(site: str, head: int) -> Iterator[list[int]]:
-    """Within the block, in this thread, one head passes on zeros; all else is as it was.
+    """Within the block, in this thread, one head's output is zero; nothing else changes.
 
     site: of its weights, such as `layer.0/a_over_b/weight`; head: from 0.  Yields a list with one number: how many
     outputs have been zeroed so far.

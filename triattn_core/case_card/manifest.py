@@ -47,7 +47,7 @@ class Said(BaseModel):
 
 
 class Manifest(BaseModel):
-    """What `triattn card` needs, and what a reader wants to know.
+    """What `triattn card` needs, and what a user wants to know.
 
     view: by the file of its page.  row: the example in the file format of its task.  checkpoints: those that are drawn,
     then those of other seeds.  figures: of each its title and what it shows in words.  versions: of what it was made

@@ -54,7 +54,7 @@ class PaperFigure:
         return cls(printable[name or [*maps, *printable][0]], lambda: rendered.table, models, command)
 
     def sheet(self, theme: str = "light") -> Sheet:
-        """Its maps; the titles of `plates` are what a reader chooses among.  A chart has none."""
+        """Its maps; the titles of `plates` are what a user chooses among.  A chart has none."""
         if isinstance(self.figure, Chart):
             return Sheet(self.figure.title, self.figure.caption, "", self.figure.alt, (), ())
         return plates(self.figure, theme)

@@ -150,7 +150,7 @@ class ReaderCheckpoint(TokenCheckpoint):
     @model_validator(mode="after")
     def _without_folds(self) -> ReaderCheckpoint:
         if self.data.folds:
-            raise ValueError("folds are for sets of sentences without a split: take them out")
+            raise ValueError("folds apply only to sentence data sets without a split; remove them")
         return self
 
 
@@ -209,7 +209,7 @@ def read_config(path: Path, changes: Mapping[str, Any] = NO_CHANGES) -> AnyConfi
         parent[last] = value
     kind = KINDS.get(str(settings.get("kind", "tan")) if isinstance(settings, dict) else "tan")
     if kind is None:
-        raise ConfigError(f"{path}: kind: {choices(str(settings['kind']), KINDS)}, got {settings['kind']!r:.60}")
+        raise ConfigError(f"{path}: unknown kind {settings['kind']!r:.60}; {choices(str(settings['kind']), KINDS)}")
     try:
         return kind.model_validate(settings)
     except ValidationError as error:
@@ -230,4 +230,5 @@ def error_line(path: Path, error: ValidationError, keys: set[str]) -> str:
     if first["type"] == "extra_forbidden":
         return f"{path}: unknown key {key!r}; {choices(str(first['loc'][-1]), keys)}"
     message = first["msg"].removeprefix("Value error, ")
-    return f"{path}: {key or 'file'}: {message}, got {first['input']!r:.60}"
+    value = f"{first['input']!r:.60}"
+    return f"{path}: {key or 'file'}: {message}" + ("" if value in message else f", got {value}")

@@ -72,7 +72,7 @@ def seeds(options: argparse.Namespace) -> None:
     records = run_records.all_records()[0]
 
     def scores_of(entry):
-        """Of its own seeds and, for what a sweep was made of, of those on record."""
+        """Its own seeds, plus those of recorded sweeps."""
         is_tan = entry.problem is None and entry.config.get("kind") == "tan" and entry.metrics
         return worth.seed_scores(entry, "test", records) if is_tan else seed_scores_of(entry)
 

@@ -1,7 +1,7 @@
-"""One head of a Hugging Face model switched off: what becomes of the labels that it predicts.
+"""One head of a Hugging Face model ablated: how the labels that it predicts change.
 
-The head passes on zeros to the layer's output projection; all else is as it was.  `analysis.intervention.head_ablation`
-sums up.
+The head's input to the layer's output projection is set to zero; nothing else changes.
+`analysis.intervention.head_ablation` sums up.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def measure_text(transformer: Transformer, row: TextRow, heads: Sequence[Head]) 
     """A row a head: `site`, `head`, `right` without it and `own`, whether the whole model is right; `change` of the
     log-odds of the label.
 
-    Raises InputError: no labels are predicted, or a head cannot be switched off; DataError: not a label.
+    Raises InputError: no labels are predicted, or a head cannot be ablated; DataError: not a label.
     """
     check_labels(transformer)
     label = label_of(transformer, row.label)
@@ -113,5 +113,5 @@ def _projections(transformer: Transformer) -> list[nn.Module]:
     named_modules = (model.get_encoder() if model.config.is_encoder_decoder else model).named_modules()
     found = [module for name, module in named_modules if PROJECTION.search(name)]
     if len(found) != model.config.num_hidden_layers:
-        raise InputError(f"{transformer.name}: the heads of a {model.config.model_type} model cannot be switched off")
+        raise InputError(f"{transformer.name}: the heads of a {model.config.model_type} model cannot be ablated")
     return found

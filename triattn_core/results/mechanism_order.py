@@ -70,7 +70,7 @@ def markdown(rows: Sequence[MechanismRanking]) -> str:
     """The rows as a Markdown table: the paper's numbers, ours with their seeds, and the significant pairs."""
     names = [MECHANISM_LABELS[name] for name in reversed(EXPECTED)]
     head = [*(f"paper: {name}" for name in names), *(f"ours: {name}" for name in names)]
-    head = ["", *head, "told apart in the paper", "here"]
+    head = ["", *head, "significantly different in the paper", "here"]
     lines = [head, ["---", *["---:"] * 6, "---", "---"]]
     for row in rows:
         cells = [row.cells[name] for name in reversed(EXPECTED)]

@@ -74,7 +74,7 @@ class Intervention:
 
     @cached_property
     def units(self) -> dict[str, str]:
-        """The units of the context by name, as the reader knows them."""
+        """The units of the context by name, as the user knows them."""
         return context_units(self.question, self.unit)
 
     @cached_property

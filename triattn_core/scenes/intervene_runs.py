@@ -1,4 +1,4 @@
-"""What is asked of a model for an intervention: the change, each unit alone, random units, replaced attention."""
+"""Model runs for an intervention: the change, each unit alone, random units, replaced attention."""
 
 from __future__ import annotations
 

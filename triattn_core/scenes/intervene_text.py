@@ -35,7 +35,7 @@ ANSWER, ATTENTION = 0.05, 0.01  # change of a probability, bits: below, an answe
 @dataclass(frozen=True)
 class InterventionSpec:
     """The intervention: `operation`, one of SAYS, on which units of the context as `unit` cuts it, and its `argument`:
-    a text, an order or another example.  words: the units as the reader knows them."""
+    a text, an order or another example.  words: the units as the user knows them."""
 
     operation: str
     unit: str
@@ -108,7 +108,7 @@ def describe_finding(result: InterventionResult, bits: float) -> str:
 
 
 def describe_each(alone: pd.DataFrame, unit_texts: Mapping[str, str]) -> str:
-    """The strongest unit, and how many alone flip the answer.  unit_texts: the units as the reader knows them."""
+    """The strongest unit, and how many alone flip the answer.  unit_texts: the units as the user knows them."""
     resolved = is_resolved(alone["change"])
     if not resolved.any():
         return f"No unit alone changes the log-odds by {RESOLUTION:.5f} or more, the numerical resolution: no bars."

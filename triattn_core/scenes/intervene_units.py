@@ -28,7 +28,7 @@ def unit_kinds(question: Question) -> tuple[str, ...]:
 
 
 def context_units(question: Question, unit: str) -> dict[str, str]:
-    """The units of the context by name, each as the reader knows it, no two alike."""
+    """The units of the context by name, each as the user knows it, no two alike."""
 
     def run(bundle):
         from triattn_core.analysis.intervention.batched_variants import run_query
@@ -93,7 +93,7 @@ def find_unit(name_or_text: str, unit_texts: Mapping[str, str]) -> str:
 
 
 def match_units(name_or_text: str, unit_texts: Mapping[str, str]) -> str:
-    """The units nearest to what was asked, else the first ones, in their order and as the reader knows them."""
+    """The units nearest to what was asked, else the first ones, in their order and as the user knows them."""
     near = get_close_matches(name_or_text, [*unit_texts, *unit_texts.values()], n=1)
     names = [name for name, text in unit_texts.items() if near and near[0] in (name, text)]
     labels = {name: name if text.startswith(name) else f"{name} ({text})" for name, text in unit_texts.items()}

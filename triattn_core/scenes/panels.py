@@ -29,7 +29,7 @@ class Comparison:
 
     choice: the site that is shown.  explanations: what the models made of the example.  parts: what names the figure.
     chosen: what else is chosen, as settings of the view.  seeds: of both that are subtracted the checkpoints of their
-    seeds.  notes: what its reader should know.  footnote: what was folded, and what is hidden, for below the figure.
+    seeds.  notes: what the user should know.  footnote: what was folded, and what is hidden, for below the figure.
     """
 
     panels: list[Panel]

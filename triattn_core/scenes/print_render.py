@@ -61,7 +61,7 @@ def figure_file(draw: Callable[[], Figure], kind: str, dots: int) -> bytes:
         )
     if kind != "svg":
         return file.getvalue()
-    # Its reader may have other fonts than this machine.
+    # Whoever opens it may have other fonts than this machine.
     return _FAMILY.sub(b"font-family: " + FONTS.replace('"', "'").encode(), file.getvalue())
 
 

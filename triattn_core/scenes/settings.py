@@ -17,7 +17,7 @@ Unit = Literal["tokens", "words", "phrases", "sentences"]  # to what an axis fol
 class ViewSettings(BaseModel):
     """What is chosen on a page.  None is what the page opens on; the settings of a `Scene` have what that was.
 
-    Numbers that a reader sees count from 1 (head, option, layer in words); positions of cells and sites from 0.
+    Numbers that a user sees count from 1 (head, option, layer in words); positions of cells and sites from 0.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -36,7 +36,7 @@ class CellSettings(ViewSettings):
 
 
 class GroupingSettings(CellSettings):
-    """Of a view whose axes fold.  phrases: the reader's own."""
+    """Of a view whose axes fold.  phrases: the user's own."""
 
     phrases: tuple[str, ...] = ()
 

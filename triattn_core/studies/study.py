@@ -21,7 +21,7 @@ class Study:
 
     order: position on Home.  title: the question.  checkpoints: names of the models.
     examples: the input shown, then paraphrases of it, for which the claim must also hold.
-    measure: computes the number of the claim, in `unit`, from the models and an example, also one that a reader has
+    measure: computes the number of the claim, in `unit`, from the models and an example, also one that a user has
     edited; shown: its value for the first example.  number: what it is called.
     above, margin: the claim is that the number is larger than `above`, and larger by `margin` than that of untrained
     models; margin is None if the claim needs no training.

@@ -34,7 +34,7 @@ def new_checkpoint(
     CheckpointError.
     """
     if folder.exists():
-        raise ConfigError(f"{folder}: is there already")
+        raise ConfigError(f"{folder} already exists")
     config = _config(folder.name, task, language, encoder, epochs, model)
     sets, split = cut(rows, task)
     folder.mkdir(parents=True)

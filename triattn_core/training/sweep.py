@@ -95,7 +95,7 @@ def plan(request: Request) -> Plan:
     ]
     file = run_records.new_records_folder() / f"{_check_name(request.name or default_name(variants, changes))}.jsonl"
     if file.is_file() and not request.resume:
-        raise ConfigError(f"{file}: is there already: go on with --resume, or name another with --name")
+        raise ConfigError(f"{file} already exists; use --resume or another --name")
     for set_name in dict.fromkeys(name for variant in variants for name in sets(variant.config)):
         rows_file(request.data, set_name)
     records, required = run_records.read_records(file)[0], {"dev", "test"} if request.test else {"dev"}

@@ -1,4 +1,4 @@
-"""Do the instruments find what is known to be there?  The app's attribution methods and null replacements, tried on
+"""Do attribution methods find what is known to be there?  The app's attribution methods and null replacements, tried on
 laboratory rows.
 
 A method has found a row's key (or context token, or both at once) where the token it scores highest is one that carries

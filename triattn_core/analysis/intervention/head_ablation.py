@@ -1,7 +1,7 @@
-"""One head switched off: what becomes of the answers over a file of rows.
+"""One head ablated: how the answers over a file of rows change.
 
-The head passes on zeros, in every option and for every query; no other weight changes.  A head that is not needed one
-at a time may still be needed where another is gone too.
+The head's output is set to zero, in every option and for every query; no other weight changes.  A head that is not
+needed one at a time may still be needed where another is gone too.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def measure_example(bundle: Bundle, example: Any, heads: Sequence[Head]) -> pd.D
             with without_head(site, head) as count:
                 right, odds = _answer(bundle, example, encoded, len(options))
             if not count[0]:
-                raise InputError(f"{bundle.name}: the head {head + 1} of {site} cannot be switched off")
+                raise InputError(f"{bundle.name}: the head {head + 1} of {site} cannot be ablated")
             rows.append({"site": site, "head": head, "right": right, "own": is_right, "change": odds - own_odds})
     return pd.DataFrame(rows)
 

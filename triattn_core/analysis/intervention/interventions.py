@@ -52,7 +52,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class InterventionResult:
-    """The outcomes before and after an intervention; `notes` are sentences for the reader."""
+    """The outcomes before and after an intervention; `notes` are sentences for the user."""
 
     before: Outcome
     after: Outcome

@@ -70,7 +70,7 @@ def run_null_test(
         raise InputError(f"attention cannot be replaced by {kind!r}; {choices(kind, REPLACEMENTS)}")
     axes = ("key", "context") if bundle.config.model.mechanism == "tri" else ("key",)
     if axis not in axes:
-        raise InputError(f"the weights of {bundle.name} are not shared out over {axis!r}; {choices(axis, axes)}")
+        raise InputError(f"the weights of {bundle.name} are not distributed over {axis!r}; {choices(axis, axes)}")
     if REPLACEMENTS[kind].fixed and len(axes) < 2:
         raise InputError(f"the weights of {bundle.name} are not a cube, which alone can become {kind!r}")
     query = run_query(bundle, example, option)

@@ -53,7 +53,7 @@ def measure_texts(
 ) -> Iterator[TablePart]:
     """The same for the attention of another model: trace_of a text or a pair; rows: (line, `TextRow` or a DataError).
 
-    without: what becomes of the answer to a labelled row without each of these heads.
+    without: how the answer to a labelled row changes without each of these heads.
     """
 
     def measure(row: Any) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Does context matter: the parts of the relevance by layer and head, what no two axes explain, and bits per query."""
+"""Does context matter: the parts of the relevance by layer and head, the three-way interaction, and bits per query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does context matter, in sentences: the parts of one head against all, and what no two axes explain."""
+"""Does context matter, in sentences: the parts of one head against all, and the three-way interaction."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def residual(cells: xr.DataArray, word: str, queries: Sequence[str], keys: Seque
     query, _ = divmod(int(abs(cells.values).argmax()), cells.shape[1])
     row = cells.values[query]
     up, down = int(row.argmax()), int(row.argmin())
-    ends = f"drawn to “{keys[up]}” ({row[up]:+.2g}) and pushed from “{keys[down]}” ({row[down]:+.2g})"
-    effect = f"With “{word}” as context, “{queries[query]}” is {ends}, beyond what any two of the words explain. "
+    ends = f"more to “{keys[up]}” ({row[up]:+.2g}) and less to “{keys[down]}” ({row[down]:+.2g})"
+    effect = f"With “{word}” as context, “{queries[query]}” attends {ends}, beyond what any two of the words explain. "
     return minus(effect + sentence)
 
 

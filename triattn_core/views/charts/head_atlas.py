@@ -67,7 +67,7 @@ def describe_likeness(distances: np.ndarray, names: Sequence[str]) -> str:
     alone = int(others.min(1).argmax())
     return (
         f"Nearest: {names[first]} and {names[other]}, {distances[first, other]:.2f} apart; 0 is the same maps, 1 maps "
-        f"that never overlap. Most on its own: {names[alone]}, {others[alone].min():.2f} from its nearest."
+        f"that never overlap. Most distinct: {names[alone]}, {others[alone].min():.2f} from its nearest."
     )
 
 

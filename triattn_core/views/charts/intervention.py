@@ -85,7 +85,7 @@ def unit_bars(
     attention.  The chosen units are framed, and where the answer flips the number of a change says so.  A change below
     RESOLUTION has no bar and no number.
 
-    table: of `leave_one_out.score_units`.  labels: of its rows, as the reader knows them.  width: pixels, None: the
+    table: of `leave_one_out.score_units`.  labels: of its rows, as the user knows them.  width: pixels, None: the
     page's.
     """
     palette, colours = THEMES[theme], DIVERGING[theme]

@@ -23,7 +23,7 @@ SUM_TOLERANCE = 1e-3  # by which a sum of weights may miss one
 
 
 def words(array: xr.DataArray, texts: Mapping[str, str], axis: str) -> list[str]:
-    """The tokens of an axis as their reader knows them: the characters they were cut from, or a special one's name; of
+    """The tokens of an axis as the user knows them: the characters they were cut from, or a special one's name; of
     a folded axis what the groups are called; of one without tokens numbers from 1."""
     if f"{axis}_token" not in array.coords:
         return [str(i + 1) for i in range(array.sizes[axis])]
@@ -123,7 +123,7 @@ def held(weight: xr.DataArray, axes: Sequence[str]) -> xr.DataArray:
 
 
 def shares(trace: AttentionTrace, choice: Choice, weight: xr.DataArray) -> xr.DataArray:
-    """`held`, of the mass that there is: a row that a mask leaves nothing holds none."""
+    """`held` as a share of the unmasked mass: a row that a mask leaves nothing holds none."""
     return held(weight, distribution_axes(trace, choice)) / (distribution_mass(trace, choice) or 1.0)
 
 

@@ -91,11 +91,11 @@ def named(panels: Sequence[Panel]) -> list[str]:
     return titles([(panel.name, panel.mechanism, panel.similarity, panel.form) for panel in panels])
 
 
-NOBODY = "; nobody says what the gold label does"
+NOBODY = "; none predicts the gold label"
 
 
 def verdict(panels: Sequence[Panel]) -> tuple[str, str, str]:
-    """Who says what, as three parts of one sentence, the middle one to be emphasised."""
+    """Which model predicts what, as three parts of one sentence, the middle one to be emphasised."""
     names_of: dict[str, list[str]] = {}
     for title, panel in zip(named(panels), panels):
         names_of.setdefault(panel.label, []).append(title)
@@ -103,19 +103,19 @@ def verdict(panels: Sequence[Panel]) -> tuple[str, str, str]:
     has_gold = panels[0].right is not None
     if len(names_of) == 1:
         only = panels[0].label
-        lead = "Both say" if len(panels) == 2 else f"All {('three', 'four')[len(panels) - 3]} say"
-        return lead, only, (", as the gold label does" if gold else ", the gold label does not") if has_gold else ""
+        lead = "Both predict" if len(panels) == 2 else f"All {('three', 'four')[len(panels) - 3]} predict"
+        return lead, only, (", the gold label" if gold else "; the gold label differs") if has_gold else ""
     # The side that is worth a sentence: whoever stands alone, else whoever is right.
     alone = min(names_of, key=lambda answer: (len(names_of[answer]), answer != gold))
     names = names_of[alone]
-    lead = f"Only {names[0]} says" if len(names) == 1 and len(panels) > 2 else _joined(names)
+    lead = f"Only {names[0]} predicts" if len(names) == 1 and len(panels) > 2 else _joined(names)
     if not has_gold:
         return lead, alone, ""
-    return lead, alone, ", as the gold label does" if alone == gold else ", against the gold label" if gold else NOBODY
+    return lead, alone, ", the gold label" if alone == gold else f"; the gold label is {gold}" if gold else NOBODY
 
 
 def _joined(names: Sequence[str]) -> str:
-    return f"{' and '.join(names)} say{'s' if len(names) == 1 else ''}"
+    return f"{' and '.join(names)} predict{'s' if len(names) == 1 else ''}"
 
 
 def first_cell(panels: Sequence[Panel], gap: Gap | None) -> tuple[int, int]:
