@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared import figures, style
+from pages.shared import figures, style, url_state
 from pages.shared.errors import report_errors
 from triattn_core import views
+from triattn_core.scenes.links import RENAMED_FOLDS
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.axis_labels import axis_labels
 from triattn_core.views.lib.strongest import strongest
@@ -18,14 +19,24 @@ def below(trace: AttentionTrace, choice: Choice, hide: bool, query: int, size: i
         if box.open:
             table(trace, choice, hide, query, size)
     for name, view in views.fitting_views(trace, choice).items():
-        with st.expander(view.TITLE, key=name, bind="query-params") as box, report_errors(stop=False):
+        key = f"view-{name}"
+        _redirect_older_name(key)
+        with st.expander(view.TITLE, key=key, bind="query-params") as box, report_errors(stop=False):
             if box.open:
                 theme = "dark" if style.dark() else "light"
                 fitted = views.reduce_to(trace, choice, view.NEEDS)
                 figure = view.figure(fitted, choice, hide_special=hide, theme=theme)
                 sentence = view.describe(fitted, choice, hide_special=hide)
-                figures.show(figure, sentence, f"{name}-chart")
+                figures.show(figure, sentence, f"{key}-chart")
                 figures.note(sentence)
+
+
+def _redirect_older_name(key: str) -> None:
+    """Opens the fold of a view where a link has an older name of it."""
+    for name in (name for name, current in RENAMED_FOLDS.items() if current == key and name in st.query_params):
+        opened = st.query_params[name] == "true"
+        del st.query_params[name]
+        url_state.carry(key, opened, "true" if opened else None)
 
 
 def table(trace: AttentionTrace, choice: Choice, hide: bool, query: int, size: int) -> None:

@@ -48,7 +48,7 @@ world = Path(sys.argv[1])
 make_encoder(world / "checkpoints" / "encoders" / "tiny")
 make_checkpoint(world, "pairs-tri", "tri", 1)
 app = at_page(app_test(), "cube")
-app.query_params["masses"] = "true"
+app.query_params[sys.argv[2]] = "true"
 app.run()
 html = " ".join(element.proto.body for element in app.get("html"))
 complaints = [one.value for one in (*app.exception, *app.error)]
@@ -56,8 +56,8 @@ print("SHOWS " + json.dumps([complaints, html, [one.label for one in app.expande
 """
 
 
-def with_a_view_more(folder: Path) -> None:
-    """The project in a folder of its own, with what the row of docs/extending.md asks for."""
+def with_a_view_more(folder: Path, name: str) -> None:
+    """The project in a folder of its own, with a view of this name: what the row of docs/extending.md asks for."""
     docs = (ROOT / "docs" / "extending.md").read_text("utf-8")
     row = next(line for line in docs.splitlines() if "a view of a trace" in line)
     file, table = re.search(
@@ -77,23 +77,35 @@ def with_a_view_more(folder: Path) -> None:
     text = (folder / "triattn_core" / table).read_text("utf-8")
     import_line = "from triattn_core.views.points import figure as points\n"
     assert text.count('{"points": points') == text.count(import_line) == 1
-    text = text.replace('{"points": points', '{"masses": masses, "points": points')
+    text = text.replace('{"points": points', f'{{"{name}": masses, "points": points')
     text = text.replace(import_line, "from triattn_core.views.masses import figure as masses\n" + import_line)
     (folder / "triattn_core" / table).write_text(text, "utf-8")
 
 
-@pytest.mark.timeout(300)
-def test_a_file_and_an_entry_make_a_view_that_the_cube_offers(tmp_path: Path) -> None:
-    project = tmp_path / "project"
-    project.mkdir()
-    with_a_view_more(project)
+def open_cube(project: Path, world: Path, parameter: str) -> tuple[list[str], str, list[str], int]:
+    """Complaints, HTML, titles of folds and number of charts of the cube in a project, opened with a fold of it open."""
     environment = {**os.environ, "PYTHONPATH": str(project), "TRIATTN_DEVICE": "cpu"}
-    environment["TRIATTN_CHECKPOINTS"] = str(tmp_path / "world" / "checkpoints")
-    command = [sys.executable, "-c", OPENS, str(tmp_path / "world")]
+    environment["TRIATTN_CHECKPOINTS"] = str(world / "checkpoints")
+    command = [sys.executable, "-c", OPENS, str(world), parameter]
     done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
-    complaints, html, folds, charts = json.loads(
-        next(line for line in done.stdout.splitlines() if line.startswith("SHOWS "))[6:]
-    )
+    return json.loads(next(line for line in done.stdout.splitlines() if line.startswith("SHOWS "))[6:])
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", ("masses", "head", "numbers"))
+def test_a_file_and_an_entry_make_a_view_that_the_cube_offers(name: str, tmp_path: Path) -> None:
+    """Under any name, that of a picker of the page or of its table of numbers too."""
+    project = tmp_path / "project"
+    project.mkdir()
+    with_a_view_more(project, name)
+    complaints, html, folds, charts = open_cube(project, tmp_path / "world", f"view-{name}")
     assert complaints == [] and "Mass of each key" in folds
     assert "All keys hold" in html and charts == 1
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("parameter", ("view-points", "points"))
+def test_an_older_link_opens_the_points_too(parameter: str, tmp_path: Path) -> None:
+    complaints, html, _, _ = open_cube(ROOT, tmp_path, parameter)
+    assert complaints == [] and "The first is" in html
