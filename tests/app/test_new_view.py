@@ -83,7 +83,7 @@ def with_a_view_more(folder: Path, name: str) -> None:
 
 
 def open_cube(project: Path, world: Path, parameter: str) -> tuple[list[str], str, list[str], int]:
-    """Complaints, HTML, titles of folds and number of charts of the cube in a project, opened with a fold of it open."""
+    """Complaints, HTML, titles of folds and number of charts of the cube of a project, with a fold open."""
     environment = {**os.environ, "PYTHONPATH": str(project), "TRIATTN_DEVICE": "cpu"}
     environment["TRIATTN_CHECKPOINTS"] = str(world / "checkpoints")
     command = [sys.executable, "-c", OPENS, str(world), parameter]

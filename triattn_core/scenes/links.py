@@ -24,9 +24,7 @@ ALIASES: Mapping[str, str] = {  # by its name in a link, the setting
     "gate": "features",
     "at": "cell",  # of one axis alone
 }
-RENAMED_FOLDS: Mapping[str, str] = {
-    "points": "view-points"
-}  # of a view below the cube: its parameter by its older name
+RENAMED_FOLDS: Mapping[str, str] = {"points": "view-points"}  # of views below the cube, by the older parameter
 SITE = ("layer", "direction", "quantity")  # of a link, what the setting `site` says
 ABLATED = {switch(name): name for name in ("", "context", *(f"layer.{i}" for i in range(99)))}
 TEXTS: Mapping[str, Callable[[str], Any]] = {  # of a setting, what a text of a link means
