@@ -19,7 +19,7 @@ from pages.shared import (
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
 from triattn_core.tasks import TASKS
-from triattn_core.views.coin.blocks import switch
+from triattn_core.views.coin.blocks import ablation_label
 
 SAYS = (
     'Each block aligns every <b class="t-query">query</b> token with the <b class="t-key">keys</b> of the other '
@@ -53,7 +53,7 @@ pair = canvas_component.key("coin", *unablated.trace.texts.values(), *grouping.p
 with report_errors():
     page = PageScene.build("coin", [entry], example, settings, pair, settings.direction)
 with tail:
-    without = f"-without-{switch(settings.off).replace(' ', '-')}" if settings.off else ""
+    without = f"-without-{ablation_label(settings.off).replace(' ', '-')}" if settings.off else ""
     page.save_menus(f"coin-{settings.direction.replace('_', '-')}{without}{token_grouping.ending(grouping)}")
 both_ways.explore(page, pair, settings.direction)
 figures.numbers("All pairs of all blocks as numbers", lambda: page.scene.table, "numbers")

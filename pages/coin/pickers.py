@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.shared import token_grouping, url_state
 from triattn_core.scenes.coin import Settings
-from triattn_core.views.coin.blocks import switch
+from triattn_core.views.coin.blocks import ablation_label
 
 WAYS = {"A over B": "a_over_b", "B over A": "b_over_a"}
 GATE = (
@@ -22,7 +22,7 @@ def pick(parts: Iterable[str]) -> Settings:
     """The settings chosen on the page.  parts: what can be ablated, "" for nothing."""
     direction = WAYS[url_state.direction(WAYS)]
     before = st.container(width="content", key="gates")
-    ablated = url_state.segments("Switch off", list(parts), "off", show=switch)
+    ablated = url_state.segments("Ablate", list(parts), "off", show=ablation_label)
     grouping = token_grouping.controls((token_grouping.COIN,), hide=False, note=GATE)
     with before:
         gate = GATES[0] if grouping.folds else url_state.segments("Gate", GATES, "gate")

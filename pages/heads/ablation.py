@@ -16,7 +16,7 @@ SAYS = "The head's output is set to zero; nothing else changes. One pass of the 
 
 def losses(rows: Rows, atlas: Atlas) -> pd.DataFrame | None:
     """`head_ablation.summarize` of the heads of the atlas, after the toggle is on; None before."""
-    with st.container(horizontal=True, vertical_alignment="center", key="switch-off"):
+    with st.container(horizontal=True, vertical_alignment="center", key="ablate"):
         is_requested = url_state.toggle("Ablate each head", "off")
         st.html(f'<p class="t-note">{SAYS}</p>')
     if not is_requested:

@@ -1,4 +1,4 @@
-"""COIN as it is and with each of its parts switched off: computed once for an example, kept, shared by all sessions."""
+"""COIN as it is and with each of its parts ablated: computed once for an example, kept, shared by all sessions."""
 
 from __future__ import annotations
 
@@ -16,4 +16,4 @@ def explain_ablations(entry: Entry, example: Any) -> dict[str, models.Explanatio
     def run(bundle):
         return runner.explain_ablations(bundle, unablated, example)
 
-    return models.answer(entry, f"{entry.name} with each part switched off", run, unablated.source)
+    return models.answer(entry, f"{entry.name} with each part ablated", run, unablated.source)

@@ -76,7 +76,7 @@ def _is_within(text: str, low: int, high: int) -> bool:
 
 
 def toggle(label: str, key: str) -> bool:
-    """A switch in the URL, off by default."""
+    """A toggle in the URL, off by default."""
     forget(key)
     if st.session_state.get(key) and is_first_run() and key not in st.query_params:
         carry(key, True, "true")

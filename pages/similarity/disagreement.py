@@ -10,11 +10,11 @@ from triattn_core.checkpoint.registry import Entry
 from triattn_core.tasks import questions
 from triattn_core.tasks.answer_match import normal
 
-KEY = "disagree"  # of the switch, and in the URL
+KEY = "disagree"  # of the toggle, and in the URL
 
 
 def keep_examples(entries: Sequence[Entry], examples: Sequence[questions.Example]) -> Sequence[questions.Example]:
-    """The switch, and those examples on which the chosen readers' best answers differ where it is on; else all."""
+    """The toggle, and those examples on which the chosen readers' best answers differ where it is on; else all."""
     readers = qa_models.current_readers(entries)
     if len(readers) < 2 or not url_state.toggle("Only where functions disagree", KEY):
         return examples

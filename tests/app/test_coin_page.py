@@ -1,4 +1,4 @@
-"""The page COIN: what it opens on, what a link does, what is switched off, and what bad input says."""
+"""The page COIN: what it opens on, what a link does, what is ablated, and what bad input says."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_it_opens_on_a_worked_example_with_everything_drawn() -> None:
     assert payload["answers"][0]["probability"] == pytest.approx(prediction.probabilities[prediction.best])
 
 
-def test_a_block_and_the_context_term_are_switched_off() -> None:
+def test_a_block_and_the_context_term_are_ablated() -> None:
     app = sound(opened("coin", off="block 2"))
     payload = figure(app)
     assert payload["off"] == "layer.1" and payload["blocks"][1] is None and "whole model: " in visible_text(app)
@@ -65,7 +65,7 @@ def test_a_link_restores_its_choices() -> None:
     np.testing.assert_array_equal(weights, trace.site("layer.1/b_over_a/weight").values.ravel())
 
 
-def test_what_is_switched_off_or_turned_leaves_the_pair_where_it_was() -> None:
+def test_what_is_ablated_or_turned_leaves_the_pair_where_it_was() -> None:
     app = sound(opened("coin", gate="per feature"))
     first = figure(app)
     for off in ("layer.0", "layer.2", "context"):

@@ -1,4 +1,4 @@
-"""The page Head atlas: the table of heads, a head in examples, heads switched off, and the weight of words."""
+"""The page Head atlas: the table of heads, a head in examples, heads ablated, and the weight of words."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_it_opens_on_a_cube_with_every_head_and_its_examples():
 
 
 @needs("quora-tri-living")
-def test_a_head_is_switched_off_when_it_is_asked_for_and_the_words_have_a_band():
+def test_a_head_is_ablated_when_it_is_asked_for_and_the_words_have_a_band():
     app = sound(opened("heads", checkpoint="quora-tri-living", count="12", off="true", words="the, a"))
     assert {"points", "change"} <= set(heads_table(app).columns)
     page_text = texts(app)

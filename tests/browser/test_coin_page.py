@@ -67,7 +67,7 @@ def test_a_click_is_an_exact_number_that_the_command_prints_again(page, app, fol
     assert numbers == pytest.approx([with_, without, own, other, feature], rel=6e-3)
 
 
-def test_a_block_is_switched_off_and_the_cell_stays(page, app):
+def test_a_block_is_ablated_and_the_cell_stays(page, app):
     page.set_default_timeout(180_000)
     page.goto(f"{app}/coin?{urlencode({**TEXTS, 'cell': '1.2.0.3.0.4'})}")
     page.wait_for_selector(f'{CANVAS}[data-cell="1.2.0.3.0.4"]')
@@ -76,7 +76,7 @@ def test_a_block_is_switched_off_and_the_cell_stays(page, app):
     page.wait_for_function("location.search.includes('off=block+2') || location.search.includes('off=block%202')")
     page.locator(".side td.off").wait_for()
     after = rows(page)
-    assert after[1][1] == "switched off" and after[0] == before[0] and after[2] != before[2]
+    assert after[1][1] == "ablated" and after[0] == before[0] and after[2] != before[2]
     assert page.locator(CANVAS).get_attribute("data-cell") == "1.2.0.3.0.4"
     assert "whole model:" in page.locator(".t-says").inner_text()
     page.set_viewport_size({"width": 800, "height": 900})

@@ -140,13 +140,13 @@ test("similarity: the rows that can be read stay while the chosen one is among t
 
 const BLOCK = { own: [new Float32Array(4), new Float32Array(9)] };
 
-test("coin: where a block is switched off, the nearest other one is shown", () => {
+test("coin: where a block is ablated, the nearest other one is shown", () => {
   const data = { blocks: [null, null, BLOCK, BLOCK] };
   assert.deepEqual([...coin.nearestLiveCell(data, [0, 1, 0, 0, 0, 0])], [0, 1, 2, 0, 0, 0]);
   assert.equal(coin.nearestLiveCell({ blocks: [null] }, [0, 0, 0]), null);
 });
 
-test("coin: keys go past blocks that are switched off, and stay at the last", () => {
+test("coin: keys go past blocks that are ablated, and stay at the last", () => {
   const axes = { query: tokens(2), key: tokens(3) };
   const data = { axes, blocks: [BLOCK, null, BLOCK], wide: 1 };
   const press = (cell, key) => coin.cellForKey(data, cell, { key });

@@ -74,7 +74,7 @@ def test_heads_stores_the_measures_of_every_head_of_every_row(world, tmp_path, c
     assert "three way" not in capsys.readouterr().out  # of two-way attention there is none
 
 
-def test_heads_weighs_words_and_switches_heads_off(world, tmp_path, capsys):
+def test_heads_weighs_words_and_ablates_heads(world, tmp_path, capsys):
     out, data = tmp_path / "heads.parquet", sources.file_source(world / "rows.jsonl")
     examples = [example for _, example in sources.read_examples("pairs", data) if isinstance(example, Example)]
     word = examples[0].text_a.split()[0]

@@ -1,4 +1,4 @@
-"""COIN's equations and the whole network against the oracle; what is tapped; what can be left out and switched off."""
+"""COIN's equations and the whole network against the oracle; what is tapped; what can be left out and ablated."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def test_what_is_shown_is_what_was_computed():
     assert record.sites["pool/b_over_b/weight"].axes == ("head", "key") and seen == set(record.sites)
 
 
-def test_the_context_term_and_blocks_can_be_switched_off():
+def test_the_context_term_and_blocks_can_be_ablated():
     given, module = sentences(), build()
     shorter, plain = build(), build(context=False)
     shorter.layers = torch.nn.ModuleList([shorter.layers[0], shorter.layers[2]])

@@ -1,4 +1,4 @@
-"""Parts of a COIN switched off in one call, and a number of a trace, from Python and from the command line."""
+"""Parts of a COIN ablated in one call, and a number of a trace, from Python and from the command line."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_block_is_called_as_on_the_page_or_as_in_a_site(checkpoint_folder, off
         explain_ablated(load("quora-coin"), PAIR, "block two")
 
 
-def test_what_can_be_switched_off_is_what_the_model_has(checkpoint_folder, monkeypatch):
+def test_what_can_be_ablated_is_what_the_model_has(checkpoint_folder, monkeypatch):
     assert ablatable_parts(load("quora-coin")) == ("layer.0", "layer.1", "layer.2", "context")
     assert ablatable_parts(load("without-all-coin")) == ("layer.0", "layer.1")
     with pytest.raises(ConfigError, match="without-all-coin has no 'context' to ablate"):
@@ -79,7 +79,7 @@ def test_other_models_have_nothing_to_ablate(tmp_path, monkeypatch):
 
     monkeypatch.setenv(VARIABLE, str(make_world(tmp_path, ()) / "checkpoints"))
     make_checkpoint(tmp_path, "small-tri", "tri", 1)
-    with pytest.raises(ConfigError, match="small-tri: blocks and their context term are switched off in COIN alone"):
+    with pytest.raises(ConfigError, match="small-tri: blocks and their context term can be ablated in COIN only"):
         ablatable_parts(load("small-tri"))
 
 

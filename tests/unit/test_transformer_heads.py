@@ -1,4 +1,4 @@
-"""A head of a Hugging Face model switched off: as if its values were zeros, which is set in the weights."""
+"""A head of a Hugging Face model ablated: as if its values were zeros, which is set in the weights."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_it_is_the_model_without_the_values_of_the_head(folders, family):
         assert row.change == pytest.approx(odds(without) - odds(own), abs=1e-10) and abs(row.change) > 1e-7
         assert row.right == (int(without.argmax()) == 1) and row.own == (int(own.argmax()) == 1)
     with torch.no_grad():
-        assert torch.equal(transformer.model(**inputs).logits[0], own)  # nothing stays switched off
+        assert torch.equal(transformer.model(**inputs).logits[0], own)  # nothing stays ablated
 
 
 def test_a_label_is_its_number_or_its_name(folders):

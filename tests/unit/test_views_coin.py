@@ -22,7 +22,7 @@ from triattn_core.tasks import pairs
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.token_grouping import TokenGrouping
 from triattn_core.views import coin
-from triattn_core.views.coin.blocks import NOISE, Answer, blocks, first_cell, spread, switch, table
+from triattn_core.views.coin.blocks import NOISE, Answer, ablation_label, blocks, first_cell, spread, table
 
 PAIR = pairs.Example("Can cats eat raw fish?", "Can a dog eat?")  # 6 tokens over 5
 REPEATED = pairs.Example("Cats eat and fish eat?", "Can dogs eat or eat?")
@@ -172,13 +172,13 @@ def test_what_is_said_with_something_off_claims_no_need(traces):
     payload = drawn(traces)
     assert "the weights were not trained without" in payload["trained"] and not payload["folded"]
     page = coin.figure(traces["quora-coin"], traces["quora-coin"], "a_over_b", ANSWERS, "paraphrase").html()
-    assert "With one thing switched off" in page and "What the prediction needs" not in page
+    assert "With one part ablated" in page and "What the prediction needs" not in page
 
 
-def test_what_is_switched_off_is_not_there(traces):
+def test_what_is_ablated_is_not_there(traces):
     payload = drawn(traces, off="layer.1")
     assert [block is None for block in payload["blocks"]] == [False, True, False] and payload["off"] == "layer.1"
-    assert payload["caption"].endswith("block 2 off") and "--ablate layer.1" in payload["command"]["run"]
+    assert payload["caption"].endswith("block 2 ablated") and "--ablate layer.1" in payload["command"]["run"]
     payload = drawn(traces, off="context")
     assert all(
         not block["plain"] and not block["changed"] and not block["own"] and block["gate"]
@@ -187,7 +187,7 @@ def test_what_is_switched_off_is_not_there(traces):
     payload = drawn(traces, "single-coin", off="layer.0")  # nothing is left to be drawn
     assert payload["blocks"] == [None] and payload["cell"] == drawn(traces, "single-coin")["cell"]
     assert [len(payload["axes"][axis]["label"]) for axis in ("query", "key")] == [6, 5]
-    assert [switch(name) for name in ("", "layer.0", "context")] == ["nothing", "block 1", "context"]
+    assert [ablation_label(name) for name in ("", "layer.0", "context")] == ["nothing", "block 1", "context"]
 
 
 def test_a_model_without_context_and_gate_has_its_alignments(traces):

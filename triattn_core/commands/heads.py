@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     if options.ablate:
         without = head_ablation.summarize(table)
         fields["switched_off"] = without.to_dict("records")
-        lines += _head_lines("switched off", without, ["own", "accuracy", "points", "change", "lost", "won", "p"])
+        lines += _head_lines("ablated", without, ["own", "accuracy", "points", "change", "lost", "won", "p"])
     if words:
         weights = word_weights.weigh_words(table, words)
         fields["words"] = weights.to_dict("records")

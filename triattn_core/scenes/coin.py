@@ -1,4 +1,4 @@
-"""COIN's blocks, with something switched off or nothing, as their page draws them."""
+"""COIN's blocks, with a part ablated or none, as their page draws them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import TextSettings
 from triattn_core.trace import AttentionTrace
 from triattn_core.views import coin
-from triattn_core.views.coin.blocks import Answer, blocks, switch, table
+from triattn_core.views.coin.blocks import Answer, ablation_label, blocks, table
 
 EVERY = "context, all blocks"  # what the context term is called where blocks stand beside it
 
@@ -55,7 +55,10 @@ def answers(by_ablation: Mapping[str, Explanation]) -> list[Answer]:
     best = by_ablation[""].prediction.best
     return [
         Answer(
-            ablation, EVERY if ablation == "context" else switch(ablation), result.prediction.probabilities[best], flips
+            ablation,
+            EVERY if ablation == "context" else ablation_label(ablation),
+            result.prediction.probabilities[best],
+            flips,
         )
         for ablation, result in by_ablation.items()
         for flips in [result.prediction.best != best]

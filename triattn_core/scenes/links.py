@@ -12,7 +12,7 @@ from typing import Any
 from triattn_core.errors import ConfigError
 from triattn_core.scenes.settings import ViewSettings, current_name
 from triattn_core.tasks import CHOICES
-from triattn_core.views.coin.blocks import switch
+from triattn_core.views.coin.blocks import ablation_label
 
 ALIASES: Mapping[str, str] = {  # by its name in a link, the setting
     "query-as": "query",
@@ -26,7 +26,7 @@ ALIASES: Mapping[str, str] = {  # by its name in a link, the setting
 }
 RENAMED_FOLDS: Mapping[str, str] = {"points": "view-points"}  # of views below the cube, by the older parameter
 SITE = ("layer", "direction", "quantity")  # of a link, what the setting `site` says
-ABLATED = {switch(name): name for name in ("", "context", *(f"layer.{i}" for i in range(99)))}
+ABLATED = {ablation_label(name): name for name in ("", "context", *(f"layer.{i}" for i in range(99)))}
 TEXTS: Mapping[str, Callable[[str], Any]] = {  # of a setting, what a text of a link means
     "head": lambda text: None if text == "mean" else text,
     "sinks": lambda text: text.removesuffix(" × even"),
@@ -131,7 +131,7 @@ def _text(setting: str, value: Any, task: str) -> str:
         "sinks": lambda times: f"{times:g} × even",
         "shared": lambda shared: "shared",
         "features": lambda features: "per feature",
-        "off": switch,
+        "off": ablation_label,
         "hide": lambda hide: "true",
     }
     return texts.get(setting, str)(value)

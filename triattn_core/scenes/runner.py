@@ -71,7 +71,7 @@ class Models:
         return replace(explanation, trace=reading.trace(explanation.trace, site))
 
     def without(self, entry: Entry, example: Any) -> dict[str, Explanation]:
-        """Of COIN by what is switched off: "" (nothing), `layer.0`, …, `context`.  Raises ConfigError for another."""
+        """Of COIN by what is ablated: "" (nothing), `layer.0`, …, `context`.  Raises ConfigError for another."""
         return explain_ablations(self.load(entry), self.explain(entry, example), example)
 
 
@@ -109,7 +109,7 @@ class Question:
 
 
 def explain_ablations(bundle: Bundle, unablated: Explanation, example: Any) -> dict[str, Explanation]:
-    """COIN as it is and with each of its parts switched off, by what is off."""
+    """COIN as it is and with each of its parts ablated, by what is ablated."""
     from triattn_core.analysis.intervention.coin_ablation import ablatable_parts, explain_ablated
 
     by_ablation = {"": unablated}

@@ -37,7 +37,7 @@ def ablatable_parts(bundle: Bundle) -> tuple[str, ...]:
     """The parts that can be ablated: each block, and `context` if the model has it.  Raises ConfigError if it is no
     COIN."""
     if not isinstance(bundle.model, Coin):
-        raise ConfigError(f"{bundle.name}: blocks and their context term are switched off in COIN alone")
+        raise ConfigError(f"{bundle.name}: blocks and their context term can be ablated in COIN only")
     config = cast(CoinConfig, bundle.config.model)
     return (*(f"layer.{i}" for i in range(config.layers)), *[CONTEXT] * config.context)
 

@@ -1,4 +1,4 @@
-// Texts as their reader knows them, a chat or a passage, beside the answers that can be chosen.
+// Texts as the user knows them, a chat or a passage, beside the answers that can be chosen.
 // Draws elements only: what was typed is text, never HTML.
 
 import { make } from "../lib/elements.js";

@@ -1,4 +1,4 @@
-// Texts as their reader knows them, a chat or a passage.  What was typed is text, never HTML.
+// Texts as the user knows them, a chat or a passage.  What was typed is text, never HTML.
 
 import { clamp, sum } from "../lib/arrays.js";
 import { make, setLanguage } from "../lib/elements.js";

@@ -1,4 +1,4 @@
-// What the model says with one thing switched off.
+// What the model predicts with one part ablated.
 
 import { paintHeading, paintParagraph } from "./paragraphs.js";
 import { LINE } from "./sizes.js";
@@ -16,7 +16,7 @@ export function paintAnswers(
   const threshold = from + long / 2;
   paintHeading(
     ctx,
-    "With one thing switched off",
+    "With one part ablated",
     `probability of “${data.label}”`,
     left,
     y + 12,

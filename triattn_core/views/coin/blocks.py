@@ -47,7 +47,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Answer:
-    """What is said with one thing switched off: the probability of the whole model's label, and whether that holds."""
+    """The prediction with one part ablated: the probability of the whole model's label, and whether that holds."""
 
     off: str
     name: str
@@ -56,7 +56,7 @@ class Answer:
 
 
 def blocks(trace: AttentionTrace, direction: str) -> list[Block | None]:
-    """The blocks of a COIN in a direction such as `a_over_b`, None for one that is switched off.
+    """The blocks of a COIN in a direction such as `a_over_b`, None for one that is ablated.
 
     Raises TraceError where the trace is not one of COIN.
     """
@@ -83,8 +83,8 @@ def blocks(trace: AttentionTrace, direction: str) -> list[Block | None]:
     return [block(f"layer.{i}") for i in range(int(trace.meta.get("layers", 1)))]
 
 
-def switch(name: str) -> str:
-    """What can be switched off, in words: `layer.0` is block 1."""
+def ablation_label(name: str) -> str:
+    """The name of a part that can be ablated: `layer.0` is block 1."""
     number = name.removeprefix("layer.")
     return f"block {int(number) + 1}" if number != name else name or "nothing"
 

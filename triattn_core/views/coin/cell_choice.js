@@ -5,7 +5,7 @@ import { cellAt } from "../lib/axis.js";
 import { axisSize } from "../lib/map_data.js";
 import { ARROWS } from "../lib/map_figure.js";
 
-/** The cell in the nearest block that is not switched off; null where all are. */
+/** The cell in the nearest block that is not ablated; null where all are. */
 export function nearestLiveCell(data, cell) {
   const there = data.blocks
     .flatMap((block, i) => (block ? [i] : []))

@@ -73,7 +73,7 @@ export function paintTokenChart(ctx, { y, left, said }, data, theme, state) {
   data.blocks.forEach((block, i) =>
     drawText(
       ctx,
-      `block ${i + 1}${block ? "" : " off"}`,
+      `block ${i + 1}${block ? "" : " ablated"}`,
       placeX(i),
       top + CHART + 18,
       theme.muted,

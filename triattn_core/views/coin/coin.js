@@ -1,6 +1,6 @@
 // COIN's blocks: each one a line of maps on one scale, with its context term, without it, and what
 // that changed; beside them both sentences over themselves and the gate.  Below: one token through
-// the blocks, and what is said with one thing switched off.
+// the blocks, and the predictions with one part ablated.
 
 import { LinkedMaps } from "../lib/linked_maps.js";
 import { cellForKey, followCell, hitCell } from "./cell_choice.js";

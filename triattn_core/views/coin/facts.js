@@ -13,7 +13,7 @@ import { formatNumber, formatPercent, formatSigned } from "../lib/numbers.js";
 /** The numbers of the chosen pair, a row a block. */
 function blocksTable(data, cell) {
   const columns = factColumns(data, cell);
-  const off = [make("td", { colspan: columns.length, class: "off" }, "switched off")];
+  const off = [make("td", { colspan: columns.length, class: "off" }, "ablated")];
   const rows = data.blocks.map((block, i) => {
     const cells = block ? columns.map(([, , format]) => format(block)) : off;
     return { name: `block ${i + 1}`, cells, chosen: i === cell[2] };
@@ -27,10 +27,10 @@ function blocksTable(data, cell) {
 function describePair(data, cell, given) {
   const block = data.blocks[cell[2]];
   const i = flatIndex(data, cell);
-  const off = given[2] === cell[2] ? "" : ` Block ${given[2] + 1} is switched off.`;
+  const off = given[2] === cell[2] ? "" : ` Block ${given[2] + 1} is ablated.`;
   const query = make("span", { class: "ink-query" }, spokenLabel(data.axes.query, cell[0]));
   const key = make("span", { class: "ink-key" }, spokenLabel(data.axes.key, cell[1]));
-  if (!block) return [`Block ${cell[2] + 1} is switched off.`];
+  if (!block) return [`Block ${cell[2] + 1} is ablated.`];
   const without = block.plain
     ? [`, ${formatPercent(block.plain[i])} without the context term`]
     : [];
@@ -101,7 +101,7 @@ export function describeCell(data, given) {
     ];
   }
   const pair = `${spokenLabel(query, q)} to ${spokenLabel(key, k)}`;
-  if (!block) return [pair, `block ${number_ + 1} is switched off`];
+  if (!block) return [pair, `block ${number_ + 1} is ablated`];
   if (cell.gate)
     return [
       spokenLabel(query, q),

@@ -40,14 +40,14 @@ def figure(
 ) -> Canvas:
     """The canvas of all blocks in one direction.
 
-    unablated: the trace with nothing switched off, of which the tokens are; trace: the one that is shown.  answers:
-    what is said with each thing off, `label` the one whose probabilities they are.  orders: of each block the features
+    unablated: the trace with nothing ablated, of which the tokens are; trace: the one that is shown.  answers:
+    predictions with each part ablated, `label` whose probabilities they are.  orders: of each block the features
     of its gate as they stand; without them the gate is drawn as its mean alone.  cell: what is chosen at first: (query,
     key, block, feature, and of each sentence the token that the query, or the key, looks at in its own).
 
     ungrouped: `trace` before its tokens were joined, of which it is said how evenly a block spreads its weights.
 
-    Scales, places, orders and the first cell are the whole model's: views of a pair differ in what is off alone.
+    Scales, places, orders and the first cell are the whole model's: views of a pair differ only in what is ablated.
     """
     all_blocks, shown_blocks, texts = blocks(unablated, direction), blocks(trace, direction), dict(unablated.texts)
     first = next(block for block in all_blocks if block is not None).weight

@@ -60,7 +60,7 @@ export function paintFeatures(ctx, features, data, theme, state) {
   paintHeading(
     ctx,
     `Gate of block ${chosen + 1}`,
-    state.off === null ? order : `block ${state.off + 1} is switched off`,
+    state.off === null ? order : `block ${state.off + 1} is ablated`,
     x,
     top + 14,
     room,

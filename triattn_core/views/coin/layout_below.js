@@ -67,8 +67,8 @@ export function placeFeatures(data, width, x, foot, query) {
 }
 
 /**
- * One token through the blocks, and beside it (narrow: below) what is said with one thing switched
- * off.
+ * One token through the blocks, and beside it (narrow: below) what is predicted with
+ * one part ablated.
  */
 export function placeCharts(ctx, layout, data, theme, y) {
   const { narrow, width } = layout;

@@ -62,8 +62,8 @@ function paintChosen(ctx, { legends, maps }, data, theme, state) {
       room: wide * 0.32,
     });
   const where = block
-    ? `in block ${chosen + 1}${state.off === null ? "" : `; ${state.off + 1} is off`}`
-    : "all is switched off";
+    ? `in block ${chosen + 1}${state.off === null ? "" : `; ${state.off + 1} is ablated`}`
+    : "all blocks are ablated";
   drawText(ctx, where, x + end + 8, y, theme.muted, { theme });
   if (!block) return;
   maps

@@ -53,7 +53,7 @@ export function paintMap(ctx, { block, map, x, y, index }, layout, data, theme, 
       y,
       columns.size,
       rows.size,
-      first ? `Block ${index + 1} is switched off: it hands on what it was given.` : "",
+      first ? `Block ${index + 1} is ablated: it passes its input on unchanged.` : "",
       theme,
     );
   if (first || layout.stacked)

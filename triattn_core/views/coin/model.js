@@ -62,7 +62,7 @@ export const cellSizes = (data) => [
 export const evenCounts = (data, k) => [data.axes.key.cells[k], sum(data.axes.key.cells)];
 
 /**
- * What the maps of a line are, in places that stay when the context term is switched off; `empty`:
+ * What the maps of a line are, in places that stay when the context term is ablated; `empty`:
  * why one has no cells.
  */
 export function mapKinds(data) {
@@ -70,7 +70,7 @@ export function mapKinds(data) {
   const off = data.blocks.some(Boolean) && !hasContextTerm(data);
   return [
     off
-      ? { title: "with context", note: "", empty: "The context term is switched off." }
+      ? { title: "with context", note: "", empty: "The context term is ablated." }
       : { name: "weight", title: "with context", note: "what the block uses" },
     off
       ? { name: "weight", title: "without", note: "what the block uses" }

@@ -12,7 +12,7 @@ import { paintColumnLabels } from "../lib/labels.js";
 
 /**
  * The whole figure; `ctx` may be the screen's, a PNG's or an SVG's.  state: {cell, hover, tables};
- * where the cell's block is switched off, the nearest other one's is shown.
+ * where the cell's block is ablated, the nearest other one's is shown.
  */
 export function paintBlocks(ctx, data, layout, theme, given) {
   const cell = nearestLiveCell(data, given.cell) ?? given.cell;

@@ -10,7 +10,7 @@ import numpy as np
 
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.token_grouping import grouping_caption
-from triattn_core.views.coin.blocks import Answer, Block, blocks, switch
+from triattn_core.views.coin.blocks import Answer, Block, ablation_label, blocks
 from triattn_core.views.lib.cell import describe_aggregation
 from triattn_core.views.lib.strongest import labels, numbered
 
@@ -59,7 +59,7 @@ def caption(trace: AttentionTrace, direction: str) -> str:
     parts = [
         str(trace.meta.get("checkpoint", "")),
         direction.replace("_", " "),
-        f"{switch(ablation)} off" if ablation else "",
+        f"{ablation_label(ablation)} ablated" if ablation else "",
     ]
     parts.append(grouping_caption(trace))
     return ", ".join(filter(None, parts))
@@ -72,10 +72,10 @@ def alt(
     texts: Mapping[str, str],
     spreads: Sequence[float | None] = (),
 ) -> str:
-    """What the figure shows in words: where context changed most, which blocks hardly align, and what is said with one
-    thing switched off."""
+    """What the figure shows in words: where context changed most, which blocks hardly align, and what is predicted with
+    one part ablated."""
     sizes = next((block.weight.sizes for block in all_blocks if block is not None), {"query": 0, "key": 0})
-    answers_text = "; ".join(f"{answer.name} off: {answer.probability:.3f}" for answer in answers)
+    answers_text = "; ".join(f"{answer.name} ablated: {answer.probability:.3f}" for answer in answers)
     first = next((block.weight for block in all_blocks if block is not None), None)
     cells = "groups of tokens" if first is not None and "folded" in first.attrs else "tokens"
     maps = f"Alignments of {sizes['query']} by {sizes['key']} {cells} in {len(all_blocks)} blocks."

@@ -76,7 +76,7 @@ export function createSvgContext(width, height) {
       const drop =
         state.textBaseline === "middle" ? 0.35 * parseFloat(state.font.match(/([\d.]+)px/)[1]) : 0;
       measure.font = state.font;
-      // The length holds the layout where the reader's machine has another font.
+      // The length holds the layout where the user's machine has another font.
       const length = text
         ? { textLength: round(measure.measureText(text).width), lengthAdjust: "spacingAndGlyphs" }
         : {};

@@ -51,7 +51,7 @@ export function applyTheme(element, theme) {
 
 export const font = (theme, size = 13, weight = 400) => `${weight} ${size}px ${theme.fonts}`;
 
-/** Calls `dress` when the reader's system turns light or dark; returns what ends that. */
+/** Calls `dress` when the user's system turns light or dark; returns what ends that. */
 export function onThemeChange(dress) {
   const wish = matchMedia("(prefers-color-scheme: dark)");
   wish.addEventListener("change", dress);
