@@ -29,7 +29,7 @@ def payload(counts: pd.DataFrame, **more) -> dict:
 
 
 def test_each_combination_is_a_row_with_its_counts():
-    figure_payload = payload(table((900, 800), (70, 60), (11, 7)), labels=("no", "yes"), unit="pairs", chosen="none")
+    figure_payload = payload(table((900, 800), (70, 60), (11, 7)), labels=("no", "yes"), unit="pairs", selected="none")
     assert [row["name"] for row in figure_payload["rows"]] == NAMES
     assert [row["on"] for row in figure_payload["rows"]] == [[bool(one) for one in on] for on in ON]
     assert [row["parts"] for row in figure_payload["rows"]][:3] == [[900, 800], [70, 60], [11, 7]]

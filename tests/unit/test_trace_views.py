@@ -31,7 +31,7 @@ def test_all_heads_at_once():
     view = triattn_core.draw("heads", TRACE, cell=(1, 2))
     payload, table = view.figure.payload, head_table(TRACE)
     assert [layer["title"] for layer in payload["layers"]] == ["1", "2"] and payload["heads"] == HEADS
-    assert payload["cell"] == [1, 2] and payload["shape"] == [N, N] and not payload["pooled"]
+    assert payload["cell"] == [1, 2] and payload["layers"][0]["shape"] == [N, N] and not payload["pooled"]
     levels = [
         np.frombuffer(base64.b64decode(layer["levels"]), np.uint8).reshape(HEADS, N, N) for layer in payload["layers"]
     ]
@@ -50,7 +50,7 @@ def test_all_heads_at_once():
 def test_a_long_text_has_blocks_as_thumbnails():
     given = DRAW.dirichlet(np.ones(90), 50)
     payload = triattn_core.draw("heads", trace_of(given)).figure.payload
-    assert payload["shape"] == [48, 48] and payload["pooled"]
+    assert payload["layers"][0]["shape"] == [48, 48] and payload["pooled"]
 
 
 def test_one_map():

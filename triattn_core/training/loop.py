@@ -23,6 +23,7 @@ from filelock import FileLock
 from torch import Tensor, nn
 
 from triattn_core.errors import ConfigError
+from triattn_core.text.atomic_write import write_whole
 
 STATES_KEPT = 2
 LOG = "events.jsonl"
@@ -153,7 +154,7 @@ def _prepare(run: Path, resume: bool, recipe: dict) -> None:
             os.rename(run, old)  # atomically: a kill must not leave half of an old run
         shutil.rmtree(old, ignore_errors=True)
     run.mkdir(parents=True, exist_ok=True)
-    (run / RECIPE).write_text(recipe_text, "utf-8")
+    write_whole(run / RECIPE, recipe_text.encode())  # a kill must not leave half of it
     states = _states(run)
     first = _step(states[-1]) if states else 0
     lines = [json.dumps(event, ensure_ascii=False) + "\n" for event in events(run) if event["step"] <= first]
