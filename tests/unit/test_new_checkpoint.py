@@ -12,6 +12,7 @@ import pytest
 from tests.support.tiny import make_encoder, make_rows
 from triattn_core.__main__ import main
 from triattn_core.checkpoint.registry import VARIABLE
+from triattn_core.training.command import data_folder
 from triattn_core.training.new_checkpoint import FEWEST, cut
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
@@ -42,6 +43,35 @@ def test_the_commands_of_the_guide_lead_to_a_measured_model(here, capsys):
     metrics = json.loads((here / "my-model" / "metrics.json").read_text("utf-8"))
     assert metrics["test"]["n"] == 6 and metrics["attention"]["query_information"]["mean"] >= 0
     assert main(["list", "--checkpoints", "."]) == 0 and "my-model" in capsys.readouterr().out
+
+
+def test_a_folder_elsewhere_is_trained_as_the_readme_says(here, tmp_path_factory, monkeypatch):
+    readme = (GUIDE.parents[1] / "README.md").read_text("utf-8")
+    commands = [line.partition(" #")[0] for line in readme.splitlines() if "FOLDER" in line and "triattn" in line]
+    assert len(commands) == 2
+    folder = tmp_path_factory.mktemp("elsewhere") / "own"
+    for command in commands:
+        words = command.replace("FOLDER", str(folder)).replace("ROWS.jsonl", "rows.jsonl")
+        assert main(shlex.split(words)[1:]) == 0, command
+    assert json.loads((folder / "metrics.json").read_text("utf-8"))["test"]["n"] == 6
+    monkeypatch.setattr("sys.argv", ["triattn"])
+    settings = ["--set", "training.rate=1e-3", "--name", "rates", "--runs", str(here / "runs")]
+    assert main(["sweep", str(folder / "config.json"), *settings]) == 0
+
+
+def test_the_data_folder_is_the_usual_one_unless_its_rows_are_not_there(here):
+    config = [here / "models" / "own" / "config.json"]
+    assert main(["new", str(config[0].parent), "--data", "rows.jsonl"]) == 0
+    assert data_folder(config) == here / "models"
+    (here / "own").mkdir()
+    for name in ("train", "dev", "test"):
+        assert data_folder(config) == here / "models"
+        (here / "own" / f"{name}.jsonl").write_text("", "utf-8")
+    assert data_folder(config) == Path()
+    (here / "data").mkdir()
+    assert data_folder(config) == here / "models"
+    (config[0].parent / "dev.jsonl").unlink()
+    assert data_folder(config) == Path("data")  # whose error names it
 
 
 def test_the_split_holds_every_row_once_whatever_their_order(here):

@@ -19,9 +19,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of both commands."""
     text = "one or more configs; several encode their data only once if they share it"
     parser.add_argument("config", type=Path, nargs="+", metavar="CONFIG", help=text)
-    text = "folder of data sets (default: data, or the working folder where there is no data)"
-    folder = Path("data") if Path("data").is_dir() else Path()
-    parser.add_argument("--data", type=Path, default=folder, metavar="FOLDER", help=text)
+    text = (
+        "folder of data sets (default: data, or the working folder where there is no data; without the sets there, the "
+        "folder that holds the checkpoint's folder)"
+    )
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help=text)
     text = "folder for training states and logs (default: runs)"
     parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="FOLDER", help=text)
     parser.add_argument("--resume", action="store_true", help="continue from the last complete state")
@@ -70,7 +72,8 @@ def train(options: argparse.Namespace) -> None:
         os.environ["TRIATTN_DEVICE"] = options.device
     from triattn_core.training import command
 
-    arguments = (options.config, options.data, options.runs, options.resume, options.command)
+    data = options.data or command.data_folder(options.config)
+    arguments = (options.config, data, options.runs, options.resume, options.command)
     if engine.is_ray(options):
         from triattn_core.scale import train as on_ray
 
@@ -85,13 +88,15 @@ def sweep(options: argparse.Namespace) -> None:
     if options.device:
         os.environ["TRIATTN_DEVICE"] = options.device
     from triattn_core.results.run_records import describe_new_records
+    from triattn_core.training import command
     from triattn_core.training import sweep as sweeps
 
     if line := describe_new_records():
         print(line, file=sys.stderr)
 
+    data = options.data or command.data_folder(options.config)
     request = sweeps.Request(
-        tuple(options.config), tuple(options.set), options.seeds, options.name, options.test, options.data,
+        tuple(options.config), tuple(options.set), options.seeds, options.name, options.test, data,
         options.runs, options.resume, options.command,
     )  # fmt: skip
     if engine.is_ray(options):

@@ -6,6 +6,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from io import SEEK_END, BufferedIOBase, BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any, TypeVar
@@ -160,6 +161,13 @@ def rows_file(folder: Path, name: str) -> Path:
         if (Path(folder) / (name + suffix)).is_file():
             return Path(folder) / (name + suffix)
     raise DataError(f"{folder}: no {name}.jsonl or {name}.jsonl.gz; name the folder of data sets with --data")
+
+
+def has_rows(folder: Path, name: str) -> bool:
+    """Whether a folder has the file of a set."""
+    with suppress(DataError):
+        return rows_file(folder, name).is_file()
+    return False
 
 
 def field(row: dict, name: str, where: str) -> str:

@@ -13,7 +13,7 @@ from triattn_core.checkpoint.config import KINDS, AnyConfig, read_config
 from triattn_core.checkpoint.registry import current_paths
 from triattn_core.errors import ConfigError
 from triattn_core.inference.device import choose_device, keep_freed_memory
-from triattn_core.text.rows import read_json, rows_file
+from triattn_core.text.rows import has_rows, read_json, rows_file
 from triattn_core.training.coin.trainer import train_coin
 from triattn_core.training.encoder.post_training import finish_encoder, post_train
 from triattn_core.training.laboratory.trainer import train_laboratory
@@ -62,6 +62,18 @@ def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: 
 def resolve(paths: Sequence[Path]) -> list[Path]:
     """Absolute paths of configs; a checkpoint that is now in the folder of its data set is found there."""
     return [path.resolve() for given_path in paths for path in current_paths(given_path)]
+
+
+def data_folder(paths: Sequence[Path]) -> Path:
+    """The folder of data sets where none is named: `data`, or the working folder where there is no `data`; if neither
+    has all sets that the configs name, the folder that holds a checkpoint's folder, as `triattn new` writes it.
+
+    Raises ConfigError for a file that is no config.
+    """
+    default, configs = Path("data") if Path("data").is_dir() else Path(), resolve(paths)
+    names = {name for path in configs for name in sets(_read(path))}
+    candidates = (default, *dict.fromkeys(path.parent.parent for path in configs))
+    return next((folder for folder in candidates if all(has_rows(folder, name) for name in names)), default)
 
 
 def prepare() -> None:
