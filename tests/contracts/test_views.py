@@ -18,8 +18,8 @@ from triattn_core.scenes.runner import Models, find_entries
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import validate_settings
 from triattn_core.trace import AttentionTrace, Choice
-from triattn_core.trace.axes import AXES
-from triattn_core.views import TRACE_VIEWS, TraceView, fitting_views, reduce_to
+from triattn_core.trace.axes import AXES, QUANTITIES
+from triattn_core.views import JOINS, TRACE_VIEWS, TraceView, fitting_views, quantities, reduce_to
 from triattn_core.views.lib.canvas import Canvas
 from triattn_core.views.lib.strongest import strongest
 
@@ -56,6 +56,7 @@ def breaches(view: TraceView) -> list[str]:
         return [f"no {name}" for name in lacks]
     trace, problems = trace_of_axes(view.NEEDS), []
     problems += [f"{axis} is no axis" for axis in view.NEEDS if axis not in AXES]
+    problems += [f"{quantity} is no quantity" for quantity in quantities(view) if quantity not in QUANTITIES]
     for name in ("figure", "describe"):
         for parameter, of in inspect.signature(getattr(TraceView, name)).parameters.items():
             own = inspect.signature(getattr(view, name)).parameters.get(parameter)
@@ -106,6 +107,19 @@ def test_a_view_is_offered_with_one_axis_more_only_where_it_draws(axis: str, mon
     assert ("pair" in fitting_views(trace, Choice(SITE))) is (axis == "context")
 
 
+def test_a_view_is_offered_only_for_its_quantities(monkeypatch: pytest.MonkeyPatch) -> None:
+    class RelevanceView(PairView):
+        QUANTITIES = ("relevance",)
+
+    monkeypatch.setitem(cast(dict, TRACE_VIEWS), "pair", PairView())
+    monkeypatch.setitem(cast(dict, TRACE_VIEWS), "scores", RelevanceView())
+    weights, base = trace_of_axes(("query", "key", "context")).site(SITE), SITE.removesuffix("/weight")
+    scores = np.log(weights).assign_attrs(quantity="relevance")
+    trace = AttentionTrace({SITE: weights, f"{base}/relevance": scores}, {"a": "word " * 40}, {})
+    offered = {quantity: set(fitting_views(trace, Choice(f"{base}/{quantity}"))) for quantity in JOINS}
+    assert offered == {"weight": {"points", "pair"}, "relevance": {"points", "pair", "scores"}}
+
+
 def test_a_cube_is_joined_over_context_in_weights_and_in_relevances() -> None:
     weights = trace_of_axes(("query", "key", "context")).site(SITE)
     base = SITE.removesuffix("/weight")
@@ -130,6 +144,9 @@ def test_an_incomplete_view_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     monkeypatch.setattr(view, "describe", lambda trace, choice: "A sentence.")
     assert breaches(TRACE_VIEWS[name]) == ["describe has no parameter hide_special"]
+    monkeypatch.undo()
+    monkeypatch.setattr(view, "QUANTITIES", ("weights",), raising=False)
+    assert "weights is no quantity" in breaches(TRACE_VIEWS[name])
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -6,11 +6,12 @@ others are called by the scenes and pages that they are made for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from triattn_core.trace import AttentionTrace, Choice, reduce
+from triattn_core.trace.axes import QUANTITIES
 from triattn_core.views.lib.strongest import distribution_axes
 from triattn_core.views.points import figure as points
 
@@ -24,7 +25,8 @@ class TraceView(Protocol):
     """A module that draws a chosen array of a trace.
 
     TITLE: what it is called on a page.  NEEDS: the axes of the array that it draws,
-    all of them and no other.
+    all of them and no other.  QUANTITIES, which it may leave out: those of `axes.QUANTITIES` that it draws; without
+    it, all.
     """
 
     TITLE: str
@@ -47,15 +49,26 @@ TRACE_VIEWS: Mapping[str, TraceView] = {"points": points}
 JOINS = {"weight": "sum", "relevance": "logsumexp"}  # of an axis, by quantity: see `trace.reduce`
 
 
+def quantities(view: TraceView) -> Collection[str]:
+    """The quantities that a view draws."""
+    return getattr(view, "QUANTITIES", QUANTITIES)
+
+
 def fitting_views(trace: AttentionTrace, choice: Choice) -> dict[str, TraceView]:
-    """The views of the table that can draw a choice: its axes are their NEEDS, or `reduce_to` leaves these.
+    """The views of the table that can draw a choice: its quantity is one of theirs, and its axes are their NEEDS, or
+    `reduce_to` leaves these.
 
     An axis more is reduced only where the weights of a query sum to one over it: their sum is then again a share of the
     query's attention.  Heads and features are not reduced: each has distributions of its own.
     """
-    axes, quantity = set(trace.pick(choice).dims), choice.site.rpartition("/")[2]
+    array, quantity = trace.pick(choice), choice.site.rpartition("/")[2]
+    axes = set(array.dims)
     reducible = set(distribution_axes(trace, choice)) if quantity in JOINS else set()
-    return {name: view for name, view in TRACE_VIEWS.items() if set(view.NEEDS) <= axes <= {*view.NEEDS, *reducible}}
+    return {
+        name: view
+        for name, view in TRACE_VIEWS.items()
+        if array.attrs["quantity"] in quantities(view) and set(view.NEEDS) <= axes <= {*view.NEEDS, *reducible}
+    }
 
 
 def reduce_to(trace: AttentionTrace, choice: Choice, needs: tuple[str, ...]) -> AttentionTrace:
