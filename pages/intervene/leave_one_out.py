@@ -8,7 +8,7 @@ from pages.shared import checkpoint_html, figures
 from triattn_core.scenes.intervene import InterveneScene
 
 ANSWER = "change of the log-odds of the answer without it; the chosen ones are framed"
-NOT_ASKED = "Single tokens are left out one at a time for sentence pairs only: take turns or sentences."
+TOKENS_UNAVAILABLE = "Single tokens are left out one at a time for sentence pairs only: take turns or sentences."
 ATTENTION = "bits that the attention moves without it; mean of query tokens, heads, layers and both directions"
 
 
@@ -16,7 +16,7 @@ def show(scene: InterveneScene, theme: str) -> None:
     """Bars, sentences and numbers; of tokens of one among several options why there are none."""
     if "alone" not in scene.panels:
         if scene.intervention.settings.how in ("remove", "mask"):
-            figures.note(NOT_ASKED)
+            figures.note(TOKENS_UNAVAILABLE)
         return
     sections = (
         ("alone", "singly", "Each alone", ANSWER),

@@ -12,7 +12,7 @@ from pages.shared import checkpoint_html, figures, style
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.views.charts import truth_methods
 
-FOUND = (
+METHOD_NOTE = (
     "A method has found the truth in a row where its highest-scored key and its highest-scored context token form a "
     "true pair; scores are for the right answer. Where a key names that answer, as a card does by its colour, even a "
     "model at chance points to that key, and to the pair as often as it has the context token right by chance. C-Bi's "
@@ -43,7 +43,7 @@ def methods(entries: Sequence[Entry]) -> None:
     with st.container(horizontal=True, gap="large", key="methods"):
         figures.show(chart, sentence, "methods-found", width="content")
         with st.container(width=540):
-            figures.note(f"{sentence} {FOUND}")
+            figures.note(f"{sentence} {METHOD_NOTE}")
             st.html(f'<p class="t-note">{REPLACED}</p>')
             _show_replacements({name: report["accuracy"] for name, (_, report) in measured.items()})
     figures.numbers("All methods as numbers", rows, "method-numbers")

@@ -13,7 +13,7 @@ from triattn_core.views.heads import maps as head_maps
 def pairs_of(trace: AttentionTrace) -> list[tuple[int, ...]]:
     """The heads that stand beside each other, from 1."""
     groups = head_maps.groups(trace).values()
-    return [tuple(i + 1 for i in head_maps.beside(trace, number)) for number in range(max(map(len, groups)))]
+    return [tuple(i + 1 for i in head_maps.one_head_per_mask(trace, number)) for number in range(max(map(len, groups)))]
 
 
 def pick(top: sentence_input.SentencePage) -> Settings:

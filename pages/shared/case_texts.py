@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from triattn_core.tasks import TASKS, InputForm, form
-from triattn_core.views.lib.tokens import named
+from triattn_core.views.lib.tokens import text_names
 
 LONG, TURNS, OPTIONS = 320, 3, 6  # characters of a text, turns and options that are shown
 WIDE = 5  # characters of a text's name that its usual column holds
@@ -29,7 +29,7 @@ def _labelled_texts(task: str, example: Any) -> list[tuple[str, str]]:
     if not TASKS[task].FORM.joint:
         return [(name, text) for name, text in TASKS[task].texts(example).items()]
     texts = dict(list(TASKS[task].texts(example).items())[:-1])  # the last one is the option
-    names = named(texts)
+    names = text_names(texts)
     turns = [(names[name]["short"], text) for name, text in texts.items()]
     first = max(0, len(turns) - TURNS)
     before = [("", f"{first} earlier {TASKS[task].WORDS.sides[0]}{'s' * (first > 1)}")] if first else []

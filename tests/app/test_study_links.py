@@ -35,7 +35,7 @@ def test_a_link_opens_just_so_and_the_claim_stands_on_the_page(name):
     for sentence in (study.title, study.result, study.refuted, study.change):
         assert escape(sentence) in page_text
     assert AFTER not in page_text
-    assert float(NUMBER.search(page_text)[1]) == pytest.approx(study.shown, rel=0.02)
+    assert float(NUMBER.search(page_text)[1]) == pytest.approx(study.reported_value, rel=0.02)
     assert page_text.count('class="r t-answer"') == len(study.checkpoints)
 
 
@@ -64,7 +64,7 @@ def test_an_edit_shows_number_and_answers_before_and_after(name):
     study, app = studies()[name], open_study(name)
     page_text = visible_text(sound(edit(app, name)))
     before, after = map(float, ROW.search(page_text).groups())
-    assert before == pytest.approx(study.shown, rel=0.02)
+    assert before == pytest.approx(study.reported_value, rel=0.02)
     measured = study.measure([load(checkpoint) for checkpoint in study.checkpoints], study.edited)
     assert after == pytest.approx(measured, rel=0.01)
     if name == "negation-by-feature":

@@ -25,7 +25,7 @@ def test_an_edit_stands_beside_the_study_and_the_cell_stays(sheet, app, width):
     box.fill("Now which browser can download movies?")
     box.press("Enter")
     sheet.locator(STRIP).get_by_text("with your input").wait_for()
-    assert sheet.locator(f"{STRIP} .t-before").inner_text() == f"{study.shown:.3g}"
+    assert sheet.locator(f"{STRIP} .t-before").inner_text() == f"{study.reported_value:.3g}"
     sheet.wait_for_selector('canvas[data-cell="3.4.10"]')  # “download” of B, as key and as context
     assert faults(sheet) == []
     sheet.locator(STRIP).get_by_role("button").click()

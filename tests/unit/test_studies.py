@@ -27,7 +27,7 @@ def test_the_claim_holds(name):
     bundles = [load(checkpoint) for checkpoint in study.checkpoints]
     findings = run(study, bundles)
     assert all(finding.holds for finding in findings), [(finding.value, finding.untrained) for finding in findings]
-    assert findings[0].value == pytest.approx(study.shown, rel=0.02)
+    assert findings[0].value == pytest.approx(study.reported_value, rel=0.02)
     assert "{" not in study.finding
     if study.maps is not None:
         for array in study.maps(bundles, study.examples[0]).values():
@@ -44,7 +44,7 @@ def test_of_the_dialogue_the_attention_counts_and_its_third_order_does_not():
         with replacing(replacement(weights)):
             falls[weights] = study.measure(bundles, study.examples[0])
         assert f"{falls[weights]:.0f}" in study.finding
-    assert falls["even"] < study.shown - 20 and abs(falls["product_of_marginals"] - study.shown) < 2
+    assert falls["even"] < study.reported_value - 20 and abs(falls["product_of_marginals"] - study.reported_value) < 2
 
 
 def test_the_command_repeats_them(capsys):
@@ -68,7 +68,12 @@ def test_the_response_falls_with_another_thing_and_not_with_a_wired_one():
     study = studies()["earlier-turn"]
     bundles, turns = [load(name) for name in study.checkpoints], study.examples[0].history
     wired = replace(study.examples[0], history=(turns[0].replace("wireless", "wired"), *turns[1:]))
-    assert study.measure(bundles, wired) > study.shown - 5 > study.shown / 2 > study.measure(bundles, study.edited)
+    assert (
+        study.measure(bundles, wired)
+        > study.reported_value - 5
+        > study.reported_value / 2
+        > study.measure(bundles, study.edited)
+    )
 
 
 def test_of_how_many_bits_the_context_word_tells_and_where_the_question_mark_looks():

@@ -12,7 +12,7 @@ import xarray as xr
 
 from triattn_core.views import answers
 from triattn_core.views.lib.strongest import brief
-from triattn_core.views.lib.tokens import named
+from triattn_core.views.lib.tokens import text_names
 
 TALK = answers.ChoiceExample(
     {"turn.1": "it broke", "turn.2": "<b>why</b>?"},
@@ -115,7 +115,7 @@ def test_short_names(segment: str, short: str):
 
 
 def test_texts_are_called_as_their_reader_knows_them():
-    assert named(["a", "turn.4", "passage"]) == {
+    assert text_names(["a", "turn.4", "passage"]) == {
         "a": {"short": "A", "long": "sentence A"},
         "turn.4": {"short": "T4", "long": "turn 4"},
         "passage": {"short": "P", "long": "passage"},

@@ -31,7 +31,7 @@ def site(trace, name: str, head: int) -> np.ndarray:
 def test_heads_stand_beside_each_other_one_of_each_mask():
     trace = make_trace(masks="forward,forward,backward")
     assert maps.groups(trace) == {"forward": [0, 1], "backward": [2]}
-    assert maps.beside(trace, 0) == [0, 2] and maps.beside(trace, 1) == [1, 2]
+    assert maps.one_head_per_mask(trace, 0) == [0, 2] and maps.one_head_per_mask(trace, 1) == [1, 2]
     assert maps.looks("window:2") == "looks 2 tokens to either side"
     with pytest.raises(TraceError, match="not one of MTSA"):
         maps.groups(make_trace(masks=""))

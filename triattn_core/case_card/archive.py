@@ -19,7 +19,7 @@ from triattn_core.trace import AttentionTrace
 if TYPE_CHECKING:
     from triattn_core.case_card.rendered import RenderedView
 
-TOLD = """A case card of triattn.
+README = """A case card of triattn.
 
 {figures}
 data.csv, data.parquet             every cell that is drawn, as a row
@@ -54,7 +54,7 @@ def files(rendered: RenderedView) -> Iterator[tuple[str, bytes]]:
     figures = "\n".join(
         f"{f'{name}.html, .svg, .png':<34} {about_figure['title']}" for name, about_figure in about.figures.items()
     )
-    yield "README.txt", TOLD.format(figures=figures, file=FILE, command=COMMAND).encode()
+    yield "README.txt", README.format(figures=figures, file=FILE, command=COMMAND).encode()
     yield FILE, (about.model_dump_json(indent=1) + "\n").encode()
     for name, figure in rendered.figures.items():
         yield f"{name}.html", figure.html().encode()

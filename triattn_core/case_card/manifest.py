@@ -37,8 +37,8 @@ class Checkpoint(BaseModel):
     seed: int | None = None
 
 
-class Said(BaseModel):
-    """What a checkpoint said of the example; what: see `Explanation`."""
+class CheckpointPrediction(BaseModel):
+    """The prediction of a checkpoint for the example; what: the `stage` of its `Explanation`."""
 
     checkpoint: str
     what: str = ""
@@ -49,9 +49,10 @@ class Said(BaseModel):
 class Manifest(BaseModel):
     """What `triattn card` needs, and what a user wants to know.
 
-    view: by the file of its page.  row: the example in the file format of its task.  checkpoints: those that are drawn,
-    then those of other seeds.  figures: of each its title and what it shows in words.  versions: of what it was made
-    with.  What is drawn at random has its seed in the settings.
+    view: by the file of its page.  row: the example in the file format of its task.  checkpoints: those in the figures,
+    then those of other seeds; drawn: how many are in the figures.  said: their predictions.  figures: of each
+    its title and what it shows in words.  versions: of what it was made with.  What is drawn at random has its seed in
+    the settings.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -64,7 +65,7 @@ class Manifest(BaseModel):
     settings: dict[str, Any]
     checkpoints: tuple[Checkpoint, ...] = Field(min_length=1)
     drawn: int = Field(ge=1)
-    said: tuple[Said, ...]
+    said: tuple[CheckpointPrediction, ...]
     figures: dict[str, dict[str, str]]
     versions: dict[str, str]
 
@@ -83,7 +84,7 @@ def manifest(rendered: RequestedScene) -> Manifest:
         settings=rendered.settings.model_dump(mode="json"),
         checkpoints=[describe_checkpoint(entry) for entry in (*entries, *seeds)],
         drawn=len(entries),
-        said=[_said(explanation) for explanation in rendered.explanations],
+        said=[_prediction(explanation) for explanation in rendered.explanations],
         figures=figures,
         versions=versions(),
     )
@@ -97,9 +98,9 @@ def describe_checkpoint(entry: Entry) -> Checkpoint:
     return Checkpoint(name=entry.name, digest=entry.digest, encoder=encoder[0], encoder_digest=encoder[1], seed=seed)
 
 
-def _said(explanation: Explanation) -> Said:
+def _prediction(explanation: Explanation) -> CheckpointPrediction:
     prediction = explanation.prediction
-    return Said(
+    return CheckpointPrediction(
         checkpoint=explanation.entry.name,
         what=explanation.stage,
         labels=prediction.labels,

@@ -41,7 +41,7 @@ def draw_trace(view: str, trace: AttentionTrace, **settings: Any) -> SavedTrace:
     return SavedTrace(**{field.name: getattr(rendered, field.name) for field in fields(RenderedTrace)})
 
 
-TOLD = """A case card of triattn.
+README = """A case card of triattn.
 
 {view}.html, .svg, .png            {title}
 data.csv, data.parquet             every cell that is drawn, as a row
@@ -76,7 +76,7 @@ def _files(rendered: RenderedTrace) -> Iterator[tuple[str, bytes]]:
         "figures": {rendered.view: {"title": figure.title, "alt": figure.alt}},
         "versions": versions(),
     }
-    yield "README.txt", TOLD.format(view=rendered.view, title=figure.title, command=command(rendered)).encode()
+    yield "README.txt", README.format(view=rendered.view, title=figure.title, command=command(rendered)).encode()
     yield "manifest.json", (json.dumps(about, ensure_ascii=False, indent=1) + "\n").encode()
     yield f"{rendered.view}.html", figure.html().encode()
     yield f"{rendered.view}.svg", figure.svg()

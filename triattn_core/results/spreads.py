@@ -10,7 +10,7 @@ from triattn_core.checkpoint import metadata
 from triattn_core.results.notes import trained_on
 from triattn_core.results.run_records import Record
 
-SAID = ("training.epochs", "training.seed", "training.more_seeds")  # in `trained_on`, or allowed to differ
+RUN_SETTINGS = ("training.epochs", "training.seed", "training.more_seeds")  # in `trained_on`, or allowed to differ
 COLUMNS = ["recipe", "mechanism", "similarity", "output", "value", "seed", "checkpoint", "file", "set", "rows"]
 
 
@@ -24,7 +24,7 @@ def training_recipe(record: Record) -> str:
     settings, flat = record.settings, metadata.flatten(record.entry.config)
     words = f"word vectors {settings.get('vectors')} to {settings.get('width')}, states {settings.get('hidden')}"
     limits = f"windows of {settings.get('max_tokens')} tokens, answers of {settings.get('longest')} words"
-    names = [name for name in flat if name.startswith("training.") and name not in SAID]
+    names = [name for name in flat if name.startswith("training.") and name not in RUN_SETTINGS]
     settings_text = [
         f"{name.rpartition('.')[2]} {flat.get(name)}".replace("_", " ") for name in ("model.dropout", *names)
     ]

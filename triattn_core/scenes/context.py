@@ -90,7 +90,7 @@ class HeadParts:
         return self.settings.layer - 1, self.settings.head - 1
 
     @property
-    def chosen(self) -> Residual:
+    def selected_residual(self) -> Residual:
         """The residual at the chosen context token."""
         assert self.settings.cell  # `build` fills it
         return self.residual(self.settings.cell[0])
@@ -129,7 +129,7 @@ class HeadParts:
     def charts(self) -> dict[str, Chart]:
         """The figures of the page, as they are exported."""
         name, direction = self.explanation.entry.name, self.settings.direction.replace("_", " ")
-        texts, residual = scene.input_line(self.explanation), self.chosen
+        texts, residual = scene.input_line(self.explanation), self.selected_residual
         place = f"{name}, {direction}, layer {self.settings.layer}, head {self.settings.head}{texts}"
         every, redirected = self.bars(named=True), self.bars(only=STRONG, named=True)
         return {
@@ -142,7 +142,7 @@ class HeadParts:
         """The numbers of all figures."""
         return scene.stack_tables(
             parts=self.shares.rename(columns={name: f"{name}, share" for name in view.PARTS}),
-            residual=self.chosen.rows,
+            residual=self.selected_residual.rows,
         )
 
 

@@ -52,7 +52,7 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
     if settings.quantity != "weight" and settings.grouping().folds:
         raise ConfigError(f"mtsa: {settings.tokens} are read of weights alone: {SCORES}")
     trace, layer = models.read(explanation, settings.grouping()).trace, settings.layer or first_layer(explanation.trace)
-    heads_from_0 = [i - 1 for i in settings.heads] if settings.heads else head_maps.beside(trace, 0)
+    heads_from_0 = [i - 1 for i in settings.heads] if settings.heads else head_maps.one_head_per_mask(trace, 0)
     orders = feature_orders(trace, layer, heads_from_0) if settings.features else None
     arguments = (trace, layer, heads_from_0, settings.quantity, orders)
     canvas = maps(*arguments)

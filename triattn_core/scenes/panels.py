@@ -28,8 +28,8 @@ class Comparison:
     """The panels and the difference of two of them, and all that is shown or saved with them.
 
     choice: the site that is shown.  explanations: what the models made of the example.  parts: what names the figure.
-    chosen: what else is chosen, as settings of the view.  seeds: of both that are subtracted the checkpoints of their
-    seeds.  notes: what the user should know.  footnote: what was folded, and what is hidden, for below the figure.
+    settings: the other settings of the view.  seeds: of both that are subtracted the checkpoints of their seeds.
+    notes: what the user should know.  footnote: what was folded, and what is hidden, for below the figure.
     """
 
     panels: list[Panel]
@@ -39,7 +39,7 @@ class Comparison:
     caption: str
     trace: AttentionTrace
     parts: tuple[str, ...]
-    chosen: dict[str, Any]
+    settings: dict[str, Any]
     across: str = "key"
     lines: tuple[str, ...] | None = None
     distinguished_by: str = "mechanism"
@@ -161,7 +161,7 @@ def with_grouping(comparison: Comparison, reading: TokenGrouping, maps: Sequence
         footnote=" ".join(filter(None, folded)),
         caption=", ".join([comparison.caption, *(f"{axis} as {unit}" for axis, unit in reading.folds.items())]),
         parts=(*comparison.parts, reading.name, *reading.phrases, str(reading.hide)),
-        chosen=comparison.chosen | reading.settings,
+        settings=comparison.settings | reading.settings,
     )
 
 

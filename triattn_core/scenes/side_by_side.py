@@ -95,7 +95,7 @@ def comparison_settings(comparison: Comparison) -> dict[str, Any]:
     """What stands side by side, as settings."""
     explanation = comparison.explanations[0]
     option = {"option": explanation.prediction.option + 1} if "option" in explanation.trace.meta else {}
-    return dict(Settings.of(comparison.choice, **comparison.chosen, **option))
+    return dict(Settings.of(comparison.choice, **comparison.settings, **option))
 
 
 def figure(comparison: Comparison, cell: tuple[int, int]) -> Canvas:

@@ -47,7 +47,7 @@ STUDY = Study(
     ),
     measure=measure_loss,
     unit="points",
-    shown=14.7,
+    reported_value=14.7,
     above=4.0,
     margin=4.0,
     number="P(paraphrase) minus that without the context term",

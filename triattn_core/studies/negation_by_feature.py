@@ -57,7 +57,7 @@ STUDY = Study(
     ),
     measure=margin_over_head,
     unit="points",
-    shown=28.8,
+    reported_value=28.8,
     above=20.0,
     margin=3.0,
     number="strongest feature minus its head, weight of “is” → “not”",

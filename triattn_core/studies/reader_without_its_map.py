@@ -98,7 +98,7 @@ STUDY = Study(
     ),
     measure=text_less_attention,
     unit="log-odds",
-    shown=2.96,
+    reported_value=2.96,
     above=1.0,
     margin=0.9,
     number="log-odds moved by a sentence, minus those moved by even weights",

@@ -55,7 +55,7 @@ STUDY = Study(
     ),
     measure=measure_lead,
     unit="points",
-    shown=72.5,
+    reported_value=72.5,
     above=20.0,
     margin=20.0,
     number="P(“third”): T-trilinear minus dot product",

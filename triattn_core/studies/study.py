@@ -22,7 +22,7 @@ class Study:
     order: position on Home.  title: the question.  checkpoints: names of the models.
     examples: the input shown, then paraphrases of it, for which the claim must also hold.
     measure: computes the number of the claim, in `unit`, from the models and an example, also one that a user has
-    edited; shown: its value for the first example.  number: what it is called.
+    edited; reported_value: its value for the first example.  number: what it is called.
     above, margin: the claim is that the number is larger than `above`, and larger by `margin` than that of untrained
     models; margin is None if the claim needs no training.
     claim: the result in a sentence, with {value}.  about: what to know before it; limits: what it does not show.
@@ -38,7 +38,7 @@ class Study:
     examples: tuple
     measure: Callable[[Sequence[Bundle], Any], float]
     unit: str
-    shown: float
+    reported_value: float
     above: float
     margin: float | None
     number: str
@@ -57,7 +57,7 @@ class Study:
     @property
     def result(self) -> str:
         """The claim with its number."""
-        return self.claim.format(value=self.shown)
+        return self.claim.format(value=self.reported_value)
 
     @property
     def finding(self) -> str:

@@ -58,7 +58,7 @@ STUDY = Study(
     ),
     measure=information_gain,
     unit="bits",
-    shown=1.277,
+    reported_value=1.277,
     above=0.5,
     margin=0.3,
     number="query information, living form less published",

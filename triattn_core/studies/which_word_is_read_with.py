@@ -62,7 +62,7 @@ STUDY = Study(
     ),
     measure=largest_context_information,
     unit="bits",
-    shown=0.239,
+    reported_value=0.239,
     above=0.1,
     margin=0.1,
     number="context information, best head",

@@ -168,14 +168,14 @@ def _edit_units(
     query = run_query(bundle, example, option)
     at = edits.unit_positions(_units(query, query.roles, unit), names)
 
-    def there(roles: Roles, is_traced: bool) -> Edit:
+    def edit(roles: Roles, is_traced: bool) -> Edit:
         if is_traced:
             return change(roles, at)
         if unit == "tokens":
             return change(roles, edits.matching_positions(query.roles.context, at, roles.context, roles.key.texts[0]))
         return change(roles, [i for i, name in enumerate(_units(query, roles, unit)) if name in names])
 
-    return _compare(query, there)
+    return _compare(query, edit)
 
 
 def _units(query: Query, roles: Roles, unit: str) -> list[str]:

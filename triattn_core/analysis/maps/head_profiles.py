@@ -47,7 +47,9 @@ def profile_table(trace: AttentionTrace) -> pd.DataFrame:
         group = [other for other in sites if group_of(other) == group_of(site)]
         overlaps = np.concatenate([_overlaps(shares, distributions[other]) for other in group], -1)
         axes = {axis: _tokens(trace.site(site), axis) for axis in ("query", "key", "context")}
-        texts = {f"{field} of {axis}": of_axis[i] for axis, of_axis in axes.items() for i, field in enumerate(TOLD)}
+        texts = {
+            f"{field} of {axis}": of_axis[i] for axis, of_axis in axes.items() for i, field in enumerate(TOKEN_FIELDS)
+        }
         features = _by_feature(trace, site)
         for head, values in enumerate(shares):
             maps = {"overlaps": overlaps[head], "by_feature": None if features is None else features[head]}
@@ -57,11 +59,11 @@ def profile_table(trace: AttentionTrace) -> pd.DataFrame:
 
 def drop_profiles(table: pd.DataFrame) -> pd.DataFrame:
     """A table without the columns of `profile_table`, which hold an array a row."""
-    arrays = [*WAYS, "overlaps", "group", *(name for name in table if name.split(" of ")[0] in TOLD)]
+    arrays = [*WAYS, "overlaps", "group", *(name for name in table if name.split(" of ")[0] in TOKEN_FIELDS)]
     return table.drop(columns=[name for name in arrays if name in table])
 
 
-TOLD = ("tokens", "glued")
+TOKEN_FIELDS = ("tokens", "glued")
 
 
 def _distributions(site: xr.DataArray) -> np.ndarray:

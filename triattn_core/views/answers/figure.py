@@ -11,7 +11,7 @@ import xarray as xr
 
 from triattn_core.views.lib.canvas import Canvas, script, style
 from triattn_core.views.lib.palette import theme_payload
-from triattn_core.views.lib.tokens import named
+from triattn_core.views.lib.tokens import text_names
 
 SCRIPT = "answers/answers.js"
 STYLE = ("answers/answers.css",)
@@ -106,7 +106,7 @@ def _option_rows(example: ChoiceExample, probabilities: Mapping[str, Sequence[fl
 
 
 def _texts(example: ChoiceExample, runs: Mapping[str, list[dict]]) -> list[dict]:
-    called, read = named(example.texts), example.read or {}
+    called, read = text_names(example.texts), example.read or {}
     speakers = dict(zip(example.texts, example.speakers))
     return [
         {
@@ -154,7 +154,7 @@ def _against_even(example: ChoiceExample, runs: Mapping[str, list[dict]]) -> lis
     turns = [name for name in example.texts if tokens.get(name)] if example.chat else []
     if len(turns) < 2:
         return []
-    called, total = named(example.texts), sum(tokens.values())
+    called, total = text_names(example.texts), sum(tokens.values())
     ratios = [f"{called[name]['short']} ×{_share(runs[name]) * total / tokens[name]:.2g}" for name in turns]
     return [f"Share over an even share by tokens: {', '.join(ratios)}."]
 

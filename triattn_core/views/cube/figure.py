@@ -35,7 +35,7 @@ from triattn_core.views.lib.strongest import (
     other_quantity,
     sums_to_one,
 )
-from triattn_core.views.lib.tokens import cell_axes, named
+from triattn_core.views.lib.tokens import cell_axes, text_names
 
 NEEDS = ("query", "key", "context")
 SCRIPT = "cube/cube.js"
@@ -107,7 +107,7 @@ def _payload(trace: AttentionTrace, choice: Choice, cells: CubeCells, hide_speci
         "alt": describe_cells(cells.part, rows, against, cells.roles),
         "says": {**{axis: describe_axis(axis, cells.roles[axis]) for axis in axes}, "quantity": QUANTITIES[quantity]},
         "texts": texts,
-        "names": named(texts) | _groups(cells.tokens[axes[2]]),
+        "names": text_names(texts) | _groups(cells.tokens[axes[2]]),
         "axes": dict(cells.tokens),
         "scale": scale_payload(cells.scale),
         "themes": theme_payload(cells.scale.kind),

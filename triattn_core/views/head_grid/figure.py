@@ -15,7 +15,7 @@ from triattn_core.trace import AttentionTrace
 from triattn_core.views.head_grid.grid import MEASURE_NAMES, Grid
 from triattn_core.views.lib.canvas import Canvas, script, style
 from triattn_core.views.lib.palette import pack, scale_payload, theme_payload
-from triattn_core.views.lib.tokens import cell_axes, named
+from triattn_core.views.lib.tokens import cell_axes, text_names
 
 SCRIPT = "head_grid/head_grid.js"
 STYLE = ("lib/map_figure.css", "lib/linked_maps.css")
@@ -67,7 +67,7 @@ def _payload(
 ) -> dict[str, Any]:
     return {
         "texts": dict(trace.texts),
-        "names": named(trace.texts),
+        "names": text_names(trace.texts),
         "themes": theme_payload("log"),
         "scale": scale_payload(grid.scale),
         "pooled": grid.pooled,

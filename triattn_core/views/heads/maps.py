@@ -63,7 +63,7 @@ def groups(trace: AttentionTrace) -> dict[str, list[int]]:
     return by_mask
 
 
-def beside(trace: AttentionTrace, number: int) -> list[int]:
+def one_head_per_mask(trace: AttentionTrace, number: int) -> list[int]:
     """The heads that stand side by side as number `number` (from 0): one of each mask."""
     return [heads[min(number, len(heads) - 1)] for heads in groups(trace).values()]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from triattn_core.trace.axes import AXES, QUANTITIES
 from triattn_core.views.lib.palette import theme_payload
-from triattn_core.views.lib.tokens import named
+from triattn_core.views.lib.tokens import text_names
 
 
 def map_payload(
@@ -18,7 +18,7 @@ def map_payload(
     return {
         "says": QUANTITIES | AXES,
         "texts": dict(texts),
-        "names": named(texts),
+        "names": text_names(texts),
         "themes": theme_payload("log", "signed"),
         "axes": dict(axes),
         "caption": caption,

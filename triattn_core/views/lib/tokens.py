@@ -107,7 +107,7 @@ def cell_axes(
     return (*words, *(CellAxis(name, range(size)) for name, size in sizes.items()))
 
 
-def named(texts: Iterable[str]) -> dict[str, dict[str, str]]:
+def text_names(texts: Iterable[str]) -> dict[str, dict[str, str]]:
     """What the texts of a trace are called, in few letters and in words: T4 and turn 4; an edited one T4′."""
     names = {}
     for name in texts:

@@ -15,8 +15,7 @@ from triattn_core.views.lib.palette import pack, scale_payload
 from triattn_core.views.lib.payload import map_payload
 from triattn_core.views.lib.tokens import cell_axes, tokens
 from triattn_core.views.side_by_side.marks import marks, share
-from triattn_core.views.side_by_side.panels import HIDDEN, Gap, Panel, forms
-from triattn_core.views.side_by_side.panels import named as called
+from triattn_core.views.side_by_side.panels import HIDDEN, Gap, Panel, forms, panel_titles
 from triattn_core.views.side_by_side.scales import NOTHING, Difference, key_count, scale_of
 from triattn_core.views.side_by_side.sentences import alt, scale_lines
 
@@ -64,7 +63,7 @@ def figure(
     """
     if not FEWEST <= len(panels) <= MOST:
         raise TraceError(f"{FEWEST} to {MOST} maps stand side by side, got {len(panels)}")
-    scale, names, quantity = scale_of(panels), called(panels), panels[0].map_values.attrs["quantity"]
+    scale, names, quantity = scale_of(panels), panel_titles(panels), panels[0].map_values.attrs["quantity"]
     roles = roles or {"query": "query", "key": across}
     levels = [scale.levels(panel.map_values.values) for panel in panels]
     difference = None if gap is None else Difference.of(gap, names, quantity)

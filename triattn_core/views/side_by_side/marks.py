@@ -9,8 +9,7 @@ import numpy as np
 from triattn_core.views.lib.map_mark import MapMark
 from triattn_core.views.lib.palette import Scale
 from triattn_core.views.lib.tokens import map_labels
-from triattn_core.views.side_by_side.panels import Panel
-from triattn_core.views.side_by_side.panels import named as called
+from triattn_core.views.side_by_side.panels import Panel, panel_titles
 from triattn_core.views.side_by_side.scales import Difference
 
 
@@ -42,7 +41,7 @@ def marks(
             score=panel.score,
             mechanism=panel.mechanism,
         )
-        for i, (title, panel, panel_levels) in enumerate(zip(called(panels), panels, levels))
+        for i, (title, panel, panel_levels) in enumerate(zip(panel_titles(panels), panels, levels))
     ]
     if difference is not None:
         masked, colours = np.isnan(difference.values.values), (difference.levels, difference.scale)

@@ -60,19 +60,19 @@ class Gap:
     noisy: str = ""
 
 
-def titles(named: Sequence[tuple[str, str, str, str]]) -> list[str]:
+def titles(models: Sequence[tuple[str, str, str, str]]) -> list[str]:
     """Short names for (checkpoint, mechanism, similarity, form): the mechanism, and the form where some are living and
     others published; where that does not tell them apart with the similarity too, else the checkpoint's name."""
-    plain = [MECHANISM_LABELS.get(mechanism, mechanism) for _, mechanism, _, _ in named]
-    longer = [f"{title} {similarity.replace('_', ' ')}".strip() for title, (_, _, similarity, _) in zip(plain, named)]
-    forms = [form for *_, form in named]
+    plain = [MECHANISM_LABELS.get(mechanism, mechanism) for _, mechanism, _, _ in models]
+    longer = [f"{title} {similarity.replace('_', ' ')}".strip() for title, (_, _, similarity, _) in zip(plain, models)]
+    forms = [form for *_, form in models]
     several = len(set(forms) - {""}) > 1
     for names in (plain, longer):
         if several:
             names = [f"{name}, {form}" if form else name for name, form in zip(names, forms)]
         if len(set(names)) == len(names):
             return names
-    return [name for name, *_ in named]
+    return [name for name, *_ in models]
 
 
 def forms(left: str, right: str) -> tuple[str, str]:
@@ -86,7 +86,7 @@ def minus(left: str, right: str) -> str:
     return f"{left} − {forms(left, right)[1]}"
 
 
-def named(panels: Sequence[Panel]) -> list[str]:
+def panel_titles(panels: Sequence[Panel]) -> list[str]:
     """The same of panels."""
     return titles([(panel.name, panel.mechanism, panel.similarity, panel.form) for panel in panels])
 
@@ -97,7 +97,7 @@ NOBODY = "; none predicts the gold label"
 def verdict(panels: Sequence[Panel]) -> tuple[str, str, str]:
     """Which model predicts what, as three parts of one sentence, the middle one to be emphasised."""
     names_of: dict[str, list[str]] = {}
-    for title, panel in zip(named(panels), panels):
+    for title, panel in zip(panel_titles(panels), panels):
         names_of.setdefault(panel.label, []).append(title)
     gold = next((panel.label for panel in panels if panel.right), None)
     has_gold = panels[0].right is not None
@@ -205,7 +205,7 @@ def hidden(
         none = f": no token receives more than {above:g} times an even share" if above else ""
         return f"Nothing is hidden{none}."
     shares = []
-    for name, panel, visible in zip(named(panels), panels, visible_panels):
+    for name, panel, visible in zip(panel_titles(panels), panels, visible_panels):
         rows = panel.weights.isel(query=visible.weights["query_at"].values)
         total = float(rows.sum())
         shares.append(f"{100 * (1 - float(visible.weights.sum()) / total) if total else 0:.3g} % in {name}")

@@ -8,8 +8,7 @@ import numpy as np
 
 from triattn_core.views.lib.palette import LogScale
 from triattn_core.views.lib.strongest import labels
-from triattn_core.views.side_by_side.panels import Gap, Panel
-from triattn_core.views.side_by_side.panels import named as called
+from triattn_core.views.side_by_side.panels import Gap, Panel, panel_titles
 from triattn_core.views.side_by_side.scales import key_count
 
 ROLES = {"query": "query", "key": "key"}
@@ -31,7 +30,7 @@ def scale_lines(panels: Sequence[Panel], quantity: str) -> list[str]:
 
 def alt(panels: Sequence[Panel], gap: Gap | None, texts: dict[str, str], roles: Mapping[str, str] = ROLES) -> str:
     """What the figure shows in words: sizes, what each says, and where two differ most."""
-    names, words = called(panels), labels(panels[0].map_values, texts, "query")
+    names, words = panel_titles(panels), labels(panels[0].map_values, texts, "query")
     each = dict.fromkeys(  # two heads of one model say one thing
         f"{p.model or n} says {p.label} with probability {p.probability:.3f}" for n, p in zip(names, panels) if p.label
     )

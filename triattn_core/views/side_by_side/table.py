@@ -8,15 +8,14 @@ import numpy as np
 import pandas as pd
 
 from triattn_core.views.lib.strongest import labels
-from triattn_core.views.side_by_side.panels import Gap, Panel
-from triattn_core.views.side_by_side.panels import named as called
+from triattn_core.views.side_by_side.panels import Gap, Panel, panel_titles
 
 
 def table(panels: Sequence[Panel], gap: Gap | None, texts: Mapping[str, str], across: str = "key") -> pd.DataFrame:
     """Every cell as a row, for CSV: query, key (or what is `across`) and their positions, then for each panel its
     weight, rank and, where relevance is drawn, relevance; last the difference, how far apart seeds lie where there are
     any, and of the row's query the divergence in bits and how many of its strongest keys are the same."""
-    first, names = panels[0].map_values, called(panels)
+    first, names = panels[0].map_values, panel_titles(panels)
     positions = np.indices(first.shape).reshape(2, -1)
     columns: dict = {}
     for axis, where in zip(("query", "key"), positions):
