@@ -20,22 +20,24 @@ CSS = """
   color: var(--t-text)}
 """
 GROUPS = (
-    ("without context", ("key", "query_key"), ""),
-    ("context redirects", ("key_context", "three_way"), "strong"),
-    ("context main effect and query × context", ("context", "query_context"), ""),
+    ("without context", "among_keys", ("key", "query_key"), ""),
+    ("context redirects", "redirected", ("key_context", "three_way"), "strong"),
+    ("context main effect and query × context", "context_only", ("context", "query_context"), ""),
 )
 
 
 def legend(row: pd.Series, theme: str) -> str:
     """HTML: the parts of one head by what they do."""
     fill = anova.colours(theme)
+    totals = {name: row[name] for name in ("among_keys", "redirected")}
+    totals["context_only"] = row["context"] + row["query_context"]
     html = ""
-    for title, names, mark in GROUPS:
+    for title, total, names, mark in GROUPS:
         lines = "".join(
             f'<span><i style="background:{fill[name]}"></i>{anova.PARTS[name]}</span><span>{percent(row[name])}</span>'
             for name in names
         )
-        html += f'<div class="{mark}">{lines}<b>{title} {percent(sum(row[name] for name in names))}</b></div>'
+        html += f'<div class="{mark}">{lines}<b>{title} {percent(totals[total])}</b></div>'
     return f'<style>{CSS}</style><div class="t-parts">{html}</div>'
 
 

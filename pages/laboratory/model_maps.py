@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.shared import figures, models, style, url_state
-from triattn_core.analysis.truth import truth_mask
+from triattn_core.analysis.truth import measures, truth_mask
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry, laboratory_checkpoints
 from triattn_core.scenes.runner import Explanation
@@ -86,7 +86,8 @@ def map_panel(name: str, mechanism: str, task: LaboratoryTask, example: Example,
     """
     truth = truth_mask(example, weights.shape)
     verdict = "" if example.label is None else "right" if answer == task.LABELS[example.label] else "wrong"
-    sentence = truth_map.describe(weights, truth, task.cells(weights.shape))
+    found = measures(weights, truth, task.cells(weights.shape)) if truth.any() else {}
+    sentence = truth_map.describe(found, weights.ndim == 2)
     certainty = "" if share is None else f"probability {share:.2f}"
     if verdict == "wrong" and right_share is not None:
         certainty += f", of the right answer {right_share:.2f}"

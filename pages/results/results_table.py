@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from pages.results import dot_plot
 from triattn_core.results import notes
-from triattn_core.results.paper_comparison import Cell, best_cells
+from triattn_core.results.paper_comparison import Cell, best_cells, compare_column
 from triattn_core.results.paper_schema import Row, Table
 
 SPACE, POINT = "\u2007", "\u2008"  # as wide as a digit and as a point: numbers of fewer digits stand below each other
@@ -63,15 +63,14 @@ def table(table: Table, cells: Sequence[Sequence[Cell]], plot_index: int) -> str
 
 def describe_column(table: Table, cells: Sequence[Cell]) -> str:
     """A sentence on one column: how far ours lie from what is printed, and the best of ours.  cells: [rows]."""
-    column, gaps = cells[0].column, [cell.difference for cell in cells if cell.difference is not None]
+    column, gaps = cells[0].column, compare_column(cells)
     about = ", ".join(filter(None, (column.group, column.name)))
     cells_html, first = [], min(best_cells(cells, True), default=None)
     if gaps:
-        ends = f"{format_difference(min(gaps), column.digits)} to {format_difference(max(gaps), column.digits)}"
-        above = sum(gap > 0 for gap in gaps)
-        several = f"of {len(gaps)} rows with both, ours is above the published number in {above} ({ends})"
-        one_row = f"{ends.split()[0]} against the published number, in the one row with both"
-        cells_html.append(several if len(gaps) > 1 else one_row)
+        low, high = (format_difference(gap, column.digits) for gap in (gaps.low, gaps.high))
+        several = f"of {gaps.rows} rows with both, ours is above the published number in {gaps.above} ({low} to {high})"
+        one_row = f"{low} against the published number, in the one row with both"
+        cells_html.append(several if gaps.rows > 1 else one_row)
     if first is not None:
         name = re.sub(r"_\{(.*?)\}", r" \1", table.rows[first].name)
         cells_html.append(f"best of ours: {name}, {cells[first].ours:.{column.digits}f}")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from triattn_core.analysis.film import load_film
+from triattn_core.analysis.truth import measures
 from triattn_core.views.charts import truth_map, truth_methods, truth_quadrants, truth_scores
 
 KEYS, CONTEXT = ("a", "b", "c"), ("x", "y")
@@ -33,13 +34,13 @@ def test_the_true_cells_stand_where_their_tokens_do(shape, true, places):
 
 def test_the_sentence_says_how_much_lies_on_the_truth():
     truth = np.array([[True, False], [False, False]])
-    assert truth_map.describe(np.array([[0.7, 0.1], [0.1, 0.1]]), truth, 2) == (
+    assert truth_map.describe(measures(np.array([[0.7, 0.1], [0.1, 0.1]]), truth, 2), True) == (
         "70% of its weight lies on the truth, 1.4 times an even share (50.0%)."
     )
-    assert truth_map.describe(np.array([0.2, 0.8]), np.array([True, False]), 2) == (
+    assert truth_map.describe(measures(np.array([0.2, 0.8]), np.array([True, False]), 2), False) == (
         "20% of its weight lies on the truth, 0.4 times an even share of its two-way weights (50.0%)."
     )
-    assert "nothing to find" in truth_map.describe(np.full((2, 2), 0.25), np.zeros((2, 2), bool), 4)
+    assert "nothing to find" in truth_map.describe({}, True)
 
 
 def test_quadrants_are_means_over_seeds_and_name_the_shortcut():

@@ -62,6 +62,19 @@ class Cell:
         return None if self.ours is None else round(self.ours, self.digits)
 
 
+@dataclass(frozen=True)
+class ColumnGaps:
+    """How far our numbers of a column lie from the printed ones, over the rows that have both.
+
+    above: rows where ours is the larger number.  low, high: the smallest and the largest difference.
+    """
+
+    rows: int
+    above: int
+    low: float
+    high: float
+
+
 def fill_table(table: Table, records: Sequence[Record]) -> list[list[Cell]]:
     """The cells [rows][columns] of a table."""
     return [[make_cell(table, row, column, records) for column in table.columns] for row in table.rows]
@@ -130,6 +143,12 @@ def best_cells(cells: Sequence[Cell], ours: bool) -> set[int]:
         return set()
     top = (max if cells[0].column.better == "higher" else min)(values.values())
     return {i for i, number in values.items() if number == top}
+
+
+def compare_column(cells: Sequence[Cell]) -> ColumnGaps | None:
+    """Our numbers of a column against the printed ones; None where no row has both."""
+    gaps = [cell.difference for cell in cells if cell.difference is not None]
+    return ColumnGaps(len(gaps), sum(gap > 0 for gap in gaps), min(gaps), max(gaps)) if gaps else None
 
 
 def default_table(papers: Sequence[PaperRecord], records: Sequence[Record]) -> tuple[int, int]:

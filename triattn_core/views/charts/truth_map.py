@@ -8,7 +8,7 @@ token, and none for a pair.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import altair as alt
 import numpy as np
@@ -111,12 +111,13 @@ def _axis(kind: type, name: str, tokens: Sequence[str], margin: bool, **axis_opt
     return kind(f"{name}:O", title=None, axis=ticks, scale=alt.Scale(domain=places, paddingInner=0, paddingOuter=0))
 
 
-def describe(weights: np.ndarray, truth: np.ndarray, cells: int) -> str:
-    """A sentence: how much weight lies on the truth, and what an even share of `cells` cells would be."""
-    if not truth.any():
+def describe(measures: Mapping[str, float], pairs: bool) -> str:
+    """A sentence: how much weight lies on the truth, and what an even share would be.
+
+    measures: of `analysis.truth`, empty where no cell is true.  pairs: whether weights are of pairs of key and context.
+    """
+    if not measures:
         return "No cell is true: there is nothing to find."
-    share, even = float(weights[truth].sum()), truth.sum() / cells
-    map_kind = "" if weights.ndim == 2 else " of its two-way weights"
-    return (
-        f"{share:.0%} of its weight lies on the truth, {share / even:.2g} times an even share{map_kind} ({even:.1%})."
-    )
+    share, times, even = (measures[name] for name in ("mass", "mass_over_even", "even_share"))
+    map_kind = "" if pairs else " of its two-way weights"
+    return f"{share:.0%} of its weight lies on the truth, {times:.2g} times an even share{map_kind} ({even:.1%})."
