@@ -127,7 +127,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-maps thead th {height: 50px; vertical-align: bottom; overflow: visible; text-align: left}
 .t-maps thead span {display: inline-block; position: relative; left: 50%; bottom: 3px; transform: rotate(-40deg);
   transform-origin: 0 100%}
-.t-maps .t-dense {padding-right: 8px}
+.t-maps .t-dense {padding-right: 24px}
 .t-maps .t-dense thead span {transform: rotate(-90deg); bottom: 0; left: calc(50% + 5px); font-size: 10.5px}
 .t-study {font-size: 16px; font-weight: 600; margin: 6px 0 4px; padding: 0}
 .t-study-input {font-size: 14px; line-height: 1.4; margin: 0 0 6px; color: var(--t-muted)}
