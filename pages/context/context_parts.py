@@ -54,7 +54,8 @@ def show_over_rows(question: page_setup.PageQuestion, example_shares: pd.DataFra
     if analysed is None:
         return
     sentence = anova_text.describe_rows(analysed)
-    figures.show(anova.spread_chart(analysed, example_shares, page_setup.theme()), sentence, "context-over")
+    chart = figures.build(anova.spread_chart, analysed, example_shares, page_setup.theme())
+    figures.show(chart, sentence, "context-over")
     figures.note(sentence)
     figures.numbers("Quantiles as numbers", anova.quantiles(analysed), "over-numbers")
     data = analysed.to_csv(index=False).encode("utf-8-sig")

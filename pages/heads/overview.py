@@ -108,6 +108,7 @@ def show_likeness(atlas: Atlas) -> None:
             st.session_state[HEAD] = atlas.names[int(selected[0]["head"])]
 
     sentence = view.describe_likeness(atlas.alike.distances, atlas.names)
-    chart = view.likeness(atlas.alike.distances, atlas.alike.order, atlas.names, atlas.head_index, page_setup.theme())
+    alike, theme = atlas.alike, page_setup.theme()
+    chart = figures.build(view.likeness, alike.distances, alike.order, atlas.names, atlas.head_index, theme)
     figures.show(chart, sentence, "alike", on_select=take, selection_mode="head", width="content")
     figures.note(sentence)

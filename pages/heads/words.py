@@ -80,7 +80,8 @@ def _chart(weights: pd.DataFrame, atlas: Atlas, words: tuple[str, ...], axis: st
         rows = weights.assign(name=names(weights))
         chart_rows, subject = rows.sort_values("mean", ascending=False), "heads"
     sentence = view.describe_bands(rows, words, subject)
-    figures.show(view.bands(chart_rows, label, unit, page_setup.theme()), sentence, f"words-{axis}", width="content")
+    chart = figures.build(view.bands, chart_rows, label, unit, page_setup.theme())
+    figures.show(chart, sentence, f"words-{axis}", width="content")
     figures.note(sentence)
     figures.note(SAYS)
     figures.numbers("All as numbers", rows.drop(columns=["site", "way"]), "words-numbers")

@@ -36,10 +36,11 @@ def scores(
     summary, measures = truth_scores.describe(rows), truth_quadrants.table(tests | references)
     with st.container(horizontal=True, gap="large", key="scores"):
         for measure in truth_scores.PANELS:
-            chart = truth_scores.figure(rows, measure, style.colours(), theme)
+            chart = figures.build(truth_scores.figure, rows, measure, style.colours(), theme)
             figures.show(chart, summary, f"scores-{measure}", width="content")
         shortcuts = truth_quadrants.describe(measures)
-        figures.show(truth_quadrants.figure(measures, theme), shortcuts, "scores-quadrants", width="content")
+        chart = figures.build(truth_quadrants.figure, measures, theme)
+        figures.show(chart, shortcuts, "scores-quadrants", width="content")
     figures.note(
         f"{summary} {_seeds([len(seeds) for _, seeds in tests.values()])} Weights of two-way models have no cell for a "
         "pair: they are measured against the keys and context tokens of the true pair, and do not compare with those "
@@ -92,7 +93,7 @@ def _curves(title: str, about: str, rows: pd.DataFrame, x_name: str, log: bool =
     sentence = truth_curves.describe(rows, x_name)
     with st.container(horizontal=True, gap="large", key=f"curves-{key}"):
         for measure in truth_scores.PANELS:
-            figure = truth_curves.figure(rows, measure, x_name, style.colours(), theme, log)
+            figure = figures.build(truth_curves.figure, rows, measure, x_name, style.colours(), theme, log)
             figures.show(figure, sentence, f"curves-{key}-{measure}", width="content")
     figures.note(sentence)
     figures.numbers(f"{title}: all seeds as numbers", rows.rename(columns={"x": x_name}), f"curves-{key}-numbers")

@@ -39,7 +39,7 @@ def methods(entries: Sequence[Entry]) -> None:
     st.html(checkpoint_html.section("Which methods find the truth?", about))
     rows, theme = truth_methods.table(measured), "dark" if style.dark() else "light"
     sentence = truth_methods.describe(rows)
-    chart = truth_methods.figure(rows, style.colours(), theme)
+    chart = figures.build(truth_methods.figure, rows, style.colours(), theme)
     with st.container(horizontal=True, gap="large", key="methods"):
         figures.show(chart, sentence, "methods-found", width="content")
         with st.container(width=540):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import altair
 import pandas as pd
+import pytest
 
 from pages.shared import figures
+from tests.app.test_pages import opened, sound
+from triattn_core.checkpoint.registry import laboratory_checkpoints
 
 CALLS: list[str] = []
 
@@ -27,3 +31,21 @@ def test_a_figure_is_built_once_for_a_function_and_its_arguments() -> None:
         assert made == ["first 3 dark", "first 4 dark", "second 3 dark", "second 4 dark"]
     assert CALLS == ["first", "first", "second", "second"]
     assert figures.build(first, pd.DataFrame({"x": [1, 2]})) == "first 3 light" and len(CALLS) == 5
+
+
+@pytest.mark.skipif(
+    not any(entry.name == "false-friends-tri-scaled-dot" for entry in laboratory_checkpoints()), reason="not trained"
+)
+def test_a_rerun_of_the_laboratory_builds_no_chart(monkeypatch: pytest.MonkeyPatch) -> None:
+    app, chart, made = sound(opened("laboratory")), altair.Chart, []
+
+    def count(*arguments, **options) -> altair.Chart:
+        made.append(arguments)
+        return chart(*arguments, **options)
+
+    monkeypatch.setattr(altair, "Chart", count)
+    number = len(app.get("vega_lite_chart"))
+    assert number > 5 and len(sound(app.run()).get("vega_lite_chart")) == number and made == []
+    figures.build.clear()
+    app.run()
+    assert len(made) >= number
