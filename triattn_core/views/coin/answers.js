@@ -44,8 +44,12 @@ export function paintAnswers(
       align: "right",
       theme,
     });
-    const said = flips ? "flips" : i ? (change < 0 ? "−" : "+") + Math.abs(change).toFixed(3) : "";
-    drawText(ctx, said, width, top + 12, flips ? theme.text : theme.muted, {
+    const changeText = flips
+      ? "flips"
+      : i
+        ? (change < 0 ? "−" : "+") + Math.abs(change).toFixed(3)
+        : "";
+    drawText(ctx, changeText, width, top + 12, flips ? theme.text : theme.muted, {
       weight: flips ? 700 : 400,
       align: "right",
       theme,

@@ -7,12 +7,12 @@ import { ARROWS } from "../lib/map_figure.js";
 
 /** The cell in the nearest block that is not ablated; null where all are. */
 export function nearestLiveCell(data, cell) {
-  const there = data.blocks
+  const liveBlocks = data.blocks
     .flatMap((block, i) => (block ? [i] : []))
     .sort((a, b) => Math.abs(a - cell[2]) - Math.abs(b - cell[2]));
-  return there.length
+  return liveBlocks.length
     ? Object.assign(
-        cell.map((one, axis) => (axis === 2 ? there[0] : one)),
+        cell.map((one, axis) => (axis === 2 ? liveBlocks[0] : one)),
         { own: cell.own, gate: cell.gate },
       )
     : null;
@@ -48,25 +48,25 @@ export function followCell(data, from, to) {
 export function cellForKey(data, cell, { key, shiftKey }) {
   const by = { "[": -1, "]": 1, ",": -1, ".": 1 }[key];
   const [step] = (shiftKey && ARROWS[key]?.filter(Boolean)) || [];
-  const here = nearestLiveCell(data, cell);
-  const block = data.blocks[here?.[2]];
+  const liveCell = nearestLiveCell(data, cell);
+  const block = data.blocks[liveCell?.[2]];
   const moved = (axis, to, own) =>
     Object.assign(
-      here.map((one, a) => (a === axis ? to : one)),
+      liveCell.map((one, a) => (a === axis ? to : one)),
       { own },
     );
   if (!block) return null;
   if (step && block.own.length)
     return key === "ArrowUp" || key === "ArrowDown"
-      ? moved(4, here[4] + step, "query")
-      : moved(5, here[5] + step, "key");
+      ? moved(4, liveCell[4] + step, "query")
+      : moved(5, liveCell[5] + step, "key");
   if (key === "[" || key === "]") {
-    let next = here[2] + by;
+    let next = liveCell[2] + by;
     while (next in data.blocks && !data.blocks[next]) next += by;
-    return moved(2, next in data.blocks ? next : here[2]);
+    return moved(2, next in data.blocks ? next : liveCell[2]);
   }
   if (!by || !block.features) return null;
-  return moved(3, block.order[clamp(block.order.indexOf(here[3]) + by, 0, data.wide - 1)]);
+  return moved(3, block.order[clamp(block.order.indexOf(liveCell[3]) + by, 0, data.wide - 1)]);
 }
 
 /** The cell under a point, or null; `own`: the self-alignment that the point is in. */

@@ -30,14 +30,14 @@ function describeLines(data, keys) {
   return [...without, ...(keys.length > 1 ? ["grey: the largest of a block"] : [])].join("; ");
 }
 
-export function paintTokenChart(ctx, { y, left, said }, data, theme, state) {
+export function paintTokenChart(ctx, { y, left, headingLines }, data, theme, state) {
   const [q, k] = state.cell;
   const { query, key } = data.axes;
   const n = axisSize(data, "key");
   const last = data.blocks.length - 1;
   const x = 34;
   const long = left - x - 100;
-  const top = y + 18 * said + 16;
+  const top = y + 18 * headingLines + 16;
   const keys = followedKeys(data, state.cell);
   const value = (block, name, i) => block?.[name]?.[q * n + i] ?? null;
   const every = data.blocks
@@ -52,12 +52,12 @@ export function paintTokenChart(ctx, { y, left, said }, data, theme, state) {
     weight: 650,
     theme,
   });
-  const [from, down] = said > 2 ? [0, 31] : [wide + 10, 12];
+  const [from, down] = headingLines > 2 ? [0, 31] : [wide + 10, 12];
   drawText(ctx, `what “${spokenLabel(query, q)}” aligns to`, from, y + down, theme.query, {
     theme,
     room: left - from,
   });
-  drawText(ctx, describeLines(data, keys), 0, y + 18 * said - 5, theme.muted, {
+  drawText(ctx, describeLines(data, keys), 0, y + 18 * headingLines - 5, theme.muted, {
     theme,
     room: left,
   });
@@ -125,11 +125,14 @@ function paintLine(ctx, points, colour, dash, thick, theme) {
 
 /** Labels moved apart to `need` pixels, in their order. */
 function spreadLabels(labels, need, low, high) {
-  const found = labels.sort((one, other) => one.y - other.y).map((one) => ({ ...one }));
-  found.forEach((one, i) => {
-    one.y = Math.max(one.y, i ? found[i - 1].y + need : low);
+  const spacedLabels = labels.sort((one, other) => one.y - other.y).map((one) => ({ ...one }));
+  spacedLabels.forEach((one, i) => {
+    one.y = Math.max(one.y, i ? spacedLabels[i - 1].y + need : low);
   });
-  for (let i = found.length - 1; i >= 0; i--)
-    found[i].y = Math.min(found[i].y, i + 1 < found.length ? found[i + 1].y - need : high);
-  return found;
+  for (let i = spacedLabels.length - 1; i >= 0; i--)
+    spacedLabels[i].y = Math.min(
+      spacedLabels[i].y,
+      i + 1 < spacedLabels.length ? spacedLabels[i + 1].y - need : high,
+    );
+  return spacedLabels;
 }

@@ -24,9 +24,9 @@ export function factColumns(data, cell) {
   const [share, all] = evenCounts(data, k);
   const row = (values) => values.subarray(q * n, (q + 1) * n);
   const best = (values) => {
-    const found = row(values);
-    const top = found.indexOf(Math.max(...found));
-    return `${spokenLabel(key, top)} ${formatNumber(found[top])}`;
+    const weights = row(values);
+    const top = weights.indexOf(Math.max(...weights));
+    return `${spokenLabel(key, top)} ${formatNumber(weights[top])}`;
   };
   const has = (name) => data.blocks.some((block) => block?.[name]);
   const selves = data.blocks.some((block) => block?.own.length);

@@ -24,10 +24,10 @@ function blocksTable(data, cell) {
 }
 
 /** One plain sentence about the chosen cell. */
-function describePair(data, cell, given) {
+function describePair(data, cell, chosenCell) {
   const block = data.blocks[cell[2]];
   const i = flatIndex(data, cell);
-  const off = given[2] === cell[2] ? "" : ` Block ${given[2] + 1} is ablated.`;
+  const off = chosenCell[2] === cell[2] ? "" : ` Block ${chosenCell[2] + 1} is ablated.`;
   const query = make("span", { class: "ink-query" }, spokenLabel(data.axes.query, cell[0]));
   const key = make("span", { class: "ink-key" }, spokenLabel(data.axes.key, cell[1]));
   if (!block) return [`Block ${cell[2] + 1} is ablated.`];
@@ -66,14 +66,14 @@ function commandFor(data, cell) {
 }
 
 /** Fills the box below the figure. */
-export function fillFacts(box, data, given) {
-  const cell = nearestLiveCell(data, given) ?? given;
+export function fillFacts(box, data, chosenCell) {
+  const cell = nearestLiveCell(data, chosenCell) ?? chosenCell;
   const open = box.querySelector("details")?.open;
   classBelow(box, data);
   const texts = Object.keys(data.texts).map((name) =>
     textLine(data, name, chosenSpans(data, name, cell)),
   );
-  const sentence = make("p", { class: "said" }, ...describePair(data, cell, given));
+  const sentence = make("p", { class: "said" }, ...describePair(data, cell, chosenCell));
   const left = make("div", {}, make("div", { class: "texts" }, ...texts), sentence);
   const right = make("div", { class: "scroll" }, blocksTable(data, cell));
   const command = commandFor(data, cell);
@@ -85,8 +85,8 @@ export function fillFacts(box, data, given) {
 }
 
 /** What is said of a cell, for the tooltip and for a screen reader. */
-export function describeCell(data, given) {
-  const cell = nearestLiveCell(data, given) ?? given;
+export function describeCell(data, chosenCell) {
+  const cell = nearestLiveCell(data, chosenCell) ?? chosenCell;
   const [q, k, number_, f, a, b] = cell;
   const block = data.blocks[number_];
   const i = flatIndex(data, cell);

@@ -14,7 +14,7 @@ export function paintGateHead(ctx, { bars, gate, narrow, width }, y, theme) {
   const more = { theme, room: Math.min(gate, width - bars) };
   drawText(ctx, "Gate", bars, y, theme.text, { size: 15, weight: 650, ...more });
   if (!narrow)
-    GATE_NOTES.forEach((said, i) => drawText(ctx, said, bars, y + 18 * (i + 1), theme.muted, more));
+    GATE_NOTES.forEach((note, i) => drawText(ctx, note, bars, y + 18 * (i + 1), theme.muted, more));
 }
 
 /**

@@ -74,9 +74,9 @@ export function placeCharts(ctx, layout, data, theme, y) {
   const { narrow, width } = layout;
   const x = narrow ? 0 : width * 0.47;
   const left = narrow ? width - 20 : width * 0.4;
-  const said = left < 440 ? 3 : 2;
-  const chart = 18 * said + 18 + CHART + 30;
-  const through = { y, left, said };
+  const headingLines = left < 440 ? 3 : 2;
+  const chart = 18 * headingLines + 18 + CHART + 30;
+  const through = { y, left, headingLines };
   const below = narrow ? y + chart + 8 : y;
   const lines = wrapText(ctx, data.trained, width - x, theme);
   const tight = width - x - 246 < 200;

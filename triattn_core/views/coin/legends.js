@@ -70,9 +70,9 @@ function paintChosen(ctx, { legends, maps }, data, theme, state) {
     .filter(({ name }) => name)
     .forEach(({ name, title }, m) => {
       const value = block[name]?.[i] ?? NaN;
-      const told = (name === "changed" && value > 0 ? "+" : "") + formatNumber(value);
+      const valueText = (name === "changed" && value > 0 ? "+" : "") + formatNumber(value);
       drawText(ctx, title, x, y + 19 * (m + 1), theme.muted, { theme });
-      drawText(ctx, told, x + 150, y + 19 * (m + 1), theme.text, {
+      drawText(ctx, valueText, x + 150, y + 19 * (m + 1), theme.text, {
         weight: 650,
         align: "right",
         theme,

@@ -106,7 +106,8 @@ export function paintSelves(ctx, layout, data, theme, state) {
     if (narrow || !index) drawText(ctx, name, x, y - 8, theme[axis], { weight: 650, theme });
     if (!block?.own.length) {
       paintEmpty(ctx, x, y, room, down.size, "", theme);
-      if (down.size > 24) drawText(ctx, "off", x + 10, y + 22, theme.muted, { theme });
+      if (room > 64 && down.size > 24)
+        drawText(ctx, "ablated", x + 10, y + 22, theme.muted, { theme });
       continue;
     }
     const n = axisSize(data, axis);

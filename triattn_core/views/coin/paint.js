@@ -11,12 +11,12 @@ import { paintHeading, paintParagraph } from "./paragraphs.js";
 import { paintColumnLabels } from "../lib/labels.js";
 
 /**
- * The whole figure; `ctx` may be the screen's, a PNG's or an SVG's.  state: {cell, hover, tables};
+ * The whole figure; `ctx` may be the screen's, a PNG's or an SVG's.  chosen: {cell, hover, tables};
  * where the cell's block is ablated, the nearest other one's is shown.
  */
-export function paintBlocks(ctx, data, layout, theme, given) {
-  const cell = nearestLiveCell(data, given.cell) ?? given.cell;
-  const state = { ...given, cell, off: cell[2] === given.cell[2] ? null : given.cell[2] };
+export function paintBlocks(ctx, data, layout, theme, chosen) {
+  const cell = nearestLiveCell(data, chosen.cell) ?? chosen.cell;
+  const state = { ...chosen, cell, off: cell[2] === chosen.cell[2] ? null : chosen.cell[2] };
   layout.lines.forEach((line) => paintBlockName(ctx, line, layout, data, theme, state));
   layout.heads.forEach(({ map, x, y, room }) =>
     paintHeading(ctx, map.title, map.note, x, y, room, theme, layout.stacked),

@@ -83,8 +83,8 @@ class CubeFigure extends MapFigure {
   // ---- drawing ----------------------------------------------------------------------------------
 
   width() {
-    const beside = this.inspector.offsetTop <= this.frame.offsetTop;
-    return super.width() - (beside ? ASIDE : 0);
+    const isInspectorBeside = this.inspector.offsetTop <= this.frame.offsetTop;
+    return super.width() - (isInspectorBeside ? ASIDE : 0);
   }
 
   layout(ctx, width) {

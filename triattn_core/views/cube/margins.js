@@ -23,19 +23,19 @@ export function paintMargins(ctx, cube, place, state, theme, tint) {
   const inside = over.includes(cube.third);
   const note = !inside ? "mean" : quantity === "weight" ? "sum" : "joint";
   const list = (n, f) => Array.from({ length: n }, (_, i) => f(i));
-  const beside = (box) => box.x + box.cols.size + 6;
+  const rightOf = (box) => box.x + box.cols.size + 6;
   if (cube.overKey)
-    paintAxisBars(ctx, qk.rows, beside(qk), qk.y, theme, {
+    paintAxisBars(ctx, qk.rows, rightOf(qk), qk.y, theme, {
       values: list(Q, (i) => cube.overKey(i, c)),
       chosen: q,
       colour: tint.query,
     });
-  paintAxisBars(ctx, qc.rows, beside(qc), qc.y, theme, {
+  paintAxisBars(ctx, qc.rows, rightOf(qc), qc.y, theme, {
     values: list(Q, (i) => cube.overThird(i, k)),
     chosen: q,
     colour: tint.query,
   });
-  paintAxisBars(ctx, kc.rows, beside(kc), kc.y, theme, {
+  paintAxisBars(ctx, kc.rows, rightOf(kc), kc.y, theme, {
     values: list(K, (i) => cube.overThird(q, i)),
     chosen: k,
     colour: tint.key,
@@ -51,7 +51,7 @@ export function paintMargins(ctx, cube, place, state, theme, tint) {
   ctx.textBaseline = "alphabetic";
   ctx.textAlign = "left";
   for (const box of cube.overKey ? [qk, qc, kc] : [qc, kc])
-    ctx.fillText(note, beside(box) + 2, box.y - 6);
+    ctx.fillText(note, rightOf(box) + 2, box.y - 6);
   ctx.textAlign = "right";
   ctx.fillText(inside ? note : "this pair", kc.x - 8, kc.y + kc.rows.size + 16);
   const { roles } = cube.payload;

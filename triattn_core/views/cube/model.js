@@ -67,19 +67,19 @@ export function numbersAt(cube, cell) {
           ? 0
           : -Infinity
         : valueOfLevel(payload.scale, levels[i]);
-  const found = {
+  const numbers = {
     [payload.quantity]: value,
     of: cube.third === "feature" ? cube.open(cell[0]) : payload.pairs,
   };
   if (exact) {
-    for (const name of Object.keys(exact)) found[name] = exact[name][i];
+    for (const name of Object.keys(exact)) numbers[name] = exact[name][i];
   }
-  if (found.weight !== undefined)
-    Object.assign(found, {
-      share: (found.weight * cube.axes[0].cells[cell[0]]) / payload.rows,
-      against: found.weight / evenShare(cube, cell),
+  if (numbers.weight !== undefined)
+    Object.assign(numbers, {
+      share: (numbers.weight * cube.axes[0].cells[cell[0]]) / payload.rows,
+      against: numbers.weight / evenShare(cube, cell),
     });
-  return found;
+  return numbers;
 }
 
 /** The exact value of a cell that is among the strongest triples: these came with the figure. */
@@ -133,6 +133,6 @@ export const toTraceCell = (cube, cell) => cell.map((i, a) => cube.axes[a].posit
 
 /** A cell from its positions in the trace; null where one is not shown. */
 export function fromTraceCell(cube, cell) {
-  const found = cell.map((p, a) => cube.axes[a].position.indexOf(p));
-  return found.every((i) => i >= 0) ? found : null;
+  const places = cell.map((p, a) => cube.axes[a].position.indexOf(p));
+  return places.every((i) => i >= 0) ? places : null;
 }

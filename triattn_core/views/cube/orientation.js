@@ -14,9 +14,9 @@ export function paintLegend(ctx, cube, place, state, theme, colours) {
   const folded = isFolded(cube);
   const x = Math.min(24, left * 0.1);
   ctx.font = font(theme, 12, 600);
-  const beside = Math.max(58, 12 + widestName(ctx, cube)); // names stand left of the small cube
-  const size = Math.min((left - beside - 4) / 1.42, 140, height - aside - 170);
-  if (size > 40) paintOrientation(ctx, beside, aside + 14, size, cube, state, theme);
+  const nameRoom = Math.max(58, 12 + widestName(ctx, cube)); // names stand left of the small cube
+  const size = Math.min((left - nameRoom - 4) / 1.42, 140, height - aside - 170);
+  if (size > 40) paintOrientation(ctx, nameRoom, aside + 14, size, cube, state, theme);
   const value = numbersAt(cube, state.cell)[quantity];
   paintColourBar(ctx, x, height - 78, Math.min(left - x - 8, 220), scale, colours, theme, {
     mark: cube.payload.unnormalised
