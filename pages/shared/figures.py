@@ -15,6 +15,7 @@ import streamlit as st
 if TYPE_CHECKING:
     import altair as alt
     import plotly.graph_objects as go
+    import xarray as xr
 
 ROWS = 20_000  # of a table in the browser
 
@@ -35,7 +36,16 @@ def show(figure: alt.TopLevelMixin | go.Figure, description: str, key: str, **op
     return st.download_button("Save as a page that works offline", page, f"{key}.html", "text/html", on_click="ignore")
 
 
-@st.cache_resource(max_entries=128, show_spinner=False, hash_funcs={FunctionType: _name})
+def _content(array: xr.DataArray) -> tuple:
+    """What a cache knows an array by."""
+    coordinates = {str(name): coordinate.values.tolist() for name, coordinate in array.coords.items()}
+    return array.dims, array.values, coordinates, array.attrs
+
+
+CONTENTS: dict[str | type, Callable] = {FunctionType: _name, "xarray.core.dataarray.DataArray": _content}
+
+
+@st.cache_resource(max_entries=128, show_spinner=False, hash_funcs=CONTENTS)
 def build(figure: Callable, *arguments: Any, **options: Any) -> Any:
     """A figure, built once for a function and its arguments: Altair copies a layered chart dozens of times."""
     return figure(*arguments, **options)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -22,9 +23,6 @@ from triattn_core.scenes.settings import CellSettings
 from triattn_core.views.charts import anova as view
 from triattn_core.views.charts import anova_text
 from triattn_core.views.lib import strongest
-
-if TYPE_CHECKING:
-    from triattn_core.views.charts.grids import AltairChart
 
 REDIRECTED = "What context redirects, on a scale of its own"
 STRONG = ("key_context", "three_way")  # the parts that context redirects
@@ -65,8 +63,9 @@ class Residual:
     def sentence(self) -> str:
         return anova_text.residual(self.cells, self.words["context"][self.position], *self.labels, self.bits)
 
-    def chart(self, theme: str = "light", width: int | None = None) -> AltairChart:
-        return view.residual(self.cells, self.bits, self.labels, theme, width)
+    def draw(self, theme: str = "light", width: int | None = None) -> partial:
+        """What draws it: see `views.charts.anova.residual`."""
+        return partial(view.residual, self.cells, self.bits, self.labels, theme, width)
 
 
 @dataclass(frozen=True)
@@ -105,16 +104,10 @@ class HeadParts:
         """The chosen head against all."""
         return anova_text.parts(self.shares, self.row, *self.site)
 
-    def bars(self, theme: str = "light", only: Sequence[str] = (), named: bool = False) -> AltairChart:
-        """The shares of every head: see `views.charts.anova.parts`."""
-        return view.parts(
-            self.shares,
-            *self.site,
-            theme,
-            self.settings.by,
-            only,
-            {axis: axis for axis in view.AXES} if named else None,
-        )
+    def draw_bars(self, theme: str = "light", only: Sequence[str] = (), named: bool = False) -> partial:
+        """What draws the shares of every head: see `views.charts.anova.parts`."""
+        axes = {axis: axis for axis in view.AXES} if named else None
+        return partial(view.parts, self.shares, *self.site, theme, self.settings.by, only, axes)
 
     @cached_property
     def words(self) -> Mapping[str, Sequence[str]]:
@@ -131,11 +124,11 @@ class HeadParts:
         name, direction = self.explanation.entry.name, self.settings.direction.replace("_", " ")
         texts, residual = scene.input_line(self.explanation), self.selected_residual
         place = f"{name}, {direction}, layer {self.settings.layer}, head {self.settings.head}{texts}"
-        every, redirected = self.bars(named=True), self.bars(only=STRONG, named=True)
+        every, redirected = self.draw_bars(named=True)(), self.draw_bars(only=STRONG, named=True)()
         return {
             "parts": Chart.of(every, "Parts of the relevance", self.sentence, f"{name}, {direction}{texts}"),
             "redirected": Chart.of(redirected, REDIRECTED, self.sentence, f"{name}, {direction}{texts}"),
-            "residual": Chart.of(residual.chart(), "Three-way residual", residual.sentence, place),
+            "residual": Chart.of(residual.draw()(), "Three-way residual", residual.sentence, place),
         }
 
     def rows(self) -> pd.DataFrame:
