@@ -104,7 +104,7 @@ def test_what_does_not_go_together_is_one_line(there):
         ("side_by_side", ["pairs-tri"], pair, "two to four checkpoints"),
         ("mtsa", ["pairs-tri"], pair, "not one of MTSA"),
         ("tensor", ["pairs-tri"], pair, "not one of MTSA"),
-        ("coin", ["pairs-tri"], pair, "COIN alone"),
+        ("coin", ["pairs-tri"], pair, "COIN only"),
         ("similarity", ["pairs-tri"], pair, "readers"),
         ("side_by_side", ["pairs-tri", "pairs-tri"], pair, "two of these checkpoints are called pairs-tri"),
     ):

@@ -14,6 +14,7 @@ from triattn_core import trace_of
 from triattn_core.__main__ import main
 from triattn_core.commands import train
 from triattn_core.trace import Choice
+from triattn_core.training.command import data_folder
 from triattn_core.views import cube
 from triattn_core.views.lib import cell
 from triattn_core.views.lib.strongest import strongest
@@ -57,9 +58,10 @@ def test_the_card_of_a_trace_is_made_again_from_its_manifest(tmp_path, capsys):
 
 def test_without_a_data_folder_rows_are_looked_for_in_the_working_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert parser_of("train", train.train_arguments).parse_args(["config.json"]).data == Path()
+    assert parser_of("train", train.train_arguments).parse_args(["config.json"]).data is None
+    assert data_folder([]) == Path()
     (tmp_path / "data").mkdir()
-    assert parser_of("train", train.train_arguments).parse_args(["config.json"]).data == Path("data")
+    assert data_folder([]) == Path("data")
 
 
 def parser_of(name, add_arguments) -> argparse.ArgumentParser:
