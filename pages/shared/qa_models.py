@@ -133,9 +133,8 @@ def explain_readers(
 
 
 def _are_stored(entries: Sequence[Entry], example: questions.Example) -> bool:
-    """Whether the traces of all readers are stored, and the passage has one part: then no model is needed."""
-    stored = [stored_traces.find(entry, example) for entry in entries]
-    return all(trace is not None and getattr(trace[0], "parts", 1) == 1 for trace in stored)
+    """Whether the traces of all readers are stored, of passages in one part: then no model is needed."""
+    return all(stored_traces.path(entry, example).is_file() for entry in entries)
 
 
 def _parts(bundle, example: questions.Example) -> int:

@@ -47,6 +47,7 @@ def test_a_stored_trace_is_that_of_the_model(name: str) -> None:
         name: live.meta[name] for name in live.meta if name not in VOLATILE
     }
     assert type(prediction) is type(live_prediction)
+    assert getattr(prediction, "parts", 1) == 1  # pages offer no choice of a part of a stored passage
     np.testing.assert_allclose(prediction.probabilities, live_prediction.probabilities, rtol=0, atol=TOLERANCE)
     numbers = {"probabilities": (), "spans": ()} if hasattr(prediction, "spans") else {"probabilities": ()}
     assert replace(prediction, **numbers) == replace(live_prediction, **numbers)
