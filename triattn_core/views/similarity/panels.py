@@ -19,7 +19,7 @@ SCALES = {
     "relevance": "relevance, before softmax",
     "centred": "relevance, centred per row",
     "weight": "weight, log scale",
-    "over passage": "weight over the passage, log scale",
+    "over passage": "over passage, log scale",
 }
 OVER_PASSAGE_SITE = "attention/over_passage/weight"
 OVER_PASSAGE = "over passage"  # how a question word attends to the passage: BiDAF, DCN and QANet alone
@@ -80,14 +80,20 @@ def title(mechanism: str, similarity: str) -> str:
     return f"{SYSTEMS[mechanism]} {function}" if mechanism in SYSTEMS else function
 
 
+def _is_system(setting: Mapping) -> bool:
+    """Whether a reader is BiDAF, DCN or QANet, which have neither O_1 nor O_2."""
+    return setting.get("mechanism") in SYSTEMS
+
+
 def titles(settings: Mapping[str, Mapping]) -> dict[str, str]:
     """Titles of readers by name from their `model` settings: the function, the system where it is not the baseline,
-    O_1 or O_2 where both are there; the name itself where that is not enough."""
-    several = len({setting.get("output") for setting in settings.values()}) > 1
+    O_1 or O_2 of baselines where both are there; the name itself where that is not enough."""
+    outputs = {name: setting.get("output") for name, setting in settings.items() if not _is_system(setting)}
+    several = len(set(outputs.values())) > 1
     texts = {}
     for name, setting in settings.items():
         function = title(str(setting.get("mechanism", "")), str(setting.get("similarity", "")))
-        texts[name] = function + (f", {setting.get('output')}" if several else "")
+        texts[name] = function + (f", {outputs[name]}" if several and name in outputs else "")
     counts = Counter(texts.values())
     return {name: text if counts[text] == 1 else f"{text} ({name})" for name, text in texts.items()}
 
