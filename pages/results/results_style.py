@@ -61,7 +61,7 @@ CSS = """
 @media (max-width: 600px) {
   .t-beside.t-order {font-size: 11.5px} .t-beside.t-order th {font-size: 11px} .t-order .t-swatch {display: none}
   .t-beside.t-order .n {padding-left: 6px} .t-beside.t-order .first {padding-left: 10px}
-  .t-beside.t-order .say {font-size: 12px; min-width: 176px}
+  .t-beside.t-order .say {font-size: 12px; min-width: 232px}
 }
 """
 
