@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from triattn_core.inference.evaluate import evaluate
     from triattn_core.inference.explain import explain
     from triattn_core.trace import AttentionTrace, Choice
-    from triattn_core.trace.open import notes_of, trace_of
+    from triattn_core.trace.from_array import notes_of, trace_of
 
 _PUBLIC = {
     "AttentionTrace": "triattn_core.trace",
     "Choice": "triattn_core.trace",
-    "trace_of": "triattn_core.trace.open",
+    "trace_of": "triattn_core.trace.from_array",
     "widget": "triattn_core.cube_widget",
-    "notes_of": "triattn_core.trace.open",
+    "notes_of": "triattn_core.trace.from_array",
     "open_file": "triattn_core.importers.open_file",
     "load": "triattn_core.checkpoint.bundle",
     "explain": "triattn_core.inference.explain",

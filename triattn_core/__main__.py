@@ -26,7 +26,7 @@ from triattn_core.commands import (
     import_model,
     listing,
     new,
-    open_file,
+    open_trace,
     studies,
     train,
     web_guard,
@@ -157,9 +157,9 @@ COMMANDS = (
         examples.explain_arguments,
     ),
     Command(
-        "open", open_file.run,
+        "open", open_trace.run,
         "Open a file of attention weights from any source as a trace.",
-        open_file.arguments, device=False,
+        open_trace.arguments, device=False,
     ),
     Command(
         "import", import_model.run,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.heads import ablation, examples, overview, pickers, words
+from pages.heads import ablation, examples, overview, pickers, word_weights
 from pages.shared import attention_worth, style
 from pages.shared.errors import report_errors
 
@@ -30,4 +30,4 @@ if right is not None:
     with right:
         overview.show_likeness(atlas)
 examples.show(rows, atlas)
-words.show(rows, atlas)
+word_weights.show(rows, atlas)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.laboratory import model_maps
 from pages.shared import checkpoint_html, figures, style
-from triattn_core.analysis.film import Film, load_film
+from triattn_core.analysis.training_snapshots import TrainingSnapshots, load_snapshots
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.results import laboratory
 from triattn_core.results.run_records import Record
@@ -102,29 +102,29 @@ def _curves(title: str, about: str, rows: pd.DataFrame, x_name: str, log: bool =
 @st.fragment
 def replay(entries: Sequence[Entry], task: LaboratoryTask) -> None:
     """The maps of the chosen models at steps of their training, on rows they were not trained on."""
-    films = [(entry, film) for entry in entries if (film := load_film(entry.path))]
-    if not films:
+    recorded = [(entry, snapshots) for entry in entries if (snapshots := load_snapshots(entry.path))]
+    if not recorded:
         return
-    first = films[0][1]
+    first = recorded[0][1]
     st.html(checkpoint_html.section("Training replayed", "drag to a step: the maps find the truth, or do not"))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large", key="film"):
-        options = {"default": _telling_row(films), "required": True, "format_func": lambda i: f"{i + 1}"}
-        at = st.segmented_control("Row", range(len(first.rows)), key=f"{task.NAME}-film-row", **options)
+        options = {"default": _telling_row(recorded), "required": True, "format_func": lambda i: f"{i + 1}"}
+        row = st.segmented_control("Row", range(len(first.rows)), key=f"{task.NAME}-film-row", **options)
         step = st.select_slider("Step", first.steps, value=first.steps[-1], key=f"{task.NAME}-film-step", width=520)
-    example = first.rows[at]
+    example = first.rows[row]
     st.html(f'<p class="t-note">{escape(task.say(example))}</p>')
     with st.container(horizontal=True, gap="small", key="film-maps"):
-        for entry, film in films:
-            frame = film.frame(step)
-            weights, answer = film.maps[frame][at], task.LABELS[film.answers[frame][at]]
+        for entry, snapshots in recorded:
+            frame = snapshots.frame(step)
+            weights, answer = snapshots.maps[frame][row], task.LABELS[snapshots.answers[frame][row]]
             with st.container(width=model_maps.panel_width(example), key=f"film-{entry.name}"):
                 model_maps.panel(entry, task, example, answer, None, weights, f"film-figure-{entry.name}")
 
 
-def _telling_row(films: Sequence[tuple[Entry, Film]]) -> int:
+def _telling_row(recorded: Sequence[tuple[Entry, TrainingSnapshots]]) -> int:
     """The first row that some of the models answer rightly in the end and others do not; else the first."""
-    for i, row in enumerate(films[0][1].rows):
-        right = {film.answers[-1][i] == row.label for _, film in films}
+    for i, row in enumerate(recorded[0][1].rows):
+        right = {snapshots.answers[-1][i] == row.label for _, snapshots in recorded}
         if row.truth and right == {True, False}:
             return i
     return 0

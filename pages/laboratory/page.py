@@ -6,7 +6,7 @@ from html import escape
 
 import streamlit as st
 
-from pages.laboratory import change, evidence, fresh_rows, instruments, live, model_maps, row_input
+from pages.laboratory import answer_changes, evidence, fresh_rows, live, method_scores, model_maps, row_input
 from pages.shared import study_strip, style
 from pages.shared.errors import report_errors
 from triattn_core.results.laboratory import laboratory_records
@@ -39,9 +39,9 @@ if not entries:
     st.stop()
 if row is not None:
     with report_errors(stop=False):
-        now = change.Answered(row, model_maps.maps(shown_entries, task, row))
-        if (before := change.previous_answer(task, now)) is not None:
-            st.html(f"<p>{escape(change.describe(before, now, task))}</p>")
+        now = answer_changes.AnsweredRow(row, model_maps.maps(shown_entries, task, row))
+        if (before := answer_changes.previous_answer(task, now)) is not None:
+            st.html(f"<p>{escape(answer_changes.describe(before, now, task))}</p>")
         legend = truth_map.legend("dark" if style.dark() else "light")
         st.html(f'<p class="t-note">{legend}</p><p class="t-note">{CELLS}</p>')
         fresh_rows.trial(shown_entries, task)
@@ -51,6 +51,6 @@ records = laboratory_records()
 evidence.scores(entries, task, records, model_maps.references(entries))
 evidence.steps(entries, task, records)
 evidence.sizes(entries, task, records)
-instruments.methods(shown_entries)
+method_scores.show_methods(shown_entries)
 evidence.replay(shown_entries, task)
 live.train_here(entries, task, row or task.examples()[task.OPENING_ROW])

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shared import sentence_input, token_grouping, url_state
 from triattn_core.scenes.mtsa import SCORES, Settings
 from triattn_core.trace import AttentionTrace
-from triattn_core.views.heads import maps as head_maps
+from triattn_core.views.attention_maps import maps as head_maps
 
 
 def pairs_of(trace: AttentionTrace) -> list[tuple[int, ...]]:

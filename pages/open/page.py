@@ -14,7 +14,7 @@ from triattn_core.analysis.maps.trace_context import cube_sites
 from triattn_core.importers.prediction import prediction_of
 from triattn_core.importers.token_coords import UNKNOWN
 from triattn_core.trace.axis_labels import count
-from triattn_core.trace.open import notes_of
+from triattn_core.trace.from_array import notes_of
 from triattn_core.trace.sites import two_way_sites
 
 SAYS = (

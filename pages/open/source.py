@@ -141,7 +141,7 @@ def _options(key: str) -> tuple[tuple[str, str], ...]:
 @st.cache_resource(max_entries=4, show_spinner="Opening the file")
 def _open_file(source: tuple, options: tuple[tuple[str, str], ...], _content: bytes | None) -> AttentionTrace:
     """source: what tells this file from others; _content: None where it is on disk.  Raises TriattnError."""
-    from triattn_core.commands.open_file import crops, parse_axes, split_axes
+    from triattn_core.commands.open_trace import crops, parse_axes, split_axes
     from triattn_core.importers.open_file import open_file
     from triattn_core.importers.token_files import parse_tokens
 

@@ -12,8 +12,8 @@ from pages.shared.errors import notice
 from pages.shared.task_picker import TaskLabels
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
-from triattn_core.scenes.panels import Comparison
 from triattn_core.scenes.runner import describe_duration
+from triattn_core.scenes.side_by_side_panels import Comparison
 from triattn_core.trace import Choice
 from triattn_core.trace.axes import MECHANISMS
 from triattn_core.views import side_by_side as view

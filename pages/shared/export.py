@@ -11,7 +11,7 @@ import streamlit as st
 from pages.shared import open_in, paper_form, session_models
 from triattn_core.case_card import cli_settings, trace_card
 from triattn_core.case_card.archive import trace_file
-from triattn_core.case_card.paper import PaperFigure, can_print
+from triattn_core.case_card.paper_figure import PaperFigure, can_print
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.trace_scenes import RenderedTrace

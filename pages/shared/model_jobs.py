@@ -14,10 +14,10 @@ from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 
 from pages.shared.errors import escape_markdown
 from triattn_core.inference.device import memory_guard
+from triattn_core.inference.device_scheduler import Status, Task
 from triattn_core.inference.jobs import JOBS, Job
 from triattn_core.inference.memory import Housekeeper
 from triattn_core.inference.result_cache import ResultCache
-from triattn_core.inference.turns import Status, Task
 
 RESULT_BYTES = 400_000_000  # kept; the trace of two sentences of 20 tokens takes 7 MB, of 64 tokens 200 MB
 LEFT_BYTES = 60_000_000  # kept where nobody is there: what the next visitor most likely asks for
@@ -114,7 +114,7 @@ def device_turn(device: str, title: str, uninterrupted: bool = False) -> Iterato
     """Context in which the page's thread takes turns with the jobs; a click or the end of the session ends the
     computation at its next pause point.  uninterrupted: without a pause and to the end, for measurements.
     """
-    with _PageTask(JOBS.turns(device), title, _session(), uninterrupted).turn():
+    with _PageTask(JOBS.scheduler(device), title, _session(), uninterrupted).turn():
         yield
 
 

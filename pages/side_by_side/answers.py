@@ -11,8 +11,8 @@ from pages.shared import checkpoint_picker, option_panel, token_grouping
 from pages.shared.errors import notice
 from pages.side_by_side import edited_input
 from pages.side_by_side.pickers import INPUTS, OPTIONS
-from triattn_core.scenes.panels import Comparison
 from triattn_core.scenes.side_by_side import Settings
+from triattn_core.scenes.side_by_side_panels import Comparison
 
 
 def show(comparison: Comparison, compare: str, example: Any, pairs: bool) -> None:

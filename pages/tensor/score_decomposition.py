@@ -12,7 +12,7 @@ import streamlit as st
 from pages.shared import canvas_component, checkpoint_html, figures
 from triattn_core.scenes.tensor import TensorScene
 from triattn_core.trace import AttentionTrace, Choice
-from triattn_core.views.heads.terms import SAYS, Profile, Terms, profile, terms
+from triattn_core.views.attention_maps.terms import SAYS, Profile, Terms, profile, terms
 from triattn_core.views.lib.palette import DIVERGING
 from triattn_core.views.lib.strongest import words as token_words
 

@@ -12,7 +12,7 @@ from tests.support.checkpoint_fixtures import checkpoint_fixtures
 from tests.support.choices_checkpoints import make_checkpoints
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.tasks import dialogue, reading
-from triattn_core.text.cells import sentences
+from triattn_core.text.segmentation import sentences
 
 TALKS, PASSAGES = dialogue.examples(), reading.examples()
 TALK, TEXT = {"task": "Dialogue"}, {"task": "Reading comprehension"}

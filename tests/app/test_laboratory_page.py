@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.laboratory import change, live, model_maps
+from pages.laboratory import answer_changes, live, model_maps
 from tests.app.test_pages import opened, sound, texts
 from triattn_core.checkpoint.registry import laboratory_checkpoints
 from triattn_core.inference.jobs import JOBS
@@ -90,7 +90,7 @@ def test_a_model_is_trained_on_the_page_and_cancel_stops_it_where_it_is():
     )
     time.sleep(0.5)
     assert app.button(key="live-start").label == "Train it again"
-    assert training.run.done == done and not JOBS.turns("cpu").tasks
+    assert training.run.done == done and not JOBS.scheduler("cpu").tasks
     app.button(key="live-go-on").click().run()
     trained_here(app, lambda one: one.run.done > done)
     training.run.stopped = True
@@ -182,14 +182,14 @@ def test_a_change_from_two_pairs_to_one_is_not_a_change_from_none():
     task, answers = LABORATORY["false-friends"], {"Tri": "blue"}
     cards = ("mira (blue)", "zuni (red)", "tolu (black)")
     two, one, none = (
-        change.Answered(task.solve("dog", cards, tonight), answers)
+        answer_changes.AnsweredRow(task.solve("dog", cards, tonight), answers)
         for tonight in (("Vesk", "Oran"), ("Vesk", "Sora"), ("Tami", "Sora"))
     )
     said = "Your change: there was {}, and now there is {}."
     several, single = "no single right answer (2 pairs fit)", "one right answer, blue"
-    assert said.format(several, single) in change.describe(two, one, task)
-    assert said.format(single, several) in change.describe(one, two, task)
-    assert said.format("no right answer", several) in change.describe(none, two, task)
+    assert said.format(several, single) in answer_changes.describe(two, one, task)
+    assert said.format(single, several) in answer_changes.describe(one, two, task)
+    assert said.format("no right answer", several) in answer_changes.describe(none, two, task)
 
 
 def test_fresh_rows_are_what_the_command_measures(capsys):

@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import checkpoint_html, model_jobs
 from triattn_core.inference.device import describe_device
+from triattn_core.inference.device_scheduler import Status
 from triattn_core.inference.jobs import JOBS, JobStopped
-from triattn_core.inference.turns import Status
 
 
 def page() -> None:
@@ -40,7 +40,7 @@ LOG: list[str] = []
 
 
 def running() -> list:
-    return [task for task in JOBS.turns("cpu").tasks if task.title == "Counting sheep"]
+    return [task for task in JOBS.scheduler("cpu").tasks if task.title == "Counting sheep"]
 
 
 @pytest.fixture(autouse=True)

@@ -16,10 +16,10 @@ import torch
 from torch import Tensor
 
 from tests.bench.measure import Measured, free, in_turn, measure
-from triattn_core.attention.similarity import exponential
 from triattn_core.attention.softmax import joint_softmax
 from triattn_core.attention.tap import recording
 from triattn_core.attention.tri import TriAttention
+from triattn_core.attention.tri_similarity import exponential
 from triattn_core.inference.device import describe_device, keep_freed_memory
 
 HEADS, FEATURES = 12, 32

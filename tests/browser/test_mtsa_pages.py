@@ -11,8 +11,8 @@ from tests.browser.conftest import serve
 from tests.support.mtsa_traces import LAYER, SIZE, N, make_trace
 from tests.support.sentence_checkpoints import make_checkpoints
 from triattn_core.checkpoint.registry import VARIABLE
-from triattn_core.views import heads
-from triattn_core.views.heads import maps
+from triattn_core.views import attention_maps
+from triattn_core.views.attention_maps import maps
 from triattn_core.views.lib.palette import THEMES
 
 CANVAS, TEXT = ".side canvas", "The red car is not small."
@@ -44,7 +44,9 @@ def found_cells(page, canvas: str) -> list[list[int]]:
 def test_a_click_chooses_pair_map_and_feature_and_says_exact_numbers(page, tmp_path):
     trace, orders = make_trace(), [[4, 2, 0, 1, 3], [1, 0, 2, 3, 4]]
     file = tmp_path / "heads.html"
-    file.write_text(heads.figure(maps.maps(trace, LAYER, [0, 1]), trace.texts, orders).html(), encoding="utf-8")
+    file.write_text(
+        attention_maps.figure(maps.maps(trace, LAYER, [0, 1]), trace.texts, orders).html(), encoding="utf-8"
+    )
     page.goto(file.as_uri())
     page.wait_for_selector(f"{CANVAS}[data-cell]")
     cells = found_cells(page, CANVAS)
@@ -68,7 +70,7 @@ def test_a_click_chooses_pair_map_and_feature_and_says_exact_numbers(page, tmp_p
 def drawn(page, tmp_path, trace, quantity: str, orders, cell, texts=None) -> None:
     """The offline page of the first heads of a trace, with a cell chosen."""
     panels, file = maps.maps(trace, LAYER, range(len(orders)), quantity), tmp_path / "heads.html"
-    file.write_text(heads.figure(panels, texts or trace.texts, orders, cell=cell).html(), encoding="utf-8")
+    file.write_text(attention_maps.figure(panels, texts or trace.texts, orders, cell=cell).html(), encoding="utf-8")
     page.goto(file.as_uri())
     page.wait_for_selector(f"{CANVAS}[data-cell]")
 

@@ -8,8 +8,8 @@ import torch
 
 from triattn_core.attention import masks
 from triattn_core.attention.tensorized import SCALES, attend, tensor
-from triattn_core.views.heads.maps import LOOKS, looks
-from triattn_core.views.heads.terms import SAYS, SCALED
+from triattn_core.views.attention_maps.maps import LOOKS, looks
+from triattn_core.views.attention_maps.terms import SAYS, SCALED
 
 H, B, N, D = 2, 2, 5, 3
 

@@ -11,9 +11,9 @@ from safetensors.torch import load_file, save_file
 
 from triattn_core.attention import MECHANISMS, tri
 from triattn_core.attention.contextual_value import VALUES
-from triattn_core.attention.similarity import SIMILARITIES
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import recording
+from triattn_core.attention.tri_similarity import SIMILARITIES
 from triattn_core.trace.axes import AXES, QUANTITIES
 
 HIDDEN, HEADS, N, I, J = 22, 2, 5, 7, 13

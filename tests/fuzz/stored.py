@@ -51,7 +51,7 @@ def whole(kind: str) -> bytes:
 def _write_netcdf(path: Path, values: np.ndarray) -> None:
     import xarray as xr
 
-    from triattn_core.trace.open import trace_of
+    from triattn_core.trace.from_array import trace_of
 
     if path.name == "array.nc":
         dims = ("head", "query", "key", "context")

@@ -6,7 +6,7 @@ import test from "node:test";
 import { hitPanel, layoutCube } from "../../triattn_core/views/cube/layout.js";
 import { cellForKey, cellOfHit } from "../../triattn_core/views/cube/model.js";
 import * as coin from "../../triattn_core/views/coin/cell_choice.js";
-import * as heads from "../../triattn_core/views/heads/layout.js";
+import * as heads from "../../triattn_core/views/attention_maps/layout.js";
 import * as side from "../../triattn_core/views/side_by_side/layout.js";
 import * as similarity from "../../triattn_core/views/similarity/layout.js";
 import { THEME, context, middle, tokens } from "./support.js";

@@ -8,7 +8,7 @@ import torch
 
 from tests.oracles import attention as oracle
 from tests.unit.test_similarity import BATCH, HEADS, D, I, J, N
-from triattn_core.attention.similarity import blockwise, exponential
+from triattn_core.attention.tri_similarity import blockwise, exponential
 
 
 def additive_parts(scale: float = 1.0, dtype: torch.dtype = torch.float32) -> tuple[torch.Tensor, ...]:
@@ -93,7 +93,7 @@ def test_the_compiled_form_has_the_numbers_and_gradients_of_the_plain_one(monkey
 
 @pytest.mark.parametrize("sizes", [(3, 11, 7, 5), (2, 1009, 61, 13)])  # rows in a block, blocks in a row
 def test_gradients_beside_frozen_weights_are_the_plain_ones(sizes):
-    from triattn_core.attention.similarity.exponential import plain
+    from triattn_core.attention.tri_similarity.exponential import plain
 
     rows, pairs, places, features = sizes
     torch.manual_seed(2)

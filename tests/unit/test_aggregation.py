@@ -8,7 +8,7 @@ import xarray as xr
 
 from tests.oracles import aggregation as oracle
 from tests.unit.test_text_units import SITE, coords
-from triattn_core.text.cells import phrases
+from triattn_core.text.segmentation import phrases
 from triattn_core.trace import AttentionTrace, Choice, text_units
 from triattn_core.trace.aggregation import fold, mean_mass
 from triattn_core.views import cube

@@ -9,7 +9,7 @@ import pytest
 from tests.support.choices_checkpoints import make_checkpoints
 from triattn_core.analysis.mining import sources
 from triattn_core.analysis.mining.runs import Run
-from triattn_core.attention.similarity import exponential
+from triattn_core.attention.tri_similarity import exponential
 from triattn_core.checkpoint.bundle import load
 from triattn_core.inference.explain import explain
 from triattn_core.tasks import dialogue

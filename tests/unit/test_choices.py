@@ -12,8 +12,8 @@ from tests.support.tiny import WORDS, make_encoder
 from triattn_core.inference.batch import collate
 from triattn_core.models.encoders import load_encoder
 from triattn_core.tasks import dialogue, reading
-from triattn_core.text.cells import sentences
 from triattn_core.text.roles import Limits
+from triattn_core.text.segmentation import sentences
 
 TALK = dialogue.Example(
     ("who play the movie ?", "the red car .", "where is the big browser ?"), ("not small", "watch what film"), 1

@@ -10,7 +10,7 @@ import torch
 
 from tests.oracles import attention as oracle
 from triattn_core.attention import contextual_value
-from triattn_core.attention.similarity import SIMILARITIES
+from triattn_core.attention.tri_similarity import SIMILARITIES
 
 BATCH, HEADS, N, I, J, D = 2, 3, 5, 7, 11, 13
 # Ours, the oracle's, and how many matrices it takes.

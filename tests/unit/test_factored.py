@@ -7,9 +7,9 @@ import torch
 
 from triattn_core.attention import factored
 from triattn_core.attention.contextual_value import VALUES
-from triattn_core.attention.similarity import SIMILARITIES
-from triattn_core.attention.similarity.protocol import ProductSimilarity, ProductValue, SumSimilarity, SumValue
 from triattn_core.attention.softmax import joint_softmax
+from triattn_core.attention.tri_similarity import SIMILARITIES
+from triattn_core.attention.tri_similarity.protocol import ProductSimilarity, ProductValue, SumSimilarity, SumValue
 
 B, H, N, I, J, D = 3, 2, 5, 7, 11, 13
 CELLS = N * I * J

@@ -20,7 +20,7 @@ from triattn_core.attention.weight_override import replacing
 from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import InputError
 from triattn_core.inference.explain import explain
-from triattn_core.trace.open import trace_of
+from triattn_core.trace.from_array import trace_of
 from triattn_core.views.charts import head_atlas as view
 
 LAYERS, HEADS, N, I, J = 2, 3, 5, 4, 7

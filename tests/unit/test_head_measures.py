@@ -9,8 +9,8 @@ from tests.oracles import anova as anova_oracle
 from tests.oracles import head_measures as oracle
 from triattn_core.analysis.maps.head_measures import head_table, rollout
 from triattn_core.errors import TraceError
+from triattn_core.trace.from_array import trace_of
 from triattn_core.trace.information import query_information
-from triattn_core.trace.open import trace_of
 
 LAYERS, HEADS, N, J = 2, 3, 5, 7
 DRAW = np.random.default_rng(11)

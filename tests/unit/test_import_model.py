@@ -18,7 +18,7 @@ from triattn_core.importers.prediction import prediction_of
 from triattn_core.importers.transformer import load_transformer, trace_transformer
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.aggregation import continues_word
-from triattn_core.trace.open import notes_of
+from triattn_core.trace.from_array import notes_of
 
 A, B = "Which browsers can play movies?", "Which browser can download  unhappy movies?"
 

@@ -10,11 +10,11 @@ import torch
 from triattn_core.attention import interpolated
 from triattn_core.attention.contextual_value import additive
 from triattn_core.attention.interpolated import Additive, additive_attention
-from triattn_core.attention.similarity.exponential import plain
 from triattn_core.attention.softmax import joint_softmax
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import recording
 from triattn_core.attention.tri import TriAttention
+from triattn_core.attention.tri_similarity.exponential import plain
 
 B, H, N, I, J, D = 3, 2, 5, 7, 31, 13
 

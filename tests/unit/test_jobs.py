@@ -10,16 +10,16 @@ import torch
 
 from tests.support.busy_jobs import busy, wait
 from triattn_core.errors import InputError
+from triattn_core.inference import device_scheduler
 from triattn_core.inference import jobs as module
-from triattn_core.inference import turns
+from triattn_core.inference.device_scheduler import Task
 from triattn_core.inference.jobs import Jobs, JobStopped
 from triattn_core.inference.pause import progress
-from triattn_core.inference.turns import Task
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr(turns, "SLICE", 0.005)
+    monkeypatch.setattr(device_scheduler, "SLICE", 0.005)
     monkeypatch.setattr(module, "GRACE", 0.05)
 
 
@@ -39,7 +39,7 @@ def test_a_job_that_nobody_waits_for_ends_at_its_next_pause_point():
     assert job.wait(2.0) and isinstance(job.error, JobStopped)
     steps = len(log)
     time.sleep(0.05)
-    assert len(log) == steps and not jobs.turns("cpu").tasks
+    assert len(log) == steps and not jobs.scheduler("cpu").tasks
     waiting, _ = jobs.submit("cpu", "first", "x", lambda: time.sleep(0.3), 1)
     while not waiting.served:
         time.sleep(0.001)
@@ -113,7 +113,7 @@ def test_it_says_how_far_it_is_and_behind_what_it_waits():
 
 def test_a_gradient_in_blocks_can_be_stopped_in_its_middle():
     """The pause points of the additive form stand inside its backward pass too."""
-    from triattn_core.attention.similarity import blockwise
+    from triattn_core.attention.tri_similarity import blockwise
 
     calls = []
 
@@ -124,7 +124,7 @@ def test_a_gradient_in_blocks_can_be_stopped_in_its_middle():
                 raise JobStopped
 
     pair, context, p = (torch.randn(1, *size).requires_grad_() for size in ((300, 64), (300, 64), (64,)))
-    with Stop(Jobs().turns("cpu"), "x", 1).turn():
+    with Stop(Jobs().scheduler("cpu"), "x", 1).turn():
         scores = blockwise.Score.apply(pair, context, p)
         assert 0 < len(calls) < 30
         with pytest.raises(JobStopped):

@@ -17,10 +17,10 @@ from triattn_core.errors import TraceError
 from triattn_core.scenes.print_layout import GREY, plates
 from triattn_core.scenes.print_sheet import Plate
 from triattn_core.trace import AttentionTrace, Choice
-from triattn_core.trace.open import trace_of
-from triattn_core.views import coin, cube, head_grid, heads, side_by_side, similarity, tensor
+from triattn_core.trace.from_array import trace_of
+from triattn_core.views import attention_maps, coin, cube, head_grid, side_by_side, similarity, tensor
+from triattn_core.views.attention_maps.maps import maps
 from triattn_core.views.coin.blocks import Answer
-from triattn_core.views.heads.maps import maps
 from triattn_core.views.lib.canvas import Canvas
 from triattn_core.views.lib.palette import DIVERGING, SEQUENTIAL, THEMES, Scale, ramp, rgb
 from triattn_core.views.side_by_side.panels import Gap, Panel
@@ -158,8 +158,8 @@ def test_what_seeds_explain_is_grey_and_has_no_sign():
 def test_heads_are_out_where_their_mask_is_and_source2token_stands_below(quantity):
     trace, orders = mtsa_traces.make_trace(), [[4, 2, 0, 1, 3], [1, 0, 2, 3, 4]]
     drawn = maps(trace, mtsa_traces.LAYER, [0, 2], quantity)
-    canvas = heads.figure(drawn, trace.texts, orders, cell=(5, 2, 0, 1))
-    sheet, scale = plates(canvas), heads.scale_of(drawn)
+    canvas = attention_maps.figure(drawn, trace.texts, orders, cell=(5, 2, 0, 1))
+    sheet, scale = plates(canvas), attention_maps.scale_of(drawn)
     assert [plate.place for plate in sheet.plates] == [(0, 0), (1, 0), (0, 1), (1, 1)]
     for i, (head, map_) in enumerate(zip((0, 2), drawn)):
         above, below = sheet.plates[2 * i : 2 * i + 2]

@@ -11,9 +11,9 @@ import torch
 from tests.oracles import attention as oracle
 from triattn_core.attention import MECHANISMS, tri
 from triattn_core.attention.contextual_value import VALUES
-from triattn_core.attention.similarity import SIMILARITIES
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import recording
+from triattn_core.attention.tri_similarity import SIMILARITIES
 
 HIDDEN, HEADS, N, I, J = 21, 3, 5, 11, 13
 D = HIDDEN // HEADS

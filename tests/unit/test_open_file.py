@@ -14,10 +14,10 @@ import xarray as xr
 from safetensors.torch import save_file
 
 from triattn_core.__main__ import main
-from triattn_core.commands.open_file import split_axes
+from triattn_core.commands.open_trace import split_axes
 from triattn_core.importers import trace_store
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.open import trace_of
+from triattn_core.trace.from_array import trace_of
 
 HEADS, N, I, J = 2, 3, 5, 7
 VALUES = np.random.default_rng(7).random((HEADS, N, I, J)).astype(np.float32)

@@ -15,13 +15,13 @@ from pypdf import PdfReader
 from tests.support.card_checkpoints import cases, use_checkpoints
 from triattn_core.__main__ import main
 from triattn_core.case_card import draw
-from triattn_core.case_card.paper import PaperFigure
+from triattn_core.case_card.paper_figure import PaperFigure
 from triattn_core.case_card.trace_card import paper_of
 from triattn_core.errors import ConfigError
 from triattn_core.scenes.print_settings import print_settings
 from triattn_core.scenes.trace_scenes import draw_trace
 from triattn_core.tasks import TASKS
-from triattn_core.trace.open import trace_of
+from triattn_core.trace.from_array import trace_of
 
 LEAST = 7.0  # points
 DRAW = np.random.default_rng(11)

@@ -13,7 +13,7 @@ from triattn_core.checkpoint.config import read_config
 from triattn_core.errors import ConfigError, DataError, InputError
 from triattn_core.inference.batch import collate
 from triattn_core.models.encoders import load_encoder
-from triattn_core.models.words import word_vectors
+from triattn_core.models.word_vectors import word_vectors
 from triattn_core.tasks import TASKS, inference, sentences
 from triattn_core.text.roles import Limits
 

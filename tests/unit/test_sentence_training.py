@@ -20,7 +20,7 @@ from triattn_core.inference.batch import collate
 from triattn_core.inference.evaluate import evaluate, texts_of
 from triattn_core.inference.explain import explain
 from triattn_core.models.encoders import load_encoder
-from triattn_core.models.words import word_vectors
+from triattn_core.models.word_vectors import word_vectors
 from triattn_core.tasks import TASKS, inference, sentences
 from triattn_core.text.roles import Limits
 from triattn_core.trace import AttentionTrace

@@ -9,13 +9,13 @@ import pytest
 import torch
 
 from tests.oracles import attention as oracle
-from triattn_core.attention.similarity import SIMILARITIES
-from triattn_core.attention.similarity.additive import add, tadd
-from triattn_core.attention.similarity.bilinear import bili, trili
-from triattn_core.attention.similarity.dot import dp, tdp
-from triattn_core.attention.similarity.full_trilinear import FullTrilinear, trili_full
-from triattn_core.attention.similarity.pairwise import pairwise
-from triattn_core.attention.similarity.scaled_dot import sdp, tsdp
+from triattn_core.attention.tri_similarity import SIMILARITIES
+from triattn_core.attention.tri_similarity.additive import add, tadd
+from triattn_core.attention.tri_similarity.bilinear import bili, trili
+from triattn_core.attention.tri_similarity.dot import dp, tdp
+from triattn_core.attention.tri_similarity.full_trilinear import FullTrilinear, trili_full
+from triattn_core.attention.tri_similarity.pairwise import pairwise
+from triattn_core.attention.tri_similarity.scaled_dot import sdp, tsdp
 from triattn_core.errors import ConfigError
 
 # Per function: ours, the oracle's, and the shapes of its weights in D.

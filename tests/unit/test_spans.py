@@ -11,7 +11,7 @@ from tests.unit.test_reader import build, texts
 from triattn_core.inference.span_decoding import best_spans, locate_spans
 from triattn_core.text.roles import Role
 from triattn_core.text.texts import Texts
-from triattn_core.text.words import windows
+from triattn_core.text.windows import windows
 from triattn_core.training.ema import AveragedModel
 
 

@@ -19,9 +19,9 @@ from triattn_core.analysis.maps import compare, token_alignment
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.aggregation import mean_mass
 from triattn_core.trace.token_grouping import EVEN, TokenGrouping, grouping_caption, strongest_pair
-from triattn_core.views import heads
+from triattn_core.views import attention_maps
 from triattn_core.views import side_by_side as view
-from triattn_core.views.heads import maps as head_maps
+from triattn_core.views.attention_maps import maps as head_maps
 from triattn_core.views.lib import cell
 from triattn_core.views.lib.strongest import labels
 from triattn_core.views.side_by_side.panels import HIDDEN, hidden, without
@@ -117,7 +117,7 @@ def test_behind_a_mask_weights_alone_fold_and_know_their_even_share():
 def test_the_heads_of_a_folded_layer_begin_where_most_stands_against_an_even_share():
     folded_trace = TokenGrouping.of(query="phrases", key="phrases", phrases=("w1 w2", "w4 w5 w6")).trace(make_trace())
     maps = head_maps.maps(folded_trace, LAYER, [0, 2])
-    payload = heads.figure(maps, folded_trace.texts).payload
+    payload = attention_maps.figure(maps, folded_trace.texts).payload
     times = {
         (q, k, at): panel.weights.values[q, k] / panel.even.values[q, k]
         for at, panel in enumerate(maps)
@@ -130,7 +130,7 @@ def test_the_heads_of_a_folded_layer_begin_where_most_stands_against_an_even_sha
     assert f"× {max(times.values()):.3g}" in payload["alt"] and "4 by 4 groups of tokens" in payload["alt"]
     rows = head_maps.table(folded_trace, LAYER)
     assert rows["key_tokens"].tolist()[:4] == [1, 2, 1, 3] and "score" not in rows
-    plain = heads.figure(head_maps.maps(make_trace(), LAYER, [0]), make_trace().texts).payload
+    plain = attention_maps.figure(head_maps.maps(make_trace(), LAYER, [0]), make_trace().texts).payload
     assert plain["notes"] == "" and plain["panels"][0]["even"] == ""
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from triattn_core.analysis.maps import anova, trace_context
 from triattn_core.errors import TraceError
-from triattn_core.trace.open import trace_of
+from triattn_core.trace.from_array import trace_of
 
 AXES = ("head", "query", "key", "context")
 SCORES = np.random.default_rng(2).normal(0, 2, (2, 3, 5, 7))

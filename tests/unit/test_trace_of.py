@@ -11,7 +11,7 @@ import triattn_core
 from tests.oracles import array_trace as oracle
 from triattn_core.errors import ConfigError, TraceError
 from triattn_core.trace.array_axes import AxesError
-from triattn_core.trace.open import notes_of, trace_of
+from triattn_core.trace.from_array import notes_of, trace_of
 from triattn_core.trace.quantity_check import row_notes, softmax
 from triattn_core.trace.token_lists import join_tokens
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.unit.test_trace_of import I, J, N, weights, words
 from triattn_core.errors import TraceError
-from triattn_core.trace.open import LONGEST, notes_of, trace_of
+from triattn_core.trace.from_array import LONGEST, notes_of, trace_of
 
 
 def test_a_large_array_is_cropped_and_it_is_said():
@@ -30,7 +30,7 @@ def test_a_large_array_is_cropped_and_it_is_said():
 
 
 def test_heads_are_cropped_where_all_are_too_much(monkeypatch):
-    monkeypatch.setattr("triattn_core.trace.open.MOST_CELLS", N * I * J)
+    monkeypatch.setattr("triattn_core.trace.from_array.MOST_CELLS", N * I * J)
     trace = trace_of(weights())
     assert trace.site("attention/weight").sizes["head"] == 1 and "head 0:1 of 2" in notes_of(trace)[-1]
 

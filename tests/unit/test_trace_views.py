@@ -13,7 +13,7 @@ import triattn_core
 from triattn_core.analysis.maps.head_measures import head_table, rollout
 from triattn_core.errors import TraceError
 from triattn_core.scenes.trace_pair import TraceSide, trace_pair
-from triattn_core.trace.open import trace_of
+from triattn_core.trace.from_array import trace_of
 
 LAYERS, HEADS, N = 2, 3, 5
 WORDS = ["[CLS]", "a", "cat", "sat", "[SEP]"]

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from triattn_core.analysis.film import load_film
+from triattn_core.analysis.training_snapshots import load_snapshots
 from triattn_core.analysis.truth import measures
 from triattn_core.views.charts import truth_map, truth_methods, truth_quadrants, truth_scores
 
@@ -84,6 +84,6 @@ def test_a_film_is_read_back_as_weights(tmp_path):
     row = {"query": "q", "keys": ["a"], "context": ["x"], "label": 0, "truth": [[0, 0]]}
     frames = [{"step": step, "maps": [[[1000]]], "answers": [0]} for step in (1, 10)]
     (tmp_path / "film.json").write_text(json.dumps({"rows": [row], "frames": frames}), "utf-8")
-    film = load_film(tmp_path)
-    assert film.steps == (1, 10) and film.frame(9) == 1 and film.maps[0][0].tolist() == [[1.0]]
-    assert load_film(tmp_path / "none") is None
+    snapshots = load_snapshots(tmp_path)
+    assert snapshots.steps == (1, 10) and snapshots.frame(9) == 1 and snapshots.maps[0][0].tolist() == [[1.0]]
+    assert load_snapshots(tmp_path / "none") is None

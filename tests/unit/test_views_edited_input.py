@@ -11,7 +11,7 @@ import pytest
 
 from tests.unit.test_views_side_by_side import TEXTS, arrays, three, unpacked
 from triattn_core.analysis.maps import compare, token_alignment
-from triattn_core.scenes import panels as scene
+from triattn_core.scenes import side_by_side_panels as scene
 from triattn_core.views import side_by_side as view
 from triattn_core.views.side_by_side import panels as parts
 

@@ -14,7 +14,7 @@ from triattn_core.analysis.maps.mtsa_tensor import head_tensor as compute
 from triattn_core.errors import TraceError
 from triattn_core.trace import Choice
 from triattn_core.views import tensor
-from triattn_core.views.heads.terms import Profile, profile, terms
+from triattn_core.views.attention_maps.terms import Profile, profile, terms
 from triattn_core.views.lib import cell
 from triattn_core.views.lib.strongest import strongest
 

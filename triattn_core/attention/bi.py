@@ -7,11 +7,11 @@ from typing import cast
 
 from torch import Tensor, nn
 
-from triattn_core.attention.similarity import SIMILARITIES
-from triattn_core.attention.similarity.protocol import Similarity
 from triattn_core.attention.softmax import masked_softmax
 from triattn_core.attention.states import States, join_heads, split_heads
 from triattn_core.attention.tap import NO_ROLES, tap
+from triattn_core.attention.tri_similarity import SIMILARITIES
+from triattn_core.attention.tri_similarity.protocol import Similarity
 from triattn_core.attention.weight_override import heads_output, override_weights
 from triattn_core.inference.pause import pause
 

@@ -21,7 +21,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from triattn_core.attention.similarity.exponential import compiles
+from triattn_core.attention.tri_similarity.exponential import compiles
 from triattn_core.inference.pause import pause
 
 BLOCK = 1 << 19  # elements of a block, which stays in the cache

@@ -13,8 +13,11 @@ from triattn_core.attention import interpolated
 from triattn_core.attention.contextual_value import VALUES
 from triattn_core.attention.factored import product_attention
 from triattn_core.attention.neutral import at_least_one
-from triattn_core.attention.similarity import SIMILARITIES
-from triattn_core.attention.similarity.protocol import (
+from triattn_core.attention.softmax import joint_softmax
+from triattn_core.attention.states import States, join_heads, split_heads
+from triattn_core.attention.tap import is_tapped, tap
+from triattn_core.attention.tri_similarity import SIMILARITIES
+from triattn_core.attention.tri_similarity.protocol import (
     ContextualValue,
     ProductSimilarity,
     ProductValue,
@@ -22,9 +25,6 @@ from triattn_core.attention.similarity.protocol import (
     SumSimilarity,
     SumValue,
 )
-from triattn_core.attention.softmax import joint_softmax
-from triattn_core.attention.states import States, join_heads, split_heads
-from triattn_core.attention.tap import is_tapped, tap
 from triattn_core.attention.weight_override import heads_output, is_overridden, override_weights
 from triattn_core.inference.pause import pause
 

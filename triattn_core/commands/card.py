@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from triattn_core.commands import listing, paper
+from triattn_core.commands import listing, paper_options
 from triattn_core.errors import ConfigError, DataError, choices
 from triattn_core.text.atomic_write import require_room
 
@@ -29,7 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=text)
     text = "where to save the card (.zip), or a figure for a paper (.pdf, .svg, .png)"
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help=text)
-    paper.arguments(parser)
+    paper_options.arguments(parser)
     listing.folders(parser)
 
 
@@ -57,7 +57,7 @@ def _new(options: argparse.Namespace, view: str, *arguments: str) -> None:
     from triattn_core.case_card import draw
     from triattn_core.case_card.cli_settings import command, read
     from triattn_core.case_card.manifest import manifest
-    from triattn_core.case_card.paper import PaperFigure
+    from triattn_core.case_card.paper_figure import PaperFigure
     from triattn_core.commands.examples import warn_other_language
     from triattn_core.commands.progress_line import count_progress
     from triattn_core.scenes.catalogue import SCENES
@@ -77,13 +77,13 @@ def _new(options: argparse.Namespace, view: str, *arguments: str) -> None:
     warn_other_language(models.load(first), [example])
     with count_progress(view):
         rendered = draw(view, names, example, models, **settings)
-    if paper.is_requested(options):
+    if paper_options.is_requested(options):
         settings_record = rendered.settings.model_dump(mode="json")
 
         def make_figure(tail: tuple[str, ...]) -> PaperFigure:
             return PaperFigure.of_view(rendered, command(view, names, settings_record, *tail), options.figure)
 
-        paper.write(options, make_figure)
+        paper_options.write(options, make_figure)
         return
     rendered.save(options.out)
     record = manifest(rendered)
@@ -118,8 +118,8 @@ def _of_trace(options: argparse.Namespace, view: str, path: str) -> None:
     if view not in TRACE_SCENES:
         raise ConfigError(f"no view {view!r} of a trace alone; {choices(view, TRACE_SCENES)}")
     rendered = draw_trace(view, open_file(Path(path)), **read_plain(TRACE_SCENES[view][0], options.set))
-    if paper.is_requested(options):
-        paper.write(options, lambda tail: paper_of(rendered, *tail, file=Path(path).name))
+    if paper_options.is_requested(options):
+        paper_options.write(options, lambda tail: paper_of(rendered, *tail, file=Path(path).name))
         return
     write_whole(options.out, pack_card(rendered))
     subject = rendered.figure.caption or rendered.trace.meta.get("checkpoint", path)

@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> None:
     texts = input_texts(options.input)
     from triattn_core.importers.prediction import prediction_of
     from triattn_core.importers.transformer import load_transformer, trace_transformer
-    from triattn_core.trace.open import notes_of
+    from triattn_core.trace.from_array import notes_of
 
     trace = trace_transformer(load_transformer(options.model, options.device, options.offline or None), *texts)
     if options.out:

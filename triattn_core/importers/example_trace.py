@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.open import trace_of
+from triattn_core.trace.from_array import trace_of
 
 SEQUENCE = "GIVEQCCTSICSLYQLENYC"  # the A chain of human insulin without its last residue, N
 WIDTHS = (4.0, 8.0)  # ångström: how fast the weight of a triangle falls, by head

@@ -11,7 +11,7 @@ from triattn_core.importers.array_files import read_array
 from triattn_core.importers.hdf5_check import require_readable
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.array_axes import AxesError
-from triattn_core.trace.open import trace_of
+from triattn_core.trace.from_array import trace_of
 from triattn_core.trace.quantity_check import QuantityError
 
 

@@ -25,7 +25,7 @@ from triattn_core.errors import CheckpointError, InputError, cause
 from triattn_core.importers.token_coords import encode, texts_of, token_coords
 from triattn_core.inference.device import choose_device, memory_guard
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.open import LONGEST
+from triattn_core.trace.from_array import LONGEST
 from triattn_core.trace.quantity_check import row_notes
 
 DAMAGED = "its files cannot be read: one of them is damaged, or is not what its name says"

@@ -9,8 +9,8 @@ from typing import Any
 
 import xarray as xr
 
-from triattn_core.attention.similarity.exponential import without_compilation
 from triattn_core.attention.tap import Record, recording
+from triattn_core.attention.tri_similarity.exponential import without_compilation
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.inference.batch import collate
 from triattn_core.inference.predict import probabilities

@@ -1,7 +1,7 @@
 """Jobs: model work that takes turns on a device, is shared by all who ask for the same, and ends when nobody waits.
 
-A job runs in a thread of its own, in turn with others (see `inference.turns`).  At its pause points it ends soon after
-the last who asked for it has left.
+A job runs in a thread of its own, in turn with others (`inference.device_scheduler`).  At its pause points it ends soon
+after the last who asked for it has left.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import count
 from threading import Event, Lock, Thread, get_native_id
 from typing import Any
 
-from triattn_core.inference.turns import Task, Turns
+from triattn_core.inference.device_scheduler import DeviceScheduler, Task
 
 BEHIND = 5  # how much nicer a job's thread is than those that draw pages
 GRACE = 1.0  # seconds that a job goes on after the last has left: a page that runs anew asks again at once
@@ -30,8 +30,10 @@ class Job(Task):
     key: what it answers.  keep: called with the result before anybody sees it, to store it.
     """
 
-    def __init__(self, turns: Turns, key: Hashable, title: str, run: Callable[[], Any], session: Hashable, keep):
-        super().__init__(turns, title, session)
+    def __init__(
+        self, scheduler: DeviceScheduler, key: Hashable, title: str, run: Callable[[], Any], session: Hashable, keep
+    ):
+        super().__init__(scheduler, title, session)
         self.key, self._run, self._keep = key, run, keep
         self.result: Any = None
         self.error: BaseException | None = None
@@ -100,19 +102,19 @@ class Jobs:
     """All jobs of a process, by device."""
 
     def __init__(self) -> None:
-        self._turns: dict[str, Turns] = {}
+        self._schedulers: dict[str, DeviceScheduler] = {}
         self._jobs: dict[Hashable, Job] = {}
         self._lock = Lock()
 
-    def turns(self, device: str) -> Turns:
-        """The turns of a device."""
+    def scheduler(self, device: str) -> DeviceScheduler:
+        """The scheduler of a device."""
         with self._lock:
-            return self._turns.setdefault(device, Turns())
+            return self._schedulers.setdefault(device, DeviceScheduler())
 
     def running(self) -> list[Task]:
         """What is under way on all devices."""
         with self._lock:
-            return [task for turns in self._turns.values() for task in turns.tasks]
+            return [task for scheduler in self._schedulers.values() for task in scheduler.tasks]
 
     def submit(
         self,
@@ -124,12 +126,12 @@ class Jobs:
         keep: Callable[[Any], None] | None = None,
     ) -> tuple[Job, int]:
         """The job that answers `key`, begun now or under way, and the number under which its caller waits for it."""
-        turns = self.turns(device)
+        scheduler = self.scheduler(device)
         with self._lock:
             job = self._jobs.get((device, key))
             number = job.watch(session) if job is not None else None
             if job is None or number is None:
-                job = self._jobs[device, key] = Job(turns, key, title, run, session, keep)
+                job = self._jobs[device, key] = Job(scheduler, key, title, run, session, keep)
                 number = job._number(session)
                 Thread(target=self._run, args=(device, job), name=f"job {title}", daemon=True).start()
             return job, number

@@ -19,7 +19,7 @@ from triattn_core.models.sentence import SentenceModel
 from triattn_core.models.separate_encoder import ApartEncoder
 from triattn_core.models.systems import SYSTEMS
 from triattn_core.models.tan import Tan
-from triattn_core.models.words import word_vectors
+from triattn_core.models.word_vectors import word_vectors
 from triattn_core.tasks import ENCODED, TASKS, InputForm, form
 from triattn_core.tasks.laboratory import LABORATORY, Vocabulary
 from triattn_core.text.tokenizer import Tokenizer

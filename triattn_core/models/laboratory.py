@@ -17,9 +17,9 @@ from torch.nn.functional import gelu
 
 from triattn_core.attention.bi import BiAttention
 from triattn_core.attention.cbi import CBiAttention
-from triattn_core.attention.similarity import SIMILARITIES
 from triattn_core.attention.states import States
 from triattn_core.attention.tri import TriAttention
+from triattn_core.attention.tri_similarity import SIMILARITIES
 from triattn_core.errors import choices
 from triattn_core.inference.batch import Batch, RoleBatch
 from triattn_core.literal import one_of

@@ -24,7 +24,7 @@ from triattn_core.attention.states import States
 from triattn_core.attention.tap import tap
 from triattn_core.literal import one_of
 from triattn_core.models.fusion.recurrent import Recurrent
-from triattn_core.models.words import VectorSource
+from triattn_core.models.word_vectors import VectorSource
 
 LOWEST = torch.finfo(torch.float32).min / 2
 
@@ -33,9 +33,9 @@ class ReaderConfig(BaseModel):
     """Settings of a reader; the defaults are the paper's sizes.
 
     mechanism: the baseline, or a system of `models.systems`.  output: of the baseline's attention.  vectors:
-    `embedding` or `layer:k`, see `models.words`.  width: of a projected word vector.  hidden: d, features of a state.
-    dropout: on the inputs of LSTMs and of the projection; not of the linear layers that predict the answer, nor of
-    those inside a similarity function.  longest: most words of an answer.
+    `embedding` or `layer:k`, see `models.word_vectors`.  width: of a projected word vector.  hidden: d, features of a
+    state.  dropout: on the inputs of LSTMs and of the projection; not of the linear layers that predict the answer, nor
+    of those inside a similarity function.  longest: most words of an answer.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -19,15 +19,15 @@ from triattn_core.attention.states import States
 from triattn_core.literal import one_of
 from triattn_core.models.fusion import FUSIONS
 from triattn_core.models.fusion.settings import ACTIVATIONS, FusionSettings
-from triattn_core.models.words import VectorSource
+from triattn_core.models.word_vectors import VectorSource
 
 
 class SentenceConfig(FusionSettings):
     """Settings of a sentence model; the defaults are the paper's sizes.
 
-    vectors: `embedding` or `layer:k`, see `models.words`.  width: features of a token before the first block.  layers:
-    number of stacked blocks.  keep: the share of the inputs of every fully connected layer and block that dropout keeps
-    (p_kp of appendix B).  activation: of all fully connected layers.
+    vectors: `embedding` or `layer:k`, see `models.word_vectors`.  width: features of a token before the first block.
+    layers: number of stacked blocks.  keep: the share of the inputs of every fully connected layer and block that
+    dropout keeps (p_kp of appendix B).  activation: of all fully connected layers.
     """
 
     mechanism: Annotated[str, one_of(FUSIONS)]

@@ -20,8 +20,8 @@ from triattn_core.attention import MECHANISMS
 from triattn_core.attention.cbi import OwnContext
 from triattn_core.attention.contextual_value import VALUES
 from triattn_core.attention.fixed_weights import FIXED
-from triattn_core.attention.similarity import SIMILARITIES
 from triattn_core.attention.states import States
+from triattn_core.attention.tri_similarity import SIMILARITIES
 from triattn_core.errors import ConfigError, choices
 from triattn_core.literal import one_of
 from triattn_core.models.comparison import POOLING, TokenComparison

@@ -1,7 +1,7 @@
 """The worth of attention and of its third order: a metric minus that of controls of the same form.
 
 `CONTROLS`: trained with fixed weights, or, for Tri-Attention, with pairwise scores, in which no term reads query, key
-and context at once (`attention.similarity.pairwise`).  The product of a cube's marginals is no control of the third
+and context at once (`attention.tri_similarity.pairwise`).  The product of a cube's marginals is no control of the third
 order, since its marginals come from third-order scores: see the laboratory, where it costs nothing.
 """
 

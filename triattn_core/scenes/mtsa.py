@@ -14,8 +14,8 @@ from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import TextSettings
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.token_grouping import grouping_caption
-from triattn_core.views import heads
-from triattn_core.views.heads import maps as head_maps
+from triattn_core.views import attention_maps
+from triattn_core.views.attention_maps import maps as head_maps
 from triattn_core.views.lib.canvas import Canvas
 
 SCORES = (
@@ -82,7 +82,7 @@ def maps(
     head_map_list = head_maps.maps(trace, layer, head_indices, quantity)
     caption = f"{trace.meta['checkpoint']}, {layer.replace('/', ', ')}"
     caption = ", ".join(filter(None, (caption, grouping_caption(trace))))
-    return heads.figure(head_map_list, own_text(trace, layer), orders, caption, cell)
+    return attention_maps.figure(head_map_list, own_text(trace, layer), orders, caption, cell)
 
 
 def feature_orders(trace: AttentionTrace, layer: str, head_indices: Sequence[int]) -> list[list[int]]:

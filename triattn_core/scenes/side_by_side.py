@@ -12,11 +12,13 @@ from pydantic import Field
 
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import ConfigError
-from triattn_core.scenes import panels, scene, sides
-from triattn_core.scenes.panels import Comparison
+from triattn_core.scenes import scene
+from triattn_core.scenes import side_by_side_panels as panels
+from triattn_core.scenes import side_by_side_runs as runs
 from triattn_core.scenes.runner import Models, find_entries
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import HidingSettings, Unit
+from triattn_core.scenes.side_by_side_panels import Comparison
 from triattn_core.tasks import TASKS
 from triattn_core.trace.token_grouping import TokenGrouping
 from triattn_core.views import side_by_side as view
@@ -65,17 +67,17 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
         if not all(1 <= number <= len(entries) for number in gap) or not view.FEWEST <= len(entries) <= view.MOST:
             raise ConfigError(f"two to four checkpoints stand side by side, got {len(entries)}; difference: {gap}")
         groups = None if settings.seeds is None else [find_entries(group) for group in settings.seeds]
-        comparison = sides.mechanisms(
+        comparison = runs.compare_mechanisms(
             models, example, option, entries, choice, (gap[0] - 1, gap[1] - 1), groups, reading
         )
     elif settings.compare == "options":
         unit: str = settings.context or next(unit for unit in panels.task(example).WORDS.units if unit != "tokens")
-        comparison = sides.options(
+        comparison = runs.compare_options(
             models, example, option, settings.other and settings.other - 1, entries[0], choice, unit, reading
         )
     else:
         other = TASKS[entries[0].config["task"]].Example.from_row(settings.edited or {}, "edited")
-        comparison = sides.inputs(models, example, other, entries[0], choice, option, reading)
+        comparison = runs.compare_inputs(models, example, other, entries[0], choice, option, reading)
     canvas = figure(comparison, first_cell(comparison.panels, comparison.gap))
     cell = row, column = scene.valid_cell(settings.cell, canvas.extents, canvas.cell)
     return SideScene(

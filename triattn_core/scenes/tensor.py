@@ -15,8 +15,8 @@ from triattn_core.scenes.runner import Models
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import CellSettings
 from triattn_core.trace import AttentionTrace, Choice
-from triattn_core.views import heads, tensor
-from triattn_core.views.heads import maps as head_maps
+from triattn_core.views import attention_maps, tensor
+from triattn_core.views.attention_maps import maps as head_maps
 from triattn_core.views.lib.canvas import Canvas
 from triattn_core.views.lib.strongest import strongest
 
@@ -110,4 +110,6 @@ def prototypes(tensor: AttentionTrace, layer: str, groups: Clusters, cell: Seque
     """The canvas of `prototype_maps`.  cell: of the tensor, whose pair is chosen at first."""
     caption = f"{tensor.meta['checkpoint']}, {layer}, head {int(tensor.meta['head']) + 1} ({tensor.meta['mask']})"
     pair = None if cell is None else pair_of(cell, groups.assignments.tolist())
-    return heads.figure(prototype_maps(tensor, layer, groups), own_text(tensor, layer), caption=caption, cell=pair)
+    return attention_maps.figure(
+        prototype_maps(tensor, layer, groups), own_text(tensor, layer), caption=caption, cell=pair
+    )

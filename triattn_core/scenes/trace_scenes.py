@@ -15,9 +15,9 @@ from triattn_core.scenes.settings import CellSettings, HidingSettings, ViewSetti
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.axis_labels import axis_labels, label_columns
 from triattn_core.trace.sites import layer_of, two_way_sites
-from triattn_core.views import cube, head_grid, heads
-from triattn_core.views.heads import maps as head_maps
-from triattn_core.views.heads.trace_maps import computed_map, trace_map
+from triattn_core.views import attention_maps, cube, head_grid
+from triattn_core.views.attention_maps import maps as head_maps
+from triattn_core.views.attention_maps.trace_maps import computed_map, trace_map
 from triattn_core.views.lib.canvas import Canvas
 from triattn_core.views.lib.strongest import strongest
 
@@ -155,7 +155,7 @@ def map_figure(
     name = "" if site == ROLLOUT else site.rpartition("/")[2].replace("_", " ")
     parts = (str(trace.meta.get("checkpoint", "")), name, "" if title == name else title)
     caption = ", ".join(filter(None, parts))
-    return heads.figure(
+    return attention_maps.figure(
         [map_values],
         trace.texts,
         None,

@@ -55,7 +55,7 @@ def text_less_attention(bundles: Sequence[Bundle], example: Example) -> float:
     from triattn_core.attention.fixed_weights import replacement
     from triattn_core.attention.weight_override import replacing
     from triattn_core.inference.explain import explain
-    from triattn_core.text.cells import sentences
+    from triattn_core.text.segmentation import sentences
 
     if len(sentences(example.passage)) < 2:
         raise InputError("The study takes one sentence out after the other: write two at least.")

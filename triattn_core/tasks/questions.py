@@ -17,7 +17,7 @@ from triattn_core.text.roles import Limits, Role, tokens_notes
 from triattn_core.text.rows import field, matches, read_json_lines
 from triattn_core.text.texts import Texts, text_role
 from triattn_core.text.tokenizer import Tokenizer
-from triattn_core.text.words import windows, words
+from triattn_core.text.windows import windows, with_word_cells
 
 NAME, LABEL, FORM = "questions", "Questions", InputForm.PASSAGE
 TEXTS = {"passage": "The passage", "question": "The question"}  # see `sentences`
@@ -116,7 +116,9 @@ def roles(batch: Sequence[Example], tokenizer: Tokenizer, limits: Limits) -> lis
     questions = tokenizer.encode([example.question for example in batch], limits.tokens)
     rows = []
     for example, tokens in zip(batch, questions):
-        question = words(text_role("question", TEXTS["question"], example.question, tokens, tokenizer), limits.tokens)
+        question = with_word_cells(
+            text_role("question", TEXTS["question"], example.question, tokens, tokenizer), limits.tokens
+        )
         question_notes = tokens_notes(TEXTS["question"], example.question, tokens, tokenizer)
         passage_windows, notes = parts[example.passage]
         rows.append(
@@ -130,7 +132,7 @@ def roles(batch: Sequence[Example], tokenizer: Tokenizer, limits: Limits) -> lis
 
 def _windows(text: str, tokens, tokenizer: Tokenizer, limits: Limits) -> tuple[list[Role], list[str]]:
     """The windows of a passage, and notes on them."""
-    passage = words(text_role("passage", TEXTS["passage"], text, tokens, tokenizer), limits.tokens)
+    passage = with_word_cells(text_role("passage", TEXTS["passage"], text, tokens, tokenizer), limits.tokens)
     passage_windows, notes = windows(passage, limits.tokens), tokens_notes(TEXTS["passage"], text, tokens, tokenizer)
     if len(passage_windows) > 1:
         notes.append(

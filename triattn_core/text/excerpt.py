@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection
 from itertools import accumulate
 
-from triattn_core.text.cells import sentences
+from triattn_core.text.segmentation import sentences
 from triattn_core.text.tokenizer import Tokens
 
 UNIT = 10**9  # integer scores, so that ties are exact

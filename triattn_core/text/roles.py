@@ -11,7 +11,7 @@ from itertools import chain, groupby
 from types import MappingProxyType
 
 from triattn_core.cached import cached_property
-from triattn_core.text.cells import Run, cells, sentences
+from triattn_core.text.segmentation import Run, divide_into_cells, sentences
 from triattn_core.text.tokenizer import LONGEST, Tokenizer, Tokens
 
 NAMED = 8  # unknown tokens that a note names
@@ -61,7 +61,7 @@ class Role:
         groups: list[tuple] = list(zip(special_ids, self.segments, sentence_numbers))
         if len(list(groupby(groups))) > max_cells:
             groups = list(zip(special_ids, self.segments))
-        return replace(self, cells=cells(groups, max_cells))
+        return replace(self, cells=divide_into_cells(groups, max_cells))
 
     @property
     def runs(self) -> tuple[Run, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from triattn_core.errors import TraceError, choices
-from triattn_core.text.cells import phrases, sentences
+from triattn_core.text.segmentation import phrases, sentences
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.aggregation import continues_word, fold
 

@@ -13,10 +13,10 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from triattn_core.attention.similarity.exponential import without_compilation
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import is_recording
 from triattn_core.attention.tri import LARGEST
+from triattn_core.attention.tri_similarity.exponential import without_compilation
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import ConfigError
 from triattn_core.inference.batch import Batch, RoleBatch, collate

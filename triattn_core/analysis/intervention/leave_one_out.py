@@ -26,8 +26,8 @@ from triattn_core.analysis.intervention.batched_variants import (
     run_query,
 )
 from triattn_core.analysis.mining.context_shift import row_divergence
-from triattn_core.attention.similarity.exponential import without_compilation
 from triattn_core.attention.tap import TappedTensor, recording
+from triattn_core.attention.tri_similarity.exponential import without_compilation
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import InputError
 from triattn_core.inference.pause import part

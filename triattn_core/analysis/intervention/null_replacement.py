@@ -27,8 +27,8 @@ from triattn_core.analysis.catalogue import REPLACEMENTS
 from triattn_core.analysis.intervention.batched_variants import repeat_encoded, row_slices, run_query
 from triattn_core.analysis.intervention.interventions import Edit, Outcome, make_outcome
 from triattn_core.attention.fixed_weights import replacement
-from triattn_core.attention.similarity.exponential import without_compilation
 from triattn_core.attention.tap import recording
+from triattn_core.attention.tri_similarity.exponential import without_compilation
 from triattn_core.attention.weight_override import replacing
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import InputError, choices

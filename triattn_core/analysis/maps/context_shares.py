@@ -10,8 +10,8 @@ import pandas as pd
 from triattn_core.analysis.intervention.batched_variants import run_query
 from triattn_core.analysis.maps import anova
 from triattn_core.analysis.mining.miner import TablePart
-from triattn_core.attention.similarity.exponential import without_compilation
 from triattn_core.attention.tap import recording
+from triattn_core.attention.tri_similarity.exponential import without_compilation
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import ConfigError, DataError, InputError
 from triattn_core.inference.batch import collate

@@ -16,7 +16,7 @@ import pandas as pd
 from triattn_core.analysis.mining.case_table import MAX_COMPLAINTS, CaseTable, Checkpoint, TableInfo, join_tables
 from triattn_core.analysis.mining.miner import TablePart, batches
 from triattn_core.analysis.mining.sources import Source, read_examples
-from triattn_core.attention.similarity.exponential import without_compilation
+from triattn_core.attention.tri_similarity.exponential import without_compilation
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import DataError
 

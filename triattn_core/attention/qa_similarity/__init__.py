@@ -1,7 +1,7 @@
 """The similarity functions of the QA study (the T-trilinear paper, Table 1 and Eq. 16).  To add one: a file, a line.
 
-The names are that paper's: its *bilinear* is not the one of `attention.similarity`, and its *trilinear* is two-way.  A
-class takes the width d of the states and is called with H [B, M, d] and U [B, N, d]; it returns S [B, M, N],
+The names are that paper's: its *bilinear* is not the one of `attention.tri_similarity`, its *trilinear* is two-way.
+A class takes the width d of the states and is called with H [B, M, d] and U [B, N, d]; it returns S [B, M, N],
 `s_ij = phi(h_i, u_j)` (Eq. 3), without forming anything of size [M, N, d].  `terms(h, u)` decomposes a score: for
 vectors [..., d], the products [..., d] of each term by name, all of which sum to the score.  Unlike in the paper
 (section 5.2), linear layers inside a function have no dropout.

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from triattn_core.attention.parameters import matrix, vector
-from triattn_core.attention.similarity.additive import add
+from triattn_core.attention.tri_similarity.additive import add
 
 
 class ConcatFnn(nn.Module):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from triattn_core.attention.parameters import matrix
-from triattn_core.attention.similarity.bilinear import bili
+from triattn_core.attention.tri_similarity.bilinear import bili
 
 
 class General1(nn.Module):
-    """`h' W u` with W [d, d]: the bilinear form of `attention.similarity`."""
+    """`h' W u` with W [d, d]: the bilinear form of `attention.tri_similarity`."""
 
     def __init__(self, features: int):
         super().__init__()

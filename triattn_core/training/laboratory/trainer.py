@@ -12,7 +12,7 @@ from accelerate import Accelerator
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from triattn_core.analysis.film import FILM, SCALE
+from triattn_core.analysis.training_snapshots import SCALE, SNAPSHOTS
 from triattn_core.analysis.truth import mass_on_truth, truth_mask
 from triattn_core.checkpoint.bundle import save
 from triattn_core.checkpoint.config import LaboratoryCheckpoint
@@ -24,7 +24,7 @@ from triattn_core.training.laboratory.rows import LaboratoryRows, laboratory_row
 from triattn_core.training.loop import NO_RECIPE, Event, Job, fit, one_at_a_time
 
 MEASURED = 20  # times that dev is measured
-FRAMES, SHOWN = 100, 3  # frames of the film, and rows in it
+FRAMES, SHOWN = 100, 3  # recorded steps, and rows of each
 WARM, DECAY = 50, 0.25  # steps of the warm-up; the last share of the steps, in which the rate decays
 
 
@@ -36,16 +36,20 @@ def train_laboratory(
     with one_at_a_time(accelerator, runs):
         train = laboratory_rows(task, config.data.train_seed, config.data.train_rows, runs)
     torch.manual_seed(training.seed)
-    model, film = kinds.build(config, 0), Camera(config, runs / folder.name)
-    job = laboratory_job(model, config, train, film, accelerator)
+    model, recorder = kinds.build(config, 0), SnapshotRecorder(config, runs / folder.name)
+    job = laboratory_job(model, config, train, recorder, accelerator)
     yield from fit(job, runs / folder.name, accelerator, save_every=max(200, job.steps // 4), resume=resume)
     if accelerator.is_main_process:
         save(folder, config, accelerator.unwrap_model(job.module).cpu())
-        (folder / FILM).write_text(json.dumps(film.frames(), separators=(",", ":")) + "\n", "utf-8")
+        (folder / SNAPSHOTS).write_text(json.dumps(recorder.frames(), separators=(",", ":")) + "\n", "utf-8")
 
 
 def laboratory_job(
-    model: nn.Module, config: LaboratoryCheckpoint, train: LaboratoryRows, film: Camera, accelerator: Accelerator
+    model: nn.Module,
+    config: LaboratoryCheckpoint,
+    train: LaboratoryRows,
+    recorder: SnapshotRecorder,
+    accelerator: Accelerator,
 ) -> Job:
     """The run of a config: `epochs` passes over the rows, in an order that follows from the seed."""
     training = config.training
@@ -71,7 +75,9 @@ def laboratory_job(
         loss=loss,
         measure=dev_measure(config),
         milestones=milestones,
-        after=lambda module, step: film.add(module, step + 1) if step % interval == 0 or step + 1 == steps else None,
+        after=lambda module, step: (
+            recorder.add(module, step + 1) if step % interval == 0 or step + 1 == steps else None
+        ),
         weight_decay=training.weight_decay,
         recipe=config.model_dump(mode="json", exclude=NO_RECIPE),
     )
@@ -103,7 +109,7 @@ def dev_measure(config: LaboratoryCheckpoint) -> Callable[[nn.Module, int], dict
     return measure
 
 
-class Camera:
+class SnapshotRecorder:
     """Attention weights of a few rows during training, in thousandths; stored in the run, for when it is resumed."""
 
     def __init__(self, config: LaboratoryCheckpoint, run: Path):
@@ -119,12 +125,12 @@ class Camera:
         device = next(module.parameters()).device
         logits, weights = weights_of_batch(lambda rows: module(rows.to(device)).float().cpu(), self.batch)
         maps = np.rint(SCALE * weights).astype(int).tolist()
-        with open(self.run / f"{FILM}l", "a", encoding="utf-8") as file:
+        with open(self.run / f"{SNAPSHOTS}l", "a", encoding="utf-8") as file:
             file.write(json.dumps({"step": step, "maps": maps, "answers": logits.argmax(-1).tolist()}) + "\n")
 
     def frames(self) -> dict:
         """`{"rows", "frames": [{"step", "maps", "answers"}]}`, each step once."""
-        lines = (self.run / f"{FILM}l").read_text("utf-8").splitlines()
+        lines = (self.run / f"{SNAPSHOTS}l").read_text("utf-8").splitlines()
         frames = {frame["step"]: frame for frame in map(json.loads, lines)}
         rows = [self.task.row(example) for example in self.examples]
         return {"rows": rows, "frames": [frames[step] for step in sorted(frames)]}

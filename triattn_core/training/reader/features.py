@@ -14,7 +14,7 @@ from torch import Tensor
 
 from triattn_core.attention.states import States
 from triattn_core.errors import DataError, InputError
-from triattn_core.models.words import WordVectors
+from triattn_core.models.word_vectors import WordVectors
 from triattn_core.tasks import questions as task
 from triattn_core.text.roles import Limits, Role
 from triattn_core.text.texts import Texts

@@ -19,7 +19,7 @@ from triattn_core.inference.span_decoding import Span, best_spans
 from triattn_core.models import kinds
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.tensors import read_tensors
-from triattn_core.models.words import WordVectors
+from triattn_core.models.word_vectors import WordVectors
 from triattn_core.tasks import questions as task
 from triattn_core.training import batching
 from triattn_core.training.best_checkpoint import BEST, keep_best

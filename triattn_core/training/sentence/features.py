@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from triattn_core.attention.states import States
 from triattn_core.inference.batch import TextBatch, collate
-from triattn_core.models.words import WordVectors
+from triattn_core.models.word_vectors import WordVectors
 from triattn_core.text.texts import Texts
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training.tan.features import pad_rows, row_ends

@@ -12,7 +12,7 @@ from accelerate import Accelerator
 from triattn_core.checkpoint.config import SentenceCheckpoint
 from triattn_core.models import kinds
 from triattn_core.models.encoders import load_encoder
-from triattn_core.models.words import WordVectors
+from triattn_core.models.word_vectors import WordVectors
 from triattn_core.tasks import TASKS
 from triattn_core.text.rows import rows_file
 from triattn_core.text.tokenizer import Tokenizer

@@ -9,9 +9,9 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-from triattn_core.views.lib.bundle import bundle
 from triattn_core.views.lib.map_mark import MapMark
 from triattn_core.views.lib.palette import FONTS
+from triattn_core.views.lib.script_bundle import bundle_script
 
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 _PAGE = """<!doctype html>
@@ -106,7 +106,7 @@ class Canvas:
 @cache
 def script(entry: str) -> str:
     """The script of a figure: the module `entry` and all that it imports, in one piece; a path below the views."""
-    return bundle(entry)
+    return bundle_script(entry)
 
 
 @cache

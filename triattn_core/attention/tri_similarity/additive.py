@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from triattn_core.attention.neutral import with_neutral
 from triattn_core.attention.parameters import matrix, vector
-from triattn_core.attention.similarity.exponential import tanh_score
+from triattn_core.attention.tri_similarity.exponential import tanh_score
 
 
 def add(

@@ -14,14 +14,14 @@ KEY = "laboratory rows"
 
 
 @dataclass(frozen=True)
-class Answered:
+class AnsweredRow:
     """A row, and the answer of each model to it."""
 
     row: Example
     answers: Mapping[str, str]
 
 
-def previous_answer(task: LaboratoryTask, now: Answered) -> Answered | None:
+def previous_answer(task: LaboratoryTask, now: AnsweredRow) -> AnsweredRow | None:
     """The session's previous row of this task with its answers; None if this is the first."""
     key = f"{KEY} of {task.NAME}"
     last, current = st.session_state.get(key, (None, None))
@@ -31,7 +31,7 @@ def previous_answer(task: LaboratoryTask, now: Answered) -> Answered | None:
     return last
 
 
-def describe(before: Answered, now: Answered, task: LaboratoryTask) -> str:
+def describe(before: AnsweredRow, now: AnsweredRow, task: LaboratoryTask) -> str:
     """A sentence: which models are right before and after the change, and which are not."""
     right = [None if state.row.label is None else task.LABELS[state.row.label] for state in (before, now)]
     models = [name for name in now.answers if name in before.answers]

@@ -25,7 +25,7 @@ REPLACED = (
 )
 
 
-def methods(entries: Sequence[Entry]) -> None:
+def show_methods(entries: Sequence[Entry]) -> None:
     """How often each method scores the true pair of a chosen model highest; measured by `triattn evaluate`."""
     measured = {
         model_maps.label(entry): (model_maps.colour(entry), entry.metrics["instruments"])

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from triattn_core.attention.factored import Factors
 from triattn_core.attention.neutral import with_neutral
 from triattn_core.attention.parameters import matrix
-from triattn_core.attention.similarity.dot import tdp
+from triattn_core.attention.tri_similarity.dot import tdp
 
 
 def bili(

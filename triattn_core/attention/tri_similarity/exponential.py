@@ -20,7 +20,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from triattn_core.attention.similarity import blockwise
+from triattn_core.attention.tri_similarity import blockwise
 
 BOUND = 20.0  # exp(2 * 20)^2 is well within float32
 WORTH_COMPILING = 1 << 22  # elements; below, compiling costs more time than it saves

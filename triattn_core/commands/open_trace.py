@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> None:
     """Print the contents of the file; save the trace if requested."""
     from triattn_core.importers.open_file import open_file
     from triattn_core.importers.token_files import read_tokens
-    from triattn_core.trace.open import notes_of
+    from triattn_core.trace.from_array import notes_of
 
     if options.out:
         require_trace_name(options.out)

@@ -13,9 +13,9 @@ from triattn_core.analysis.maps import compare, token_alignment
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry, list_checkpoints
 from triattn_core.errors import InputError
-from triattn_core.scenes import panels
-from triattn_core.scenes.panels import Comparison
+from triattn_core.scenes import side_by_side_panels as panels
 from triattn_core.scenes.runner import Explanation, Models
+from triattn_core.scenes.side_by_side_panels import Comparison
 from triattn_core.tasks import TASKS
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.text_units import fold_axis
@@ -32,7 +32,7 @@ def traced_option(explanation: Explanation) -> int | None:
     return explanation.prediction.option if "option" in explanation.trace.meta else None
 
 
-def mechanisms(
+def compare_mechanisms(
     models: Models,
     example: Any,
     option: int | None,
@@ -98,7 +98,7 @@ def same_but_seed(entry: Entry) -> list[Entry]:
     return metadata.seed_variants(entry, sorted(sound, key=metadata.sort_key))[:SEEDS]
 
 
-def options(
+def compare_options(
     models: Models,
     example: Any,
     option: int | None,
@@ -143,7 +143,11 @@ def options(
 
 def other_option(example: Any, explanation: Explanation, requested: int | None) -> int:
     """What is compared with the option that is shown: what was asked for, else the right one, else the next best."""
-    shares, first, gold = panels.of_options(explanation), explanation.prediction.option, panels.right_option(example)
+    shares, first, gold = (
+        panels.of_options(explanation),
+        explanation.prediction.option,
+        panels.right_option(example),
+    )
     if len(shares) < 2:
         raise InputError("There is one candidate: type another to compare it with.")
     if requested is not None and requested != first:
@@ -161,7 +165,7 @@ def _lines(choice: Choice, unit: str, columns: int) -> tuple[str, ...]:
     return "One scale for both maps.", joined, "Each row is centred: softmax does not see the shift."
 
 
-def inputs(
+def compare_inputs(
     models: Models,
     example: Any,
     other: Any,

@@ -7,12 +7,12 @@ then computed without the cube (see `attention.factored`).
 
 from __future__ import annotations
 
-from triattn_core.attention.similarity.additive import Additive
-from triattn_core.attention.similarity.bilinear import Bilinear
-from triattn_core.attention.similarity.dot import Dot
-from triattn_core.attention.similarity.full_trilinear import FullTrilinear
-from triattn_core.attention.similarity.pairwise import Pairwise
-from triattn_core.attention.similarity.scaled_dot import ScaledDot
+from triattn_core.attention.tri_similarity.additive import Additive
+from triattn_core.attention.tri_similarity.bilinear import Bilinear
+from triattn_core.attention.tri_similarity.dot import Dot
+from triattn_core.attention.tri_similarity.full_trilinear import FullTrilinear
+from triattn_core.attention.tri_similarity.pairwise import Pairwise
+from triattn_core.attention.tri_similarity.scaled_dot import ScaledDot
 
 SIMILARITIES = {
     "additive": Additive,

@@ -12,8 +12,8 @@ import numpy as np
 import xarray as xr
 
 from triattn_core.trace.listing import listing
-from triattn_core.views.heads.maps import Map
-from triattn_core.views.heads.marks import MapLevels, marks, ordered
+from triattn_core.views.attention_maps.maps import Map
+from triattn_core.views.attention_maps.marks import MapLevels, marks, ordered
 from triattn_core.views.lib.canvas import Canvas, script, style
 from triattn_core.views.lib.cell import describe_aggregation
 from triattn_core.views.lib.palette import LogScale, Scale, SignedScale, pack, scale_payload
@@ -23,7 +23,7 @@ from triattn_core.views.lib.tokens import cell_axes, tokens
 
 NEEDS = ("head", "query", "key")
 NAMED = 3  # queries that are left nothing to attend to; of more the count is said
-SCRIPT = "heads/heads.js"
+SCRIPT = "attention_maps/attention_maps.js"
 STYLE = ("lib/map_figure.css", "lib/linked_maps.css")
 SCALES = {
     "weight": "weight, log scale, one for all",

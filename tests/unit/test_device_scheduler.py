@@ -8,15 +8,15 @@ from types import SimpleNamespace
 import pytest
 
 from tests.support.busy_jobs import busy, wait
-from triattn_core.inference import turns
+from triattn_core.inference import device_scheduler
+from triattn_core.inference.device_scheduler import Task
 from triattn_core.inference.jobs import Jobs
 from triattn_core.inference.pause import pause
-from triattn_core.inference.turns import Task
 
 
 @pytest.fixture(autouse=True)
 def short_slices(monkeypatch):
-    monkeypatch.setattr(turns, "SLICE", 0.005)
+    monkeypatch.setattr(device_scheduler, "SLICE", 0.005)
 
 
 def test_a_short_job_does_not_wait_for_a_long_one():
@@ -43,7 +43,7 @@ def test_one_computes_at_a_time_and_other_devices_do_not_wait():
 
     for number in range(4):
         job, _ = jobs.submit("cpu", number, "x", work, number)
-    with Task(jobs.turns("cuda:0"), "elsewhere", 9).turn():
+    with Task(jobs.scheduler("cuda:0"), "elsewhere", 9).turn():
         pass  # at once
     wait(job)
     assert max(most) == 1
@@ -73,7 +73,7 @@ def test_a_short_question_goes_before_many_long_ones():
 
 
 def test_a_session_that_was_long_served_is_not_kept_waiting_for_ever(monkeypatch):
-    monkeypatch.setattr(turns, "HALF_LIFE", 0.1)
+    monkeypatch.setattr(device_scheduler, "HALF_LIFE", 0.1)
     jobs, log = Jobs(), []
     long, _ = jobs.submit("cpu", "long", "long", lambda: busy(0.5, log, "long"), "old")
     for number in range(12):  # new sessions, one after the other
@@ -85,8 +85,8 @@ def test_a_session_that_was_long_served_is_not_kept_waiting_for_ever(monkeypatch
 def test_a_stream_of_new_sessions_leaves_a_long_job_its_share(monkeypatch, at_once):
     """By a clock of its own: ten seconds in which new sessions of one slice each come and go without end."""
     clock = [0.0]
-    monkeypatch.setattr(turns, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-    queue, slices = turns.Turns(), {}
+    monkeypatch.setattr(device_scheduler, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    queue, slices = device_scheduler.DeviceScheduler(), {}
     tasks = [Task(queue, "long", "old"), *(Task(queue, "short", number) for number in range(at_once))]
     for task in tasks:
         queue._waiting.append(task)
@@ -105,8 +105,8 @@ def test_a_stream_of_new_sessions_leaves_a_long_job_its_share(monkeypatch, at_on
 
 def test_of_many_that_came_one_after_the_other_the_first_ends_first(monkeypatch):
     """In turn with each other, twenty would all end at the end."""
-    clock, queue = [0.0], turns.Turns()
-    monkeypatch.setattr(turns, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    clock, queue = [0.0], device_scheduler.DeviceScheduler()
+    monkeypatch.setattr(device_scheduler, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     left, ends = {}, []
     for number in range(20):
         clock[0] += 0.5

@@ -18,7 +18,7 @@ _OTHER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 
 @cache
-def bundle(entry: str) -> str:
+def bundle_script(entry: str) -> str:
     """JavaScript that defines what the module `entry` exports; a path below the views, as "cube/cube.js".
 
     Raises ValueError for a circle, for a name that a module does not export, and for syntax that is not understood.

@@ -9,7 +9,7 @@ from itertools import repeat
 import numpy as np
 import xarray as xr
 
-from triattn_core.views.heads.maps import Map
+from triattn_core.views.attention_maps.maps import Map
 from triattn_core.views.lib.map_mark import MapMark
 from triattn_core.views.lib.palette import Scale
 from triattn_core.views.lib.tokens import map_labels

@@ -1,4 +1,4 @@
-"""The film of a laboratory model's training: its weights on a few rows, step by step."""
+"""Snapshots of a laboratory model in training: its attention weights on a few rows, step by step."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 
 from triattn_core.tasks.laboratory import Example
 
-FILM = "film.json"
+SNAPSHOTS = "film.json"
 SCALE = 1000  # weights are written in thousandths
 
 
 @dataclass(frozen=True)
-class Film:
-    """The rows that were filmed; the step of each frame, and by [frame][row] the weights and the labels answered."""
+class TrainingSnapshots:
+    """The recorded rows; the step of each frame, and by [frame][row] the weights and the predicted labels."""
 
     rows: tuple[Example, ...]
     steps: tuple[int, ...]
@@ -28,14 +28,14 @@ class Film:
         return min(range(len(self.steps)), key=lambda i: abs(self.steps[i] - step))
 
 
-def load_film(folder: Path) -> Film | None:
-    """The film beside a checkpoint, or None where there is none."""
-    file = folder / FILM
+def load_snapshots(folder: Path) -> TrainingSnapshots | None:
+    """The snapshots stored in a checkpoint folder; None if it has none."""
+    file = folder / SNAPSHOTS
     if not file.is_file():
         return None
     written = json.loads(file.read_text("utf-8"))
     frames = written["frames"]
-    return Film(
+    return TrainingSnapshots(
         tuple(map(Example.from_row, written["rows"])),
         tuple(frame["step"] for frame in frames),
         tuple(tuple(np.array(map_) / SCALE for map_ in frame["maps"]) for frame in frames),

@@ -1,6 +1,6 @@
 """The maps of MTSA heads on one scale."""
 
-from triattn_core.views.heads.figure import (
+from triattn_core.views.attention_maps.figure import (
     NAMED,
     NEEDS,
     SCALES,

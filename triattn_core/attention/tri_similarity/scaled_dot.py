@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from triattn_core.attention.factored import Factors
 from triattn_core.attention.neutral import with_neutral
-from triattn_core.attention.similarity.dot import dp, tdp
+from triattn_core.attention.tri_similarity.dot import dp, tdp
 
 
 def sdp(query: Float[Tensor, "*q N D"], key: Float[Tensor, "*k I D"]) -> Float[Tensor, "*s N I"]:

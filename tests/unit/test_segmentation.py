@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from triattn_core.text.cells import cells, merge_spans, sentences
+from triattn_core.text.segmentation import divide_into_cells, merge_spans, sentences
 
 
 def drawn(seed: int) -> tuple[list[str], int]:
@@ -20,7 +20,7 @@ def drawn(seed: int) -> tuple[list[str], int]:
 @pytest.mark.parametrize("seed", range(40))
 def test_cells_are_the_tokens_and_each_belongs_to_one_segment(seed):
     names, most = drawn(seed)
-    spans = cells(names, most)
+    spans = divide_into_cells(names, most)
     assert [place for start, end in spans for place in range(start, end)] == list(range(len(names)))
     assert all(len(set(names[start:end])) == 1 for start, end in spans)
     assert len(spans) == min(most, len(names))
@@ -30,7 +30,7 @@ def test_cells_are_the_tokens_and_each_belongs_to_one_segment(seed):
 def test_cells_are_as_even_as_segments_allow(seed):
     """No segment could give a cell to another and leave the longest cell shorter."""
     names, most = drawn(seed)
-    spans = cells(names, most)
+    spans = divide_into_cells(names, most)
     sizes: dict[str, list[int]] = {}
     for start, end in spans:
         sizes.setdefault(names[start], []).append(end - start)
@@ -43,12 +43,12 @@ def test_cells_are_as_even_as_segments_allow(seed):
 
 
 def test_equal_names_apart_are_two_segments():
-    assert cells(["a", "a", "b", "a"], 3) == ((0, 2), (2, 3), (3, 4))
+    assert divide_into_cells(["a", "a", "b", "a"], 3) == ((0, 2), (2, 3), (3, 4))
 
 
 def test_more_segments_than_cells_have_one_each():
-    assert cells(["a", "b", "b", "c"], 1) == ((0, 1), (1, 3), (3, 4))
-    assert cells([], 5) == ()
+    assert divide_into_cells(["a", "b", "b", "c"], 1) == ((0, 1), (1, 3), (3, 4))
+    assert divide_into_cells([], 5) == ()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Turns on a device: who computes next, and when a task yields.
+"""The scheduler of a device: which task computes next, and when a task yields.
 
 A task computes only while it has the turn.  At its pause points (see `inference.pause`) it hands the turn on once it
 has had it for SLICE seconds.  One turn goes to the waiting task whose session has used the device least recently: a
@@ -38,8 +38,8 @@ class Status:
     left: float | None
 
 
-class Turns:
-    """Whose turn it is on one device."""
+class DeviceScheduler:
+    """Gives the turns on one device to the tasks that wait for it."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -128,8 +128,8 @@ class Task:
     """Something that needs turns.  session: whose it is.  uninterrupted: keeps its turn to
     the end, for measurements."""
 
-    def __init__(self, turns: Turns, title: str, session: Hashable, uninterrupted: bool = False):
-        self.turns, self.title, self.session, self.uninterrupted = turns, title, session, uninterrupted
+    def __init__(self, scheduler: DeviceScheduler, title: str, session: Hashable, uninterrupted: bool = False):
+        self.scheduler, self.title, self.session, self.uninterrupted = scheduler, title, session, uninterrupted
         self.done = self.total = 0
         self.used = 0.0  # seconds of the device
         self.called = Event()  # the turn is its own
@@ -143,8 +143,8 @@ class Task:
     def pause(self) -> None:
         """Hands the turn on where others wait and it has lasted long enough.  Raises JobStopped."""
         self.check()
-        if not self.uninterrupted and time.monotonic() - self.since > SLICE and self.turns.has_waiting:
-            self.turns.give(self)
+        if not self.uninterrupted and time.monotonic() - self.since > SLICE and self.scheduler.has_waiting:
+            self.scheduler.give(self)
             self._take()
 
     def progress(self, done: int, total: int) -> None:
@@ -153,25 +153,25 @@ class Task:
         self.done, self.total = done, total
 
     def _take(self) -> None:
-        self.turns.take(self)
+        self.scheduler.take(self)
         self.check()  # it may have been left while it waited
         self.since, self.served = time.monotonic(), True
 
     @contextmanager
     def turn(self) -> Iterator[None]:
         """Inside, it has the turn but at pause points."""
-        self.turns.join(self)
+        self.scheduler.join(self)
         try:
             self._take()
             with run_by(self):
                 yield
         finally:
-            self.turns.give(self)
-            self.turns.leave(self)
+            self.scheduler.give(self)
+            self.scheduler.leave(self)
 
     def status(self) -> Status:
         """The current state of the task."""
-        now, tasks = time.monotonic(), self.turns.tasks
+        now, tasks = time.monotonic(), self.scheduler.tasks
         before = tasks[: tasks.index(self)] if self in tasks and not self.served else tasks
         spent, left = now - self._counting, None
         if 0 < self.done < self.total:

@@ -7,8 +7,8 @@ from torch import Tensor, einsum, nn
 
 from triattn_core.attention.neutral import with_neutral
 from triattn_core.attention.parameters import matrix
-from triattn_core.attention.similarity.bilinear import bili
-from triattn_core.attention.similarity.dot import at_least_single
+from triattn_core.attention.tri_similarity.bilinear import bili
+from triattn_core.attention.tri_similarity.dot import at_least_single
 from triattn_core.errors import ConfigError
 
 WIDEST = 64  # features per head: the weight has D x D x D elements per head

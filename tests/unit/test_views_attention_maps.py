@@ -14,8 +14,8 @@ from tests.support.mtsa_traces import LAYER, MASKS, SIZE, N, make_trace, open_pa
 from triattn_core.analysis.maps.clusters import cluster_features, similarity_order
 from triattn_core.analysis.maps.mtsa_tensor import head_tensor
 from triattn_core.errors import InputError, TraceError
-from triattn_core.views import heads
-from triattn_core.views.heads import maps
+from triattn_core.views import attention_maps
+from triattn_core.views.attention_maps import maps
 
 ORDERS = [[4, 2, 0, 1, 3], [1, 0, 2, 3, 4]]
 
@@ -39,7 +39,7 @@ def test_heads_stand_beside_each_other_one_of_each_mask():
 
 def test_a_map_is_the_weights_of_its_head_with_its_mask_hatched():
     trace = make_trace()
-    payload = heads.figure(maps.maps(trace, LAYER, [1, 2]), trace.texts, ORDERS).payload
+    payload = attention_maps.figure(maps.maps(trace, LAYER, [1, 2]), trace.texts, ORDERS).payload
     assert [panel["title"] for panel in payload["panels"]] == ["Head 2, backward", "Head 3, window 2"]
     for panel, head, order in zip(payload["panels"], (1, 2), ORDERS):
         out = ~open_pairs(MASKS[head], N)
@@ -59,7 +59,7 @@ def test_relevance_is_drawn_as_its_softmax_takes_it(scale):
     """Differences within a row are those of its log weights."""
     trace = make_trace(scale_t=scale, scale_s=scale)
     (head_map,) = maps.maps(trace, LAYER, [0], "relevance")
-    panel = heads.figure([head_map], trace.texts, ORDERS[:1]).payload["panels"][0]
+    panel = attention_maps.figure([head_map], trace.texts, ORDERS[:1]).payload["panels"][0]
     weights, values = site(trace, "token2token/weight", 0), unpack(panel["values"], "f4", N, N)
     for q in range(2, N):
         log_weights = np.log(weights[q, :q])
@@ -73,7 +73,7 @@ def test_relevance_is_drawn_as_its_softmax_takes_it(scale):
 def test_relevance_is_centred_over_what_the_mask_leaves():
     trace = make_trace(scale_t="identity")
     (head_map,) = maps.maps(trace, LAYER, [0], "relevance")
-    panel = heads.figure([head_map], trace.texts, ORDERS[:1]).payload["panels"][0]
+    panel = attention_maps.figure([head_map], trace.texts, ORDERS[:1]).payload["panels"][0]
     scores, values = site(trace, "token2token/relevance", 0), unpack(panel["values"], "f4", N, N)
     for q in range(1, N):
         row = scores[q, :q]  # forward: what stands before it
@@ -85,7 +85,7 @@ def test_relevance_is_centred_over_what_the_mask_leaves():
 @pytest.mark.parametrize("quantity", ["weight", "relevance"])
 def test_source2token_comes_with_its_weights_and_raw_scores(quantity):
     trace = make_trace(scale_s="log_sigmoid")
-    panel = heads.figure(maps.maps(trace, LAYER, [1], quantity), trace.texts, ORDERS[:1]).payload["panels"][0]
+    panel = attention_maps.figure(maps.maps(trace, LAYER, [1], quantity), trace.texts, ORDERS[:1]).payload["panels"][0]
     raw, weights = (site(trace, f"source2token/{name}", 1) for name in ("relevance", "weight"))
     np.testing.assert_allclose(unpack(panel["source_scores"], "f4", N, SIZE), raw[:, ORDERS[0]], rtol=1e-6)
     np.testing.assert_allclose(unpack(panel["mean_scores"], "f4", N), raw.mean(1), atol=1e-6)
@@ -98,7 +98,7 @@ def test_source2token_comes_with_its_weights_and_raw_scores(quantity):
 
 def test_a_grid_has_strips_and_no_features():
     trace = make_trace()
-    payload = heads.figure(maps.maps(trace, LAYER, range(3)), trace.texts).payload
+    payload = attention_maps.figure(maps.maps(trace, LAYER, range(3)), trace.texts).payload
     assert len(payload["panels"]) == 3 and all("source" not in panel for panel in payload["panels"])
     assert all(panel["mean_levels"] and panel["order"] is None for panel in payload["panels"])
     assert payload["cell"][3] == 0
@@ -114,7 +114,7 @@ def test_it_opens_on_the_pair_that_holds_most_against_an_even_share():
             for k in range(N):
                 if weights[q, k] * left[q] > best + 1e-9:
                     best, where = weights[q, k] * left[q], (q, k, panel)
-    cell = heads.first_cell(head_maps, ORDERS)
+    cell = attention_maps.first_cell(head_maps, ORDERS)
     assert cell[:3] == where
     source = site(trace, "source2token/weight", where[2])[where[1]]
     assert ORDERS[where[2]][cell[3]] == source.argmax()
@@ -122,7 +122,7 @@ def test_it_opens_on_the_pair_that_holds_most_against_an_even_share():
 
 def test_one_token_and_too_many():
     trace = make_trace(n=1)
-    canvas = heads.figure(maps.maps(trace, LAYER, [0, 1]), trace.texts, ORDERS)
+    canvas = attention_maps.figure(maps.maps(trace, LAYER, [0, 1]), trace.texts, ORDERS)
     assert canvas.alt.endswith("Nothing may be attended to: every row is zeros.") and "gives" not in canvas.alt
     assert canvas.payload["cell"] == [0, 0, 0, 0]
     with pytest.raises(InputError, match=f"Maps of {maps.MOST + 1} tokens are not drawn, at most of {maps.MOST}"):
@@ -133,9 +133,9 @@ def test_one_token_and_too_many():
 
 def test_who_is_left_nothing_to_attend_to_is_named_with_the_map():
     def describe_empty_rows(names, chosen, n=N):
-        return heads.alt(maps.maps(make_trace(n=n, masks=names), LAYER, chosen), make_trace(n=n).texts).partition(
-            "). "
-        )[2]
+        return attention_maps.alt(
+            maps.maps(make_trace(n=n, masks=names), LAYER, chosen), make_trace(n=n).texts
+        ).partition("). ")[2]
 
     names = ",".join(MASKS)
     assert describe_empty_rows(names, [0, 1]) == f"In head 1 “w0” is left nothing to attend to, in head 2 “w{N - 1}”."
@@ -151,7 +151,7 @@ def test_of_many_who_are_left_nothing_the_count_is_said():
     head_map = maps.maps(make_trace(), LAYER, [0])[0]
     for rows, wanted in ((3, "“w0”, “w1” and “w2” are left"), (4, f"4 of {N} are left")):
         weights = head_map.weights.copy(data=np.where(np.arange(N)[:, None] < rows, 0, head_map.weights.values))
-        assert f"). {wanted} nothing to attend to." in heads.alt(
+        assert f"). {wanted} nothing to attend to." in attention_maps.alt(
             [replace(head_map, weights=weights)], make_trace().texts
         )
 
@@ -160,7 +160,7 @@ def test_prototypes_are_maps_of_clusters():
     trace = head_tensor(make_trace(), LAYER, 0)
     clusters = cluster_features(trace.site(f"{LAYER}/tensor/weight"), 2)
     drawn = maps.prototypes(trace, LAYER, clusters.assignments.tolist(), clusters.prototypes, clusters.typical)
-    payload = heads.figure(drawn, trace.texts).payload
+    payload = attention_maps.figure(drawn, trace.texts).payload
     for i, panel in enumerate(payload["panels"]):
         members = [f for f in range(SIZE) if clusters.assignments[f] == i]
         mean = sum(trace.site(f"{LAYER}/tensor/weight").values[..., f] for f in members) / len(members)
@@ -188,7 +188,7 @@ def test_features_stand_by_likeness():
 
 def test_offline_page_loads_nothing_and_reads_no_token_as_html():
     trace = make_trace()
-    page = heads.figure(maps.maps(trace, LAYER, [0]), {"text": "</script><b> w1"}, ORDERS[:1]).html()
+    page = attention_maps.figure(maps.maps(trace, LAYER, [0]), {"text": "</script><b> w1"}, ORDERS[:1]).html()
     inside = re.search(r'<script id="payload" type="application/json">(.*?)</script>', page, re.S).group(1)
     assert "<" not in inside and json.loads(inside)["texts"]["text"].startswith("</script>")
     assert not re.search(r"""(src|href)=["']?https?:|@import|url\(""", page) and "innerHTML" not in page

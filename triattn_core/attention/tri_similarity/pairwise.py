@@ -10,8 +10,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from triattn_core.attention.neutral import with_neutral
-from triattn_core.attention.similarity.dot import at_least_single, dp
-from triattn_core.attention.similarity.scaled_dot import sdp
+from triattn_core.attention.tri_similarity.dot import at_least_single, dp
+from triattn_core.attention.tri_similarity.scaled_dot import sdp
 
 
 def pairwise(

@@ -23,7 +23,7 @@ _CLAUSE = re.compile(
 )
 
 
-def cells(segments: Sequence[Hashable], max_cells: int) -> tuple[Run, ...]:
+def divide_into_cells(segments: Sequence[Hashable], max_cells: int) -> tuple[Run, ...]:
     """Runs `(start, end)` over tokens, in order: at most `max_cells`, and not more than there are tokens.
 
     segments: the segment of each token; tokens of a segment are contiguous.  Each segment gets one cell, even if there

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from triattn_core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from triattn_core.case_card.paper import PaperFigure
+    from triattn_core.case_card.paper_figure import PaperFigure
     from triattn_core.scenes.print_settings import PrintSettings
 
 ENDINGS = (".pdf", ".svg", ".png")

@@ -10,7 +10,7 @@ from triattn_core.trace import AttentionTrace
 from triattn_core.trace.aggregation import cell_counts, logsumexp
 from triattn_core.trace.axis_labels import axis_labels
 from triattn_core.trace.sites import layer_of, same_tokens
-from triattn_core.views.heads.maps import Map
+from triattn_core.views.attention_maps.maps import Map
 from triattn_core.views.lib.palette import centred
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from triattn_core.views.lib import bundle as bundles
-from triattn_core.views.lib.bundle import ROOT, bundle
+from triattn_core.views.lib import script_bundle as bundles
+from triattn_core.views.lib.script_bundle import ROOT, bundle_script
 
-FIGURES = ("agreement", "answers", "coin", "cube", "head_grid", "heads", "side_by_side", "similarity")
+FIGURES = ("agreement", "answers", "attention_maps", "coin", "cube", "head_grid", "side_by_side", "similarity")
 NODE = shutil.which("node")
 
 
@@ -20,9 +20,9 @@ NODE = shutil.which("node")
 def folder(tmp_path, monkeypatch) -> Path:
     """An empty folder in place of the views."""
     monkeypatch.setattr(bundles, "ROOT", tmp_path)
-    bundle.cache_clear()
+    bundle_script.cache_clear()
     yield tmp_path
-    bundle.cache_clear()
+    bundle_script.cache_clear()
 
 
 def write(folder: Path, **files: str) -> None:
@@ -32,7 +32,7 @@ def write(folder: Path, **files: str) -> None:
 
 @pytest.mark.parametrize("figure", FIGURES)
 def test_a_figure_is_one_script_that_mounts(figure):
-    script = bundle(f"{figure}/{figure}.js")
+    script = bundle_script(f"{figure}/{figure}.js")
     assert not re.search(r"^(import|export)\b", script, re.MULTILINE)
     assert script.rstrip().endswith(f"const {{ mount }} = module_{figure}_{figure};")
     names = re.findall(r"^const (module_\w+) =", script, re.MULTILINE)
@@ -41,7 +41,7 @@ def test_a_figure_is_one_script_that_mounts(figure):
 
 def test_no_file_is_left_out():
     """Every script is part of some figure."""
-    scripts = "".join(bundle(f"{figure}/{figure}.js") for figure in FIGURES)
+    scripts = "".join(bundle_script(f"{figure}/{figure}.js") for figure in FIGURES)
     files = {re.sub(r"\W", "_", str(file.relative_to(ROOT).with_suffix(""))) for file in ROOT.rglob("*.js")}
     assert set(re.findall(r"^const module_(\w+) =", scripts, re.MULTILINE)) == files
 
@@ -51,7 +51,7 @@ def test_each_module_has_its_own_scope(folder):
         folder, a='import { twice as double } from "./b.js";\n\nconst x = 3;\n\nexport const run = () => double(x);\n'
     )
     write(folder, b="const x = 2;\n\nexport function twice(y) {\n  return x * y;\n}\n")
-    script = bundle("a.js")
+    script = bundle_script("a.js")
     assert script.index("module_b =") < script.index("module_a =")
     if NODE:
         process = subprocess.run(
@@ -72,7 +72,7 @@ def test_each_module_has_its_own_scope(folder):
 def test_what_it_does_not_understand_is_said(folder, code, message):
     write(folder, a=code, b="export const some = 1;\n", c='import { x } from "./a.js";\n\nexport const back = x;\n')
     with pytest.raises(ValueError, match=re.escape(message)):
-        bundle("a.js")
+        bundle_script("a.js")
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed")

@@ -1,4 +1,4 @@
-"""Words as cells of several tokens, and long texts as overlapping windows."""
+"""Long texts as overlapping windows, and words of several tokens as cells that no window cuts."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import fields, replace
 
-from triattn_core.text.cells import Run
 from triattn_core.text.roles import Role
+from triattn_core.text.segmentation import Run
 
 OVERLAP = 4  # 1 / the share of a window that overlaps with the next
 
 
-def words(role: Role, max_tokens: int) -> Role:
+def with_word_cells(role: Role, max_tokens: int) -> Role:
     """The same tokens with one cell per word (pieces with ## continue it), of at most `max_tokens` tokens."""
     runs: list[Run] = []
     for i, string in enumerate(role.strings):

@@ -14,7 +14,7 @@ import xarray as xr
 from triattn_core.errors import InputError, TraceError
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.aggregation import EVEN, even_weights
-from triattn_core.views.heads.terms import SCALED
+from triattn_core.views.attention_maps.terms import SCALED
 from triattn_core.views.lib.palette import centred
 from triattn_core.views.lib.strongest import labels
 
