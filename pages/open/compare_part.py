@@ -6,21 +6,16 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.open import source
-from pages.shared import canvas_component, export, figures, url_state
+from pages.open.opened_scene import OpenedPair
+from pages.shared import figures, page_scene, url_state
 from pages.shared.errors import notice, report_errors
 from triattn_core.importers.prediction import prediction_of
-from triattn_core.scenes.trace_pair import Pair, TraceSide, trace_pair
-from triattn_core.scenes.trace_scenes import map_sites
+from triattn_core.scenes.trace_pair import TraceSide
+from triattn_core.scenes.trace_sites import map_sites
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.sites import two_way_sites
 
 ITSELF, OTHER = "another head", "another file"
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def pair(_left: TraceSide, _right: TraceSide, key: str) -> Pair:
-    """Both maps and their difference."""
-    return trace_pair(_left, _right)
 
 
 def side(trace: AttentionTrace, prefix: str, name: str, start: int, like: TraceSide | None = None) -> TraceSide:
@@ -72,12 +67,10 @@ def explore(trace: AttentionTrace, key: str, name: str, settings: DeltaGenerator
         st.space("stretch")
         tail = st.container(horizontal=True, width="content", key="tail")
     with report_errors():
-        scene = pair(left, right, f"{key} {left} {right} {id(other)}")
-    for note in scene.notes:
+        page = OpenedPair.build(left, right, (key, f"{second}{id(other)}" if second else ""))
+    for note in page.scene.notes:
         notice(note)
-    figure_key = canvas_component.key("open-pair", key, second)
-    canvas = scene.figure()
-    canvas_component.show(canvas, figure_key)
+    page_scene.explore(page)
     with tail:
-        export.pair_menu(f"{name}-side-by-side", figure_key, lambda: canvas, scene.table, trace)
-    figures.numbers("All cells as numbers", scene.table, "pair-numbers")
+        page.export_menu(f"{name}-side-by-side")
+    figures.numbers("All cells as numbers", page.scene.table, "pair-numbers")

@@ -5,16 +5,18 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.shared import canvas_component, export, figures, token_grouping, url_state
+from pages.open.opened_scene import OpenedScene
+from pages.shared import canvas_component, figures, page_scene, token_grouping, url_state
 from pages.shared.errors import report_errors
-from triattn_core.scenes import trace_scenes
+from triattn_core.scenes.trace_settings import GridSettings, MapSettings
+from triattn_core.scenes.trace_sites import ROLLOUT, map_sites
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.sites import layer_of, two_way_sites
+from triattn_core.trace.sites import two_way_sites
 from triattn_core.trace.token_grouping import NO_GROUPING
 from triattn_core.views import head_grid
 
-HEAD, MEAN, ROLLOUT = "one head", "mean of heads", "rollout"
-MEAN_HEAD = "mean"  # as `MapSettings` has it
+HEAD, MEAN = "one head", "mean of heads"
+CHOSEN = "at-head"  # in the URL: layer and head, from 1
 COLUMNS = {name: head_grid.MEASURE_NAMES[name][0] for name in head_grid.MEASURE_NAMES}
 
 
@@ -26,39 +28,62 @@ def measures(_trace: AttentionTrace, source: str):
     return head_table(_trace)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
-def grid(_trace: AttentionTrace, source: str, measure: str, cell: tuple[int, int]):
-    """The canvas of all heads, kept: a click builds nothing."""
-    return head_grid.figure(_trace, measures(_trace, source), measure, cell)
+def explore(trace: AttentionTrace, source: str, name: str, toolbar: DeltaGenerator) -> None:
+    """Shows the thumbnails, the chosen map, and the export menu."""
+    sites = map_sites(trace)
+    heads = max(trace.site(site).sizes.get("head", 1) for site in two_way_sites(trace))
+    with st.container(key="main"):
+        several = len(sites) * heads > 1
+        grid_column, map_column = st.columns([1, 1.25], gap="large") if several else (None, st.container())
+    layer, head = 0, 0
+    if grid_column is not None:
+        with grid_column:
+            layer, head = choose_head(trace, source, len(sites), heads)
+            table(trace, source)
+    with toolbar:
+        settings = pick(trace, sites[layer], head + 1 if heads > 1 else None, len(sites))
+        st.space("stretch")
+        tail = st.container(horizontal=True, width="content", key="tail")
+    with map_column, report_errors():
+        page = OpenedScene.build("map", trace, source, settings, *settings.grouping().parts)
+        page_scene.explore(page)
+    with tail:
+        page.export_menu(f"{name}-{settings.site.replace('/', '-')}")
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
-def head_map(_trace: AttentionTrace, source: str, site: str, head: int | None, quantity: str):
-    """The canvas of one map."""
-    return trace_scenes.map_figure(_trace, site, head, quantity)
+def pick(trace: AttentionTrace, site: str, head: int | None, layers: int) -> MapSettings:
+    """The pickers of the map, of its quantity, and of what the tokens are read as.  head: from 1, None where there are
+    none."""
+    maps = [HEAD, MEAN] if head is not None else [HEAD]
+    maps += [ROLLOUT] if layers > 1 and "context" not in trace.site(f"{site}/weight").dims else []
+    drawn = url_state.segments("Map", maps, "map") if len(maps) > 1 else HEAD
+    scores = f"{site}/relevance" in trace.sites
+    quantity = url_state.segments("Quantity", ["weight", "relevance"], "quantity") if scores else "weight"
+    grouping = NO_GROUPING if not trace.texts else token_grouping.controls((token_grouping.TEXT,), hide=False)
+    folds = token_grouping.of_texts(grouping) if trace.texts else {}
+    if drawn == ROLLOUT:
+        return MapSettings(site=ROLLOUT, **folds)
+    return MapSettings(site=site, head="mean" if drawn == MEAN else head, quantity=quantity, **folds)
 
 
-def chosen_head(trace: AttentionTrace, source: str, heads: int) -> tuple[int, int]:
-    """Shows the grid of all heads, if there are several; returns the chosen layer and head, from 0."""
-    layers = len(two_way_sites(trace))
+def choose_head(trace: AttentionTrace, source: str, layers: int, heads: int) -> tuple[int, int]:
+    """Shows the grid of all heads; returns the chosen layer and head, from 0."""
+    numbers = (st.query_params.get(CHOSEN) or "1.1").split(".")
+    linked = [int(number) - 1 if number.isdecimal() else -1 for number in numbers]
     axes = [range(layers), range(heads)]
-    link = [
-        int(number) - 1 if number.isdecimal() else -1 for number in (st.query_params.get("at-head") or "1.1").split(".")
-    ]
-    first = tuple(link) if len(link) == 2 and all(i in axis for i, axis in zip(link, axes)) else (0, 0)
-    if layers * heads == 1:
-        return 0, 0
-    measure = measure_picker(trace, source)
-    key = canvas_component.key("grid", source)
-    clicked = canvas_component.show(grid(trace, source, measure, (0, 0)), key)
-    canvas_component.answer(key, {"cell": list(first)})
-    layer, head = first if clicked is None else (int(clicked[0]), int(clicked[1]))
+    chosen = linked if len(linked) == 2 and all(i in axis for i, axis in zip(linked, axes)) else [0, 0]
+    with report_errors():
+        page = OpenedScene.build("heads", trace, source, GridSettings(measure=pick_measure(trace, source)))
+    clicked = canvas_component.show(page.scene.screen, page.key)
+    canvas_component.answer(page.key, {"cell": chosen})
     if clicked is not None:
-        st.query_params["at-head"] = f"{layer + 1}.{head + 1}"
+        chosen = [int(i) for i in clicked]
+        st.query_params[CHOSEN] = ".".join(str(i + 1) for i in chosen)
+    layer, head = chosen
     return layer, head
 
 
-def measure_picker(trace: AttentionTrace, source: str) -> str:
+def pick_measure(trace: AttentionTrace, source: str) -> str:
     """The measure shown below each thumbnail."""
     table = measures(trace, source)
     names = [name for name in COLUMNS if table[name].notna().any()]
@@ -71,38 +96,3 @@ def table(trace: AttentionTrace, source: str) -> None:
     rows = measures(trace, source).dropna(axis=1, how="all").drop(columns="site")
     rows = rows.assign(layer=rows["layer"] + 1, head=rows["head"] + 1).rename(columns=COLUMNS)
     figures.numbers("All heads as numbers", rows, "heads-table")
-
-
-def explore(trace: AttentionTrace, source: str, name: str, settings: DeltaGenerator) -> None:
-    """Shows the thumbnails, the chosen map, and the export menu."""
-    sites = sorted(two_way_sites(trace), key=layer_of)
-    heads = max(trace.site(site).sizes.get("head", 1) for site in sites)
-    with st.container(key="main"):
-        left, right = st.columns([1, 1.25], gap="large") if len(sites) * heads > 1 else (None, st.container())
-    shows = [HEAD, MEAN] if heads > 1 else [HEAD]
-    shows += [ROLLOUT] if len(sites) > 1 and "context" not in trace.site(sites[0]).dims else []
-    if left is not None:
-        with left:
-            layer, head = chosen_head(trace, source, heads)
-            table(trace, source)
-    else:
-        layer, head = 0, 0
-    with settings:
-        show = url_state.segments("Map", shows, "map") if len(shows) > 1 else HEAD
-        site, at = sites[layer].rsplit("/", 1)[0], head if heads > 1 else None
-        scores = f"{site}/relevance" in trace.sites
-        quantity = url_state.segments("Quantity", ["weight", "relevance"], "quantity") if scores else "weight"
-        as_read = NO_GROUPING if not trace.texts else token_grouping.controls((token_grouping.TEXT,), hide=False)
-        st.space("stretch")
-        tail = st.container(horizontal=True, width="content", key="tail")
-    site, at = (trace_scenes.ROLLOUT, None) if show == ROLLOUT else (site, None if show == MEAN else at)
-    with right, report_errors():
-        read = as_read.trace(trace)
-        key = canvas_component.key("map", source, as_read.name)
-        canvas = head_map(read, f"{source} {as_read}", site, at, "weight" if show == ROLLOUT else quantity)
-        canvas_component.show(canvas, key)
-    with tail:
-        current = {"site": site, "head": at + 1 if at is not None else MEAN_HEAD if show == MEAN else None}
-        current |= {"quantity": quantity}
-        render = lambda: trace_scenes.draw_trace("map", read, **current)  # noqa: E731
-        export.trace_menu(f"{name}-{site.replace('/', '-')}", key, render)

@@ -67,13 +67,16 @@ def trace_menu(name: str, figure: str, rendered: Callable[[], RenderedTrace]) ->
         paper_form.fold(name, lambda tail: trace_card.paper_of(rendered(), *tail))
 
 
-def pair_menu(
-    name: str, figure: str, page: Callable[[], Canvas], data: Callable[[], pd.DataFrame], trace: AttentionTrace
-) -> None:
-    """The Export button of two traces beside each other; see `menu`."""
+def pair_menu(name: str, figure: str, scene: Callable[[], Scene]) -> None:
+    """The Export button of two traces beside each other; see `menu`.  scene: asked for when something is saved."""
+
+    def page() -> Canvas:
+        return next(iter(scene().figures.values()))
+
+    table = lambda: scene().table  # noqa: E731
     with st.popover("Export", width=92, key="export"), st.container(width=340):
-        _pieces(name, figure, page, data, lambda: trace)
-        paper_form.fold(name, lambda tail: PaperFigure(page(), data, {}, f"the page {st.context.url}"))
+        _pieces(name, figure, page, table, lambda: scene().trace)
+        paper_form.fold(name, lambda tail: PaperFigure(page(), table, {}, f"the page {st.context.url}"))
 
 
 def _pieces(

@@ -26,19 +26,50 @@ def scenes() -> ResultCache:
     return model_jobs.session_bound_cache(ResultCache(SCENE_BYTES))
 
 
-@dataclass
-class PageScene:
+@dataclass(kw_only=True)
+class ShownScene:
     """A scene and the choices made in its figures, which change with a click without a new scene.
 
     key: of the figure, which keeps its cell as long as the key stays.  choices: settings by name.
     """
 
     view: str
-    entries: Sequence[Entry]
-    example: Any
     scene: Scene
     key: str
     choices: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def cell(self) -> Sequence[int]:
+        """The chosen cell."""
+        return self.choices.get("cell", self.scene.settings.cell)
+
+    @property
+    def settings(self) -> ViewSettings:
+        """The settings with the choices."""
+        return self.scene.settings.model_copy(update=self.choices)
+
+    def choose(self) -> Sequence[int]:
+        """Draws the figure, and returns the chosen cell; call it in a fragment, so that a click runs that alone."""
+        clicked, axes = canvas_component.show(self.scene.screen, self.key), self.scene.axes
+        kept_cell.keep_cell(self.view, self.key, self.scene)
+        clicked = None if clicked is None else clicked[: len(axes)]
+        cell = canvas_component.cell(self.key, clicked, axes, self.scene.settings.cell)
+        self.choices["cell"] = tuple(cell)
+        kept_cell.remember(self.view, self.key, self.scene, cell)
+        return cell
+
+    def answer(self, **content: Any) -> None:
+        """Sends the chosen cell and its numbers to the figure, whose cells may have further coordinates."""
+        further = [axis[0] for axis in self.scene.screen.extents[len(self.cell) :]]
+        canvas_component.answer(self.key, {"cell": [*self.cell, *further], **content})
+
+
+@dataclass(kw_only=True)
+class PageScene(ShownScene):
+    """The scene of checkpoints on an example."""
+
+    entries: Sequence[Entry]
+    example: Any
 
     @classmethod
     def build(cls, view: str, entries: Sequence[Entry], example: Any, settings: ViewSettings, *parts: str) -> PageScene:
@@ -52,7 +83,8 @@ class PageScene:
         if scene is None:
             scene = SCENES[view].build(session_models.SHARED, entries, example, settings)
             scenes().put(request, scene)
-        return cls(view, entries, example, scene, canvas_component.key(view, *parts))
+        key = canvas_component.key(view, *parts)
+        return cls(view=view, entries=entries, example=example, scene=scene, key=key)
 
     @classmethod
     def stream(cls, view: str, entries: Sequence[Entry], example: Any, settings: ViewSettings) -> Iterator[PageScene]:
@@ -60,39 +92,16 @@ class PageScene:
         request = _request(view, entries, example, settings)
         scene = scenes().get(request)
         if scene is not None:
-            yield cls(view, entries, example, scene, view)
+            yield cls(view=view, entries=entries, example=example, scene=scene, key=view)
             return
         for scene in SCENES[view].stream(session_models.SHARED, entries, example, settings):
-            yield cls(view, entries, example, scene, view)
+            yield cls(view=view, entries=entries, example=example, scene=scene, key=view)
         scenes().put(request, scene)
-
-    @property
-    def cell(self) -> Sequence[int]:
-        """The chosen cell."""
-        return self.choices.get("cell", self.scene.settings.cell)
-
-    @property
-    def settings(self) -> ViewSettings:
-        """The settings with the choices."""
-        return self.scene.settings.model_copy(update=self.choices)
 
     @property
     def row(self) -> Mapping:
         """The example in the file format of its task."""
         return TASKS[self.entries[0].config["task"]].row(self.example)
-
-    def choose(self) -> Sequence[int]:
-        """Draws the figure, and returns the chosen cell; call it in a fragment, so that a click runs that alone."""
-        clicked = canvas_component.show(self.scene.screen, self.key)
-        kept_cell.keep_cell(self.view, self.key, self.scene)
-        cell = canvas_component.cell(self.key, clicked, self.scene.axes, self.scene.settings.cell)
-        self.choices["cell"] = tuple(cell)
-        kept_cell.remember(self.view, self.key, self.scene, cell)
-        return cell
-
-    def answer(self, **content: Any) -> None:
-        """Sends the chosen cell and its numbers to the figure."""
-        canvas_component.answer(self.key, {"cell": list(self.cell), **content})
 
     def save_menus(self, name: str) -> None:
         """The buttons Keep and Export.  name: of the files, without ending; charts have menus of their own."""
@@ -112,7 +121,7 @@ def _request(view: str, entries: Sequence[Entry], example: Any, settings: ViewSe
 
 
 @st.fragment
-def explore(page: PageScene) -> None:
+def explore(page: ShownScene) -> None:
     """The figure of a view that has nothing else to say of a cell."""
     page.choose()
     page.answer()

@@ -153,3 +153,11 @@ def test_two_files_open_on_the_same_layer_and_head(tmp_path):
     app.text_input(key="second-path").set_value(str(tmp_path / "all.npy")).run()
     (pair,) = [payload for payload in payloads(sound(app)) if "gap" in payload]
     assert pair["panels"][1]["title"] == "all.npy, layer 1, head 3" and max(pair["gap"]["divergence"]) < 1e-6
+
+
+@pytest.mark.parametrize(("view", "cell"), [("cube", [17, 1, 2]), ("maps", [7, 9, 0, 0]), ("side by side", [7, 15])])
+def test_a_link_chooses_the_cell_of_each_view(view, cell):
+    app = sound(opened("open", view=view, cell=".".join(map(str, cell[: 3 if view == "cube" else 2]))))
+    data = [json.loads(one.proto.json) for one in app.get("bidi_component") if one.proto.json]
+    answers = [message["cell"] for message in data if "payload" not in message and len(message.get("cell", ())) > 1]
+    assert answers[-1] == cell

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.tiny_transformers import make
 from triattn_core.importers.transformer import load_transformer, trace_transformer
-from triattn_core.scenes.trace_pair import GAPS, OTHER_TOKENS, TraceSide, trace_pair
+from triattn_core.scenes.trace_pair import GAPS, OTHER_TOKENS, TraceSide, build_pair
 
 A, B = "Which browsers can play movies?", "Which browser can download  unhappy movies? "
 SITE = "layer.1/attention"
@@ -27,9 +27,9 @@ def sides(models, *families, pair=B):
 @pytest.mark.parametrize("other", ["roberta", "gpt2"])
 def test_families_are_compared_on_a_text_and_on_a_pair(other, pair, models):
     left, right = sides(models, "bert", other, pair=pair)
-    compared = trace_pair(left, right)
+    compared = build_pair(left, right)
     assert compared.notes == (OTHER_TOKENS, *(() if other == "roberta" else (GAPS,)))
-    assert "for each of bert, " + other in compared.figure().alt
+    assert "for each of bert, " + other in compared.screen.alt
     maps = [panel.weights for panel in compared.panels]
     drawn = [str(token) for token in maps[0]["key_token"].values[maps[0]["key_special"].values == 0]]
     assert "".join(drawn) == (A + (pair or "")).replace(" ", "")
@@ -47,7 +47,7 @@ def test_families_are_compared_on_a_text_and_on_a_pair(other, pair, models):
 
 
 def test_special_tokens_of_one_place_are_one_part(models):
-    compared = trace_pair(*sides(models, "bert", "roberta"))
+    compared = build_pair(*sides(models, "bert", "roberta"))
     first, second = (panel.weights for panel in compared.panels)
     specials = np.flatnonzero(first["key_special"].values == 1)
     assert first["key_token"].values[specials].tolist() == ["[CLS] or <s>", "[SEP] or </s></s>", "[SEP] or </s>"]
@@ -58,7 +58,7 @@ def test_special_tokens_of_one_place_are_one_part(models):
 
 
 def test_what_a_model_lacks_is_a_gap(models):
-    first, second = (panel.weights for panel in trace_pair(*sides(models, "bert", "gpt2")).panels)
+    first, second = (panel.weights for panel in build_pair(*sides(models, "bert", "gpt2")).panels)
     special = first["key_special"].values == 1
     assert special.sum() == 3 and np.isnan(second.values[:, special]).all() and np.isnan(second.values[special]).all()
     assert not np.isnan(first.values).any() and not np.isnan(second.values[np.ix_(~special, ~special)]).any()

@@ -12,7 +12,7 @@ import pytest
 import triattn_core
 from triattn_core.analysis.maps.head_measures import head_table, rollout
 from triattn_core.errors import TraceError
-from triattn_core.scenes.trace_pair import TraceSide, trace_pair
+from triattn_core.scenes.trace_pair import TraceSide, build_pair
 from triattn_core.trace.from_array import trace_of
 
 LAYERS, HEADS, N = 2, 3, 5
@@ -91,19 +91,19 @@ def test_more_keys_than_queries_and_masked_scores():
 
 def test_two_heads_side_by_side():
     sides = [TraceSide(f"head {head + 1}", TRACE, "layer.0/attention", head) for head in (0, 1)]
-    pair = trace_pair(*sides)
-    payload = pair.figure().payload
+    pair = build_pair(*sides)
+    payload = pair.screen.payload
     np.testing.assert_allclose(floats(payload["gap"]["values"], N, N), VALUES[0, 1] - VALUES[0, 0], atol=1e-6)
-    assert payload["panels"][0]["share"] == "" and "says" not in pair.figure().alt
+    assert payload["panels"][0]["share"] == "" and "says" not in pair.screen.alt
     other = trace_of(VALUES[0, 0], query=list("abcde"), key=list("abcde"))
     with pytest.raises(TraceError, match="head 1 and other are not of the same tokens, nor of the same texts"):
-        trace_pair(sides[0], TraceSide("other", other, "attention"))
+        build_pair(sides[0], TraceSide("other", other, "attention"))
 
 
 def test_two_tokenizers_meet_in_the_parts_that_they_share():
     pieces = trace_of(DRAW.dirichlet(np.ones(4), 4), tokens=["un", "##happy", "cat", "s"])
     words = trace_of(DRAW.dirichlet(np.ones(3), 3), tokens=["unhappy", "cat", "s"])
-    pair = trace_pair(TraceSide("pieces", pieces, "attention"), TraceSide("words", words, "attention"))
+    pair = build_pair(TraceSide("pieces", pieces, "attention"), TraceSide("words", words, "attention"))
     assert pair.notes and pair.panels[0].weights.sizes == {"query": 3, "key": 3}
     left = pieces.site("attention/weight").values.astype(float)
     expected = np.concatenate([left[:, :2].sum(1, keepdims=True), left[:, 2:]], 1)
@@ -141,12 +141,12 @@ def test_your_names_of_axes_stand_where_ours_would():
     assert map_view.figure.payload["roles"] == ["residue i", "residue j"]
     assert map_view.figure.payload["panels"][0]["note"] == "summed over residue k"
     sides = [TraceSide(f"head {head + 1}", trace, "attention", head) for head in (0, 1)]
-    pair = trace_pair(*sides)
-    assert pair.figure().payload["roles"] == {"query": "residue i", "key": "residue j"}
-    assert pair.figure().payload["panels"][0]["note"] == "residue i × residue j, summed over residue k"
-    assert "4 residue i by 3 residue j positions" in pair.figure().alt and "residue j_at" in pair.table()
-    other = trace_pair(sides[0], TraceSide("plain", trace_of(CUBE), "attention", 1))
-    assert other.roles == {"query": "query", "key": "key"}
+    pair = build_pair(*sides)
+    assert pair.screen.payload["roles"] == {"query": "residue i", "key": "residue j"}
+    assert pair.screen.payload["panels"][0]["note"] == "residue i × residue j, summed over residue k"
+    assert "4 residue i by 3 residue j positions" in pair.screen.alt and "residue j_at" in pair.table
+    other = build_pair(sides[0], TraceSide("plain", trace_of(CUBE), "attention", 1))
+    assert other.screen.payload["roles"] == {"query": "query", "key": "key"}
 
 
 def test_a_name_that_is_taken_renames_no_column():
@@ -157,7 +157,7 @@ def test_a_name_that_is_taken_renames_no_column():
 
 def test_a_model_says_a_label_and_a_head_says_none():
     sides = [TraceSide(f"layer 1, head {h + 1}", TRACE, "layer.0/attention", h, "duplicate", 0.924) for h in (0, 1)]
-    alt = trace_pair(*sides).figure().alt
+    alt = build_pair(*sides).screen.alt
     assert alt.count("says duplicate") == 1 and " mine.npy says duplicate with probability 0.924." in alt
 
 
@@ -171,3 +171,30 @@ def test_a_view_of_a_trace_is_saved_as_its_case_card(view, tmp_path):
     assert about["trace"] == "mine.npy" and about["settings"]["head"] == 2
     with pytest.raises(triattn_core.errors.DataError):
         drawn.save(tmp_path / "none" / "card.zip")
+
+
+def test_what_an_axis_folds_to_is_a_setting_of_the_view(tmp_path):
+    """As on the page, so after --set: two tokens of a phrase are one row, their mean, and one column, their sum."""
+    square = DRAW.dirichlet(np.ones(4), 4)
+    trace = trace_of(square, tokens=["a", "small", "cat", "sat"])
+    whole = triattn_core.draw("map", trace)
+    drawn = triattn_core.draw("map", trace, tokens="phrases", phrases=("small cat",))
+    summed = np.stack([square[:, 0], square[:, 1] + square[:, 2], square[:, 3]], 1)
+    expected = np.stack([summed[0], summed[1:3].mean(0), summed[3]])
+    np.testing.assert_allclose(drawn.table["weight"], expected.ravel(), rtol=1e-6)
+    assert len(whole.table) == 16 and drawn.trace is trace  # what is saved with it is whole
+    assert drawn.settings.phrases == ("small cat",)
+    drawn.save(tmp_path / "card.zip")
+    with ZipFile(tmp_path / "card.zip") as card:
+        about = json.loads(card.read("manifest.json"))
+    assert "tokens=phrases" in about["command"] and about["settings"]["tokens"] == "phrases"
+
+
+def test_a_cell_of_two_sides_is_chosen_or_is_where_they_differ_most():
+    sides = [TraceSide(f"head {head + 1}", TRACE, "layer.0/attention", head) for head in (0, 1)]
+    gap = np.abs(VALUES[0, 1] - VALUES[0, 0])[1:-1, 1:-1]  # special tokens are not looked at first
+    assert build_pair(*sides).settings.cell == tuple(i + 1 for i in np.unravel_index(gap.argmax(), gap.shape))
+    chosen = build_pair(*sides, (2, 4))
+    assert chosen.settings.cell == (2, 4) and tuple(chosen.figures["side by side"].payload["cell"])[:2] == (2, 4)
+    with pytest.raises(triattn_core.errors.InputError, match="no cell 9.9"):
+        build_pair(*sides, (9, 9))

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from triattn_core.analysis.maps import compare, token_alignment
 from triattn_core.errors import TraceError
+from triattn_core.scenes import scene
+from triattn_core.scenes.scene import Scene
+from triattn_core.scenes.settings import CellSettings
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.axis_labels import axis_labels, label_columns
 from triattn_core.views import side_by_side as view
 from triattn_core.views.lib.canvas import Canvas
 from triattn_core.views.side_by_side.panels import Gap, Panel, first_cell
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 OTHER_TOKENS = "The two cut the texts into different tokens: both are summed over the parts that they share."
 GAPS = "Special tokens that only one of the two has are gaps in the other."
@@ -37,32 +36,20 @@ class TraceSide:
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Both as `views.side_by_side` draws them.  roles: the labels of both axes."""
+class PairScene(Scene):
+    """panels, gap: both sides and their difference, as `views.side_by_side` draws them.  notes: what was done to make
+    them comparable."""
 
-    panels: Sequence[Panel]
-    gap: Gap
-    texts: Mapping[str, str]
-    caption: str
-    notes: tuple[str, ...] = ()
-    roles: Mapping[str, str] = field(default_factory=lambda: {"query": "query", "key": "key"})
-
-    def figure(self, cell: tuple[int, int] | None = None) -> Canvas:
-        """The canvas.  cell: (query, key) that is chosen at first; None is where the two differ most."""
-        cell = cell or first_cell(self.panels, self.gap)
-        return view.figure(
-            self.panels, self.gap, self.texts, cell, self.caption, distinguished_by="map", roles=self.roles
-        )
-
-    def table(self) -> pd.DataFrame:
-        """Every cell as a row."""
-        return label_columns(view.table(self.panels, self.gap, self.texts), self.roles)
+    panels: Sequence[Panel] = field(kw_only=True, repr=False)
+    gap: Gap = field(kw_only=True, repr=False)
+    notes: tuple[str, ...] = field(kw_only=True)
 
 
-def trace_pair(left: TraceSide, right: TraceSide) -> Pair:
+def build_pair(left: TraceSide, right: TraceSide, cell: tuple[int, int] | None = None) -> PairScene:
     """The weights of both, cubes summed over context; the difference is right less left.
 
-    Raises TraceError where they are not of the same tokens, nor of the same texts.
+    cell: (query, key) that is chosen; None is where the two differ most.  Raises TraceError where they are not of the
+    same tokens, nor of the same texts, InputError for no such cell.
     """
     maps = [compare.two_way_map(side.trace.site(f"{side.site}/weight"), side.head) for side in (left, right)]
     texts = dict(left.trace.texts)
@@ -87,7 +74,26 @@ def trace_pair(left: TraceSide, right: TraceSide) -> Pair:
         compare.overlap(second, first),
         compare.TOP,
     )
-    return Pair(panels, gap, texts, f"{left.name}, {right.name}", notes, _common_labels(left.trace, right.trace))
+    roles, caption = _common_labels(left.trace, right.trace), f"{left.name}, {right.name}"
+
+    def figure(cell: Sequence[int]) -> Canvas:
+        query, key = cell[:2]
+        return view.figure(panels, gap, texts, (query, key), caption, distinguished_by="map", roles=roles)
+
+    canvas = figure(first_cell(panels, gap))
+    chosen = scene.valid_cell(cell, canvas.extents[:2], canvas.cell[:2])
+    return PairScene(
+        settings=CellSettings(cell=chosen),
+        draw=lambda: {"side by side": figure(chosen)},
+        tabulate=lambda: label_columns(view.table(panels, gap, texts), roles),
+        trace=left.trace,
+        explanations=(),
+        screen=canvas,
+        axes=canvas.extents[:2],
+        panels=panels,
+        gap=gap,
+        notes=notes,
+    )
 
 
 def _common_labels(left: AttentionTrace, right: AttentionTrace) -> dict[str, str]:

@@ -1,0 +1,64 @@
+"""What of a trace a view of it alone shows: its site, its head, its map."""
+
+from __future__ import annotations
+
+from triattn_core.errors import TraceError
+from triattn_core.scenes import scene
+from triattn_core.scenes.trace_settings import Head
+from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace.sites import layer_of, two_way_sites
+from triattn_core.views.attention_maps import maps as head_maps
+from triattn_core.views.attention_maps.trace_maps import computed_map, trace_map
+
+ROLLOUT = "rollout"
+
+
+def map_sites(trace: AttentionTrace) -> list[str]:
+    """The sites that can be drawn as maps, without their quantity, layer by layer.  Raises TraceError: none."""
+    return [site.rsplit("/", 1)[0] for site in sorted(two_way_sites(trace), key=layer_of)]
+
+
+def sites_of_axes(trace: AttentionTrace, axes: int) -> list[str]:
+    """The sites, of weights where there are any, with so many axes besides heads, layer by layer.  Raises TraceError:
+    none."""
+    fits = [name for name, array in trace.sites.items() if len(set(array.dims) - {"head"}) == axes]
+    if not fits:
+        there = sorted({" × ".join(map(str, site.dims)) for site in trace.sites.values()})
+        raise TraceError(f"no site of {axes} axes in this trace: it has {', '.join(there) or 'none'}")
+    weights = [name for name in fits if trace.sites[name].attrs["quantity"] == "weight"]
+    return sorted(weights or fits, key=layer_of)
+
+
+def site_of_layer(sites: list[str], layer: int | None) -> str:
+    """The site of a layer, from 1; the first without one.  Raises TraceError: no such layer."""
+    if layer is None:
+        return sites[0]
+    fits = [site for site in sites if layer_of(f"{site}/") == layer - 1]
+    if not fits:
+        layers = sorted({layer_of(f"{site}/") + 1 for site in sites})
+        raise TraceError(f"there is no layer {layer} in this trace: it has {', '.join(map(str, layers))}")
+    return fits[0]
+
+
+def opening_head(trace: AttentionTrace, site: str) -> int | None:
+    """The head, from 1, that a view of a site opens on; None where it has no heads."""
+    return 1 if "head" in trace.site(site).dims else None
+
+
+def site_choice(trace: AttentionTrace, site: str, head: Head) -> Choice:
+    """A site, and where it has heads one of them from 1, or with "mean" or None their mean."""
+    if "head" not in trace.site(site).dims:
+        if head is not None:
+            raise TraceError(f"{site} has no heads: leave head out")
+        return Choice(site)
+    return scene.head_choice(site, head if isinstance(head, int) else None)
+
+
+def map_of(trace: AttentionTrace, site: str, head: int | None, quantity: str = "weight") -> head_maps.Map:
+    """The map of a site (without its quantity) and a head from 0, None for their mean; or the rollout of all layers."""
+    if site != ROLLOUT:
+        return trace_map(trace, site, head, quantity)
+    from triattn_core.analysis.maps.head_measures import rollout
+
+    note = "how much of a token's first vector is left, were attention all"
+    return computed_map(trace, rollout(trace), "Rollout of all layers", note)
