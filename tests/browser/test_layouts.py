@@ -11,8 +11,9 @@ import pytest
 from tests.browser.test_keyboard import opened
 from tests.support.pages import APP
 from triattn_core.tasks import CHOICES, TASKS
+from triattn_core.views.lib.script_bundle import bundle_script
 
-SCRIPTS = [Path(__file__).with_name(name).read_text("utf-8") for name in ("canvas_texts.js", "layout_faults.js")]
+SCRIPT = bundle_script(str(Path(__file__).parent / "layout" / "layout_faults.js"))
 WIDTHS = (1440, 1024, 800)
 PAGES = sorted(path.parent.name for path in (APP.parent / "pages").glob("*/page.py"))
 EXCEPTIONS = {
@@ -56,8 +57,7 @@ PAIRS = {
 def sheet(browser):
     """A page whose layout can be checked."""
     context = browser.new_context(reduced_motion="reduce")
-    for script in SCRIPTS:
-        context.add_init_script(script)
+    context.add_init_script(SCRIPT)
     page = context.new_page()
     yield page
     context.close()

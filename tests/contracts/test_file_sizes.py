@@ -1,5 +1,5 @@
-"""No Python file is longer than can be read at a sitting, no function longer than a screen: CONTRIBUTING.md asks for
-about 150 lines and 40."""
+"""No file of Python, JavaScript or CSS is longer than can be read at a sitting, no Python function longer than a
+screen: CONTRIBUTING.md asks for about 150 lines and 40.  eslint.config.js limits JavaScript functions."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 ROOT, MOST, MOST_OF_FUNCTION = Path(__file__).resolve().parents[2], 250, 45
+SUFFIXES = (".py", ".js", ".css")
 
 
 def long_files(folder: Path) -> list[str]:
-    """The Python files of a folder that have more than MOST lines, with their number."""
-    lengths = {path: len(path.read_text("utf-8").splitlines()) for path in sorted(folder.rglob("*.py"))}
+    """The files of code and style in a folder that have more than MOST lines, with their number."""
+    files = [path for path in sorted(folder.rglob("*")) if path.suffix in SUFFIXES]
+    lengths = {path: len(path.read_text("utf-8").splitlines()) for path in files}
     return [f"{path.relative_to(folder)}: {count}" for path, count in lengths.items() if count > MOST]
 
 
@@ -45,10 +47,11 @@ def test_no_function_is_above_the_limit(folder: str) -> None:
     assert long_functions(ROOT / folder) == []
 
 
-def test_a_file_above_the_limit_is_found(tmp_path: Path) -> None:
-    (tmp_path / "short.py").write_text("\n" * MOST, "utf-8")
-    (tmp_path / "long.py").write_text("\n" * (MOST + 1), "utf-8")
-    assert long_files(tmp_path) == [f"long.py: {MOST + 1}"]
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_file_above_the_limit_is_found(tmp_path: Path, suffix: str) -> None:
+    (tmp_path / f"short{suffix}").write_text("\n" * MOST, "utf-8")
+    (tmp_path / f"long{suffix}").write_text("\n" * (MOST + 1), "utf-8")
+    assert long_files(tmp_path) == [f"long{suffix}: {MOST + 1}"]
 
 
 def test_a_function_above_the_limit_is_found(tmp_path: Path) -> None:

@@ -60,6 +60,16 @@ def test_each_module_has_its_own_scope(folder):
         assert process.stdout == "6\n"
 
 
+@pytest.mark.skipif(NODE is None, reason="node is not installed")
+def test_a_script_outside_of_the_views_and_its_generators(tmp_path):
+    write(tmp_path, numbers="export function* numbers() {\n  yield* [4, 2];\n}\n")
+    write(tmp_path, start='import { numbers } from "./numbers.js";\n\nconsole.log([...numbers()].join(""));\n')
+    run = subprocess.run(
+        [NODE, "-e", bundle_script(str(tmp_path / "start.js"))], capture_output=True, text=True, check=True
+    )
+    assert run.stdout == "42\n"
+
+
 @pytest.mark.parametrize(
     ("code", "message"),
     [

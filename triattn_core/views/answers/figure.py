@@ -14,7 +14,7 @@ from triattn_core.views.lib.palette import theme_payload
 from triattn_core.views.lib.tokens import text_names
 
 SCRIPT = "answers/answers.js"
-STYLE = ("answers/answers.css",)
+STYLE = ("answers/answers.css", "answers/texts.css", "answers/options.css")
 CHAT = "share of the attention, per turn"
 PASSAGE = "shade: share of the attention, at most {most} a sentence"
 

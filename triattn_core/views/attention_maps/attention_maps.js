@@ -2,21 +2,13 @@
 // token × feature, or a grid of many.
 
 import { LinkedMaps } from "../lib/linked_maps.js";
-import { describeCell, fillFacts } from "./facts.js";
-import { hitCell, layoutMaps } from "./layout.js";
+import { describeCell as describe, fillFacts } from "./facts.js";
+import { hitCell as hit, layoutMaps as layout } from "./layout.js";
 import { cellSizes, rankCells, unpack } from "./model.js";
-import { paintMaps } from "./paint.js";
+import { paintMaps as paint } from "./paint.js";
 
 class HeadsFigure extends LinkedMaps {
-  static parts = {
-    unpack,
-    cellSizes,
-    rankCells,
-    layout: layoutMaps,
-    hit: hitCell,
-    paint: paintMaps,
-    describe: describeCell,
-  };
+  static parts = { unpack, cellSizes, rankCells, layout, hit, paint, describe };
 
   keyHelp() {
     const [query, key] = this.data.roles;

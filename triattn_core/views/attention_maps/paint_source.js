@@ -8,67 +8,54 @@ import { drawText } from "../lib/text_drawing.js";
 import { paintColumnLabels, paintRowLabels } from "../lib/labels.js";
 import { paintFrame, paintRing } from "../lib/marks.js";
 
-/** Of the chosen head: a bar for each token, its mean over features; and token × feature. */
-export function paintSource(ctx, layout, data, theme, state, colours) {
-  const { rows, source } = layout;
-  const { left, bars: from, x, y, top, cells: features } = source;
-  const [, k, panel, f] = state.cell;
-  const block = data.panels[panel];
-  const key = data.axes.key;
-  const hover = state.hover ?? [-1, -1, -1, -1];
-  const room = x + features.size - left;
-  const wide = drawText(ctx, "Source2token", left, top, theme.text, {
-    size: 15,
-    weight: 650,
-    theme,
-  });
-  drawText(
-    ctx,
-    `${block.title}: what a token has by itself, read down a column`,
-    left + wide + 10,
-    top,
-    theme.muted,
-    { theme, room: room - wide - 10 },
-  );
-  paintRowLabels(ctx, rows, key, from, y, theme, {
-    chosen: k,
-    hover: hover[1],
+function paintSourceHeading(ctx, { left, top, room }, title, theme) {
+  const look = { size: 15, weight: 650, theme };
+  const wide = drawText(ctx, "Source2token", left, top, theme.text, look);
+  const about = `${title}: what a token has by itself, read down a column`;
+  const place = { theme, room: room - wide - 10 };
+  drawText(ctx, about, left + wide + 10, top, theme.muted, place);
+}
+
+/** A bar for each token: its mean over features. */
+function paintTokenBars(ctx, { rows, own, source: { bars, y } }, key, means, theme, chosen, hover) {
+  paintRowLabels(ctx, rows, key, bars, y, theme, {
+    chosen,
+    hover,
     colour: theme.key,
-    room: layout.own - 12,
+    room: own - 12,
   });
-  paintAxisBars(ctx, rows, from, y, theme, {
-    values: [...block.mean],
-    chosen: k,
+  paintAxisBars(ctx, rows, bars, y, theme, {
+    values: [...means],
+    chosen,
     colour: theme.key,
     length: BARS - 52,
   });
-  drawText(ctx, "mean", from, y - 8, theme.muted, { size: 12, theme });
-  drawText(
-    ctx,
-    `token × feature, ${data.wide} features ordered by likeness`,
-    x,
-    top + 22,
-    theme.muted,
-    { theme, room: features.size },
-  );
+  drawText(ctx, "mean", bars, y - 8, theme.muted, { size: 12, theme });
+}
+
+/** Of the chosen head: a bar for each token, its mean over features; and token × feature. */
+export function paintSource(ctx, layout, data, theme, state, colours) {
+  const { rows, source } = layout;
+  const { left, x, y, top, cells: features } = source;
+  const [, k, panel, f] = state.cell;
+  const block = data.panels[panel];
+  const [, hoverKey, , hoverFeature] = state.hover ?? [-1, -1, -1, -1];
+  const end = x + features.size;
+  paintSourceHeading(ctx, { left, top, room: end - left }, block.title, theme);
+  paintTokenBars(ctx, layout, data.axes.key, block.mean, theme, k, hoverKey);
+  const caption = `token × feature, ${data.wide} features ordered by likeness`;
+  drawText(ctx, caption, x, top + 22, theme.muted, { theme, room: features.size });
   paintColumnLabels(ctx, features, featureTokens(block), x, y, theme, {
     chosen: f,
-    hover: hover[3],
+    hover: hoverFeature,
     colour: theme.feature,
     room: 96,
   });
   paintCells(ctx, rows, features, x, y, (r, c) => block.features[r * data.wide + c], colours);
   // In thin rows its lines would strike through the token's own label and number: both are in its
   // colour already.
-  paintFrame(
-    ctx,
-    rows,
-    k,
-    rows.pitch < LEGIBLE ? x - 3 : left + 2,
-    x + features.size + 3,
-    y,
-    theme.key,
-  );
+  const from = rows.pitch < LEGIBLE ? x - 3 : left + 2;
+  paintFrame(ctx, rows, k, from, end + 3, y, theme.key);
   paintFrame(ctx, features, f, y - 3, y + rows.size + 3, x, theme.feature, true);
   paintRing(ctx, rows, features, k, f, x, y, theme);
 }

@@ -30,30 +30,35 @@ function describeLines(data, keys) {
   return [...without, ...(keys.length > 1 ? ["grey: the largest of a block"] : [])].join("; ");
 }
 
-export function paintTokenChart(ctx, { y, left, headingLines }, data, theme, state) {
+/** Where the chart's lines go: its keys, the values by block, and their place in pixels. */
+function layoutChart({ y, left, headingLines }, data, state) {
   const [q, k] = state.cell;
-  const { query, key } = data.axes;
   const n = axisSize(data, "key");
+  const keys = followedKeys(data, state.cell);
+  const value = (block, name, i) => block?.[name]?.[q * n + i] ?? null;
+  const values = data.blocks
+    .flatMap((block) => keys.flatMap((i) => [value(block, "weight", i), value(block, "plain", k)]))
+    .filter((weight) => weight !== null);
+  const most = Math.max(...values, 1e-9);
+  const high = [0.1, 0.2, 0.5, 1].find((limit) => limit >= most) ?? 1;
   const last = data.blocks.length - 1;
   const x = 34;
   const long = left - x - 100;
   const top = y + 18 * headingLines + 16;
-  const keys = followedKeys(data, state.cell);
-  const value = (block, name, i) => block?.[name]?.[q * n + i] ?? null;
-  const every = data.blocks
-    .flatMap((block) => keys.flatMap((i) => [value(block, "weight", i), value(block, "plain", k)]))
-    .filter((one) => one !== null);
-  const most = Math.max(...every, 1e-9);
-  const high = [0.1, 0.2, 0.5, 1].find((one) => one >= most) ?? 1;
   const placeX = (i) => x + (last ? (i / last) * long : long / 2);
   const placeY = (v) => top + CHART * (1 - v / high);
+  return { keys, value, high, x, long, top, placeX, placeY };
+}
+
+function paintChartHeading(ctx, { y, left, headingLines }, data, theme, keys, q) {
   const wide = drawText(ctx, "One token through the blocks", 0, y + 12, theme.text, {
     size: 15,
     weight: 650,
     theme,
   });
   const [from, down] = headingLines > 2 ? [0, 31] : [wide + 10, 12];
-  drawText(ctx, `what “${spokenLabel(query, q)}” aligns to`, from, y + down, theme.query, {
+  const query = spokenLabel(data.axes.query, q);
+  drawText(ctx, `what “${query}” aligns to`, from, y + down, theme.query, {
     theme,
     room: left - from,
   });
@@ -61,29 +66,30 @@ export function paintTokenChart(ctx, { y, left, headingLines }, data, theme, sta
     theme,
     room: left,
   });
+}
+
+/** The lines of three weights, and the blocks' names below. */
+function paintChartAxes(ctx, { high, x, long, top, placeX, placeY }, blocks, theme) {
+  const small = { size: 12, theme };
   for (const tick of [0, high / 2, high]) {
     ctx.fillStyle = theme.hairline;
     ctx.fillRect(x, placeY(tick), long, 1);
-    drawText(ctx, formatShort(tick), x - 6, placeY(tick) + 4, theme.muted, {
-      size: 12,
-      align: "right",
-      theme,
-    });
+    const label = formatShort(tick);
+    drawText(ctx, label, x - 6, placeY(tick) + 4, theme.muted, { ...small, align: "right" });
   }
-  data.blocks.forEach((block, i) =>
-    drawText(
-      ctx,
-      `block ${i + 1}${block ? "" : " ablated"}`,
-      placeX(i),
-      top + CHART + 18,
-      theme.muted,
-      {
-        size: 12,
-        align: "center",
-        theme,
-      },
-    ),
-  );
+  blocks.forEach((block, i) => {
+    const name = `block ${i + 1}${block ? "" : " ablated"}`;
+    const look = { ...small, align: "center" };
+    drawText(ctx, name, placeX(i), top + CHART + 18, theme.muted, look);
+  });
+}
+
+export function paintTokenChart(ctx, place, data, theme, state) {
+  const [q, k] = state.cell;
+  const chart = layoutChart(place, data, state);
+  const { keys, value, top, placeX, placeY } = chart;
+  paintChartHeading(ctx, place, data, theme, keys, q);
+  paintChartAxes(ctx, chart, data.blocks, theme);
   const ends = [];
   const draw = (name, i, colour, dash, thick) => {
     const points = data.blocks
@@ -98,13 +104,14 @@ export function paintTokenChart(ctx, { y, left, headingLines }, data, theme, sta
     if (end) ends.push({ i, x: end[0], y: end[1] });
   }
   draw("plain", k, theme.key, [4, 3], 1.5);
-  spreadLabels(ends, 15, top - 4, top + CHART - 2).forEach(({ i, x: end, y: at }) =>
-    drawText(ctx, spokenLabel(key, i), end + 10, at + 4, i === k ? theme.key : theme.muted, {
+  spreadLabels(ends, 15, top - 4, top + CHART - 2).forEach(({ i, x: end, y: at }) => {
+    const label = spokenLabel(data.axes.key, i);
+    drawText(ctx, label, end + 10, at + 4, i === k ? theme.key : theme.muted, {
       weight: i === k ? 700 : 400,
       theme,
       room: 90,
-    }),
-  );
+    });
+  });
 }
 
 /** A line through points; of a dashed one they are hollow. */
@@ -125,9 +132,9 @@ function paintLine(ctx, points, colour, dash, thick, theme) {
 
 /** Labels moved apart to `need` pixels, in their order. */
 function spreadLabels(labels, need, low, high) {
-  const spacedLabels = labels.sort((one, other) => one.y - other.y).map((one) => ({ ...one }));
-  spacedLabels.forEach((one, i) => {
-    one.y = Math.max(one.y, i ? spacedLabels[i - 1].y + need : low);
+  const spacedLabels = labels.sort((a, b) => a.y - b.y).map((label) => ({ ...label }));
+  spacedLabels.forEach((label, i) => {
+    label.y = Math.max(label.y, i ? spacedLabels[i - 1].y + need : low);
   });
   for (let i = spacedLabels.length - 1; i >= 0; i--)
     spacedLabels[i].y = Math.min(

@@ -4,20 +4,13 @@
 
 import { LinkedMaps } from "../lib/linked_maps.js";
 import { cellForKey, followCell, hitCell } from "./cell_choice.js";
-import { describeCell, fillFacts } from "./facts.js";
-import { layoutBlocks } from "./layout.js";
+import { describeCell as describe, fillFacts } from "./facts.js";
+import { layoutBlocks as layout } from "./layout.js";
 import { cellSizes, hasContextTerm, rankCells, unpack } from "./model.js";
-import { paintBlocks } from "./paint.js";
+import { paintBlocks as paint } from "./paint.js";
 
 class CoinFigure extends LinkedMaps {
-  static parts = {
-    unpack,
-    cellSizes,
-    rankCells,
-    layout: layoutBlocks,
-    paint: paintBlocks,
-    describe: describeCell,
-  };
+  static parts = { unpack, cellSizes, rankCells, layout, paint, describe };
 
   /** What keys and clicks do; what is not drawn is not named. */
   keyHelp() {

@@ -13,48 +13,62 @@ import {
 } from "../lib/label_text.js";
 import { font } from "../lib/theme.js";
 
-/** Where everything stands for a given width. */
-export function layoutCube(ctx, cube, theme, width) {
+const LABEL_ROOM = 112; // pixels of the longest label of a row
+const BAR_ROOM = 74; // of the sums beside a slice
+
+/** From where the second column of slices stands, and how wide a cell is in either. */
+function layoutColumns(ctx, cube, theme, width) {
   const [query, key, context] = cube.axes;
-  const [Q, K, C] = cube.sizes;
-  const room = 112;
-  const labelQ = clamp(widestLabel(ctx, query, theme), 30, room) + 12;
-  const labelK = clamp(widestLabel(ctx, key, theme), 30, room) + 14;
-  const barRoom = 74;
+  const [, K, C] = cube.sizes;
+  const labelQ = clamp(widestLabel(ctx, query, theme), 30, LABEL_ROOM) + 12;
+  const labelK = clamp(widestLabel(ctx, key, theme), 30, LABEL_ROOM) + 14;
   const breaks = countGaps(key) + countGaps(context);
   const gap = K + C > 90 && breaks > 2 ? 3 : 6; // labels at the two sides of a few stand apart
-  const gaps = gap * breaks;
-  ctx.font = font(theme, 14, 600);
-  const called = axisTitles(ctx, cube);
-  const words = `${called.query} × ${called.key} at ${called[cube.third]} `;
-  const title = ctx.measureText(words).width + 76;
-  const between = Math.max(barRoom, labelK);
-  let pitch = clamp((width - labelQ - between - barRoom - gaps) / (K + C), 2.5, 36);
+  const between = Math.max(BAR_ROOM, labelK);
+  let pitch = clamp((width - labelQ - between - BAR_ROOM - gap * breaks) / (K + C), 2.5, 36);
   // Beside many features keys would be too narrow to be told apart.
   const keyWidth =
     K * (cube.third === "feature" ? clamp((0.28 * width) / K, pitch, 18) : pitch) +
     gap * countGaps(key);
+  const title = titleWidth(ctx, cube, theme);
   const right = labelQ + Math.max(keyWidth + between, title + 16, 250 - labelQ);
-  pitch = Math.min(pitch, (width - right - barRoom - gap * countGaps(context)) / C);
+  pitch = Math.min(pitch, (width - right - BAR_ROOM - gap * countGaps(context)) / C);
   // Few keys, and turns or sentences, take what room there is.
   const keyPitch = clamp((right - labelQ - between - gap * countGaps(key)) / K, pitch, 36);
   const contextPitch = isFolded(cube)
-    ? clamp((width - right - barRoom - gap * countGaps(context)) / C, pitch, 64)
+    ? clamp((width - right - BAR_ROOM - gap * countGaps(context)) / C, pitch, 64)
     : pitch;
-  const tall = (tokens, wide) =>
-    labelsLean(ctx, tokens, wide, theme)
-      ? clamp(widestLabel(ctx, tokens, theme), 20, room) * 0.71 + 16
-      : 26;
-  const lean = Math.max(
-    ...[
-      [key, keyPitch],
-      [context, contextPitch],
-    ].map(
-      ([tokens, wide]) =>
-        tall(tokens, wide) + LINE_STEP * (countLabelLines(ctx, tokens, wide, theme) - 1),
-    ),
-  );
-  const top = 26 + lean;
+  return { labelQ, labelK, gap, right, pitch, keyPitch, contextPitch };
+}
+
+/** The title of the first slice, with the chosen word after it. */
+function titleWidth(ctx, cube, theme) {
+  ctx.font = font(theme, 14, 600);
+  const titles = axisTitles(ctx, cube);
+  const words = `${titles.query} × ${titles.key} at ${titles[cube.third]} `;
+  return ctx.measureText(words).width + 76;
+}
+
+/** The room of the labels above columns: leaning ones, and those on several lines, need more. */
+function labelHeight(ctx, tokens, pitch, theme) {
+  const line = labelsLean(ctx, tokens, pitch, theme)
+    ? clamp(widestLabel(ctx, tokens, theme), 20, LABEL_ROOM) * 0.71 + 16
+    : 26;
+  return line + LINE_STEP * (countLabelLines(ctx, tokens, pitch, theme) - 1);
+}
+
+/** Where everything stands for a given width. */
+export function layoutCube(ctx, cube, theme, width) {
+  const [query, key, context] = cube.axes;
+  const [Q, K] = cube.sizes;
+  const columns = layoutColumns(ctx, cube, theme, width);
+  const { labelQ, labelK, gap, right, pitch, keyPitch, contextPitch } = columns;
+  const top =
+    26 +
+    Math.max(
+      labelHeight(ctx, key, keyPitch, theme),
+      labelHeight(ctx, context, contextPitch, theme),
+    );
   const fit = clamp((560 - top - 52 - 70) / (Q + K), 3.2, 32);
   const step = fit > 0.88 * LABEL_PITCH ? Math.max(fit, LABEL_PITCH) : fit;
   const cols = {
@@ -63,20 +77,18 @@ export function layoutCube(ctx, cube, theme, width) {
   };
   const rows = { query: layoutAxis(query, step, gap), key: layoutAxis(key, step, gap) };
   const lower = top + rows.query.size + 44;
-  const height = Math.max(lower + rows.key.size + 72, top + rows.query.size + 290);
   const boxes = {
     qk: { x: labelQ, y: top, rows: rows.query, cols: cols.key },
     qc: { x: right, y: top, rows: rows.query, cols: cols.third },
     kc: { x: right, y: lower, rows: rows.key, cols: cols.third },
   };
-  const thin = Math.min(pitch, step) < 15.5;
   return {
     width,
-    height,
+    height: Math.max(lower + rows.key.size + 72, top + rows.query.size + 290),
     boxes,
     labelQ,
-    room,
-    thin,
+    room: LABEL_ROOM,
+    thin: Math.min(pitch, step) < 15.5,
     left: right - labelK - 16,
     aside: top + rows.query.size + 14,
   };

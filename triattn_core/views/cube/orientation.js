@@ -34,25 +34,48 @@ const widestName = (ctx, cube) =>
     ...["query", cube.third].map((axis) => ctx.measureText(nameAxis(ctx, cube, axis)).width),
   );
 
-/** A small cube with the three cutting planes: query down, key across, context into the depth. */
-function paintOrientation(ctx, x, y, size, cube, state, theme) {
+/** The edges of the unit cube that are seen, as lines of [key, query, context]. */
+const EDGES = [
+  [
+    [0, 0, 0],
+    [1, 0, 0],
+    [1, 1, 0],
+    [0, 1, 0],
+    [0, 0, 0],
+    [0, 0, 1],
+    [1, 0, 1],
+    [1, 1, 1],
+    [1, 1, 0],
+  ],
+  [
+    [1, 0, 0],
+    [1, 0, 1],
+  ],
+];
+
+/** From [key, query, context] of the unit cube to pixels. */
+function projection(x, y, size) {
   const height = size * 0.66;
   const deep = [size * 0.42, -size * 0.26];
   const base = y - deep[1];
-  const share = state.cell.map((i, a) => (i + 0.5) / cube.sizes[a]);
-  const point = (k, q, c) => [x + k * size + c * deep[0], base + q * height + c * deep[1]];
-  const trace = (...points) => {
-    ctx.beginPath();
-    points.forEach((p, i) => (i ? ctx.lineTo(...point(...p)) : ctx.moveTo(...point(...p))));
-  };
-  const [q, k, c] = share;
+  return ([k, q, c]) => [x + k * size + c * deep[0], base + q * height + c * deep[1]];
+}
+
+/** A path through points of the unit cube. */
+function tracePath(ctx, project, points) {
+  ctx.beginPath();
+  points.map(project).forEach((spot, i) => (i ? ctx.lineTo(...spot) : ctx.moveTo(...spot)));
+}
+
+/** The plane of each axis at its chosen place. */
+function paintPlanes(ctx, project, [q, k, c], third, theme) {
   const planes = [
-    [cube.third, [0, 0, c], [1, 0, c], [1, 1, c], [0, 1, c]],
+    [third, [0, 0, c], [1, 0, c], [1, 1, c], [0, 1, c]],
     ["key", [k, 0, 0], [k, 0, 1], [k, 1, 1], [k, 1, 0]],
     ["query", [0, q, 0], [1, q, 0], [1, q, 1], [0, q, 1]],
   ];
   for (const [axis, ...corners] of planes) {
-    trace(...corners);
+    tracePath(ctx, project, corners);
     ctx.closePath();
     ctx.globalAlpha = 0.18;
     ctx.fillStyle = theme[axis];
@@ -62,45 +85,41 @@ function paintOrientation(ctx, x, y, size, cube, state, theme) {
     ctx.lineWidth = 1.25;
     ctx.stroke();
   }
+}
+
+/** The chosen cell: a dot with a rim. */
+function paintDot(ctx, [x, y], theme) {
+  for (const [radius, colour] of [
+    [4, theme.page],
+    [2.75, theme.text],
+  ]) {
+    ctx.beginPath();
+    ctx.arc(x, y, radius, 0, 7);
+    ctx.fillStyle = colour;
+    ctx.fill();
+  }
+}
+
+/** A small cube with the three cutting planes: query down, key across, context into the depth. */
+function paintOrientation(ctx, x, y, size, cube, state, theme) {
+  const project = projection(x, y, size);
+  const [q, k, c] = state.cell.map((i, a) => (i + 0.5) / cube.sizes[a]);
+  paintPlanes(ctx, project, [q, k, c], cube.third, theme);
   ctx.strokeStyle = theme.muted;
   ctx.lineWidth = 1;
-  for (const line of [
-    [
-      [0, 0, 0],
-      [1, 0, 0],
-      [1, 1, 0],
-      [0, 1, 0],
-      [0, 0, 0],
-      [0, 0, 1],
-      [1, 0, 1],
-      [1, 1, 1],
-      [1, 1, 0],
-    ],
-    [
-      [1, 0, 0],
-      [1, 0, 1],
-    ],
-  ]) {
-    trace(...line);
+  for (const line of EDGES) {
+    tracePath(ctx, project, line);
     ctx.stroke();
   }
-  const [px, py] = point(k, q, c);
-  ctx.beginPath();
-  ctx.arc(px, py, 4, 0, 7);
-  ctx.fillStyle = theme.page;
-  ctx.fill();
-  ctx.beginPath();
-  ctx.arc(px, py, 2.75, 0, 7);
-  ctx.fillStyle = theme.text;
-  ctx.fill();
+  paintDot(ctx, project([k, q, c]), theme);
   ctx.font = font(theme, 12, 600);
   ctx.textBaseline = "alphabetic";
-  const write = (axis, align, at, dx, dy) => {
+  const write = (axis, align, [left, top], dx, dy) => {
     ctx.fillStyle = theme[axis];
     ctx.textAlign = align;
-    ctx.fillText(nameAxis(ctx, cube, axis), at[0] + dx, at[1] + dy);
+    ctx.fillText(nameAxis(ctx, cube, axis), left + dx, top + dy);
   };
-  write("key", "center", point(0.5, 1, 0), 0, 16);
-  write(cube.third, "right", point(0, 0, 0.5), -6, -2);
-  write("query", "right", point(0, q, 0), -6, 4);
+  write("key", "center", project([0.5, 1, 0]), 0, 16);
+  write(cube.third, "right", project([0, 0, 0.5]), -6, -2);
+  write("query", "right", project([0, q, 0]), -6, 4);
 }

@@ -3,7 +3,7 @@
 
 import { make } from "./elements.js";
 import { fitCanvas } from "./fit_canvas.js";
-import { createSvgContext } from "./svg_context.js";
+import { SvgContext } from "./svg_context.js";
 
 function saveBlob(name, blob) {
   const link = make("a", { download: name, href: URL.createObjectURL(blob) });
@@ -18,7 +18,7 @@ export function saveFigure(format, name, width, height, page, paint, margin = 16
   const wide = width + 2 * margin;
   const high = height + 2 * margin;
   const canvas = document.createElement("canvas");
-  const ctx = format === "svg" ? createSvgContext(wide, high) : fitCanvas(canvas, wide, high, 2);
+  const ctx = format === "svg" ? new SvgContext(wide, high) : fitCanvas(canvas, wide, high, 2);
   ctx.fillStyle = page;
   ctx.fillRect(0, 0, wide, high);
   ctx.translate(margin, margin);

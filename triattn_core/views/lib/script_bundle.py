@@ -7,19 +7,20 @@ declaration are understood; anything else raises ValueError.
 
 from __future__ import annotations
 
+import os
 import re
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";\n', re.MULTILINE)
-_EXPORT = re.compile(r"^export (?=(?:async function|function|class|const) (\w+))", re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async function|function\*?|class|const) (\w+))", re.MULTILINE)
 _OTHER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 
 @cache
 def bundle_script(entry: str) -> str:
-    """JavaScript that defines what the module `entry` exports; a path below the views, as "cube/cube.js".
+    """JavaScript that defines what the module `entry` exports; a path from the views, as "cube/cube.js".
 
     Raises ValueError for a circle, for a name that a module does not export, and for syntax that is not understood.
     """
@@ -55,4 +56,4 @@ def _add(path: Path, modules: dict[Path, tuple[str, list[str]]], above: tuple[Pa
 
 
 def _name(path: Path) -> str:
-    return "module_" + re.sub(r"\W", "_", str(path.resolve().relative_to(ROOT.resolve()).with_suffix("")))
+    return "module_" + re.sub(r"\W", "_", os.path.relpath(path.resolve().with_suffix(""), ROOT.resolve()))

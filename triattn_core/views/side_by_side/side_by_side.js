@@ -2,21 +2,13 @@
 // divergence of their rows.
 
 import { LinkedMaps } from "../lib/linked_maps.js";
-import { describeCell, fillFacts } from "./facts.js";
-import { hitCell, layoutPanels } from "./layout.js";
+import { describeCell as describe, fillFacts } from "./facts.js";
+import { hitCell as hit, layoutPanels as layout } from "./layout.js";
 import { cellSizes, rankCells, unpack } from "./model.js";
-import { paintPanels } from "./paint.js";
+import { paintPanels as paint } from "./paint.js";
 
 class SideBySideFigure extends LinkedMaps {
-  static parts = {
-    unpack,
-    cellSizes,
-    rankCells,
-    layout: layoutPanels,
-    hit: hitCell,
-    paint: paintPanels,
-    describe: describeCell,
-  };
+  static parts = { unpack, cellSizes, rankCells, layout, hit, paint, describe };
 
   keyHelp() {
     return [

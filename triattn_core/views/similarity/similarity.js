@@ -2,22 +2,14 @@
 // answer start and end.
 
 import { LinkedMaps } from "../lib/linked_maps.js";
-import { hitCell, layoutMaps } from "./layout.js";
-import { cellSizes, describeCell, rankCells, unpack } from "./model.js";
-import { paintMaps } from "./paint.js";
+import { hitCell as hit, layoutMaps as layout } from "./layout.js";
+import { cellSizes, describeCell as describe, rankCells, unpack } from "./model.js";
+import { paintMaps as paint } from "./paint.js";
 import { fillPassage } from "./passage.js";
 import { fillTerms } from "./terms.js";
 
 class SimilarityFigure extends LinkedMaps {
-  static parts = {
-    unpack,
-    cellSizes,
-    rankCells,
-    layout: layoutMaps,
-    hit: hitCell,
-    paint: paintMaps,
-    describe: describeCell,
-  };
+  static parts = { unpack, cellSizes, rankCells, layout, hit, paint, describe };
 
   static hasAbove = true;
 

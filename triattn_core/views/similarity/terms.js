@@ -5,6 +5,8 @@ import { spokenLabel } from "../lib/label_text.js";
 import { formatNumber, formatSigned } from "../lib/numbers.js";
 import { passageCut } from "./model.js";
 
+const TERM_LETTERS = "abcdefgh";
+
 const formatFormula = (name) => name.replaceAll("^t", "ᵗ").replaceAll(" * ", "∗");
 
 /** A term as its name, a bar from the middle, and the number. */
@@ -21,107 +23,97 @@ function termRow(name, value, top, total) {
   );
 }
 
-function factsBlock(data, index, facts, chosen) {
-  const head = make("div", { class: "name" }, data.panels[index].title);
-  const box = make("div", chosen ? { class: "facts chosen" } : { class: "facts" }, head);
-  if (!facts) return (box.append(make("p", {}, "…")), box);
-  const several = facts.terms.length > 1;
-  if (!several)
-    head.append(make("span", { title: facts.terms[0][0] }, " " + formatFormula(facts.terms[0][0]))); // the one term is the score
-  const {
-    spans: [best, next],
-  } = data.panels[index]; // the head of a narrow map has no room for long ones
-  if (best)
-    box.append(
-      make(
-        "p",
-        { class: "answers" },
-        `answers “${passageCut(data, best)}”` +
-          (next ? `, next best “${passageCut(data, next)}”` : ""),
-      ),
-    );
-  const whole = facts.pair?.score ?? facts.score; // words that were joined have no terms together
-  if (facts.pair)
-    head.append(
-      make(
-        "p",
-        {
-          class: "pair",
-          title:
-            "The pair of words in this cell that weighs most: joined words have no terms together",
-        },
-        "of ",
-        make("b", {}, facts.pair.words.join(" × ")),
-      ),
-    );
-  const top = Math.max(Math.abs(whole), ...facts.terms.map(([, value]) => Math.abs(value)));
-  const line = (name, told, help) =>
-    make(
-      "div",
-      { class: "line", title: help },
-      make("span", {}, name),
-      make("span", { class: "n" }, told),
-    );
-  const rows = [
-    ...(several
-      ? facts.terms.map(([name, value]) => termRow(formatFormula(name), value, top, false))
-      : []),
-    termRow("score", whole, top, true),
-  ];
-  box.append(
-    ...rows,
-    line(
-      facts.pair ? "cell, centred" : "score minus its row's mean",
-      formatSigned(facts.centred),
-      data.says.relevance,
-    ),
-    line(
-      facts.pair ? "cell, weight" : "weight",
-      `${formatNumber(facts.weight)}, rank ${facts.rank} of ${facts.of}`,
-      data.says.weight,
-    ),
+const labelledLine = (name, value, help) =>
+  make(
+    "div",
+    { class: "line", title: help },
+    make("span", {}, name),
+    make("span", { class: "n" }, value),
   );
-  const back = facts.over_passage;
-  if (back)
-    box.append(
-      line(
-        "weight over the passage",
-        `${formatNumber(back.weight)}, rank ${back.rank} of ${back.of}`,
-        "How the question word attends to the passage word: sums to one over the passage",
-      ),
-    );
-  const list = facts.dimensions.map(([term, at, value]) =>
+
+/** Above the terms: the joined words' own pair, which is what the terms are of. */
+const pairNote = (pair) =>
+  make(
+    "p",
+    {
+      class: "pair",
+      title: "The pair of words in this cell that weighs most: joined words have no terms together",
+    },
+    "of ",
+    make("b", {}, pair.words.join(" × ")),
+  );
+
+/** The best spans of a panel; the head of a narrow map has no room for long ones. */
+function spanNote(data, { spans: [best, next] }) {
+  const second = next ? `, next best “${passageCut(data, next)}”` : "";
+  return make("p", { class: "answers" }, `answers “${passageCut(data, best)}”` + second);
+}
+
+/** Each term on one scale, where there are several, and the score that they add up to. */
+function termRows({ terms, pair, score }) {
+  const total = pair?.score ?? score; // words that were joined have no terms together
+  const top = Math.max(Math.abs(total), ...terms.map(([, value]) => Math.abs(value)));
+  const parts = terms.length > 1 ? terms : [];
+  return [
+    ...parts.map(([name, value]) => termRow(formatFormula(name), value, top, false)),
+    termRow("score", total, top, true),
+  ];
+}
+
+/** The centred score, and the weight over the question and over the passage. */
+function weightLines(says, facts) {
+  const formatRank = ({ weight, rank, of }) => `${formatNumber(weight)}, rank ${rank} of ${of}`;
+  const names = facts.pair
+    ? ["cell, centred", "cell, weight"]
+    : ["score minus its row's mean", "weight"];
+  const lines = [
+    labelledLine(names[0], formatSigned(facts.centred), says.relevance),
+    labelledLine(names[1], formatRank(facts), says.weight),
+  ];
+  if (!facts.over_passage) return lines;
+  const help = "How the question word attends to the passage word: sums to one over the passage";
+  return [...lines, labelledLine("weight over the passage", formatRank(facts.over_passage), help)];
+}
+
+/** The dimensions with the largest products; of several terms a letter says whose each is. */
+function dimensionList({ dimensions, terms, width }) {
+  const list = dimensions.map(([term, at, value]) =>
     make(
       "span",
-      { title: facts.terms[term][0] },
-      make("b", {}, String(at + 1) + (several ? "abcdefgh"[term] : "")),
+      { title: terms[term][0] },
+      make("b", {}, String(at + 1) + (terms.length > 1 ? TERM_LETTERS[term] : "")),
       " " + formatSigned(value),
     ),
   );
-  box.append(
-    make(
-      "div",
-      { class: "dimensions" },
-      make("span", {}, `strongest of ${facts.width} dimensions`),
-      ...list,
-    ),
-  );
-  if (several)
-    box.append(
-      make(
-        "div",
-        { class: "dimensions legend" },
-        facts.terms.map(([name], i) => `${"abcdefgh"[i]}: ${formatFormula(name)}`).join(", "),
-      ),
-    );
-  if (several && facts.alike?.length)
-    box.append(
-      make(
-        "div",
-        { class: "dimensions legend" },
-        `${facts.alike.map(formatFormula).join(", ")}: the same for every question word, so the softmax takes it away`,
-      ),
-    );
+  const title = make("span", {}, `strongest of ${width} dimensions`);
+  return make("div", { class: "dimensions" }, title, ...list);
+}
+
+/** Which letter is which term, and which terms are the same for every question word. */
+function termLegends({ terms, alike }) {
+  const legend = (text) => make("div", { class: "dimensions legend" }, text);
+  const letters = terms.map(([name], i) => `${TERM_LETTERS[i]}: ${formatFormula(name)}`);
+  const same = alike?.map(formatFormula).join(", ");
+  return [
+    legend(letters.join(", ")),
+    ...(same
+      ? [legend(`${same}: the same for every question word, so the softmax takes it away`)]
+      : []),
+  ];
+}
+
+function factsBlock(data, index, facts, chosen) {
+  const panel = data.panels[index];
+  const head = make("div", { class: "name" }, panel.title);
+  const box = make("div", chosen ? { class: "facts chosen" } : { class: "facts" }, head);
+  if (!facts) return (box.append(make("p", {}, "…")), box);
+  const [[formula]] = facts.terms;
+  const several = facts.terms.length > 1;
+  if (!several) head.append(make("span", { title: formula }, " " + formatFormula(formula))); // the one term is the score
+  if (facts.pair) head.append(pairNote(facts.pair));
+  if (panel.spans[0]) box.append(spanNote(data, panel));
+  box.append(...termRows(facts), ...weightLines(data.says, facts), dimensionList(facts));
+  if (several) box.append(...termLegends(facts));
   return box;
 }
 
