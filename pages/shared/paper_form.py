@@ -9,8 +9,8 @@ import streamlit as st
 from pages.shared.errors import report_errors
 from triattn_core.case_card.paper_figure import PaperFigure
 from triattn_core.scenes.charts import Chart
-from triattn_core.scenes.print_chart import fit_width
-from triattn_core.scenes.print_settings import (
+from triattn_core.scenes.printing.chart import fit_width
+from triattn_core.scenes.printing.settings import (
     COLUMN,
     FORMATS,
     GROUNDS,

@@ -21,7 +21,7 @@ from triattn_core.case_card.manifest import read
 from triattn_core.case_card.remake import remake as made_again
 from triattn_core.scenes.catalogue import SCENES
 from triattn_core.scenes.charts import Chart
-from triattn_core.scenes.print_layout import GREY, plates
+from triattn_core.scenes.printing.from_canvas import GREY, sheet_from_canvas
 from triattn_core.tasks import pairs
 from triattn_core.trace import AttentionTrace
 from triattn_core.views.lib.canvas import Canvas
@@ -54,7 +54,7 @@ def test_a_manifest_makes_the_same_numbers_again(there, tmp_path, name):
     assert again.trace.sites.keys() == view.trace.sites.keys() and again.trace.texts == view.trace.texts
     assert all(np.array_equal(again.trace.sites[at], site, True) for at, site in view.trace.sites.items())
     for canvas in (figure for figure in view.figures.values() if isinstance(figure, Canvas)):
-        sheet = plates(canvas)
+        sheet = sheet_from_canvas(canvas)
         assert (
             all(plate.colours.shape == (len(plate.rows), len(plate.columns), 3) for plate in sheet.plates)
             and sheet.bars
@@ -107,7 +107,7 @@ def test_tables_pages_and_pictures_are_sound(there, name):
         if isinstance(canvas, Chart):
             assert canvas.title in words and canvas.alt.split()[-1] in " ".join(words)
             continue
-        for plate in plates(canvas).plates:
+        for plate in sheet_from_canvas(canvas).plates:
             assert plate.heading in words and plate.rows[plate.cell[0]][:13] in " ".join(words)
 
 
@@ -157,7 +157,7 @@ def test_the_difference_against_loops_over_heads_and_context(there):
 def test_a_picture_has_the_colours_of_the_numbers(there):
     view = rendered_card("cube")
     weights = view.explanations[0].trace.site("layer.1/a_over_b/weight").values[1]
-    first, second, third = plates(view.figures["cube"]).plates
+    first, second, third = sheet_from_canvas(view.figures["cube"]).plates
     scale, table = LogScale.fit(weights, weights[0].size), ramp(SEQUENTIAL["light"])
     q, k, c = view.settings.cell
     for plate, slice in ((first, weights[:, :, c]), (second, weights[:, k, :]), (third, weights[q])):
@@ -171,7 +171,7 @@ def test_a_picture_has_the_colours_of_the_numbers(there):
 
 def test_what_is_below_zero_has_a_dash_and_the_sentence_stands_below(there):
     view = rendered_card("mechanisms")
-    sheet = plates(view.figures["side-by-side"])
+    sheet = sheet_from_canvas(view.figures["side-by-side"])
     below = sheet.plates[-1].below
     gap = view.table["Bi − Tri"].to_numpy().reshape(below.shape)
     assert below[gap < -abs(gap).max() / 100].all() and below.any() and not below[gap >= 0].any()
@@ -193,7 +193,7 @@ def test_seeds_are_named_and_what_they_explain_is_grey(there):
     assert [checkpoint["name"] for checkpoint in about["checkpoints"]] == ["pairs-bi", "pairs-tri", "pairs-bi-2"]
     assert [checkpoint["seed"] for checkpoint in about["checkpoints"]] == [1, 1, 2] and about["drawn"] == 2
     grey = (255 * rgb(GREY)).round()
-    last = plates(view.figures["side-by-side"]).plates[-1]
+    last = sheet_from_canvas(view.figures["side-by-side"]).plates[-1]
     noise = view.table["between seeds"].to_numpy().reshape(last.colours.shape[:2])
     gap = view.table["Tri − Bi"].to_numpy().reshape(noise.shape)
     np.testing.assert_array_equal((last.colours == grey).all(-1), abs(gap) <= noise)

@@ -14,8 +14,8 @@ from triattn_core.analysis.maps import compare
 from triattn_core.analysis.maps.head_measures import head_table
 from triattn_core.analysis.maps.mtsa_tensor import head_tensor
 from triattn_core.errors import TraceError
-from triattn_core.scenes.print_layout import GREY, plates
-from triattn_core.scenes.print_sheet import Plate
+from triattn_core.scenes.printing.from_canvas import GREY, sheet_from_canvas
+from triattn_core.scenes.printing.sheet import Plate
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.from_array import trace_of
 from triattn_core.views import attention_maps, coin, cube, head_grid, side_by_side, similarity, tensor
@@ -80,7 +80,7 @@ def draw_cube(quantity: str, at: tuple[int, int, int], trace: AttentionTrace | N
 def test_the_slices_of_a_cube_are_those_of_its_cell():
     weights, at = cube_trace().site(f"{BASE}/weight").values, (2, 1, 3)
     canvas = draw_cube("weight", at)
-    sheet, scale = plates(canvas, "dark"), canvas.maps[0].scale
+    sheet, scale = sheet_from_canvas(canvas, "dark"), canvas.maps[0].scale
     assert [(plate.axes, plate.cell) for plate in sheet.plates] == [
         (("query", "key"), (2, 1)), (("query", "context"), (2, 3)), (("key", "context"), (1, 3))
     ]  # fmt: skip
@@ -93,7 +93,7 @@ def test_the_slices_of_a_cube_are_those_of_its_cell():
 def test_a_score_of_a_cube_moves_its_cell_in_each_slice_through_it():
     """Of the cell's own slices; scores are centred per query, so that its row moves a little too."""
     at, spread = (1, 2, 4), float(np.abs(cube_trace().site(f"{BASE}/relevance").values).max())
-    low, high = (plates(draw_cube("relevance", at, cube_trace(at, value))).plates for value in (-9, 9))
+    low, high = (sheet_from_canvas(draw_cube("relevance", at, cube_trace(at, value))).plates for value in (-9, 9))
     assert spread < 9
     for before, after in zip(low, high):
         np.testing.assert_array_equal(before.colours[before.cell], colour(BELOW, "signed"))
@@ -106,7 +106,7 @@ def test_a_pair_that_a_mask_leaves_out_is_out_in_all_slices():
     trace = head_tensor(mtsa_traces.make_trace(), mtsa_traces.LAYER, head)
     choice = Choice(f"{mtsa_traces.LAYER}/tensor/weight")
     canvas = tensor.figure(trace, choice, [4, 2, 0, 1, 3], [0, 0, 1, 1, 2], start_cell=(3, 1, 2))
-    pairs, query, key = plates(canvas).plates
+    pairs, query, key = sheet_from_canvas(canvas).plates
     shut = ~mtsa_traces.open_pairs(mtsa_traces.MASKS[head], mtsa_traces.N)
     np.testing.assert_array_equal(pairs.out, shut)
     np.testing.assert_array_equal(query.out, np.repeat(shut[:, [1]], 5, 1))
@@ -132,7 +132,7 @@ def draw_sides(noise: np.ndarray | None = None) -> Canvas:
 
 
 def test_sides_have_their_levels_gaps_and_signs():
-    one, two, difference = plates(draw_sides()).plates
+    one, two, difference = sheet_from_canvas(draw_sides()).plates
     assert [plate.place for plate in (one, two, difference)] == [(0, 0), (0, 1), (1, 0)]
     assert {plate.cell for plate in (one, two, difference)} == {(0, 1)}
     assert np.argwhere((one.colours == colour(255)).all(-1)).tolist() == [[0, 0]]
@@ -141,13 +141,13 @@ def test_sides_have_their_levels_gaps_and_signs():
     np.testing.assert_array_equal(difference.colours[1, 0], colour(ZERO, "signed"))
     assert difference.below.tolist() == [[False, True, True, False], [False] * 4]
     assert (one.answer, one.score, one.badge) == ("yes, 0.750", "accuracy 85.1 %", THEMES["light"]["tri"])
-    assert not difference.badge and plates(draw_sides(), "dark").plates[0].badge == THEMES["dark"]["tri"]
+    assert not difference.badge and sheet_from_canvas(draw_sides(), "dark").plates[0].badge == THEMES["dark"]["tri"]
 
 
 def test_what_seeds_explain_is_grey_and_has_no_sign():
     noise = np.zeros((2, 4))
     noise[0, 1] = 0.2  # of −0.15
-    before, after = (plates(draw_sides(seeds)).plates for seeds in (None, noise))
+    before, after = (sheet_from_canvas(draw_sides(seeds)).plates for seeds in (None, noise))
     grey = (255 * rgb(GREY)).round()
     assert (after[2].colours[0, 1] == grey).all() and not after[2].below[0, 1] and after[2].below[0, 2]
     equal = [(2, 1, i) for i in range(3)]  # no difference is within no spread
@@ -159,7 +159,7 @@ def test_heads_are_out_where_their_mask_is_and_source2token_stands_below(quantit
     trace, orders = mtsa_traces.make_trace(), [[4, 2, 0, 1, 3], [1, 0, 2, 3, 4]]
     drawn = maps(trace, mtsa_traces.LAYER, [0, 2], quantity)
     canvas = attention_maps.figure(drawn, trace.texts, orders, cell=(5, 2, 0, 1))
-    sheet, scale = plates(canvas), attention_maps.scale_of(drawn)
+    sheet, scale = sheet_from_canvas(canvas), attention_maps.scale_of(drawn)
     assert [plate.place for plate in sheet.plates] == [(0, 0), (1, 0), (0, 1), (1, 1)]
     for i, (head, map_) in enumerate(zip((0, 2), drawn)):
         above, below = sheet.plates[2 * i : 2 * i + 2]
@@ -184,16 +184,16 @@ def test_a_block_of_coin_is_a_row_with_what_context_changed():
     weight[0], plain[1] = (0.5, 0.1, 0.4), (0.2, 0.2, 0.6)
     trace = coin_trace(weight, plain)
     canvas = coin.figure(trace, trace, "a_over_b", [Answer("", "nothing", 0.7)], "yes", cell=(1, 2, 1, 0, 0, 0))
-    with_context, without, difference = plates(canvas).plates
-    assert [plate.place for plate in plates(canvas).plates] == [(1, 0), (1, 1), (1, 2)]  # block 1 is off
-    assert {plate.cell for plate in plates(canvas).plates} == {(1, 2)}
+    with_context, without, difference = sheet_from_canvas(canvas).plates
+    assert [plate.place for plate in sheet_from_canvas(canvas).plates] == [(1, 0), (1, 1), (1, 2)]  # block 1 is off
+    assert {plate.cell for plate in sheet_from_canvas(canvas).plates} == {(1, 2)}
     assert np.argwhere((without.colours == colour(255)).all(-1)).tolist() == [[1, 2]]
     assert difference.below.tolist() == [[False, True, False], [False, False, True]]
     np.testing.assert_array_equal(difference.colours[1, 2], colour(BELOW, "signed"))
     moved = coin_trace(np.where(np.arange(6).reshape(2, 3) == 1, 0.12, weight), plain)
     after = coin.figure(trace, moved, "a_over_b", [], "yes", cell=(1, 2, 1, 0, 0, 0))
-    assert changed((with_context, without, difference), plates(after).plates) == [(0, 0, 1), (2, 0, 1)]
-    assert [bar.title for bar in plates(canvas).bars] == [
+    assert changed((with_context, without, difference), sheet_from_canvas(after).plates) == [(0, 0, 1), (2, 0, 1)]
+    assert [bar.title for bar in sheet_from_canvas(canvas).bars] == [
         "weight, log scale, one for all", "what context changed, power 0.7 scale"
     ]  # fmt: skip
 
@@ -201,7 +201,7 @@ def test_a_block_of_coin_is_a_row_with_what_context_changed():
 @pytest.mark.parametrize("quantity", ["weight", "centred"])
 def test_functions_of_similarity_have_a_scale_each(quantity):
     panels = similarity_traces.panels()
-    sheet = plates(similarity.figure(panels, quantity, cell=(4, 2, 1)))
+    sheet = sheet_from_canvas(similarity.figure(panels, quantity, cell=(4, 2, 1)))
     for plate, panel, scale in zip(sheet.plates, panels, similarity.scales(panels, quantity, False)):
         values = panel.values_of(quantity).values
         np.testing.assert_array_equal(plate.colours, colours(values, scale))
@@ -218,7 +218,7 @@ def test_thumbnails_stand_layer_by_layer_with_their_measure():
     weights[1, 2, 0] = 0.7, 0.1, 0.1, 0.1
     trace = trace_of(weights, axes=("layer", "head", "query", "key"))
     table = head_table(trace)
-    sheet = plates(head_grid.figure(trace, table, "entropy"))
+    sheet = sheet_from_canvas(head_grid.figure(trace, table, "entropy"))
     assert [plate.place for plate in sheet.plates] == [(row, column) for row in range(2) for column in range(3)]
     assert [len(np.argwhere((plate.colours == colour(255)).all(-1))) for plate in sheet.plates] == [0, 0, 0, 0, 0, 1]
     assert [plate.answer for plate in sheet.plates] == [f"{value:.2g}" for value in table["entropy"]]
@@ -232,7 +232,7 @@ def test_thumbnails_of_both_directions_keep_their_shapes():
     )
     sites = [next(iter(trace.sites.values())) for trace in (forth, back)]
     trace = AttentionTrace({"layer.0/a/weight": sites[0], "layer.1/b/weight": sites[1]}, forth.texts, forth.meta)
-    printed = plates(head_grid.figure(trace, head_table(trace))).plates
+    printed = sheet_from_canvas(head_grid.figure(trace, head_table(trace))).plates
     assert [(len(plate.rows), len(plate.columns)) for plate in printed] == [(2, 4)] * 2 + [(4, 2)] * 2
     assert all(plate.colours.shape == (len(plate.rows), len(plate.columns), 3) for plate in printed)
 
@@ -241,4 +241,4 @@ def test_a_figure_without_maps_is_not_printed():
     canvas = draw_sides()
     for nothing in (None, ()):
         with pytest.raises(TraceError, match="this figure has no maps to be printed"):
-            plates(replace(canvas, maps=nothing))
+            sheet_from_canvas(replace(canvas, maps=nothing))

@@ -18,7 +18,7 @@ from triattn_core.case_card import draw
 from triattn_core.case_card.paper_figure import PaperFigure
 from triattn_core.case_card.trace_card import paper_of
 from triattn_core.errors import ConfigError
-from triattn_core.scenes.print_settings import print_settings
+from triattn_core.scenes.printing.settings import print_settings
 from triattn_core.scenes.trace_scenes import draw_trace
 from triattn_core.tasks import TASKS
 from triattn_core.trace.from_array import trace_of

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 from pypdf import PdfReader
 
-from triattn_core.scenes import print_render
+from triattn_core.scenes.printing import render
 
 
 def embedded_fonts(pdf: bytes) -> list[tuple[str, bytes]]:
@@ -31,6 +31,6 @@ def test_a_pdf_embeds_truetype_or_outlines_that_every_viewer_draws(words, subtyp
         figure.text(0.1, 0.5, words)
         return figure
 
-    fonts = embedded_fonts(print_render.figure_file(draw, "pdf", 72))
+    fonts = embedded_fonts(render.figure_file(draw, "pdf", 72))
     assert fonts and {subtype for subtype, _ in fonts} <= subtypes
     assert all(start in (b"", bytes([0, 1, 0, 0]), b"true") for _, start in fonts)  # not OTTO, which is no TrueType

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from triattn_core.errors import ConfigError, choices
 from triattn_core.scenes.charts import Chart
-from triattn_core.scenes.print_chart import paper_chart
-from triattn_core.scenes.print_layout import plates
-from triattn_core.scenes.print_page import paper_figure
-from triattn_core.scenes.print_settings import DOTS, FORMATS, PrintSettings
-from triattn_core.scenes.print_sheet import Sheet
+from triattn_core.scenes.printing.chart import paper_chart
+from triattn_core.scenes.printing.from_canvas import sheet_from_canvas
+from triattn_core.scenes.printing.paper import paper_figure
+from triattn_core.scenes.printing.settings import DOTS, FORMATS, PrintSettings
+from triattn_core.scenes.printing.sheet import Sheet
 from triattn_core.text.atomic_write import write_whole
 from triattn_core.views.lib.canvas import Canvas
 
@@ -57,7 +57,7 @@ class PaperFigure:
         """Its maps; the titles of `plates` are what a user chooses among.  A chart has none."""
         if isinstance(self.figure, Chart):
             return Sheet(self.figure.title, self.figure.caption, "", self.figure.alt, (), ())
-        return plates(self.figure, theme)
+        return sheet_from_canvas(self.figure, theme)
 
     def file(self, kind: str, settings: PrintSettings, dots: int = DOTS) -> bytes:
         """A PDF, SVG or PNG.  Raises ConfigError where a panel is not there, or a chart has no room."""

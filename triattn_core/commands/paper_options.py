@@ -11,7 +11,7 @@ from triattn_core.errors import ConfigError
 
 if TYPE_CHECKING:
     from triattn_core.case_card.paper_figure import PaperFigure
-    from triattn_core.scenes.print_settings import PrintSettings
+    from triattn_core.scenes.printing.settings import PrintSettings
 
 ENDINGS = (".pdf", ".svg", ".png")
 
@@ -44,7 +44,7 @@ def is_requested(options: argparse.Namespace) -> bool:
 
 def settings(options: argparse.Namespace) -> PrintSettings:
     """Of the options.  Raises ConfigError."""
-    from triattn_core.scenes.print_settings import print_settings
+    from triattn_core.scenes.printing.settings import print_settings
 
     names = ("width", "ground", "show", "panels")
     return print_settings({name: getattr(options, name) for name in names if getattr(options, name) is not None})

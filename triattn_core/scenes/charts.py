@@ -13,7 +13,7 @@ from functools import cache
 from html import escape
 from typing import Any
 
-from triattn_core.scenes.print_render import DOTS
+from triattn_core.scenes.printing.render import DOTS
 from triattn_core.views.lib.canvas import Canvas
 from triattn_core.views.lib.palette import FONTS, THEMES
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from triattn_core.scenes.print_layout import plates
-from triattn_core.scenes.print_render import DOTS, SCREEN, render_sheet
+from triattn_core.scenes.printing.from_canvas import sheet_from_canvas
+from triattn_core.scenes.printing.render import DOTS, SCREEN, render_sheet
 from triattn_core.views.lib.canvas import Canvas
 
 
@@ -44,10 +44,10 @@ class Printed(Canvas):
         return cls(**vars(canvas))
 
     def svg(self) -> bytes:
-        return render_sheet(plates(self), "svg")
+        return render_sheet(sheet_from_canvas(self), "svg")
 
     def png(self, dots: int = DOTS) -> bytes:
-        return render_sheet(plates(self), "png", dots)
+        return render_sheet(sheet_from_canvas(self), "png", dots)
 
 
 @dataclass(frozen=True)

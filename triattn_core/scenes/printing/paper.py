@@ -14,7 +14,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 
-from triattn_core.scenes.print_plate import (
+from triattn_core.scenes.printing.plate import (
     LETTER,
     Look,
     columns_room,
@@ -24,9 +24,9 @@ from triattn_core.scenes.print_plate import (
     shorten,
     upright,
 )
-from triattn_core.scenes.print_render import figure_file
-from triattn_core.scenes.print_settings import DOTS, PrintSettings
-from triattn_core.scenes.print_sheet import Bar, Plate, Sheet
+from triattn_core.scenes.printing.render import figure_file
+from triattn_core.scenes.printing.settings import DOTS, PrintSettings
+from triattn_core.scenes.printing.sheet import Bar, Plate, Sheet
 from triattn_core.views.lib.palette import THEMES
 
 SMALL, HEADING = 7.0, 8.0  # points
@@ -62,7 +62,7 @@ class Block:
 
 
 def paper_figure(sheet: Sheet, settings: PrintSettings, kind: str, dots: int = DOTS) -> bytes:
-    """The file of a sheet at the width of the settings; kind: of `print_settings.FORMATS`.
+    """The file of a sheet at the width of the settings; kind: of `settings.FORMATS`.
 
     Raises ConfigError where a panel is not there.
     """

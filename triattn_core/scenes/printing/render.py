@@ -20,8 +20,8 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 from matplotlib.text import Text
 
-from triattn_core.scenes.print_plate import Look, columns_room, draw_bar, draw_plate, rows_room
-from triattn_core.scenes.print_sheet import Plate, Sheet
+from triattn_core.scenes.printing.plate import Look, columns_room, draw_bar, draw_plate, rows_room
+from triattn_core.scenes.printing.sheet import Plate, Sheet
 from triattn_core.views.lib.palette import FONTS, THEMES
 
 CELL, LEAST, MOST, THUMB = 0.2, 0.012, 5.0, 0.9  # inches: of a cell, of the narrowest one, of an axis, of a small one

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from triattn_core.errors import TraceError
-from triattn_core.scenes.print_sheet import Bar, Plate, Sheet
+from triattn_core.scenes.printing.sheet import Bar, Plate, Sheet
 from triattn_core.views.lib.canvas import Canvas
 from triattn_core.views.lib.map_mark import MapMark
 from triattn_core.views.lib.palette import THEMES, Scale, SignedScale, colour_table, rgb
@@ -14,7 +14,7 @@ GREY = "#b9bfbf"  # a difference that seeds alone explain
 LONGEST, ALL = 160, 400  # letters: of a text, of all texts
 
 
-def plates(canvas: Canvas, theme: str = "light") -> Sheet:
+def sheet_from_canvas(canvas: Canvas, theme: str = "light") -> Sheet:
     """The maps of a figure, in the colours of a theme.  Raises TraceError for a figure without maps."""
     if not canvas.maps:
         raise TraceError(f"{canvas.title}: this figure has no maps to be printed")
@@ -25,12 +25,12 @@ def plates(canvas: Canvas, theme: str = "light") -> Sheet:
         canvas.caption,
         texts[:ALL],
         canvas.alt,
-        [plate(mark, theme) for mark in canvas.maps],
-        [bar(scale, theme) for scale in scales],
+        [plate_from_mark(mark, theme) for mark in canvas.maps],
+        [colour_bar(scale, theme) for scale in scales],
     )
 
 
-def plate(mark: MapMark, theme: str) -> Plate:
+def plate_from_mark(mark: MapMark, theme: str) -> Plate:
     """One map in the colours of a theme."""
     table, nowhere = colour_table(mark.scale.kind, theme), np.zeros(mark.levels.shape, bool)
     masked = nowhere if mark.masked is None else mark.masked
@@ -58,7 +58,7 @@ def plate(mark: MapMark, theme: str) -> Plate:
     )
 
 
-def bar(scale: Scale, theme: str) -> Bar:
+def colour_bar(scale: Scale, theme: str) -> Bar:
     """The colour bar of a scale."""
     note = scale.how if isinstance(scale, SignedScale) else ""
     return Bar(", ".join(filter(None, (scale.title, note))), colour_table(scale.kind, theme), ticks(scale))

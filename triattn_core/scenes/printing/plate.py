@@ -10,7 +10,7 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 
-from triattn_core.scenes.print_sheet import Bar, Plate
+from triattn_core.scenes.printing.sheet import Bar, Plate
 from triattn_core.views.lib.palette import THEMES
 
 LINE, LETTER = 0.0156, 0.0085  # inches a point of type: of a line of labels, of a letter

@@ -13,7 +13,7 @@ from typing import Any
 
 from triattn_core.errors import ConfigError
 from triattn_core.scenes.charts import Chart, repack_png
-from triattn_core.scenes.print_settings import DOTS, PrintSettings
+from triattn_core.scenes.printing.settings import DOTS, PrintSettings
 
 LEAST, HEADING = 7.0, 8.0  # points
 TYPE = LEAST / 11  # of a page's smallest type
@@ -36,7 +36,7 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 
 
 def paper_chart(chart: Chart, settings: PrintSettings, kind: str, dots: int = DOTS) -> bytes:
-    """The file of a chart at the width of the settings; kind: of `print_settings.FORMATS`.
+    """The file of a chart at the width of the settings; kind: of `settings.FORMATS`.
 
     Raises ConfigError where it has no room there, for a dark ground, and for panels: a chart has none.
     """
