@@ -1,4 +1,4 @@
-"""The printed values of a paper's tables, as one digest."""
+"""A paper's tables: their size, and their printed values as one digest."""
 
 from __future__ import annotations
 
@@ -7,6 +7,12 @@ import json
 from collections.abc import Mapping
 
 from triattn_core.results.paper_schema import Table
+
+
+def check_size(table: Table, number: int, size: tuple[int, int]) -> None:
+    """Asserts that a table has its number, that many rows and printed columns, and a name of its own for each row."""
+    assert (len(table.rows), sum(column.printed for column in table.columns)) == size
+    assert table.number == number and len({row.name for row in table.rows}) == len(table.rows)
 
 
 def digest_values(tables: Mapping[int, Table]) -> str:

@@ -9,12 +9,9 @@ from pathlib import Path
 from tests.support.tiny import WORDS, make_encoder
 from triattn_core.__main__ import main
 
+READER = {"format": 1, "kind": "reader", "task": "questions", "language": "en", "encoder": "tiny"}
 CONFIG = {
-    "format": 1,
-    "kind": "reader",
-    "task": "questions",
-    "language": "en",
-    "encoder": "tiny",
+    **READER,
     "max_tokens": 17,
     "model": {"similarity": "trilinear", "width": 11, "hidden": 10, "longest": 3},
     "data": {"train": ["asked/train", "other/train"], "dev_share": 0.2, "test": "asked/dev"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from tests.support.padding import padding_masks
 from triattn_core.attention import factored
 from triattn_core.attention.contextual_value import VALUES
 from triattn_core.attention.softmax import joint_softmax
@@ -22,14 +23,6 @@ def drawn(dtype: torch.dtype = torch.float64) -> list[torch.Tensor]:
         torch.randn(B, H, size, D, generator=draw, dtype=torch.float64).to(dtype).requires_grad_()
         for size in (N, I, J, I, J)
     ]
-
-
-def keeps(empty: bool = True) -> list[torch.Tensor]:
-    """A row whole, a row padded on both sides, and a row without a real key."""
-    keep_key, keep_context = torch.ones(B, I, dtype=torch.bool), torch.ones(B, J, dtype=torch.bool)
-    if empty:
-        keep_key[1, 4:] = keep_context[1, :2] = keep_context[1, 9:] = keep_key[2] = False
-    return [keep_key, keep_context]
 
 
 def plain(query, key, context, value, beside, keep_key, keep_context) -> torch.Tensor:
@@ -53,7 +46,7 @@ def test_blocks_give_the_plain_outputs_and_gradients(rows, kept, empty, monkeypa
     sizes, blocks = [], factored._blocks
     spied = lambda *given: (sizes.append(len(block[1])) or block for block in blocks(*given))  # noqa: E731
     monkeypatch.setattr(factored, "_blocks", spied)
-    factors, given = drawn(), keeps(empty)
+    factors, given = drawn(), padding_masks(I, J, empty)
     results = with_slopes(factored.product_attention, factors, given)
     assert sizes == 2 * {1: [1] * 6, 4: [4, 2], 6: [6]}[rows]
     for ours, expected in zip(results, with_slopes(plain, factors, given)):
@@ -64,11 +57,11 @@ def test_weights_are_kept_only_for_a_backward_pass(monkeypatch):
     room_requests, room = [], factored._room
     monkeypatch.setattr(factored, "BLOCK", CELLS)
     monkeypatch.setattr(factored, "_room", lambda *given: room_requests.append(given[-1]) or room(*given))
-    factored.product_attention(*drawn(), *keeps())
+    factored.product_attention(*drawn(), *padding_masks(I, J))
     assert room_requests == [B * H, 1]
     room_requests.clear()
     with torch.no_grad():
-        factored.product_attention(*drawn(), *keeps())
+        factored.product_attention(*drawn(), *padding_masks(I, J))
     assert room_requests == [1]
 
 
@@ -77,7 +70,7 @@ def test_weights_are_kept_only_for_a_backward_pass(monkeypatch):
 def test_fused_attention_over_pairs_gives_the_same(dtype, empty, monkeypatch):
     """What a GPU runs, here on a CPU, padding and a row with nothing to attend to included."""
     monkeypatch.setattr(factored, "in_blocks", factored.fused_attention)
-    factors, given = drawn(dtype), keeps(empty)
+    factors, given = drawn(dtype), padding_masks(I, J, empty)
     ours = with_slopes(factored.product_attention, factors, given)
     for actual, expected in zip(ours, with_slopes(plain, factors, given)):
         torch.testing.assert_close(actual, expected, rtol=1e-4, atol=1e-4 if dtype == torch.float32 else 1e-9)
@@ -87,7 +80,7 @@ def test_fused_attention_over_pairs_gives_the_same(dtype, empty, monkeypatch):
 @pytest.mark.parametrize("loud", (1e38, torch.inf, torch.nan))
 def test_what_is_masked_cannot_matter_however_large(loud, method, monkeypatch):
     monkeypatch.setattr(factored, "in_blocks", getattr(factored, method))
-    factors, given = drawn(torch.float32), keeps()
+    factors, given = drawn(torch.float32), padding_masks(I, J)
     expected = with_slopes(factored.product_attention, factors, given)
     with torch.no_grad():
         for at, keep in zip(range(1, 5), (*given, *given)):
@@ -98,7 +91,7 @@ def test_what_is_masked_cannot_matter_however_large(loud, method, monkeypatch):
 
 def test_half_precision_is_computed_in_single():
     """Under autocast too, which knows nothing of what is written in place."""
-    factors, given = drawn(torch.bfloat16), keeps()
+    factors, given = drawn(torch.bfloat16), padding_masks(I, J)
     with torch.autocast("cpu", torch.bfloat16):
         output, *slopes = with_slopes(factored.product_attention, factors, given)
     wide = [factor.detach().float().requires_grad_() for factor in factors]
@@ -111,7 +104,7 @@ def test_half_precision_is_computed_in_single():
 
 def test_a_row_with_nothing_to_attend_to_is_zeros():
     factors = drawn()
-    output, *slopes = with_slopes(factored.product_attention, factors, keeps())
+    output, *slopes = with_slopes(factored.product_attention, factors, padding_masks(I, J))
     for tensor in (output, *slopes):
         assert tensor.isfinite().all() and torch.count_nonzero(tensor[2]) == 0 and torch.count_nonzero(tensor[1])
 

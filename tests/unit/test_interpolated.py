@@ -7,6 +7,7 @@ import math
 import pytest
 import torch
 
+from tests.support.padding import padding_masks
 from triattn_core.attention import interpolated
 from triattn_core.attention.contextual_value import additive
 from triattn_core.attention.interpolated import Additive, additive_attention
@@ -25,14 +26,6 @@ def drawn(spread: float = 0.3) -> Additive:
     sizes = ((B, H, N, D), (B, H, I, D), (B, H, J, D), (H, D), (B, H, I, D), (B, H, J, D))
     query, key, context, p, *values = (torch.randn(*size, generator=draw) for size in sizes)
     return Additive(*(one.requires_grad_() for one in (query, key, 1 + spread * context, p, *values)))
-
-
-def keeps(empty: bool = True) -> list[torch.Tensor]:
-    """A row whole, a row padded on both sides, and a row without a real key."""
-    keep_key, keep_context = torch.ones(B, I, dtype=torch.bool), torch.ones(B, J, dtype=torch.bool)
-    if empty:
-        keep_key[1, 4:] = keep_context[1, :2] = keep_context[1, 9:] = keep_key[2] = False
-    return [keep_key, keep_context]
 
 
 def equation(terms: Additive, keep_key: torch.Tensor, keep_context: torch.Tensor) -> torch.Tensor:
@@ -54,7 +47,9 @@ def with_gradients(call, terms: Additive, *keep: torch.Tensor) -> list[torch.Ten
 def test_outputs_and_gradients_are_those_of_the_equation(spread, block, empty, monkeypatch):
     monkeypatch.setattr(interpolated, "BLOCK", block)
     terms = drawn(spread)
-    actual, expected = (with_gradients(call, terms, *keeps(empty)) for call in (additive_attention, equation))
+    actual, expected = (
+        with_gradients(call, terms, *padding_masks(I, J, empty)) for call in (additive_attention, equation)
+    )
     for ours, exact in zip(actual, expected):
         largest = float(exact.detach().abs().max())
         torch.testing.assert_close(ours.double(), exact.double(), rtol=1e-5, atol=1e-5 * largest)
@@ -74,7 +69,7 @@ def test_the_error_of_a_tanh_is_as_stated(half):
 
 
 def test_what_is_masked_cannot_matter():
-    terms, keep = drawn(), keeps()
+    terms, keep = drawn(), padding_masks(I, J)
     before = additive_attention(terms, *keep)
     masked = [~one[:, None, :, None] for one in keep]
     key, value = (one.masked_fill(masked[0], torch.inf) for one in (terms.key, terms.value))

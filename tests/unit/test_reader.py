@@ -12,6 +12,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from tests.oracles import questions as oracle
 from tests.support.config_errors import check_config_error
+from tests.support.reader_world import READER
 from triattn_core.attention.qa import OUTPUTS
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import recording
@@ -22,11 +23,7 @@ from triattn_core.models.reader import Reader, ReaderConfig
 WORDS, M, N = 13, 7, 5
 LENGTHS = (7, 5), (3, 1), (1, 4)  # words of passage and question
 CONFIG = {
-    "format": 1,
-    "kind": "reader",
-    "task": "questions",
-    "language": "en",
-    "encoder": "tiny",
+    **READER,
     "model": {"similarity": "t_trilinear"},
     "data": {"train": ["a/train"], "test": "a/dev"},
     "training": {"epochs": 1, "rate": 0.5, "batch": 8},

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.coin_checkpoints import MODEL, make_checkpoints
-from tests.support.paper_tables import digest_values
+from tests.support.paper_tables import check_size, digest_values
 from tests.support.tiny import change, make_rows
 from triattn_core.__main__ import main
 from triattn_core.checkpoint import registry
@@ -60,9 +60,7 @@ def cells(table: int) -> dict[str, list[paper_comparison.Cell]]:
 
 @pytest.mark.parametrize("which", SIZES)
 def test_tables_have_the_size_of_the_papers(which):
-    table = TABLES[which]
-    assert (len(table.rows), sum(column.printed for column in table.columns)) == SIZES[which]
-    assert table.number == which and len({row.name for row in table.rows}) == len(table.rows)
+    check_size(TABLES[which], which, SIZES[which])
 
 
 def test_what_the_paper_says_of_its_tables_in_words_holds():

@@ -1,4 +1,4 @@
-"""Initialisation of the parameters of relevances and contextual values."""
+"""Initialisation of the parameters of relevances and contextual values, and the base of relevances without any."""
 
 from __future__ import annotations
 
@@ -20,3 +20,10 @@ def vector(*shape: int) -> nn.Parameter:
     """
     bound = 4 * shape[-1] ** -0.5
     return nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
+
+
+class Parameterless(nn.Module):
+    """A relevance without parameters of its own: the mechanism has the projections."""
+
+    def __init__(self, heads: int, features: int, context: bool):
+        super().__init__()

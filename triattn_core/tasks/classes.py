@@ -7,6 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from triattn_core.errors import DataError, InputError
+from triattn_core.text.rows import field, number
+
+
+def pair_fields(row: dict, where: str, num_labels: int) -> tuple[str, str, int | None, str]:
+    """Both texts, the label and the id of a row `{"text_a", "text_b", "label"?, "id"?}`.  Raises DataError that names
+    the field."""
+    texts = field(row, "text_a", where), field(row, "text_b", where)
+    return *texts, number(row, "label", where, num_labels), str(row.get("id", ""))
 
 
 def check(texts: Mapping[str, str]) -> None:

@@ -11,7 +11,7 @@ from triattn_core.tasks import classes
 from triattn_core.tasks.pairs import natural
 from triattn_core.tasks.task import InputForm
 from triattn_core.text.roles import Limits
-from triattn_core.text.rows import field, number, read_examples
+from triattn_core.text.rows import read_examples
 from triattn_core.text.texts import Texts, separate_texts
 from triattn_core.text.tokenizer import Tokenizer
 
@@ -34,8 +34,7 @@ class Example:
     @classmethod
     def from_row(cls, row: dict, where: str = "input") -> Example:
         """From `{"text_a", "text_b", "label"?, "id"?}`, premise first.  Raises DataError that names the field."""
-        premise, hypothesis = field(row, "text_a", where), field(row, "text_b", where)
-        return cls(premise, hypothesis, number(row, "label", where, OUTPUTS), str(row.get("id", "")))
+        return cls(*classes.pair_fields(row, where, OUTPUTS))
 
     def check(self) -> None:
         """Raises InputError if a text has no visible character."""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from triattn_core.errors import InputError
+from triattn_core.tasks import classes
 from triattn_core.tasks.task import InputForm
 from triattn_core.text.roles import Limits, Part, Roles, encode_groups, joint, segment_ids, tokens_notes
-from triattn_core.text.rows import field, number, read_json_lines
+from triattn_core.text.rows import read_json_lines
 from triattn_core.text.tokenizer import Tokenizer
 
 NAME, LABEL, FORM = "pairs", "Sentence pairs", InputForm.PAIR
@@ -42,14 +42,11 @@ class Example:
     @classmethod
     def from_row(cls, row: dict, where: str = "input") -> Example:
         """An example from a row `{"text_a", "text_b", "label"?, "id"?}`. Raises DataError that names the field."""
-        text_a, text_b = field(row, "text_a", where), field(row, "text_b", where)
-        return cls(text_a, text_b, number(row, "label", where, 2), str(row.get("id", "")))
+        return cls(*classes.pair_fields(row, where, OUTPUTS))
 
     def check(self) -> None:
         """Raises InputError if a sentence has no visible character."""
-        for name, text in (("A", self.text_a), ("B", self.text_b)):
-            if not text.strip():
-                raise InputError(f"Sentence {name} is empty: type at least one word.")
+        classes.check({"Sentence A": self.text_a, "Sentence B": self.text_b})
 
 
 def natural(text: str) -> str:
@@ -137,10 +134,7 @@ def metrics(verdicts: Sequence[tuple[bool, int, int]]) -> dict[str, float]:
     }
 
 
-def baseline(examples: Iterable[Example]) -> dict[str, float]:
-    """`majority`: the accuracy, in per cent, of always predicting the larger class."""
-    labels = Counter(example.label for example in examples)
-    return {"majority": round(100 * max(labels.values()) / labels.total(), 2)}
+baseline = classes.baseline
 
 
 def row(example: Example) -> dict:

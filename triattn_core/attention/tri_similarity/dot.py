@@ -7,10 +7,11 @@ from contextlib import contextmanager
 
 import torch
 from jaxtyping import Bool, Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from triattn_core.attention.factored import Factors
 from triattn_core.attention.neutral import with_neutral
+from triattn_core.attention.parameters import Parameterless
 
 
 def dp(query: Float[Tensor, "*q N D"], key: Float[Tensor, "*k I D"]) -> Float[Tensor, "*s N I"]:
@@ -42,13 +43,10 @@ def at_least_single(*factors: Tensor) -> Iterator[list[Tensor]]:
         yield [factor.to(torch.promote_types(factor.dtype, torch.float32)) for factor in factors]
 
 
-class Dot(nn.Module):
-    """No parameters of its own; the mechanism has the projections."""
+class Dot(Parameterless):
+    """The dot product of query and key; three-way the sum of products of all three."""
 
     value = "multiplicative"  # the paired contextual value (section IV-E)
-
-    def __init__(self, heads: int, features: int, context: bool):
-        super().__init__()
 
     def two(self, query: Tensor, key: Tensor) -> Tensor:
         """[B, heads, N, D], [B, heads, I, D] → [B, heads, N, I]."""

@@ -7,9 +7,10 @@ is what its third order is worth.  Ours, not from the paper.
 from __future__ import annotations
 
 from jaxtyping import Bool, Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from triattn_core.attention.neutral import with_neutral
+from triattn_core.attention.parameters import Parameterless
 from triattn_core.attention.tri_similarity.dot import at_least_single, dp
 from triattn_core.attention.tri_similarity.scaled_dot import sdp
 
@@ -32,13 +33,10 @@ def pairwise(
         return pairs / query.shape[-1] ** 0.5
 
 
-class Pairwise(nn.Module):
-    """No parameters of its own; the two-way form is that of the scaled dot."""
+class Pairwise(Parameterless):
+    """The sum of the three pairs' dot products; the two-way form is that of the scaled dot."""
 
     value = "multiplicative"  # as for the scaled dot, whose control it is
-
-    def __init__(self, heads: int, features: int, context: bool):
-        super().__init__()
 
     def two(self, query: Tensor, key: Tensor) -> Tensor:
         """[B, heads, N, D], [B, heads, I, D] → [B, heads, N, I]."""

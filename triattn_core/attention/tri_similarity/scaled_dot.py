@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from jaxtyping import Bool, Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from triattn_core.attention.factored import Factors
 from triattn_core.attention.neutral import with_neutral
-from triattn_core.attention.tri_similarity.dot import dp, tdp
+from triattn_core.attention.tri_similarity.dot import Dot, dp, tdp
 
 
 def sdp(query: Float[Tensor, "*q N D"], key: Float[Tensor, "*k I D"]) -> Float[Tensor, "*s N I"]:
@@ -25,13 +25,8 @@ def tsdp(
     return tdp(query, key, context, has_context) / query.shape[-1] ** 0.5
 
 
-class ScaledDot(nn.Module):
-    """No parameters of its own; the mechanism has the projections."""
-
-    value = "multiplicative"  # the paired contextual value (section IV-E)
-
-    def __init__(self, heads: int, features: int, context: bool):
-        super().__init__()
+class ScaledDot(Dot):
+    """The dot product over the root of the features."""
 
     def two(self, query: Tensor, key: Tensor) -> Tensor:
         """[B, heads, N, D], [B, heads, I, D] → [B, heads, N, I]."""
