@@ -75,9 +75,9 @@ def _top(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str], scale
     """The name of a method and its strongest words, each with its share and its role."""
     heading = f"<span{' class=on' * on}>{escape(shares.name)}</span>"
     first = shares.abs().sort_values(ascending=False, kind="stable").dropna().index[:FEW]
-    for at, name in zip(first, table.loc[first, "word"]):
-        tooltip = f"{percent(shares[at])} {escape(plays(table.loc[at, 'role'], names))}"
-        word = attribution_table.word(name, name, shares[at], scale, theme)
+    for row, name in zip(first, table.loc[first, "word"]):
+        tooltip = f"{percent(shares[row])} {escape(plays(table.loc[row, 'role'], names))}"
+        word = attribution_table.word(name, name, shares[row], scale, theme)
         heading += f'<span title="{escape(name)}: {tooltip}">{word}<span class="t-muted">{tooltip}</span></span>'
     return heading + "<span></span>" * (FEW - len(first))
 

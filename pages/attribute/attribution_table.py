@@ -108,21 +108,21 @@ def strip(table: pd.DataFrame, shares: pd.Series | None, scale: SignedScale, the
     """
     parts, before, tokens = [], "", table["token"].astype(str)
     values = repeat(None) if shares is None else shares.fillna(0.0)
-    for at, token, name, segment, share in zip(table.index, tokens, table["word"], table["segment"], values):
+    for row, token, name, segment, share in zip(table.index, tokens, table["word"], table["segment"], values):
         if before and segment != before:
             parts.append("<i></i>")
         before = segment
         token_html = f"<span>{escape(token)}</span>"
-        parts.append(token_html if share is None else word(token, name, share, scale, theme, at))
+        parts.append(token_html if share is None else word(token, name, share, scale, theme, row))
     return " ".join(parts) if any(map(str.isascii, tokens)) else "".join(parts)
 
 
-def word(token: str, name: str, share: float, scale: SignedScale, theme: str, at: int | None = None) -> str:
+def word(token: str, name: str, share: float, scale: SignedScale, theme: str, row: int | None = None) -> str:
     """HTML: a token on the colour of its share, dotted where it speaks against the answer.  name: what tells it from
-    its like, on hover; at: its row, by which `chosen_token` frames it."""
+    its like, on hover; row: of the token, by which `chosen_token` frames it."""
     fill = fill_of(share, scale, theme)
     css = f"background:#{bytes(fill.tolist()).hex()};color:{ink(fill)}"
-    kinds = ["neg"] * bool(share < LESS) + ([] if at is None else [f"token-{at}"])
+    kinds = ["neg"] * bool(share < LESS) + ([] if row is None else [f"token-{row}"])
     css = f'class="{" ".join(kinds)}" style="{css}"'
     return f'<span {css} title="{escape(name)}: {percent(share)}">{escape(token)}</span>'
 
@@ -135,8 +135,8 @@ def ink(fill: np.ndarray) -> str:
 def _most(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str]) -> str:
     if not shares.abs().sum():
         return "nothing"
-    at = shares.abs().idxmax()
-    row = table.loc[at]
+    strongest = shares.abs().idxmax()
+    row = table.loc[strongest]
     role = escape(plays(row["role"], names))
-    share = percent(shares[at]).replace(" ", "&nbsp;")
+    share = percent(shares[strongest]).replace(" ", "&nbsp;")
     return f'<b>{escape(row["word"])}</b> {share}<br><span class="t-muted">as {role}</span>'

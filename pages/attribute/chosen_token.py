@@ -17,27 +17,27 @@ def show(tokens: TokenShares) -> None:
     """The picker of a token, what each method gives it, and its frame in the text."""
     table = tokens.table[tokens.table["special"] == 0]
     names = {
-        at: f"{plays(role, tokens.names)}: {word}" for at, role, word in zip(table.index, table["role"], words(table))
+        row: f"{plays(role, tokens.names)}: {word}" for row, role, word in zip(table.index, table["role"], words(table))
     }
     first = int(tokens.shares.loc[table.index].abs().max(axis=1).idxmax())
     st.html(checkpoint_html.section("One token", "framed in the text; rank among those of its role"))
     kept_cell.keep_token(KEY, dict(zip(table.index, table["role"] + " " + table["token"].astype(str))), first)
-    show_name = lambda at: names.get(at, str(at))  # noqa: E731
-    at = url_state.pick("Token", list(names), KEY, list(names).index(first), show=show_name, width=210)
+    show_name = lambda row: names.get(row, str(row))  # noqa: E731
+    row = url_state.pick("Token", list(names), KEY, list(names).index(first), show=show_name, width=210)
     st.html(
-        f"<style>.token-{at} {{outline: 2px solid var(--t-accent); outline-offset: 1px}}</style>{_rows(tokens, at)}"
+        f"<style>.token-{row} {{outline: 2px solid var(--t-accent); outline-offset: 1px}}</style>{_rows(tokens, row)}"
     )
 
 
-def _rows(tokens: TokenShares, at: int) -> str:
+def _rows(tokens: TokenShares, row: int) -> str:
     """HTML: a line for each method."""
-    role = tokens.table["role"] == tokens.table.loc[at, "role"]
+    role = tokens.table["role"] == tokens.table.loc[row, "role"]
     shares = tokens.shares[role & (tokens.table["special"] == 0)]
     html = ""
     for method in shares:
-        share = shares.loc[at, method]
+        share = shares.loc[row, method]
         ranked = shares[method].abs().rank(ascending=False, method="min")
-        rank = f"{int(ranked[at])} of {len(shares)}" if share == share else "not read"
+        rank = f"{int(ranked[row])} of {len(shares)}" if share == share else "not read"
         number = percent(share) if share == share else "–"
         html += f'<tr><th scope="row">{escape(str(method))}</th><td>{number}</td><td>{rank}</td></tr>'
     head = '<tr><th></th><th scope="col">share</th><th scope="col">rank</th></tr>'

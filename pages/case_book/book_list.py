@@ -49,14 +49,14 @@ def show_list(cases: Sequence[Case], total: int) -> Case | None:
         st.html(f'<p class="t-note">{"No matching cases." if total else NONE}</p>')
         return None
     requested_id = st.query_params.get("case", "")
-    at = next((i for i, case in enumerate(cases) if case.id == requested_id), 0)
+    index = next((i for i, case in enumerate(cases) if case.id == requested_id), 0)
 
     def take() -> None:
         row = url_state.selected_row("book")
-        st.query_params["case"] = cases[at if row is None else row].id
+        st.query_params["case"] = cases[index if row is None else row].id
 
     count_text = f"of {total:,} cases" if len(cases) < total else f"case{'s' * (total > 1)}"
-    url_state.mark("book", at)
+    url_state.mark("book", index)
     st.html(f'<p class="t-note"><b>{len(cases):,}</b> {count_text}</p>')
     st.dataframe(
         pd.DataFrame(map(_row, cases)),
@@ -69,7 +69,7 @@ def show_list(cases: Sequence[Case], total: int) -> Case | None:
         column_config=COLUMNS,
         alt=_describe(cases),
     )
-    return cases[at]
+    return cases[index]
 
 
 def _describe(cases: Sequence[Case]) -> str:

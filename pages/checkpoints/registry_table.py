@@ -64,8 +64,8 @@ def tables(rows: Sequence[Entry], entry: Entry) -> None:
 
 def _table(rows: Sequence[Entry], entry: Entry, key: str) -> None:
     def take() -> None:
-        at = url_state.selected_row(key)
-        st.session_state["checkpoint"] = entry if at is None else rows[at]
+        selected = url_state.selected_row(key)
+        st.session_state["checkpoint"] = entry if selected is None else rows[selected]
 
     sentence = _describe_scores(rows)
     tints = [f"color: {style.colour(metadata.model_setting(row, 'mechanism'))}" for row in rows]

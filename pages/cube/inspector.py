@@ -17,8 +17,10 @@ from triattn_core.views.lib import cell
 def explore(page: PageScene, choice: Choice) -> None:
     """Figure, inspector and lists: a click runs this alone."""
     trace, settings, sizes = page.scene.trace, page.scene.settings, map(len, page.scene.axes)
-    at = dict(zip(NEEDS, page.choose()))
-    page.answer(stamp=stamp(trace, choice, settings.hide), numbers=cell.read(trace, choice, at))
-    place = cell_command.cell(trace, choice.site, dict([*choice.index, *choice.reduce, *at.items()]), settings.option)
+    position = dict(zip(NEEDS, page.choose()))
+    page.answer(stamp=stamp(trace, choice, settings.hide), numbers=cell.read(trace, choice, position))
+    place = cell_command.cell(
+        trace, choice.site, dict([*choice.index, *choice.reduce, *position.items()]), settings.option
+    )
     cell_command.command(page.entries[0].name, page.row, place)
-    numbers.below(trace, choice, settings.hide, at["query"], prod(sizes))
+    numbers.below(trace, choice, settings.hide, position["query"], prod(sizes))

@@ -52,6 +52,6 @@ with tail:
     page.save_menus(f"cube-{settings.site.replace('/', '-')}" + token_grouping.ending(settings.grouping()))
 attention_worth.notes([top.entry])
 heads = head_strip.of_layers(explanation.trace, f"{direction}/weight")
-at = head_strip.row_of(heads, settings.site), settings.head and settings.head - 1
-head_strip.show(heads, f"{explanation.source} {direction}", at)
+shown_head = head_strip.row_of(heads, settings.site), settings.head and settings.head - 1
+head_strip.show(heads, f"{explanation.source} {direction}", shown_head)
 inspector.explore(page, choice)

@@ -27,9 +27,9 @@ def show_table(rows: Rows, atlas: Atlas, lost: pd.DataFrame | None) -> None:
     table, config = _columns(atlas, lost)
 
     def take() -> None:
-        at = url_state.selected_row("heads-table")
-        if at is not None:
-            st.session_state[HEAD] = atlas.names[at]
+        selected = url_state.selected_row("heads-table")
+        if selected is not None:
+            st.session_state[HEAD] = atlas.names[selected]
 
     url_state.mark("heads-table", atlas.head_index)
     sentence = describe(atlas)
@@ -70,10 +70,10 @@ def describe(atlas: Atlas) -> str:
         for measure in ("query_information", "context_information", "three_way")
         if measure in measures_of(atlas)
     ]:
-        at = int(atlas.means[name].fillna(-1.0).argmax())
-        title, value = MEASURES[name][0].removesuffix(", bits"), atlas.means[name].iloc[at]
+        strongest = int(atlas.means[name].fillna(-1.0).argmax())
+        title, value = MEASURES[name][0].removesuffix(", bits"), atlas.means[name].iloc[strongest]
         amount = f"{value:.1%}" if name == "three_way" else f"{value:.3g} bits"
-        parts.append(f"{title} {atlas.names[at]}, {amount}")
+        parts.append(f"{title} {atlas.names[strongest]}, {amount}")
     return f"{len(atlas.names)} head{'s' * (len(atlas.names) > 1)}; most {'; '.join(parts)}."
 
 

@@ -69,8 +69,8 @@ def pick_rows(toolbar: DeltaGenerator) -> Rows:
     with settings:
         entries = by_task[task]
         carried_input.choose_one(entries, "checkpoint")
-        at = next((i for i, entry in enumerate(entries) if metadata.model_setting(entry, "mechanism") == "tri"), 0)
-        entry = url_state.pick("Checkpoint", entries, "checkpoint", at, show=lambda entry: entry.name, width=230)
+        default = next((i for i, entry in enumerate(entries) if metadata.model_setting(entry, "mechanism") == "tri"), 0)
+        entry = url_state.pick("Checkpoint", entries, "checkpoint", default, show=lambda entry: entry.name, width=230)
         carried_input.carry_input(one=entry.name, **({} if task == LABORATORY else {"task": task}))
         default_rows = GENERATED if task == LABORATORY else row_source.OWN
         rows_choice = url_state.pick("Rows", [default_rows, row_source.FILE], "rows", width=170)

@@ -38,13 +38,13 @@ def pick_units(intervention: Intervention) -> Settings:
     )
     if operation == "swap":
         other_rows = parts.others(question)
-        at = url_state.pick(
+        number = url_state.pick(
             "Context of",
             list(range(len(other_rows))),
             "from",
             show=lambda i: f"{i + 1}  {_short(question.task, other_rows[i])}",
         )
-        return settings.model_copy(update={"other": TASKS[question.task].row(other_rows[at])})
+        return settings.model_copy(update={"other": TASKS[question.task].row(other_rows[number])})
     units = intervention.units
     first = parts.first_unit(units, intervention.alone)
     key = "units-" + sha256(repr((question.example, question.option, unit)).encode()).hexdigest()[:10]
@@ -88,7 +88,9 @@ def _moved_tokens(units: dict[str, str]) -> list[str]:
     before = kept_cell.renew("units", tokens)
     if before is None:
         return []
-    positions = {kept_cell.place(at, before, tokens) for at in st.session_state.get(CHOSEN, ()) if at in before}
+    positions = {
+        kept_cell.place(position, before, tokens) for position in st.session_state.get(CHOSEN, ()) if position in before
+    }
     names = [name for name in units if _number(name) in positions]
     if not names:  # another text: back to the default
         st.query_params.pop("units", None)

@@ -48,16 +48,16 @@ def answers(intervention: Intervention) -> str:
     """HTML: the answers before and after, as bars and numbers."""
     result, rows = intervention.result, ""
     colour = style.colour(intervention.question.explanation.mechanism)
-    at = followed_answer(result.before.prediction)
+    answer_index = followed_answer(result.before.prediction)
     for name, outcome in (("before", result.before), ("after", result.after)):
         best, share = outcome.prediction.best, outcome.prediction.probabilities
         flips = "<b>flips</b> to " if name == "after" and result.flipped else ""
         rows += (
             f'<tr><td class="t-muted">{name}</td><td>{flips}{escape(outcome.prediction.labels[best][:90])}</td>'
-            f"<td>{style.bar(share[at], colour)}</td>"
-            f'<td class="r">{probability(share[at])}</td>'
+            f"<td>{style.bar(share[answer_index], colour)}</td>"
+            f'<td class="r">{probability(share[answer_index])}</td>'
             f'<td class="r">{minus(f"{outcome.log_odds:+.3g}")}</td></tr>'
         )
-    label = escape(result.before.prediction.labels[at][:60])
+    label = escape(result.before.prediction.labels[answer_index][:60])
     head = f'<tr><th></th><th>says</th><th>probability of “{label}”</th><th></th><th class="r">log-odds</th></tr>'
     return f'<table class="t-table" style="max-width:860px">{head}{rows}</table>'

@@ -157,7 +157,7 @@ def _loss(training: Training) -> None:
 
 def _describe(training: Training) -> str:
     """How far it is, the pace measured so far with the time left at it, and the last loss."""
-    run, status = training.run, replace(training.job.status(), left=None)  # of this run's own steps
+    run, status = training.run, replace(training.job.status(), remaining=None)  # of this run's own steps
     parts = [model_jobs.describe(training.name, status)]
     if pace := run.pace():
         parts.append("{:.3g} steps a second so far, about {:.0f} s left".format(*pace))

@@ -29,8 +29,8 @@ def explore(page: PageScene, link: dict[str, str]) -> None:
         opens, where = opens | {"cell": f"{query}.{key}.{feature}"}, "at this cell"
     st.page_link("pages/tensor/page.py", label=f"The tensor of head {head}, {where}", query_params=opens)
     # Of relevance the command prints the score before its scale and its mask.
-    site, at = f"{settings.layer}/token2token/{settings.quantity}", {"head": head - 1, "query": query, "key": key}
-    cell_command.command(page.entries[0].name, page.row, cell_command.cell(page.scene.trace, site, at))
+    site, position = f"{settings.layer}/token2token/{settings.quantity}", {"head": head - 1, "query": query, "key": key}
+    cell_command.command(page.entries[0].name, page.row, cell_command.cell(page.scene.trace, site, position))
 
 
 top = sentence_input.open_page("MTSA", SAYS, ("mtsa",))

@@ -50,7 +50,7 @@ def choose_columns(table: Table, cells: Sequence[Sequence[Cell]]) -> tuple[list[
     groups: dict[str, list[int]] = {}
     for i, column in enumerate(table.columns):
         groups.setdefault(column.group, []).append(i)
-    counts = [sum(bool(line[i].values) for line in cells for i in at) for at in groups.values()]
+    counts = [sum(bool(line[i].values) for line in cells for i in columns) for columns in groups.values()]
     group = next(iter(groups))
     if len(groups) > 1:
         group = url_state.segments("Data", list(groups), "data", counts.index(max(counts)))

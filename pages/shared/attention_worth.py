@@ -184,8 +184,8 @@ def with_measures(frame: pd.DataFrame, entries: Sequence[Entry]) -> pd.DataFrame
     }
     columns = {name: values for name, values in columns.items() if any(value is not None for value in values)}
     after = [name for name in ("dev", "test", "over seeds") if name in frame]
-    at = max((frame.columns.get_loc(name) for name in after), default=len(frame.columns) - 1) + 1
-    for place, (name, values) in enumerate(columns.items(), at):
+    start = max((frame.columns.get_loc(name) for name in after), default=len(frame.columns) - 1) + 1
+    for place, (name, values) in enumerate(columns.items(), start):
         frame.insert(place, name, pd.Series(values, dtype=object if name == "worth" else float))
     return frame
 

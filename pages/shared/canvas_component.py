@@ -126,15 +126,15 @@ def carry_cell(key: str, pair: str, direction: str, turned: Callable[[list[int]]
         carry_to(key, turned(last["cell"]))
 
 
-def carry_to(key: str, at: Sequence[int]) -> None:
+def carry_to(key: str, position: Sequence[int]) -> None:
     """The next figure with this key opens on this cell."""
     st.session_state["cell-figure"] = key  # the parameter is this figure's
-    st.query_params["cell"] = _join_cell(at)
+    st.query_params["cell"] = _join_cell(position)
 
 
-def remember_cell(pair: str, direction: str, at: Sequence[int]) -> None:
+def remember_cell(pair: str, direction: str, position: Sequence[int]) -> None:
     """Stores the chosen cell for `carry_cell`."""
-    st.session_state["last-cell"] = {"pair": pair, "way": direction, "cell": list(at)}
+    st.session_state["last-cell"] = {"pair": pair, "way": direction, "cell": list(position)}
 
 
 def answer(key: str, content: Mapping) -> None:

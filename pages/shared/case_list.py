@@ -161,8 +161,8 @@ def show_list(cases: Cases, selection: CaseSelection, examples: Mapping[int, obj
     now = int(linked) if linked.isdecimal() and len(linked) < 10 and int(linked) in numbers else numbers[0]
 
     def take() -> None:
-        at = url_state.selected_row("list")
-        st.query_params["row"] = str(numbers[at] if at is not None else now)
+        selected = url_state.selected_row("list")
+        st.query_params["row"] = str(numbers[selected] if selected is not None else now)
 
     url_state.mark("list", numbers.index(now))
     st.dataframe(
@@ -182,9 +182,9 @@ def show_list(cases: Cases, selection: CaseSelection, examples: Mapping[int, obj
 def _describe(cases: Cases, selection: CaseSelection, noun: str) -> str:
     """A sentence: how many rows pass the filters, and the first one."""
     first, name = selection.rows.iloc[0], main_checkpoint(cases)
-    at = f"{name} moved" if cases.three_way else f"{name} confidence"
+    measure_column = f"{name} moved" if cases.three_way else f"{name} confidence"
     measure_text = "moved by context by" if cases.three_way else "answered with probability"
-    amount = f"{first[at]:.3g}" + " bits" * bool(cases.three_way)
+    amount = f"{first[measure_column]:.3g}" + " bits" * bool(cases.three_way)
     return (
         f"{selection.passing:,} of {len(cases.rows):,} {noun} pass the filters; "
         f"first row {first['row']:,}, {measure_text} {amount}."

@@ -10,9 +10,9 @@ import streamlit as st
 from triattn_core.trace import AttentionTrace
 
 
-def cell(trace: AttentionTrace, site: str, at: Mapping[str, int | str], part: int | None = None) -> str:
-    """What `triattn explain` is asked for a cell.  at: a position of each axis, or how it is reduced; part: from 1."""
-    places = ",".join(str(at[str(axis)]) for axis in trace.site(site).dims)
+def cell(trace: AttentionTrace, site: str, position: Mapping[str, int | str], part: int | None = None) -> str:
+    """What `triattn explain` is asked for a cell.  position: that of each axis, or how it is reduced; part: from 1."""
+    places = ",".join(str(position[str(axis)]) for axis in trace.site(site).dims)
     read, option = trace.meta.get("read", ""), f"--part {part}" if part else ""
     return " ".join(filter(None, (f"--cell {site} {places}", str(read), option)))
 

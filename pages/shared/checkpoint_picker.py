@@ -89,8 +89,10 @@ def pick_checkpoints(entries: Sequence[Entry]) -> list[Entry]:
     if sets:
         preset = st.session_state["similarity"] = _matching_preset(sets, st.session_state[KEY])
         options = {"placeholder": "several", "width": 118}
-        at = None if preset is None else 0  # where none is the default, one could be taken out
-        st.selectbox("Similarity", list(sets), at, key="similarity", on_change=_apply_preset, args=(sets,), **options)
+        index = None if preset is None else 0  # where none is the default, one could be taken out
+        st.selectbox(
+            "Similarity", list(sets), index, key="similarity", on_change=_apply_preset, args=(sets,), **options
+        )
     with st.popover("Checkpoints", width=112):
         selected_names = st.multiselect("Two to four of one language", names, key=KEY, max_selections=view.MOST)
     carried_input.carry_input(several=selected_names)

@@ -111,12 +111,12 @@ def controls(task: str, keep: Callable[[Sequence], Sequence] = list) -> None:
     url_state.toggle("Edit", "edit")
 
 
-def pick(role: str, at: int) -> None:
+def pick(role: str, option: int) -> None:
     """Chooses an option.  role: `option`, which is shown, or `other`, which it is compared with."""
     current = st.session_state["choice-input"]
-    if role == "option" and at == current.other:  # the two change places
+    if role == "option" and option == current.other:  # the two change places
         current.other = current.option
-    setattr(current, role, at)
+    setattr(current, role, option)
 
 
 def link(**parameters: str) -> dict[str, str]:
@@ -176,7 +176,7 @@ def _write(current: ChoiceInput, example: Any) -> None:
     else:
         note = f"Too long for a link ({size:,} characters, at most {LINK:,}): keep this page open, or save the trace."
         st.html(f'<p class="t-note">{note}</p>')
-    parameters |= {name: str(at + 1) for name in PICKS if (at := getattr(current, name)) is not None}
+    parameters |= {name: str(number + 1) for name in PICKS if (number := getattr(current, name)) is not None}
     for name in NAMES:
         if name not in parameters:
             st.query_params.pop(name, None)

@@ -45,8 +45,8 @@ def keep_token(key: str, tokens: Mapping[int, str], first: int) -> None:
     """
     before = renew(key, tokens)
     if before is not None and key in st.session_state:
-        at = st.session_state[key]
-        position = place(at, before, tokens) if at in before else None
+        picked = st.session_state[key]
+        position = place(picked, before, tokens) if picked in before else None
         st.session_state[key] = first if position is None else position
 
 
@@ -66,8 +66,8 @@ def place(position: int, before: Mapping[int, str], after: Mapping[int, str]) ->
     """The position of a token after an edit, or of the token that replaced it if the axis is otherwise similar."""
     (old, left), (new, right) = (zip(*tokens.items()) if tokens else ((), ()) for tokens in (before, after))
     match = SequenceMatcher(None, left, right, autojunk=False)
-    at = old.index(position)
+    index = old.index(position)
     for kind, a, b, c, d in match.get_opcodes():
-        if a <= at < b and (kind == "equal" or (kind == "replace" and match.ratio() >= ALIKE)):
-            return new[min(c + at - a, d - 1)]
+        if a <= index < b and (kind == "equal" or (kind == "replace" and match.ratio() >= ALIKE)):
+            return new[min(c + index - a, d - 1)]
     return None

@@ -164,8 +164,8 @@ def describe(title: str, status: Status) -> str:
     text = title
     if status.total:
         text += f": {status.done:,} of {status.total:,}"
-    if status.left is not None and status.left >= 1:
-        text += f", about {status.left:.0f} s left"
+    if status.remaining is not None and status.remaining >= 1:
+        text += f", about {status.remaining:.0f} s left"
     if status.behind:
         other_jobs = f"{len(status.behind)} other jobs" if len(status.behind) > 1 else status.behind[0]
         text += f" (in turn with {other_jobs})"

@@ -96,10 +96,16 @@ def open_page(title: str, lead: Callable[[task_picker.TaskLabels], str], mechani
         st.info("No checkpoint that can be asked is here yet: Checkpoints lists what there is.")
         st.stop()
     settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
-    at = next((i for i, entry in enumerate(entries) if metadata.model_setting(entry, "mechanism") == "tri"), 0)
+    default = next((i for i, entry in enumerate(entries) if metadata.model_setting(entry, "mechanism") == "tri"), 0)
     with settings:
         entry = url_state.pick(
-            "Checkpoint", entries, "checkpoint", at, show=lambda entry: entry.name, why=_exclusion_reason, width=190
+            "Checkpoint",
+            entries,
+            "checkpoint",
+            default,
+            show=lambda entry: entry.name,
+            why=_exclusion_reason,
+            width=190,
         )
     return Opened(task, words, entry, example, head, toolbar, answer_place, settings)
 

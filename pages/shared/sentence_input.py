@@ -54,10 +54,10 @@ def open_page(title: str, lead: str, mechanisms: Sequence[str]) -> SentencePage:
     with report_errors():
         explanation = models.explain(entry, row)
     with settings:
-        at = layer(explanation.trace)
+        layer_site = layer(explanation.trace)
     with answer_place:
         pair_input.prediction(explanation)
-    return SentencePage(entry, row, explanation, at, settings)
+    return SentencePage(entry, row, explanation, layer_site, settings)
 
 
 def sentence_models(mechanisms: Sequence[str]) -> list[Entry]:
@@ -112,8 +112,8 @@ def layer(trace: AttentionTrace) -> str:
     names = list(trace.texts)
     text = url_state.segments("Text", names, "of") + "/" if len(names) > 1 else ""
     count = int(trace.meta.get("layers", 1))
-    at = url_state.segments("Layer", list(range(1, count + 1)), "layer") if count > 1 else 1
-    return f"{text}layer.{at - 1}"
+    number = url_state.segments("Layer", list(range(1, count + 1)), "layer") if count > 1 else 1
+    return f"{text}layer.{number - 1}"
 
 
 def _title(task: str, example: Any) -> str:

@@ -126,5 +126,5 @@ def command(read: AttentionTrace, facts: Mapping, cell: Sequence[int]) -> str:
     if "pair" not in facts:
         return f"--terms {cell[0]}.{cell[1]}"
     places, (query, key) = dict(zip(("query", "key"), cell)), facts["pair"]["at"]
-    at = ",".join(str(places[str(axis)]) for axis in read.site("attention/weight").dims)
-    return f"--terms {query}.{key} {read.meta['read']} --cell attention/weight {at}"
+    position = ",".join(str(places[str(axis)]) for axis in read.site("attention/weight").dims)
+    return f"--terms {query}.{key} {read.meta['read']} --cell attention/weight {position}"

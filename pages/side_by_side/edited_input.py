@@ -108,13 +108,13 @@ def _text(part: str, text: str) -> str:
 def show_effect(comparison: Comparison) -> None:
     """Shows one line: the effect of the edit on the answer."""
     before, after = (explanation.prediction for explanation in comparison.explanations)
-    at = before.best
-    shift = after.probabilities[at] - before.probabilities[at]
-    flips = f": it flips to <b>{escape(after.labels[after.best])}</b>" if after.best != at else ""
-    numbers = " to ".join(probability(prediction.probabilities[at]) for prediction in (before, after))
+    best = before.best
+    shift = after.probabilities[best] - before.probabilities[best]
+    flips = f": it flips to <b>{escape(after.labels[after.best])}</b>" if after.best != best else ""
+    numbers = " to ".join(probability(prediction.probabilities[best]) for prediction in (before, after))
     duration = describe_duration(comparison.explanations, "both")
     st.html(
-        f'<div class="t-says"><span>The edit moves the probability of <b>{escape(before.labels[at])}</b> '
+        f'<div class="t-says"><span>The edit moves the probability of <b>{escape(before.labels[best])}</b> '
         f"from {numbers} ({f'{shift:+.3f}'.replace('-', '−')}){flips}</span>"
         f'<span class="t-muted t-num">{escape(duration)}</span></div>' + pair_input.notes(comparison.explanations)
     )

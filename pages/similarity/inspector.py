@@ -13,9 +13,9 @@ from triattn_core.scenes import similarity as scene
 @st.fragment
 def explore(page: PageScene) -> None:
     """The figure: a click runs this alone, to put the cell into the URL and its exact numbers below the maps."""
-    at, panels, explanation = page.choose(), page.scene.panels, page.scene.explanations
+    position, panels, explanation = page.choose(), page.scene.panels, page.scene.explanations
     facts = scene.facts(SHARED, explanation, panels, page.example, page.settings)
     page.answer(facts=facts)
-    command = token_grouping.command(panels[at[2]].trace, facts[at[2]], at)
+    command = token_grouping.command(panels[position[2]].trace, facts[position[2]], position)
     command += f" --part {page.settings.part}" if explanation[0].prediction.parts > 1 else ""
-    cell_command.command(page.entries[at[2]].name, page.row, command)
+    cell_command.command(page.entries[position[2]].name, page.row, command)

@@ -28,12 +28,14 @@ def explore(page: PageScene, below: str) -> None:
 
     below: the key of the clusters' figure, which stands at the same pair until a cell is chosen there.
     """
-    trace, sizes, at = page.scene.trace, map(len, page.scene.axes), page.choose()
+    trace, sizes, position = page.scene.trace, map(len, page.scene.axes), page.choose()
     choice = Choice(f"{page.scene.settings.layer}/tensor/{page.scene.settings.quantity}")
-    page.answer(stamp=cube.stamp(trace, choice, False), numbers=cell.read(trace, choice, dict(zip(tensor.NEEDS, at))))
-    canvas_component.answer(below, {"cell": pair_of(at, page.scene.clusters.assignments.tolist())})
-    numbers.below(trace, choice, False, at[0], prod(sizes))
-    score_decomposition.show_cell(page.scene, choice, at, page_setup.theme())
+    page.answer(
+        stamp=cube.stamp(trace, choice, False), numbers=cell.read(trace, choice, dict(zip(tensor.NEEDS, position)))
+    )
+    canvas_component.answer(below, {"cell": pair_of(position, page.scene.clusters.assignments.tolist())})
+    numbers.below(trace, choice, False, position[0], prod(sizes))
+    score_decomposition.show_cell(page.scene, choice, position, page_setup.theme())
 
 
 top = sentence_input.open_page("The tensor", SAYS, ("mtsa",))

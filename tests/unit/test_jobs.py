@@ -104,9 +104,9 @@ def test_it_says_how_far_it_is_and_behind_what_it_waits():
         time.sleep(0.001)
     second, _ = jobs.submit("cpu", "b", "Cube", lambda: None, 2)
     status = first.status()
-    assert (status.done, status.total, status.waiting) == (4, 8, False) and 0 < status.left < 5
+    assert (status.done, status.total, status.waiting) == (4, 8, False) and 0 < status.remaining < 5
     status = second.status()
-    assert status.waiting and status.behind == ("Attribution",) and status.left is None
+    assert status.waiting and status.behind == ("Attribution",) and status.remaining is None
     go.set()
     wait(second)
 

@@ -83,12 +83,12 @@ class Products(torch.autograd.Function):
     def forward(ctx, query, key, context, value, context_value, masked: Tensor | None, keep_weights: bool) -> Tensor:
         outputs = torch.empty_like(query)
         buffers = _room(query, key, context, len(query)) if keep_weights else None
-        for at, weights, context_sums, pairs in _blocks(query, key, context):
+        for rows, weights, context_sums, pairs in _blocks(query, key, context):
             if buffers is not None:
-                weights, context_sums = buffers[0][at], buffers[1][at]
-            _write_weights(at, query, key, context, context_value, masked, weights, context_sums, pairs)
-            torch.mul(context_sums, value[at][:, None], out=pairs)
-            torch.sum(pairs, 2, out=outputs[at])
+                weights, context_sums = buffers[0][rows], buffers[1][rows]
+            _write_weights(rows, query, key, context, context_value, masked, weights, context_sums, pairs)
+            torch.mul(context_sums, value[rows][:, None], out=pairs)
+            torch.sum(pairs, 2, out=outputs[rows])
         ctx.save_for_backward(query, key, context, value, context_value, masked, outputs, *(buffers or (None, None)))
         return outputs
 
@@ -101,41 +101,41 @@ class Products(torch.autograd.Function):
         # The term that the softmax subtracts: sum_ij A dA, which equals the output times its gradient.
         mean = (grad * outputs).sum(-1, keepdim=True)
         gradients = [torch.empty_like(factor) for factor in (query, key, context, value, context_value)]
-        for at, weights, context_sums, pairs in _blocks(query, key, context):
+        for rows, weights, context_sums, pairs in _blocks(query, key, context):
             if all_weights is None:
-                _write_weights(at, query, key, context, context_value, masked, weights, context_sums, pairs)
+                _write_weights(rows, query, key, context, context_value, masked, weights, context_sums, pairs)
             else:
-                weights, context_sums = all_weights[at], all_mixed[at]
+                weights, context_sums = all_weights[rows], all_mixed[rows]
             _slopes(
-                at, (query, key, context, value, context_value), grad, mean, weights, context_sums, pairs, gradients
+                rows, (query, key, context, value, context_value), grad, mean, weights, context_sums, pairs, gradients
             )
         return *gradients, None, None
 
 
 def _write_weights(
-    at: slice, query, key, context, context_value, masked, weights: Tensor, context_sums: Tensor, pairs: Tensor
+    rows: slice, query, key, context, context_value, masked, weights: Tensor, context_sums: Tensor, pairs: Tensor
 ) -> None:
     """Write the weights [n, N, I·J] of a block, and their sums of `context_value` to `context_sums` [n, N, I, D]."""
-    torch.mul(query[at][:, :, None], key[at][:, None], out=pairs)
-    relevance = torch.bmm(pairs.flatten(1, 2), context[at].mT).view_as(weights)
+    torch.mul(query[rows][:, :, None], key[rows][:, None], out=pairs)
+    relevance = torch.bmm(pairs.flatten(1, 2), context[rows].mT).view_as(weights)
     if masked is not None:
-        relevance.masked_fill_(masked[at], -torch.inf)
+        relevance.masked_fill_(masked[rows], -torch.inf)
     torch.softmax(relevance, -1, out=weights)
-    torch.bmm(_rows(weights, context_sums), context_value[at], out=context_sums.flatten(1, 2))
+    torch.bmm(_rows(weights, context_sums), context_value[rows], out=context_sums.flatten(1, 2))
 
 
 def _slopes(
-    at: slice, factors, grad: Tensor, mean: Tensor, weights, context_sums, pairs: Tensor, gradients: list[Tensor]
+    rows: slice, factors, grad: Tensor, mean: Tensor, weights, context_sums, pairs: Tensor, gradients: list[Tensor]
 ) -> None:
     """Write the gradients of a block into `gradients`; `pairs` is a buffer [n, N, I, D]."""
-    query, key, context, value, context_value = (tensor[at] for tensor in factors)
-    of_query, of_key, of_context, of_value, of_context_value = (tensor[at] for tensor in gradients)
+    query, key, context, value, context_value = (tensor[rows] for tensor in factors)
+    of_query, of_key, of_context, of_value, of_context_value = (tensor[rows] for tensor in gradients)
     flat = pairs.flatten(1, 2)
-    torch.sum(torch.mul(context_sums, grad[at][:, :, None], out=pairs), 1, out=of_value)
-    torch.mul(grad[at][:, :, None], value[:, None], out=pairs)
+    torch.sum(torch.mul(context_sums, grad[rows][:, :, None], out=pairs), 1, out=of_value)
+    torch.mul(grad[rows][:, :, None], value[:, None], out=pairs)
     torch.bmm(_rows(weights, context_sums).mT, flat, out=of_context_value)
     slope = torch.bmm(flat, context_value.mT)
-    slope.view_as(weights).sub_(mean[at]).mul_(weights)
+    slope.view_as(weights).sub_(mean[rows]).mul_(weights)
     torch.mul(query[:, :, None], key[:, None], out=pairs)
     torch.bmm(slope.mT, flat, out=of_context)
     of_pairs = torch.bmm(slope, context).view_as(pairs)

@@ -92,14 +92,14 @@ class Interpolated(torch.autograd.Function):
         of_key, of_context = (query.new_empty(*query.shape[:2], side.shape[1]) for side in (key, context))
         keep = keep and any(ctx.needs_input_grad)
         weights = query.new_empty(*query.shape[:2], key.shape[1], context.shape[1]) if keep else query
-        for row, at, tanh, node, _ in _blocks(query, key, nodes):
-            scores = torch.mm(tanh.T, node.basis * p[row, node.features, None]).view(at.stop - at.start, -1)
+        for row, queries, tanh, node, _ in _blocks(query, key, nodes):
+            scores = torch.mm(tanh.T, node.basis * p[row, node.features, None]).view(queries.stop - queries.start, -1)
             if masked is not None:
                 scores.masked_fill_(masked[row * len(masked) // len(query)].flatten(), -torch.inf)
-            row_weights = weights[row, at] if keep else scores.view(-1, key.shape[1], context.shape[1])
+            row_weights = weights[row, queries] if keep else scores.view(-1, key.shape[1], context.shape[1])
             torch.softmax(scores, -1, out=row_weights.view(scores.shape))
-            torch.sum(row_weights, 2, out=of_key[row, at])
-            torch.sum(row_weights, 1, out=of_context[row, at])
+            torch.sum(row_weights, 2, out=of_key[row, queries])
+            torch.sum(row_weights, 1, out=of_context[row, queries])
         outputs = of_key @ value + of_context @ context_value
         if keep:  # otherwise `weights` stands for nothing
             saved = query, key, context, p, value, context_value, of_key, of_context, outputs, weights
@@ -113,16 +113,16 @@ class Interpolated(torch.autograd.Function):
         # Of the relevance: A (dA - mean), where mean = sum_ij A dA is the output times its gradient.
         of_cell = grad @ value.mT - (grad * outputs).sum(-1, keepdim=True), grad @ context_value.mT
         of_query, of_key, of_context, of_p = (torch.zeros_like(tensor) for tensor in (query, key, context, p))
-        for row, at, tanh, node, spread in _blocks(query, key, nodes):
-            slope = of_cell[0][row, at, :, None] + of_cell[1][row, at, None]
-            slope = slope.mul_(weights[row, at]).flatten(0, 1)
+        for row, queries, tanh, node, spread in _blocks(query, key, nodes):
+            slope = of_cell[0][row, queries, :, None] + of_cell[1][row, queries, None]
+            slope = slope.mul_(weights[row, queries]).flatten(0, 1)
             torch.mm(node.basis, slope.T, out=spread)
             if ctx.needs_input_grad[3]:  # not if parameters are frozen, as in attribution
                 of_p[row].index_add_(0, node.features, torch.linalg.vecdot(spread, tanh))
             steep = torch.addcmul(tanh.new_ones(1), tanh, tanh, value=-1, out=tanh)
             of_context[row].addmm_((steep @ slope).mul_(node.basis).T, node.sums)
-            of_pair = torch.mm(spread.mul_(steep).T, node.sums).view(at.stop - at.start, -1, p.shape[-1])
-            torch.sum(of_pair, 1, out=of_query[row, at])
+            of_pair = torch.mm(spread.mul_(steep).T, node.sums).view(queries.stop - queries.start, -1, p.shape[-1])
+            torch.sum(of_pair, 1, out=of_query[row, queries])
             of_key[row] += of_pair.sum(0)
         for gradient in (of_query, of_key, of_context):
             gradient.mul_(p[:, None])
@@ -160,10 +160,10 @@ def _nodes(context: Tensor, p: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     # L_k(y) = (T_0 + 2 sum_m T_m(t_k) T_m(y)) / K, m from 1 to K - 1, with T_m(y) = 2 y T_(m-1) - T_(m-2)
     factors = (angles[..., None] * number).cos() * (2 - (number == 0).double()) / many[..., None]
     factors = factors.masked_fill(number >= many[..., None], 0.0)
-    at = ((context - centre[:, None]) / half[:, None]).mT  # [R, D, J], from -1 to 1
-    terms = [torch.ones_like(at), at]
+    scaled = ((context - centre[:, None]) / half[:, None]).mT  # [R, D, J], from -1 to 1
+    terms = [torch.ones_like(scaled), scaled]
     while len(terms) < len(number):
-        terms.append(2 * at * terms[-1] - terms[-2])
+        terms.append(2 * scaled * terms[-1] - terms[-2])
     basis = factors @ torch.stack(terms[: len(number)], 2)
     return number < many, values.float(), basis.float()
 
@@ -182,9 +182,9 @@ def _blocks(query: Tensor, key: Tensor, nodes) -> Iterator[tuple[int, slice, Ten
         size = max(1, BLOCK // (len(features) * I))
         left, right = query[row].T[features] + node.values, key[row].T[features]
         for start in range(0, N, size):
-            at = slice(start, min(N, start + size))
-            count = len(features) * I * (at.stop - start)
+            queries = slice(start, min(N, start + size))
+            count = len(features) * I * (queries.stop - start)
             tanh, spread = (buffer[:count].view(len(features), -1) for buffer in buffers)
-            torch.add(left[:, at, None], right[:, None], out=tanh.view(len(features), -1, I))
-            yield row, at, tanh.tanh_(), node, spread
+            torch.add(left[:, queries, None], right[:, None], out=tanh.view(len(features), -1, I))
+            yield row, queries, tanh.tanh_(), node, spread
             pause()

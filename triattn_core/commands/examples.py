@@ -116,12 +116,12 @@ def _print_prediction(prediction: Prediction, trace: AttentionTrace) -> None:
         print(f"traced: {f'part {traced + 1} of {parts}' if parts else prediction.labels[traced]}")
 
 
-def _places(at: str) -> list[str]:
+def _places(position: str) -> list[str]:
     """The parts of `3,5` or `3.5`; both options accept both forms."""
-    return at.replace(".", ",").split(",")
+    return position.replace(".", ",").split(",")
 
 
-def cell(trace: AttentionTrace, site: str, at: str) -> dict:
+def cell(trace: AttentionTrace, site: str, position: str) -> dict:
     """A number of a trace: its site, the tokens or numbers at its positions `3,5`, its value, and a note if it is a
     joined score.  An axis may be reduced instead: `mean,3,5`.
 
@@ -130,10 +130,10 @@ def cell(trace: AttentionTrace, site: str, at: str) -> dict:
     """
     from triattn_core.trace import Choice
 
-    array, places = trace.site(site), _places(at)
+    array, places = trace.site(site), _places(position)
     if len(places) != array.ndim or not all(place.isdecimal() or place in REDUCED for place in places):
         axes = " and ".join(map(str, array.dims))
-        raise InputError(f"--cell {site} {at}: expected positions from 0, or {', '.join(REDUCED)}, for {axes}")
+        raise InputError(f"--cell {site} {position}: expected positions from 0, or {', '.join(REDUCED)}, for {axes}")
     axis_places = [(str(axis), place) for axis, place in zip(array.dims, places)]
     index = tuple((axis, int(place)) for axis, place in axis_places if place not in REDUCED)
     value = trace.pick(Choice(site, index, tuple(place for place in axis_places if place[1] in REDUCED)))

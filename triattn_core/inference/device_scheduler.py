@@ -27,7 +27,7 @@ class Status:
     """The state of a running or waiting job.
 
     behind: titles of the jobs that share its device, or that it waits for before its first turn.
-    left: estimated seconds to the end; None without a count.
+    remaining: estimated seconds to the end; None without a count.
     """
 
     waiting: bool
@@ -35,7 +35,7 @@ class Status:
     done: int
     total: int
     seconds: float
-    left: float | None
+    remaining: float | None
 
 
 class DeviceScheduler:
@@ -110,8 +110,8 @@ class DeviceScheduler:
 
     def _use(self, session: Hashable, now: float) -> float:
         """Seconds that a session has used the device, old ones counted less."""
-        use, at = self._used.get(session, (0.0, now))
-        return use * 0.5 ** ((now - at) / HALF_LIFE)
+        use, counted_at = self._used.get(session, (0.0, now))
+        return use * 0.5 ** ((now - counted_at) / HALF_LIFE)
 
     def give(self, task: Task) -> None:
         """Hands the turn on."""
@@ -173,8 +173,8 @@ class Task:
         """The current state of the task."""
         now, tasks = time.monotonic(), self.scheduler.tasks
         before = tasks[: tasks.index(self)] if self in tasks and not self.served else tasks
-        spent, left = now - self._counting, None
+        spent, remaining = now - self._counting, None
         if 0 < self.done < self.total:
-            left = spent / self.done * (self.total - self.done)
+            remaining = spent / self.done * (self.total - self.done)
         titles = tuple(task.title for task in before if task is not self)
-        return Status(not self.served, titles, self.done, self.total, now - self.started, left)
+        return Status(not self.served, titles, self.done, self.total, now - self.started, remaining)

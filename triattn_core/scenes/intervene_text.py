@@ -91,8 +91,8 @@ def describe_change(
 
 def describe_finding(result: InterventionResult, bits: float) -> str:
     """What happened to answer and attention, in one sentence, and by how much.  bits: see `maps.shift`."""
-    at = followed_answer(result.before.prediction)
-    before, after = (run.prediction.probabilities[at] for run in (result.before, result.after))
+    answer_index = followed_answer(result.before.prediction)
+    before, after = (run.prediction.probabilities[answer_index] for run in (result.before, result.after))
     answer, attention = result.flipped or abs(after - before) >= ANSWER, bits >= ATTENTION
     verb = "flipped" if result.flipped else "moved"
     if answer and attention:
@@ -101,9 +101,9 @@ def describe_finding(result: InterventionResult, bits: float) -> str:
         lead = f"The answer {verb}, the attention hardly" + " moved" * result.flipped
     else:
         lead = "The attention moved, the answer hardly" if attention else "Answer and attention hardly moved"
+    label = result.before.prediction.labels[answer_index][:60]
     return minus(
-        f"{lead}: probability of “{result.before.prediction.labels[at][:60]}” {before:.3f} before, {after:.3f} after; "
-        f"attention moved by {bits:.2g} bits."
+        f"{lead}: probability of “{label}” {before:.3f} before, {after:.3f} after; attention moved by {bits:.2g} bits."
     )
 
 

@@ -80,8 +80,8 @@ def token_scores(query: Query, attributions: Attributions, method: str) -> np.nd
         role_tokens = getattr(query.roles, role)
         for (start, end), value in zip(role_tokens.runs, values):
             if np.isfinite(value):
-                at = [role_tokens.positions[i] for i in range(start, end) if role_tokens.positions[i] >= 0]
-                scores[at] += value / (end - start)
+                positions = [role_tokens.positions[i] for i in range(start, end) if role_tokens.positions[i] >= 0]
+                scores[positions] += value / (end - start)
     return scores
 
 

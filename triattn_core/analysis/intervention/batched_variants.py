@@ -226,8 +226,8 @@ def removal_masks(roles: Roles, places: Sequence[Sequence[int]], everywhere: boo
     masks = {"context": context}
     if everywhere:
         for name in ("query", "key"):
-            at = torch.tensor(getattr(roles, name).positions)
-            masks[name] = context[:, at] & (at >= 0)  # what stands outside of the context stays
+            role_positions = torch.tensor(getattr(roles, name).positions)
+            masks[name] = context[:, role_positions] & (role_positions >= 0)  # what stands outside of the context stays
     return masks
 
 

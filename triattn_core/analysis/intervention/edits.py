@@ -39,33 +39,33 @@ def unit_positions(names: Sequence[str], units: Sequence[str]) -> list[int]:
     return [i for i, name in enumerate(names) if name and name in units]
 
 
-def matching_positions(role: Role, at: Sequence[int], other: Role, but: str) -> list[int]:
-    """The positions in another context of the tokens at `at`, except those of the text `but`."""
-    removed_tokens = {(role.texts[i], role.spans[i]) for i in at if role.texts[i] != but}
+def matching_positions(role: Role, positions: Sequence[int], other: Role, but: str) -> list[int]:
+    """The positions in another context of the tokens at `positions`, except those of the text `but`."""
+    removed_tokens = {(role.texts[i], role.spans[i]) for i in positions if role.texts[i] != but}
     return [i for i, token in enumerate(zip(other.texts, other.spans)) if token in removed_tokens]
 
 
-def mask_tokens(roles: Roles, at: Sequence[int], tokenizer: Tokenizer) -> Roles:
-    """The roles with `[MASK]` in place of the tokens at `at`."""
-    context, positions = roles.context, set(at)
-    ids = [tokenizer.special["mask"] if i in positions else token_id for i, token_id in enumerate(context.ids)]
-    strings = ["[MASK]" if i in positions else string for i, string in enumerate(context.strings)]
+def mask_tokens(roles: Roles, positions: Sequence[int], tokenizer: Tokenizer) -> Roles:
+    """The roles with `[MASK]` in place of the tokens at `positions`."""
+    context, masked = roles.context, set(positions)
+    ids = [tokenizer.special["mask"] if i in masked else token_id for i, token_id in enumerate(context.ids)]
+    strings = ["[MASK]" if i in masked else string for i, string in enumerate(context.strings)]
     return replace(roles, context=replace(context, ids=tuple(ids), strings=tuple(strings)))
 
 
-def replace_tokens(roles: Roles, at: Sequence[int], text: str, tokenizer: Tokenizer, limits: Limits) -> Roles:
-    """The roles with a text in place of the tokens at `at`, inserted at the first of them.
+def replace_tokens(roles: Roles, positions: Sequence[int], text: str, tokenizer: Tokenizer, limits: Limits) -> Roles:
+    """The roles with a text in place of the tokens at `positions`, inserted at the first of them.
 
     A query or key token that stood there takes the place of the new token at the same offset, or of the last.  Raises
     InputError where the text has no token, or is too long for what is left of the context.
     """
-    context, room = roles.context, max_context_tokens(roles, limits) - len(roles.context) + len(at)
+    context, room = roles.context, max_context_tokens(roles, limits) - len(roles.context) + len(positions)
     (tokens,) = tokenizer.encode([text], max(1, room) + 1)
     if not tokens:
         raise InputError("The replacement has no character that the model can read: type at least one word.")
     if len(tokens) > room:
         raise InputError(f"The replacement is too long: at most {room} tokens fit here.")
-    size, first, removed = len(tokens), at[0], set(at)
+    size, first, removed = len(tokens), positions[0], set(positions)
     pieces = [("##" if s.startswith("##") else "") + text[a:b] for s, (a, b) in zip(tokens.strings, tokens.spans)]
     kind = context.types[first] % 2  # of an exact match nobody knows here: see `segment_ids`
     new = (tokens.ids, pieces, [NEW] * size, tokens.spans, [False] * size, [0] * size, [kind] * size)
@@ -75,7 +75,7 @@ def replace_tokens(roles: Roles, at: Sequence[int], text: str, tokenizer: Tokeni
     after = _take_positions(context, [i for i in range(first, len(context)) if i not in removed])
     old_positions = [i for i in range(len(context)) if i not in removed]
     new_positions = {i: number + (size if i > first else 0) for number, i in enumerate(old_positions)}
-    new_positions |= {i: first + min(offset, size - 1) for offset, i in enumerate(at)}
+    new_positions |= {i: first + min(offset, size - 1) for offset, i in enumerate(positions)}
     return _with_context(roles, _concatenate(before, piece, after), new_positions, limits)
 
 

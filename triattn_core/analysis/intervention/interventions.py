@@ -75,7 +75,7 @@ class Edit:
     `batched_variants.outputs_without`."""
 
     roles: Roles
-    at: Sequence[int] = ()
+    removed: Sequence[int] = ()
     read: bool = False
     own_context: bool = True
     texts: Mapping[str, str] = field(default_factory=dict)
@@ -90,14 +90,14 @@ def remove(
     In each of several options the same units are gone; of an option's own text, tokens in the traced one alone.
     Raises InputError for a unit that is not there, ConfigError for a model that reads no context.
     """
-    return _edit_units(bundle, example, names, unit, option, lambda roles, at: Edit(roles, at))
+    return _edit_units(bundle, example, names, unit, option, lambda roles, positions: Edit(roles, positions))
 
 
 def mask(
     bundle: Bundle, example, names: Sequence[str], unit: str = "turns", option: int | None = None
 ) -> InterventionResult:
     """Masks units of the context from attention only; see `remove`.  Bi-Attention reads no context: nothing changes."""
-    return _edit_units(bundle, example, names, unit, option, lambda roles, at: Edit(roles, at, read=True))
+    return _edit_units(bundle, example, names, unit, option, lambda roles, positions: Edit(roles, positions, read=True))
 
 
 def replace(
@@ -110,12 +110,12 @@ def replace(
 
     tokenizer = cast(Tokenizer, bundle.tokenizer)
 
-    def change(roles: Roles, at: Sequence[int]) -> Edit:
-        if not at:
+    def change(roles: Roles, positions: Sequence[int]) -> Edit:
+        if not positions:
             return Edit(roles)
         if not text.strip():
-            return Edit(edits.mask_tokens(roles, at, tokenizer))
-        new = edits.replace_tokens(roles, at, text, tokenizer, bundle.config.limits)
+            return Edit(edits.mask_tokens(roles, positions, tokenizer))
+        new = edits.replace_tokens(roles, positions, text, tokenizer, bundle.config.limits)
         return Edit(new, texts={edits.NEW: text})
 
     return _edit_units(bundle, example, names, unit, option, change)
@@ -166,13 +166,15 @@ def _edit_units(
     if not names:
         raise InputError("Nothing is chosen: name at least one unit of the context.")
     query = run_query(bundle, example, option)
-    at = edits.unit_positions(_units(query, query.roles, unit), names)
+    positions = edits.unit_positions(_units(query, query.roles, unit), names)
 
     def edit(roles: Roles, is_traced: bool) -> Edit:
         if is_traced:
-            return change(roles, at)
+            return change(roles, positions)
         if unit == "tokens":
-            return change(roles, edits.matching_positions(query.roles.context, at, roles.context, roles.key.texts[0]))
+            return change(
+                roles, edits.matching_positions(query.roles.context, positions, roles.context, roles.key.texts[0])
+            )
         return change(roles, [i for i, name in enumerate(_units(query, roles, unit)) if name in names])
 
     return _compare(query, edit)
@@ -196,7 +198,7 @@ def _compare(query: Query, change: Callable[[Roles, bool], Edit]) -> Interventio
     with recording() as before:
         _outputs(query, Edit(query.roles))
     scores = answers.scores(torch.cat(outputs), [len(outputs)])[0]
-    empty = set(word_positions(mine.roles.context)) <= set(mine.at)
+    empty = set(word_positions(mine.roles.context)) <= set(mine.removed)
     notes = list(mine.notes)
     if empty:
         notes.append(_empty_context_note(query.bundle.config.model.mechanism))
@@ -206,7 +208,11 @@ def _compare(query: Query, change: Callable[[Roles, bool], Edit]) -> Interventio
 
 def _outputs(query: Query, edit: Edit) -> Tensor:
     return outputs_without(
-        query.bundle, edit.roles, removal_masks(edit.roles, [edit.at], everywhere=False), edit.read, edit.own_context
+        query.bundle,
+        edit.roles,
+        removal_masks(edit.roles, [edit.removed], everywhere=False),
+        edit.read,
+        edit.own_context,
     )
 
 

@@ -81,9 +81,9 @@ def run_null_test(
         with recording() as before:
             bundle.model(encoded)
         draw = torch.Generator(bundle.device).manual_seed(seed)
-        for at in row_slices(draws, bundle, query.roles):
-            numbers = range(draws)[at]
-            progress(at.start, draws)
+        for rows in row_slices(draws, bundle, query.roles):
+            numbers = range(draws)[rows]
+            progress(rows.start, draws)
             change = _weight_change(kind, DIMS[axis], draw, partial(_untrained_weights, bundle, encoded, numbers, seed))
             keep_site = (lambda site: True) if first is None else (lambda site: False)
             with recording(keep_site) as record, replacing(change):

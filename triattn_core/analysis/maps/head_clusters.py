@@ -19,9 +19,9 @@ class HeadDistances:
     distances: np.ndarray
     order: np.ndarray
 
-    def nearest(self, at: int, count: int = 3) -> list[int]:
+    def nearest(self, head: int, count: int = 3) -> list[int]:
         """Positions of the heads nearest to one, itself left out."""
-        return [int(i) for i in self.distances[at].argsort(kind="stable") if i != at][:count]
+        return [int(i) for i in self.distances[head].argsort(kind="stable") if i != head][:count]
 
 
 def head_distances(table: pd.DataFrame, group: str) -> HeadDistances:

@@ -45,10 +45,10 @@ def find_words(tokens: Sequence[str], glued: Sequence[bool], words: Sequence[str
     return mask
 
 
-def _goes_on(names: Sequence[str], glued: Sequence[bool], at: int) -> bool:
-    """Whether a Latin word goes on over the border before token `at`."""
-    around = names[at - 1 : at + 1]
-    return 0 < at < len(names) and glued[at] and all(name.isascii() and name.isalnum() for name in around)
+def _goes_on(names: Sequence[str], glued: Sequence[bool], position: int) -> bool:
+    """Whether a Latin word goes on over the border before a token."""
+    around = names[position - 1 : position + 1]
+    return 0 < position < len(names) and glued[position] and all(name.isascii() and name.isalnum() for name in around)
 
 
 def weigh_words(table: pd.DataFrame, words: Sequence[str], draws: int = DRAWS, seed: int = 0) -> pd.DataFrame:
@@ -61,12 +61,12 @@ def weigh_words(table: pd.DataFrame, words: Sequence[str], draws: int = DRAWS, s
     sums: dict[tuple[str, str], list[Any]] = {}
     for _, _, site, direction, heads, marked, values in _places(table, words):
         valid = np.flatnonzero(marked >= 0)
-        at, count = valid[marked[valid] > 0], int((marked > 0).sum())
+        word_positions, count = valid[marked[valid] > 0], int((marked > 0).sum())
         order = random.random((draws, len(valid))).argsort(-1)[:, :count]
         flat = values.reshape(len(heads), len(marked), -1)  # [head, token, feature]
         samples = flat[:, valid][:, order].sum(2)  # [head, draw, feature]
         total = sums.setdefault((site, direction), [0.0, 0.0, 0, 0, heads])
-        total[0] = total[0] + flat[:, at].sum(1)
+        total[0] = total[0] + flat[:, word_positions].sum(1)
         total[1], total[2], total[3] = total[1] + samples, total[2] + count, total[3] + 1
     if not sums:
         raise InputError(f"None of these words stands in the rows: {', '.join(words)}")

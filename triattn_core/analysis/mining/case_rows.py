@@ -132,10 +132,10 @@ class CaseRows:
         smallest); equal ones as in the file.  And how many pass."""
         numbers, keys, total = np.empty(0, np.int64), np.empty(0), 0
         for start, table in self.scan([*filter.columns, *order]):
-            at = np.flatnonzero(filter.mask(table))
-            total += len(at)
-            key = np.min([column(table, name)[at] for name in order], axis=0)
-            numbers, keys = np.concatenate([numbers, start + at]), np.concatenate([keys, key])
+            passing = np.flatnonzero(filter.mask(table))
+            total += len(passing)
+            key = np.min([column(table, name)[passing] for name in order], axis=0)
+            numbers, keys = np.concatenate([numbers, start + passing]), np.concatenate([keys, key])
             best = _argsort_largest(keys, skip + limit)
             numbers, keys = numbers[best], keys[best]
         return self.take(numbers[skip : skip + limit]), total

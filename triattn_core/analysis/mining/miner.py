@@ -155,7 +155,9 @@ def _table(bundles: Sequence[Bundle], groups: Sequence[Sequence[Bundle]], rows: 
         best = [int(np.argmax(row)) for row in probabilities]
         right = [e.label is not None and task.verdict(e, row)[0] for (_, e, _), row in zip(rows, probabilities)]
         columns[f"{bundle.name} answer"] = best
-        columns[f"{bundle.name} confidence"] = [min(round(row[at], 4), 0.9999) for row, at in zip(probabilities, best)]
+        columns[f"{bundle.name} confidence"] = [
+            min(round(row[option], 4), 0.9999) for row, option in zip(probabilities, best)
+        ]
         columns[f"{bundle.name} right"] = right
         if bundle.config.model.mechanism == "tri":
             # The predicted option, as on pages, or the only one.

@@ -57,8 +57,8 @@ def _reciprocals(left: Tensor, right: Tensor) -> Iterator[tuple[slice, slice, Te
     block = left.new_empty(rows, cells, J, D)
     for row in range(0, R, rows):
         for cell in range(0, M, cells):
-            at = slice(row, row + rows), slice(cell, cell + cells)
+            part = slice(row, row + rows), slice(cell, cell + cells)
             r = block[: min(rows, R - row), : min(cells, M - cell)]
-            torch.mul(left[at][:, :, None], right[at[0]][:, None], out=r)
-            yield *at, r.add_(1).reciprocal_()
+            torch.mul(left[part][:, :, None], right[part[0]][:, None], out=r)
+            yield *part, r.add_(1).reciprocal_()
             pause()

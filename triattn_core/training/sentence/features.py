@@ -97,9 +97,9 @@ def encode_texts(
             encoded = words(batch)
         for name, states in zip(names, encoded):
             half_vectors = states.vectors.half().cpu().numpy()
-            for at, row in enumerate(indices):
+            for position, row in enumerate(indices):
                 first, last = ends[name][row : row + 2]
-                files[name][first:last] = half_vectors[at, : last - first]
+                files[name][first:last] = half_vectors[position, : last - first]
     for name in names:
         files[name].flush()
         np.save(part / f"{name}.lengths.npy", np.diff(ends[name]))
