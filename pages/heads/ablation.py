@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from pages.heads.atlas_rows import Rows
 from pages.heads.pickers import Atlas
-from pages.heads.rows import Rows
 from pages.shared import figures, url_state
 from pages.shared.errors import report_errors
 from triattn_core.views.lib.number_format import minus

@@ -9,8 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from pages.heads import overview
+from pages.heads.atlas_rows import Rows
 from pages.heads.pickers import Atlas
-from pages.heads.rows import Rows
 from pages.shared import checkpoint_html, figures, page_setup, url_state
 from pages.shared.errors import report_errors
 from triattn_core.tasks.laboratory import LABORATORY

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from pages.heads.atlas_rows import Rows
 from pages.heads.pickers import HEAD, Atlas
-from pages.heads.rows import Rows
 from pages.shared import checkpoint_html, figures, page_setup, url_state
 from triattn_core.views import head_grid
 from triattn_core.views.charts import head_atlas as view

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.heads.rows import OtherRows, Rows
+from pages.heads.atlas_rows import OtherRows, Rows
 from pages.shared import carried_input, languages, models, other_models, row_source, task_picker, url_state
 from pages.shared.errors import report_errors
 from triattn_core.analysis.mining import sources

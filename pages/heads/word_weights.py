@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from pages.heads.atlas_rows import Rows
 from pages.heads.pickers import Atlas, names
-from pages.heads.rows import Rows
 from pages.shared import checkpoint_html, figures, page_setup, url_state
 from pages.shared.errors import report_errors
 from triattn_core.errors import InputError

@@ -83,7 +83,7 @@ def _head(columns, printed_indices: Sequence[int], plot_index: int, scale: dot_p
     names += [(column.name, i == 0) for i, column in enumerate(columns)]
     below = "".join(f'<th class="n{" first" * first}">{escape(text)}</th><th></th>' for text, first in names)
     below += f'<th class="r">{run_unit}s</th>' + f'<th class="r">{escape(cells.name)}</th>' * cells.printed
-    ours = escape(f"ours, {cells.said}" if cells.said else "ours")
+    ours = escape(f"ours, {cells.note}" if cells.note else "ours")
     group_heads = (
         f'<th class="t-over" colspan="{2 * len(printed_indices)}"><span>published</span></th>'
         if printed_indices

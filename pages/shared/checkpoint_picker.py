@@ -160,7 +160,7 @@ def heads_of(entry: Entry) -> int:
 
 
 def show_predictions(comparison: Comparison, notes: bool) -> None:
-    """One line: who says what, and how long they took; below it what was cut, with `notes`."""
+    """One line: each model's prediction, and how long all took; below it what was cut, with `notes`."""
     lead, label, tail = verdict(comparison.panels)
     duration = describe_duration(comparison.explanations, "all")
     st.html(

@@ -15,8 +15,8 @@ from transformers import BertConfig, BertForPreTraining
 from tests.support.tiny import WORDS, make_encoder
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training import loop
+from triattn_core.training.encoder import pair_batches as encoder_rows
 from triattn_core.training.encoder import post_training, schedule
-from triattn_core.training.encoder import rows as encoder_rows
 
 MASK, RATE = 0.2, 1e-2
 

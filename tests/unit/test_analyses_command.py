@@ -85,9 +85,7 @@ def test_heads_weighs_words_and_ablates_heads(world, tmp_path, capsys):
         bundle, sources.read_examples("pairs", data), list(heads.itertuples(index=False))
     )
     expected = head_ablation.summarize(pd.concat([part.table for part in parts], ignore_index=True))
-    assert [record["change"] for record in summary["switched_off"]] == pytest.approx(
-        expected["change"].tolist(), abs=1e-5
-    )
+    assert [record["change"] for record in summary["ablated"]] == pytest.approx(expected["change"].tolist(), abs=1e-5)
     parts = head_atlas.measure_rows(bundle, sources.read_examples("pairs", data), profiles=True)
     weights = weigh_words(pd.concat([part.table for part in parts], ignore_index=True), (word,))
     assert [one["mean"] for one in summary["words"]] == pytest.approx(weights["mean"].tolist(), abs=1e-6)

@@ -12,7 +12,7 @@ import torch
 from tests.oracles import living as oracle
 from tests.support.tiny import HEADS, make_checkpoint, make_world
 from triattn_core.__main__ import main
-from triattn_core.analysis.maps.report import describe, measure_attention
+from triattn_core.analysis.maps.attention_report import describe, measure_attention
 from triattn_core.attention.weight_override import replacing
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.config import read_config

@@ -14,7 +14,7 @@ from transformers import BertForPreTraining
 from tests.support.encoder_recipe import make_start, train, weights, write
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training.encoder import post_training, separate_training
-from triattn_core.training.encoder.rows import Pair, read_pairs
+from triattn_core.training.encoder.pair_batches import Pair, read_pairs
 
 pytestmark = pytest.mark.slow
 

@@ -14,8 +14,8 @@ from tests.support.choice_rows import dialogue_row, reading_row
 from tests.support.tiny import make_encoder
 from triattn_core.models.encoders import encoder_tensors
 from triattn_core.models.tensors import digest
+from triattn_core.training.encoder import pair_batches as encoder_rows
 from triattn_core.training.encoder import post_training
-from triattn_core.training.encoder import rows as encoder_rows
 
 ROWS = {
     "reading": [reading_row(random.Random(seed)) for seed in range(12)],

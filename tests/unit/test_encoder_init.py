@@ -20,8 +20,8 @@ from triattn_core.models.encoders import load_encoder
 from triattn_core.tasks import pairs
 from triattn_core.text.roles import Limits
 from triattn_core.text.tokenizer import SPECIAL, Tokenizer
+from triattn_core.training.encoder import pair_batches as encoder_rows
 from triattn_core.training.encoder import post_training
-from triattn_core.training.encoder import rows as encoder_rows
 from triattn_core.training.encoder.encoder_init import start_folder, start_model
 from triattn_core.training.model_card import encoder_card
 

@@ -27,8 +27,8 @@ from triattn_core.errors import ConfigError
 from triattn_core.models.encoders import load_encoder
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training import loop
+from triattn_core.training.encoder import pair_batches as encoder_rows
 from triattn_core.training.encoder import post_training
-from triattn_core.training.encoder import rows as encoder_rows
 from triattn_core.training.encoder.encoder_init import start_model
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tests.oracles import living as oracle
-from triattn_core.analysis.maps import alignment, information
+from triattn_core.analysis.maps import batch_information, same_word_alignment
 from triattn_core.text.roles import Role
 from triattn_core.trace.information import context_information, mutual_information, query_information
 
@@ -28,14 +28,14 @@ KEEP = torch.tensor([[True] * N, [True] * 3 + [False] * 2, [True] * 2 + [False] 
 @pytest.mark.parametrize("shape", [(B, H, N, I), (B, H, N, I, J)])
 def test_query_information(shape):
     given = weights(1, *shape)
-    bits = information.query_information(given, KEEP)
+    bits = batch_information.query_information(given, KEEP)
     slow = [[oracle.query_information(one.numpy(), KEEP[b].numpy()) for one in given[b]] for b in range(B)]
     torch.testing.assert_close(bits, torch.tensor(slow))
 
 
 def test_context_information():
     given = weights(2, B, H, N, I, J)
-    bits = information.context_information(given, KEEP)
+    bits = batch_information.context_information(given, KEEP)
     slow = [[oracle.context_information(one.numpy(), KEEP[b].numpy()) for one in given[b]] for b in range(B)]
     torch.testing.assert_close(bits, torch.tensor(slow))
 
@@ -45,12 +45,12 @@ def test_maps_cubes_and_batches_have_one_number():
     cubes = weights(5, B, H, N, I, J)
     maps = cubes.sum(4).numpy()
     alone = query_information(maps[0])
-    np.testing.assert_allclose(information.query_information(cubes, KEEP)[0], alone)
+    np.testing.assert_allclose(batch_information.query_information(cubes, KEEP)[0], alone)
     rows = maps[0, 0]
     by_entropy = (rows * np.log2(rows)).sum(1).mean() - (rows.mean(0) * np.log2(rows.mean(0))).sum()
     assert alone[0] == pytest.approx(by_entropy, rel=1e-12)
     cube = cubes[1, :, :3].numpy()
-    np.testing.assert_allclose(information.context_information(cubes, KEEP)[1], context_information(cube))
+    np.testing.assert_allclose(batch_information.context_information(cubes, KEEP)[1], context_information(cube))
     np.testing.assert_allclose(mutual_information(cube).mean(-1), context_information(cube))
 
 
@@ -66,14 +66,16 @@ def test_the_ends():
     """Alike queries tell nothing, one key each tells log2 N; a product of marginals adds nothing, a diagonal log2 I."""
     keep = torch.ones(1, 4, dtype=torch.bool)
     alike = weights(3, 1, 1, 1, 4).expand(1, 1, 4, 4)
-    torch.testing.assert_close(information.query_information(alike, keep), torch.zeros(1, 1, dtype=torch.float64))
-    torch.testing.assert_close(information.query_information(torch.eye(4)[None, None], keep), torch.tensor([[2.0]]))
+    torch.testing.assert_close(batch_information.query_information(alike, keep), torch.zeros(1, 1, dtype=torch.float64))
+    torch.testing.assert_close(
+        batch_information.query_information(torch.eye(4)[None, None], keep), torch.tensor([[2.0]])
+    )
     cube = weights(4, 1, 1, 4, 8, 8)
     product = cube.sum(4, keepdim=True) * cube.sum(3, keepdim=True)
-    nothing = information.context_information(product, keep)
+    nothing = batch_information.context_information(product, keep)
     torch.testing.assert_close(nothing, torch.zeros(1, 1, dtype=torch.float64), rtol=0, atol=1e-12)
     diagonal = (torch.eye(8) / 8).expand(1, 1, 4, 8, 8)
-    torch.testing.assert_close(information.context_information(diagonal, keep), torch.tensor([[3.0]]))
+    torch.testing.assert_close(batch_information.context_information(diagonal, keep), torch.tensor([[3.0]]))
 
 
 def role(*strings: str) -> Role:
@@ -88,20 +90,20 @@ def test_same_words_find_each_other():
     asking[0, 1] = [0.5, 0.45, 0, 0.05]  # the mean of the two pieces: 0.45 and 0.525
     asking[1, :2, 3] = 1
     asking[:, 2:, 0] = 1
-    word_alignment = alignment.align_words(asking, query, key)
+    word_alignment = same_word_alignment.align_words(asking, query, key)
     assert word_alignment.aligned.tolist() == [1, 0] and word_alignment.count == 1  # the full stop does not count
     assert word_alignment.chance == pytest.approx(1 / 4)
-    assert alignment.align_words(asking, query, replace(key, strings=("x", "y", ".", "z"))).count == 0
+    assert same_word_alignment.align_words(asking, query, replace(key, strings=("x", "y", ".", "z"))).count == 0
 
 
 def test_pieces_of_a_key_are_summed():
     query, key = role("players"), role("other", "play", "##ers")
-    word_alignment = alignment.align_words(np.array([[[0.4, 0.3, 0.3]]]), query, key)
+    word_alignment = same_word_alignment.align_words(np.array([[[0.4, 0.3, 0.3]]]), query, key)
     assert word_alignment.aligned.tolist() == [1]
 
 
 def test_the_best_head_is_reported_on_other_maps_than_it_was_chosen_on():
-    first = alignment.Alignment(np.array([2.0, 0.0]), 2, 0.5)
-    second = alignment.Alignment(np.array([0.0, 2.0]), 2, 0.5)
-    assert alignment.total([first, second]) == {"mean": 50.0, "best_head": 0.0, "chance": 25.0}
-    assert alignment.total([first]) is None
+    first = same_word_alignment.Alignment(np.array([2.0, 0.0]), 2, 0.5)
+    second = same_word_alignment.Alignment(np.array([0.0, 2.0]), 2, 0.5)
+    assert same_word_alignment.total([first, second]) == {"mean": 50.0, "best_head": 0.0, "chance": 25.0}
+    assert same_word_alignment.total([first]) is None

@@ -14,7 +14,7 @@ from triattn_core.analysis.intervention import interventions
 from triattn_core.analysis.intervention.batched_variants import run_query
 from triattn_core.analysis.intervention.leave_one_out import score_units
 from triattn_core.analysis.maps import compare, joint_keys
-from triattn_core.analysis.maps.shift import attention_shift
+from triattn_core.analysis.maps.attention_shift import attention_shift
 from triattn_core.checkpoint.bundle import load
 from triattn_core.inference.explain import explain
 

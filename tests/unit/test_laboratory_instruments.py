@@ -15,7 +15,7 @@ from triattn_core.analysis.attribution import known_truth
 from triattn_core.analysis.attribution.known_truth import METHODS, accuracy_with_replaced, hits_truth, truth_found
 from triattn_core.analysis.intervention.null_replacement import redistribute, shuffle
 from triattn_core.analysis.maps.anova import variance_shares
-from triattn_core.analysis.maps.information import context_information
+from triattn_core.analysis.maps.batch_information import context_information
 from triattn_core.attention.weight_override import replacing
 from triattn_core.checkpoint.bundle import Bundle, load
 from triattn_core.checkpoint.registry import laboratory_checkpoints

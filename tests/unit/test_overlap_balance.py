@@ -9,7 +9,7 @@ from tests.support.tiny import make_encoder
 from triattn_core.tasks import pairs
 from triattn_core.text.roles import Limits
 from triattn_core.text.tokenizer import Tokenizer
-from triattn_core.training.encoder import rows as encoder_rows
+from triattn_core.training.encoder import pair_batches as encoder_rows
 from triattn_core.training.overlap_balance import balance_labels, token_overlap
 
 

@@ -90,7 +90,7 @@ def test_without_a_record_every_row_of_ours_says_so(checkpoint_folder):
             row = next(one for one in TABLES[table].rows if one.name == name)
             assert all(not one.values and bool(one.reason) == (row.ours is not None) for one in line), (table, name)
     assert cells(1)["COIN"][0].reason.startswith("not trained: no record of ")
-    assert all(column.said == "on at most 79,976 of the paper's 384,348 training pairs" for column in TABLES[2].columns)
+    assert all(column.note == "on at most 79,976 of the paper's 384,348 training pairs" for column in TABLES[2].columns)
 
 
 def test_ablations_are_those_of_the_sweep_and_whole_models_those_of_the_checkpoints(checkpoint_folder):

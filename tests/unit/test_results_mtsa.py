@@ -65,7 +65,7 @@ def test_what_is_left_out_is_said_with_its_reason():
     assert [table.number for table in paper.tables] == list(SIZES) and not paper.problems
     assert "not available" in left["Semantic role labelling (Table 4)"]
     assert "not available" in left["Machine translation (Table 6)"]
-    assert all("44,075 of the paper's 549,367" in column.said for column in TABLES[1].columns if column.group == "SNLI")
+    assert all("44,075 of the paper's 549,367" in column.note for column in TABLES[1].columns if column.group == "SNLI")
 
 
 # --- runs fill their rows ---

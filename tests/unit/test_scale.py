@@ -12,7 +12,7 @@ import pytest
 from triattn_core.analysis.mining import sources
 from triattn_core.analysis.mining.miner import TablePart
 from triattn_core.errors import DataError, InputError
-from triattn_core.scale import parts, rows
+from triattn_core.scale import parts, row_files
 from triattn_core.scale.job import RayJob
 from triattn_core.scale.on_ray import Cluster
 from triattn_core.scale.worker import Work, Worker, result_schema
@@ -52,17 +52,17 @@ def source(tmp_path):
 
 
 def test_rows_are_numbered_by_their_lines_and_read_once(source, tmp_path, monkeypatch):
-    monkeypatch.setattr(rows, "PART", 8)
-    assert rows.write_rows(source, "pairs", tmp_path / "in") == (29, 30)  # the empty line is none
+    monkeypatch.setattr(row_files, "PART", 8)
+    assert row_files.write_rows(source, "pairs", tmp_path / "in") == (29, 30)  # the empty line is none
     table = pq.read_table(sorted((tmp_path / "in").glob("*.parquet")))
     assert table["row"].to_pylist() == [i for i in range(1, 31) if i != 15]
     assert [i for i, error in zip(table["row"].to_pylist(), table["error"].to_pylist()) if error] == [5]
     (tmp_path / "rows.jsonl").unlink()
-    assert rows.write_rows(source, "pairs", tmp_path / "in") == (29, 30)
+    assert row_files.write_rows(source, "pairs", tmp_path / "in") == (29, 30)
 
 
 def test_a_worker_gives_one_result_a_row_and_a_bad_row_harms_no_other(source, tmp_path):
-    rows.write_rows(source, "pairs", tmp_path / "in")
+    row_files.write_rows(source, "pairs", tmp_path / "in")
     schema = result_schema(WORK, words(()))
     worker = Worker(WORK, schema, tmp_path)
     batch = pq.read_table(tmp_path / "in" / "000000.parquet")
@@ -80,7 +80,7 @@ def test_a_worker_gives_one_result_a_row_and_a_bad_row_harms_no_other(source, tm
 
 
 def test_the_order_of_a_batch_is_kept(source, tmp_path):
-    rows.write_rows(source, "pairs", tmp_path / "in")
+    row_files.write_rows(source, "pairs", tmp_path / "in")
     worker = Worker(WORK, result_schema(WORK, words(())), tmp_path)
     batch = pq.read_table(tmp_path / "in" / "000000.parquet")
     turned = batch.take(pa.array(range(len(batch) - 1, -1, -1)))

@@ -92,7 +92,7 @@ def test_the_command_and_rows_without_a_label(folders, tmp_path, capsys):
     data.write_text("\n".join(map(json.dumps, rows)), "utf-8")
     assert main(["heads", str(folders["bert"]), str(data), "--ablate", "--out", str(out), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
-    assert len(report["switched_off"]) == 12 and {head["rows"] for head in report["switched_off"]} == {2}
+    assert len(report["ablated"]) == 12 and {head["rows"] for head in report["ablated"]} == {2}
     table = pd.read_parquet(out)
     assert table.groupby("row")["right"].count().to_dict() == {1: 12, 2: 12, 3: 0}
     assert report["aside"] == 1  # its label is none of the model's

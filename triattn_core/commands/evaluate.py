@@ -147,7 +147,7 @@ def _judge_on_ray(bundles: Sequence[Bundle], options: argparse.Namespace) -> tup
 def _print_results(
     bundles: Sequence[Bundle], rows: Sequence[list], options: argparse.Namespace, split: str, interruption: object
 ) -> None:
-    from triattn_core.analysis.maps.report import describe
+    from triattn_core.analysis.maps.attention_report import describe
     from triattn_core.analysis.significance import mcnemar
     from triattn_core.inference.evaluate import by_bundle, score_verdicts
 

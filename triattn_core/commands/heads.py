@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     fields, lines = {"heads": means.to_dict("records")}, _head_lines("mean over rows", means, names)
     if options.ablate:
         without = head_ablation.summarize(table)
-        fields["switched_off"] = without.to_dict("records")
+        fields["ablated"] = without.to_dict("records")
         lines += _head_lines("ablated", without, ["own", "accuracy", "points", "change", "lost", "won", "p"])
     if words:
         weights = word_weights.weigh_words(table, words)

@@ -184,7 +184,7 @@ def markdown(table: Table, cells: Sequence[Sequence[Cell]]) -> str:
             texts.append(format_cell(cell) or cell.reason.partition(":")[0])
         lines.append(texts)
     lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *lines]
-    groups = {column.group: column.said for column in table.columns if column.said}
+    groups = {column.group: column.note for column in table.columns if column.note}
     footnotes = "".join(f" Ours of {group}: {text}." for group, text in groups.items())
     title = f"{table.label}. {table.title}.{footnotes}"
     return f"{title}\n\n" + "\n".join(f"| {' | '.join(row_cells)} |" for row_cells in lines)

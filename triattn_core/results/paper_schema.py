@@ -41,7 +41,7 @@ class Column(StrictModel):
     """A metric.
 
     digits: after the point, for ours.  printed: False if the paper has no such column.  split "run": a number of the
-    run itself, such as its parameters.  over: ours are divided by this.  said: text next to ours in the head of its
+    run itself, such as its parameters.  over: ours are divided by this.  note: text next to ours in the head of its
     group.  reason: as that of a row.  spread: the number of the run that is the spread of its own number.
     """
 
@@ -54,7 +54,7 @@ class Column(StrictModel):
     split: Literal["test", "dev", "train", "run"] = "test"
     over: float = Field(1.0, gt=0)
     printed: bool = True
-    said: str = ""
+    note: str = ""
     reason: str = ""
     spread: str = ""
     ours: Ours = {}

@@ -18,7 +18,7 @@ from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import DataError
 from triattn_core.scale import on_ray, parts
 from triattn_core.scale.on_ray import Cluster
-from triattn_core.scale.rows import write_rows
+from triattn_core.scale.row_files import write_rows
 from triattn_core.scale.worker import Work, result_schema
 
 FOLDER = Path("runs", "ray")

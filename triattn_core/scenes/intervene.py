@@ -122,7 +122,7 @@ class Intervention:
     @cached_property
     def finding(self) -> str:
         """What happened to answer and attention, in one sentence."""
-        from triattn_core.analysis.maps.shift import attention_shift
+        from triattn_core.analysis.maps.attention_shift import attention_shift
 
         moved = attention_shift(self.result.before.trace, self.result.after.trace)
         return intervene_text.describe_finding(self.result, moved)

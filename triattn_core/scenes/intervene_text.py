@@ -90,7 +90,7 @@ def describe_change(
 
 
 def describe_finding(result: InterventionResult, bits: float) -> str:
-    """What happened to answer and attention, in one sentence, and by how much.  bits: see `maps.shift`."""
+    """What happened to answer and attention, in one sentence, and by how much.  bits: see `maps.attention_shift`."""
     answer_index = followed_answer(result.before.prediction)
     before, after = (run.prediction.probabilities[answer_index] for run in (result.before, result.after))
     answer, attention = result.flipped or abs(after - before) >= ANSWER, bits >= ATTENTION

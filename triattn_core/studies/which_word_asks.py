@@ -28,7 +28,7 @@ def bits(array: xr.DataArray) -> np.ndarray:
     """Query information of each head."""
     import torch
 
-    from triattn_core.analysis.maps.information import query_information
+    from triattn_core.analysis.maps.batch_information import query_information
 
     weights = torch.tensor(array.transpose("head", "query", "key").values, dtype=torch.float64)[None]
     return query_information(weights, torch.ones(1, weights.shape[2], dtype=torch.bool))[0].numpy()

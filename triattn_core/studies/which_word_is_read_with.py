@@ -28,7 +28,7 @@ def bits(array: xr.DataArray) -> np.ndarray:
     """Context information of each head: I(key; context | query)."""
     import torch
 
-    from triattn_core.analysis.maps.information import context_information
+    from triattn_core.analysis.maps.batch_information import context_information
 
     weights = torch.tensor(array.transpose("head", "query", "key", "context").values, dtype=torch.float64)[None]
     return context_information(weights, torch.ones(1, weights.shape[2], dtype=torch.bool))[0].numpy()

@@ -6,16 +6,16 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from triattn_core.analysis.maps.attention_report import measure_attention
 from triattn_core.analysis.maps.even_reliance import measure_even_reliance
-from triattn_core.analysis.maps.report import measure_attention
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.results.worth import worth
 from triattn_core.text.atomic_write import write_whole
 
 
 def attention_report(bundle: Bundle, examples: Sequence, progress: Callable[[int], object] = lambda n: None) -> dict:
-    """The measures of `analysis.maps.report`, and what the attention is worth where its controls were trained; of other
-    models than TANs the reliance on their weights alone."""
+    """The measures of `analysis.maps.attention_report`, and the worth of the attention where its controls were trained;
+    of other models than TANs the reliance on their weights alone."""
     if bundle.config.kind != "tan":
         return measure_even_reliance(bundle, examples, progress)
     report = measure_attention(bundle, examples, progress)

@@ -29,7 +29,7 @@ from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training import batching
 from triattn_core.training.encoder import separate_training
 from triattn_core.training.encoder.encoder_init import RELATION, describe_start, start_folder, start_model
-from triattn_core.training.encoder.rows import (
+from triattn_core.training.encoder.pair_batches import (
     Group,
     collate,
     count_and_labels,

@@ -17,7 +17,15 @@ from triattn_core.text.rows import rows_file
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training import batching
 from triattn_core.training.encoder import hard_negatives
-from triattn_core.training.encoder.rows import Group, Ids, Pair, collate_texts, mean_vectors, read_options, read_pairs
+from triattn_core.training.encoder.pair_batches import (
+    Group,
+    Ids,
+    Pair,
+    collate_texts,
+    mean_vectors,
+    read_options,
+    read_pairs,
+)
 from triattn_core.training.overlap_balance import balance_labels, token_overlap
 
 

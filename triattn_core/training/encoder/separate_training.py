@@ -16,7 +16,7 @@ from transformers import BertForPreTraining
 
 from triattn_core.models import answers
 from triattn_core.text.tokenizer import Tokenizer
-from triattn_core.training.encoder.rows import Group, Ids, collate_texts, count_and_labels, mean_vectors
+from triattn_core.training.encoder.pair_batches import Group, Ids, collate_texts, count_and_labels, mean_vectors
 
 SCALE = 20.0  # of a cosine, before the softmax over the batch
 

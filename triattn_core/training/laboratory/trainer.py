@@ -20,7 +20,7 @@ from triattn_core.inference.batch import collate
 from triattn_core.inference.laboratory import weights_of_batch
 from triattn_core.models import kinds
 from triattn_core.training.batching import batches
-from triattn_core.training.laboratory.rows import LaboratoryRows, laboratory_rows
+from triattn_core.training.laboratory.row_arrays import LaboratoryRows, laboratory_rows
 from triattn_core.training.loop import NO_RECIPE, Event, Job, fit, one_at_a_time
 
 MEASURED = 20  # times that dev is measured

@@ -1,5 +1,5 @@
-"""What stands side by side: the panels and the difference of two of them, what they are called, who says what, where to
-look first, and what is left when special tokens are hidden."""
+"""Panels that stand side by side and the difference of two of them: their titles, their predictions in words, the cell
+that is selected first, and the maps without special tokens."""
 
 from __future__ import annotations
 

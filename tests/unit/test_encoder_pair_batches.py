@@ -11,8 +11,8 @@ import torch
 from tests.support.encoder_recipe import make_world, mined_pairs, read, recipe, train
 from tests.support.tiny import mark
 from triattn_core.text.tokenizer import Tokenizer
+from triattn_core.training.encoder import pair_batches as encoder_rows
 from triattn_core.training.encoder import post_training, schedule
-from triattn_core.training.encoder import rows as encoder_rows
 
 pytestmark = pytest.mark.slow
 

@@ -1,9 +1,9 @@
 """Whether a TAN's attention matters: information, reliance, alignment and mass on special tokens over many rows.
 
-See `information` and `alignment` for the first and third.  *Reliance* is the metric minus the metric with the weights
-of all layers and both directions replaced, on the same rows: by even weights; by weights permuted along the keys; by
-the mean over queries; for cubes, by the product of marginals.  It includes fragility; the worth of attention is
-measured with trained controls (`results.worth`).
+See `batch_information` and `same_word_alignment` for the first and third.  *Reliance* is the metric minus the metric
+with the weights of all layers and both directions replaced, on the same rows: by even weights; by weights
+permuted along the keys; by the mean over queries; for cubes, by the product of marginals.  It includes fragility; the
+worth of attention is measured with trained controls (`results.worth`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from triattn_core.analysis.maps import alignment, anova
-from triattn_core.analysis.maps.information import context_information, query_information
+from triattn_core.analysis.maps import anova, same_word_alignment
+from triattn_core.analysis.maps.batch_information import context_information, query_information
 from triattn_core.analysis.significance import mcnemar
 from triattn_core.attention.fixed_weights import FIXED, replacement
 from triattn_core.attention.tap import Record, recording
@@ -44,7 +44,7 @@ class Tally:
 
     trained: Mapping[str, Sums] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
     untrained: Mapping[str, Sums] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
-    alignments: dict[str, list[alignment.Alignment]] = field(default_factory=lambda: defaultdict(list))
+    alignments: dict[str, list[same_word_alignment.Alignment]] = field(default_factory=lambda: defaultdict(list))
     verdicts: dict[str, list[tuple]] = field(default_factory=lambda: defaultdict(list))
 
 
@@ -161,7 +161,7 @@ def _add_alignments(tally: Tally, record: Record, encoded: Encoded, roles: Seque
                 (example_roles.query, example_roles.key) if forward else (example_roles.key, example_roles.query)
             )
             weights_of_row = keys[row, :, : len(query), : len(key)].cpu().numpy()
-            tally.alignments[site].append(alignment.align_words(weights_of_row, query, key))
+            tally.alignments[site].append(same_word_alignment.align_words(weights_of_row, query, key))
 
 
 def _report(bundle: Bundle, tally: Tally, names: Sequence[str]) -> dict:
@@ -184,7 +184,8 @@ def _report(bundle: Bundle, tally: Tally, names: Sequence[str]) -> dict:
         values = 100 * _by_head(tally.trained["redirected"])
         report["redirected"] = _summary(values) | {"untrained": _round(untrained.mean())}
     report["reliance"] = reliance
-    shares = [shares_of_site for shares_of_site in map(alignment.total, tally.alignments.values()) if shares_of_site]
+    all_shares = map(same_word_alignment.total, tally.alignments.values())
+    shares = [shares_of_site for shares_of_site in all_shares if shares_of_site]
     if shares:
         report["alignment"] = {key: _round(mean(shares_of_site[key] for shares_of_site in shares)) for key in shares[0]}
     if "special" in tally.trained:
