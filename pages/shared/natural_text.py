@@ -34,9 +34,9 @@ def _sentence(stamp: tuple, names: tuple, _entries: Sequence[Entry]) -> str:
     pairs = list(filter(None, map(_best_models, _by_data(entries))))
     if not pairs:
         return ""
-    scores = [f"{_name(tri)} {_score(two)} ({_two_way(two, tri)}) and {_score(tri)}" for two, tri in pairs]
-    ahead = [metadata.dataset_name(tri) for two, tri in pairs if _is_ahead(tri, two)]
-    behind = [metadata.dataset_name(tri) for two, tri in pairs if _is_ahead(two, tri)]
+    scores = [f"{_name(tri)} {_score(two_way)} ({_two_way(two_way, tri)}) and {_score(tri)}" for two_way, tri in pairs]
+    ahead = [metadata.dataset_name(tri) for two_way, tri in pairs if _is_ahead(tri, two_way)]
+    behind = [metadata.dataset_name(tri) for two_way, tri in pairs if _is_ahead(two_way, tri)]
     lead = f"is clearly ahead of two-way attention on {listing(ahead)} alone" if ahead else ""
     lead = lead or "is nowhere clearly ahead of the best two-way attention"
     lead += f" and clearly behind on {listing(behind)}" if behind else ""
@@ -52,10 +52,10 @@ def _name(entry: Entry) -> str:
     return metadata.dataset_name(entry) + (f" ({', '.join(notes)})" if notes else "")
 
 
-def _two_way(two: Entry, tri: Entry) -> str:
+def _two_way(two_way: Entry, tri: Entry) -> str:
     """What the two-way attention is called, and that its seeds are too uneven where Tri's lead is none for that."""
-    uneven = _mean(tri, "test") > _mean(two, "test") and not _is_ahead(tri, two)
-    return checkpoint_html.label(two) + ", its seeds too uneven to tell" * uneven
+    uneven = _mean(tri, "test") > _mean(two_way, "test") and not _is_ahead(tri, two_way)
+    return checkpoint_html.label(two_way) + ", its seeds too uneven to tell" * uneven
 
 
 def _by_data(entries: Sequence[Entry]) -> list[list[Entry]]:
@@ -74,8 +74,8 @@ def _best_models(entries: Sequence[Entry]) -> tuple[Entry, Entry] | None:
         kind: [entry for entry in entries if metadata.model_setting(entry, "mechanism") == kind]
         for kind in (*TWO_WAY, "tri")
     }
-    two = [entry for kind in TWO_WAY for entry in by_mechanism[kind]]
-    best = [max(group, key=lambda entry: _mean(entry, "dev")) for group in (two, by_mechanism["tri"]) if group]
+    two_way = [entry for kind in TWO_WAY for entry in by_mechanism[kind]]
+    best = [max(group, key=lambda entry: _mean(entry, "dev")) for group in (two_way, by_mechanism["tri"]) if group]
     return (best[0], best[1]) if len(best) == 2 else None
 
 
@@ -90,13 +90,13 @@ def _mean(entry: Entry, split: str) -> float:
     return mean(seeds.scores(entry, split) or (0.0,))
 
 
-def _is_ahead(tri: Entry, two: Entry) -> bool:
+def _is_ahead(tri: Entry, two_way: Entry) -> bool:
     """Whether the first leads by more than two standard errors, of rows (as if those of both were drawn apart) and of
     seeds."""
-    shares = [_mean(entry, "test") / 100 for entry in (tri, two)]
+    shares = [_mean(entry, "test") / 100 for entry in (tri, two_way)]
     rows = (tri.metrics.get("test") or {}).get("n") or 1
     variance = sum(share * (1 - share) for share in shares) / rows
-    for scores in (seeds.scores(entry, "test") for entry in (tri, two)):
+    for scores in (seeds.scores(entry, "test") for entry in (tri, two_way)):
         variance += (stdev(scores) / 100) ** 2 / len(scores) if len(scores) > 1 else 0.0
     return shares[0] - shares[1] > 2 * sqrt(variance)
 

@@ -153,19 +153,19 @@ def _nodes(context: Tensor, p: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The nodes of a context [R, J, D] with p [R, D], of most features more than are used: which are used [R, D, K]
     bool, their values [R, D, K], and the polynomials at the context tokens [R, D, K, J]."""
     centre, half = _range(context.double())  # in float32, orders of ten and more would lose what ERROR promises
-    many = _counts(half, p)[..., None]
-    number = torch.arange(int(many.max()), dtype=torch.float64)
-    angles = pi * (2 * number + 1) / (2 * many)
+    counts = _counts(half, p)[..., None]
+    number = torch.arange(int(counts.max()), dtype=torch.float64)
+    angles = pi * (2 * number + 1) / (2 * counts)
     values = centre[..., None] + half[..., None] * angles.cos()
     # L_k(y) = (T_0 + 2 sum_m T_m(t_k) T_m(y)) / K, m from 1 to K - 1, with T_m(y) = 2 y T_(m-1) - T_(m-2)
-    factors = (angles[..., None] * number).cos() * (2 - (number == 0).double()) / many[..., None]
-    factors = factors.masked_fill(number >= many[..., None], 0.0)
+    factors = (angles[..., None] * number).cos() * (2 - (number == 0).double()) / counts[..., None]
+    factors = factors.masked_fill(number >= counts[..., None], 0.0)
     scaled = ((context - centre[:, None]) / half[:, None]).mT  # [R, D, J], from -1 to 1
     terms = [torch.ones_like(scaled), scaled]
     while len(terms) < len(number):
         terms.append(2 * scaled * terms[-1] - terms[-2])
     basis = factors @ torch.stack(terms[: len(number)], 2)
-    return number < many, values.float(), basis.float()
+    return number < counts, values.float(), basis.float()
 
 
 def _blocks(query: Tensor, key: Tensor, nodes) -> Iterator[tuple[int, slice, Tensor, _RowNodes, Tensor]]:

@@ -17,19 +17,19 @@ def remake(manifest: Manifest, models: Models | None = None, where: str = FILE) 
     """
     entries = find_entries([checkpoint.name for checkpoint in manifest.checkpoints])
     for recorded, entry in zip(manifest.checkpoints, entries):
-        here = describe_checkpoint(entry)
-        pairs = ((recorded.name, here.digest, recorded.digest), *_encoders(here, recorded))
-        for name, actual, wanted in pairs:
-            if actual != wanted:
+        current = describe_checkpoint(entry)
+        pairs = ((recorded.name, current.digest, recorded.digest), *_encoders(current, recorded))
+        for name, actual, expected in pairs:
+            if actual != expected:
                 raise CheckpointError(
-                    f"{name} here has digest {actual[:12]}, the manifest records {wanted[:12]}: the card was made with "
-                    "other weights; name the folder that has them with --checkpoints"
+                    f"{name} here has digest {actual[:12]}, the manifest records {expected[:12]}: the card was made "
+                    "with other weights; name the folder that has them with --checkpoints"
                 )
     example = TASKS[manifest.task].Example.from_row(manifest.row, where)
     names = [checkpoint.name for checkpoint in manifest.checkpoints[: manifest.drawn]]
     return draw(manifest.view, names, example, models, **manifest.settings)
 
 
-def _encoders(here: Checkpoint, recorded: Checkpoint) -> list[tuple[str, str, str]]:
+def _encoders(current: Checkpoint, recorded: Checkpoint) -> list[tuple[str, str, str]]:
     name = f"the encoder {recorded.encoder} of {recorded.name}" if recorded.encoder else f"the words of {recorded.name}"
-    return [(name, here.encoder_digest or "none", recorded.encoder_digest or "none")]
+    return [(name, current.encoder_digest or "none", recorded.encoder_digest or "none")]

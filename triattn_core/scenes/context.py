@@ -124,9 +124,9 @@ class HeadParts:
         name, direction = self.explanation.entry.name, self.settings.direction.replace("_", " ")
         texts, residual = scene.input_line(self.explanation), self.selected_residual
         place = f"{name}, {direction}, layer {self.settings.layer}, head {self.settings.head}{texts}"
-        every, redirected = self.draw_bars(named=True)(), self.draw_bars(only=STRONG, named=True)()
+        bars, redirected = self.draw_bars(named=True)(), self.draw_bars(only=STRONG, named=True)()
         return {
-            "parts": Chart.of(every, "Parts of the relevance", self.sentence, f"{name}, {direction}{texts}"),
+            "parts": Chart.of(bars, "Parts of the relevance", self.sentence, f"{name}, {direction}{texts}"),
             "redirected": Chart.of(redirected, REDIRECTED, self.sentence, f"{name}, {direction}{texts}"),
             "residual": Chart.of(residual.draw()(), "Three-way residual", residual.sentence, place),
         }
@@ -189,8 +189,8 @@ def head_row(table: pd.DataFrame, layer: int, head: int) -> pd.Series:
     """The row of a layer and head, from 0.  Raises ConfigError: not there."""
     rows = table[table["site"].str.startswith(f"layer.{layer}/") & (table["head"] == head)]
     if rows.empty:
-        there = f"there are {table['site'].nunique()} layers of {table['head'].max() + 1} heads"
-        raise ConfigError(f"context: no layer {layer + 1}, head {head + 1}: {there}")
+        existing = f"there are {table['site'].nunique()} layers of {table['head'].max() + 1} heads"
+        raise ConfigError(f"context: no layer {layer + 1}, head {head + 1}: {existing}")
     return rows.iloc[0]
 
 

@@ -31,26 +31,24 @@ def leave_one_out(question: Question, unit: str, operation: str) -> pd.DataFrame
     return question.answer("Leave-one-out", run, unit, operation)
 
 
-def run_intervention(question: Question, wanted: InterventionSpec) -> InterventionResult:
+def run_intervention(question: Question, spec: InterventionSpec) -> InterventionResult:
     """The intervention beside the original, its maps summed over context: that is what is kept."""
 
     def run(bundle):
         from triattn_core.analysis.intervention import interventions
 
-        example, option, operation = question.example, question.option, wanted.operation
+        example, option, operation = question.example, question.option, spec.operation
         if operation == "swap":
-            result = interventions.swap(bundle, example, wanted.argument, option)
+            result = interventions.swap(bundle, example, spec.argument, option)
         elif operation == "reorder":
-            result = interventions.reorder(bundle, example, wanted.argument, wanted.unit, option)
+            result = interventions.reorder(bundle, example, spec.argument, spec.unit, option)
         else:
-            text = {"text": wanted.argument or ""} if operation == "replace" else {}
-            result = getattr(interventions, operation)(
-                bundle, example, wanted.names, wanted.unit, option=option, **text
-            )
+            text = {"text": spec.argument or ""} if operation == "replace" else {}
+            result = getattr(interventions, operation)(bundle, example, spec.names, spec.unit, option=option, **text)
         before, after = (replace(run, trace=_flat(run.trace)) for run in (result.before, result.after))
         return replace(result, before=before, after=after)
 
-    return question.answer("Running the intervention", run, wanted)
+    return question.answer("Running the intervention", run, spec)
 
 
 def _flat(trace: AttentionTrace) -> AttentionTrace:
@@ -62,18 +60,18 @@ def _flat(trace: AttentionTrace) -> AttentionTrace:
     return AttentionTrace(sites, trace.texts, trace.meta)
 
 
-def random_units(question: Question, wanted: InterventionSpec, draws: int = DRAWS, seed: int = 0) -> pd.DataFrame:
+def random_units(question: Question, spec: InterventionSpec, draws: int = DRAWS, seed: int = 0) -> pd.DataFrame:
     """What as many units at random do."""
 
     def run(bundle):
         from triattn_core.analysis.intervention.leave_one_out import score_random_units
 
-        read = wanted.operation == "mask"
+        read = spec.operation == "mask"
         return score_random_units(
-            bundle, question.example, len(wanted.names), wanted.unit, question.option, draws=draws, seed=seed, read=read
+            bundle, question.example, len(spec.names), spec.unit, question.option, draws=draws, seed=seed, read=read
         )
 
-    key = (wanted.unit, wanted.operation, len(wanted.names), draws, seed)
+    key = (spec.unit, spec.operation, len(spec.names), draws, seed)
     return question.answer(f"{draws} random choices of as many units", run, *key)
 
 

@@ -64,23 +64,23 @@ class Nulls:
 
 def describe_change(
     result: InterventionResult,
-    wanted: InterventionSpec,
+    spec: InterventionSpec,
     alone: pd.DataFrame | None,
     random_draws: pd.DataFrame | None = None,
 ) -> str:
     """What was done, what became of the answer, and the scale for it."""
     best = result.before.prediction
     answer = best.labels[followed_answer(best)]
-    did = SAYS[wanted.operation].format(wanted.words)
-    if wanted.operation == "replace":
-        did += f" by “{wanted.argument.strip()}”" if (wanted.argument or "").strip() else " by [MASK]"
+    did = SAYS[spec.operation].format(spec.words)
+    if spec.operation == "replace":
+        did += f" by “{spec.argument.strip()}”" if (spec.argument or "").strip() else " by [MASK]"
     change = f"change by {result.change:+.3g}" if abs(result.change) >= RESOLUTION else UNCHANGED
     sentence = f"{did} the log-odds of “{answer}” {change}"
     after = result.after.prediction
     sentence += f": the answer flips to “{after.labels[after.best]}”." if result.flipped else "; the answer stays."
-    if alone is not None and len(wanted.names) > 1:
-        total = alone.set_index("unit").loc[list(wanted.names), "change"].sum()
-        sentence += f" The {len(wanted.names)} separate changes sum to {total:+.3g}."
+    if alone is not None and len(spec.names) > 1:
+        total = alone.set_index("unit").loc[list(spec.names), "change"].sum()
+        sentence += f" The {len(spec.names)} separate changes sum to {total:+.3g}."
     if random_draws is not None:
         changes, flips = random_draws["change"], int(random_draws["flips"].sum())
         mean, spread = changes.mean(), changes.std()
@@ -167,7 +167,7 @@ def describe_shift(before: xr.DataArray, after: xr.DataArray, labels: tuple, apa
 def describe_null(nulls: Nulls) -> str:
     """The log-odds with the weights replaced, beside the original's, and the flips."""
     odds, original, answer = nulls.log_odds, nulls.original, nulls.answer.labels[followed_answer(nulls.answer)]
-    many = f" ± {odds.std(ddof=1):.2g} (standard deviation) over {len(odds)} draws" if len(odds) > 1 else ""
+    spread = f" ± {odds.std(ddof=1):.2g} (standard deviation) over {len(odds)} draws" if len(odds) > 1 else ""
     replaced = REPLACEMENTS[nulls.replacement]
     become = (
         f"the {nulls.replacement} for attention"
@@ -176,7 +176,7 @@ def describe_null(nulls: Nulls) -> str:
     )
     along = "" if replaced.fixed else f" along {nulls.axis}s"
     sentence = f"With {become}{along} ({replaced.how}) the log-odds of "
-    sentence += f"“{answer}” are {odds.mean():+.3g}{many}, against {original:+.3g}; "
+    sentence += f"“{answer}” are {odds.mean():+.3g}{spread}, against {original:+.3g}; "
     flips = f"{int(nulls.flipped.sum())} of {len(odds)} flip the answer"
     sentence += f"{flips if len(odds) > 1 else 'the answer flips' if nulls.flipped[0] else 'the answer stays'}. "
     if len(odds) > 1:

@@ -140,9 +140,9 @@ def _groups(plates: Sequence[Plate], width: float) -> list[list[Plate]]:
     for row in rows.values():
         groups.append([])
         for plate in row:
-            there = [*groups[-1], plate]
-            room = width - sum(rows_room(plate, SMALL) for plate in there)
-            if groups[-1] and room / len(there) < NARROWEST + GAP:
+            line = [*groups[-1], plate]
+            room = width - sum(rows_room(plate, SMALL) for plate in line)
+            if groups[-1] and room / len(line) < NARROWEST + GAP:
                 groups.append([])
             groups[-1].append(plate)
     return groups

@@ -50,13 +50,13 @@ def figure_file(draw: Callable[[], Figure], kind: str, dots: int) -> bytes:
     A PDF is set in TrueType, which publishers take, where such a font has all letters; else in outlines (Type 3), for
     Matplotlib embeds OpenType fonts with PostScript outlines so that not every viewer draws them.
     """
-    there = {font.name: font.fname for font in fontManager.ttflist}
+    installed = {font.name: font.fname for font in fontManager.ttflist}
     wished = [*(name.strip(' "') for name in FONTS.split(",")), "Noto Sans CJK JP", "DejaVu Sans"]
-    fonts = [name for name in wished if name in there]
+    fonts = [name for name in wished if name in installed]
     settings: Any = {"svg.fonttype": "none", "pdf.fonttype": 3, "svg.hashsalt": "triattn", "font.family": fonts}
     with _settings, matplotlib.rc_context(settings):
         file = BytesIO()
-        (_draw_in_true_type(draw, there) if kind == "pdf" else draw()).savefig(
+        (_draw_in_true_type(draw, installed) if kind == "pdf" else draw()).savefig(
             file, format=kind, dpi=dots, metadata=_FACTS[kind]
         )
     if kind != "svg":

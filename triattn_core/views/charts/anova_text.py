@@ -18,20 +18,21 @@ def percent(share: float) -> str:
 
 def parts(table: pd.DataFrame, row: pd.Series, layer: int, head: int) -> str:
     """The chosen head against all.  table: of `anova.share_table`; row: that of the head; layer, head: from 0."""
-    every = table["redirected"]
+    all_shares = table["redirected"]
     place, other = most_redirected(table)
-    if not every.any():
+    if not all_shares.any():
         return "In no head does context redirect any relevance that softmax sees: there is nothing to take apart."
     share, rest = percent(row["redirected"]), "A two-way map cannot hold that part."
-    if len(every) == 1:
+    if len(all_shares) == 1:
         return f"Context redirects {share} of the relevance that softmax sees. {rest}"
     layers = table["site"].str.extract(r"layer\.(\d+)", expand=False).nunique() > 1
-    here, most = (
+    head_name, top_head = (
         f"layer {i + 1}, head {j + 1}" if layers else f"head {j + 1}" for i, j in ((layer, head), (place, other))
     )
     return (
-        f"In {here}, context redirects {share} of the relevance that softmax sees; the median of {len(every)} heads is "
-        f"{percent(every.median())}, the most {percent(every.max())} ({most}). {rest}"
+        f"In {head_name}, context redirects {share} of the relevance that softmax sees; the median of "
+        f"{len(all_shares)} heads is {percent(all_shares.median())}, the most {percent(all_shares.max())} "
+        f"({top_head}). {rest}"
     )
 
 

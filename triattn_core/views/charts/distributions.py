@@ -120,8 +120,8 @@ def boxes(runs: pd.DataFrame, order: Sequence[str], unit: str, theme: str = "lig
     """
     palette = THEMES[theme]
     means = summary(runs)
-    there = list(dict.fromkeys(runs.function))
-    names = [*(name for name in order if name in there), *(name for name in there if name not in order)]
+    functions = list(dict.fromkeys(runs.function))
+    names = [*(name for name in order if name in functions), *(name for name in functions if name not in order)]
     y = alt.Y("function:N", sort=names, title=None, axis=alt.Axis(grid=True, ticks=False, domain=False))
     x = alt.X("value:Q", title=unit, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=6, grid=False))
     tips: list[Any] = [

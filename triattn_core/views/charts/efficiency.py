@@ -25,9 +25,9 @@ def _ticks(low: float, high: float, log: bool) -> list[float]:
     """1, 2 and 5 of each power of ten, from below the least value to above the most; linear: even steps from 0."""
     powers = range(math.floor(math.log10(low)) - 1, math.floor(math.log10(high)) + 2)
     if log:
-        every = [digit * 10.0**power for power in powers for digit in ((1,) if high / low > MANY else (1, 2, 5))]
-        first, last = max(tick for tick in every if tick < low), min(tick for tick in every if tick > high)
-        return [tick for tick in every if first <= tick <= last]
+        candidates = [digit * 10.0**power for power in powers for digit in ((1,) if high / low > MANY else (1, 2, 5))]
+        first, last = max(tick for tick in candidates if tick < low), min(tick for tick in candidates if tick > high)
+        return [tick for tick in candidates if first <= tick <= last]
     step = min(digit * 10.0**power for power in powers for digit in (1, 2, 5) if digit * 10.0**power >= high / 5)
     return [step * i for i in range(math.floor(high / step) + 2)]
 
@@ -45,13 +45,13 @@ def _lengthwise(lengths: list[int], log: bool) -> list[float]:
 def _ends(rows: pd.DataFrame, low: float, high: float, log: bool) -> pd.DataFrame:
     """The last point of each line and `at`, where on the axis its name stands: those at one length keep apart."""
     last = rows.groupby("name", sort=False).tail(1).sort_values("value", ascending=False)
-    there, back = (math.log10, lambda x: 10**x) if log else (float, float)
-    gap = GAP * max(there(high) - there(low), 1e-9)
+    to_axis, from_axis = (math.log10, lambda x: 10**x) if log else (float, float)
+    gap = GAP * max(to_axis(high) - to_axis(low), 1e-9)
     put: dict[int, float] = {}
     places = []
     for tokens, value in zip(last.tokens, last.value):
-        put[tokens] = min(there(value), put.get(tokens, math.inf) - gap)
-        places.append(back(put[tokens]))
+        put[tokens] = min(to_axis(value), put.get(tokens, math.inf) - gap)
+        places.append(from_axis(put[tokens]))
     return last.assign(at=places)
 
 
@@ -61,9 +61,9 @@ def describe(points: pd.DataFrame) -> str:
     tokens = int(counts[counts == counts.max()].index.max())
     sentences = []
     for column, (title, unit) in reversed(PANELS.items()):
-        here = points[points.tokens == tokens].dropna(subset=[column]).sort_values(column)
+        measured = points[points.tokens == tokens].dropna(subset=[column]).sort_values(column)
         quantity, measure = title[4:].lower().split(", ")[0], title.split(", ")[1]
-        ends = [(row["name"], f"{_short(row[column] * unit)} {measure}") for _, row in here.iterrows()]
+        ends = [(row["name"], f"{_short(row[column] * unit)} {measure}") for _, row in measured.iterrows()]
         if len(ends) == 1:
             sentences.append("{} takes {}".format(*ends[0]))
         elif ends:

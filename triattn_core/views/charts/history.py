@@ -63,14 +63,14 @@ def figure(
     names = list(histories)
     steps = alt.X("step:Q", title="step", axis=alt.Axis(grid=False, tickCount=6, format="~s"))
     loss = alt.Y("loss:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
-    many = len(names) > 2  # more names than find room at the ends of the lines
+    is_crowded = len(names) > 2  # more names than find room at the ends of the lines
     legend_options: dict[str, Any] = {
         "symbolType": "stroke",
         "symbolSize": 500,
         "symbolStrokeWidth": 2,
         "labelColor": palette["text"],
     }
-    legend = alt.Legend(title=None, orient="top", labelLimit=320, columns=2, **legend_options) if many else None
+    legend = alt.Legend(title=None, orient="top", labelLimit=320, columns=2, **legend_options) if is_crowded else None
     range_ = [colours[name] for name in names]
     colour = alt.Color("model:N", scale=alt.Scale(domain=names, range=range_), legend=legend)
     dash = alt.StrokeDash("model:N", scale=alt.Scale(domain=names, range=list(DASHES[: len(names)])), legend=legend)
@@ -88,8 +88,8 @@ def figure(
         lines.transform_filter("datum.split == 'dev'").mark_line(strokeWidth=2),
         base.transform_filter("datum.split == 'dev'").mark_point(size=14, filled=True),
         base.encode(size).properties(data=kept_points).mark_point(size=70, filled=True, opacity=1),
-        *(_name(base, row, offset) for row, offset in _ends(last, rows) if not many),
+        *(_name(base, row, offset) for row, offset in _ends(last, rows) if not is_crowded),
     ]
-    around = {"right": 8 if many else 60, "left": 0, "top": 4, "bottom": 6}
-    chart = alt.layer(*layers).properties(height=height + 40 * many, padding=around)
+    around = {"right": 8 if is_crowded else 60, "left": 0, "top": 4, "bottom": 6}
+    chart = alt.layer(*layers).properties(height=height + 40 * is_crowded, padding=around)
     return style_axes(chart, palette)

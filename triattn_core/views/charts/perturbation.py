@@ -88,7 +88,7 @@ def _label_offsets(last: pd.DataFrame, low: float, high: float, height: int, clo
         put[i] = max(put[i], put[i - 1] + close)
     for i in reversed(range(len(put))):
         put[i] = min(put[i], height - close * (len(put) - 1 - i))
-    return {name: there - here for name, there, here in zip(last["line"], put, positions)}
+    return {name: moved - original for name, moved, original in zip(last["line"], put, positions)}
 
 
 def describe(method: str, areas: pd.DataFrame, band: pd.DataFrame, draws: int) -> str:

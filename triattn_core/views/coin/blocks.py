@@ -109,13 +109,13 @@ def spread(weight: xr.DataArray) -> float | None:
 def first_cell(all_blocks: Sequence[Block | None], texts: dict[str, str], feature_count: int = 1) -> tuple[int, ...]:
     """Where to look first: the pair of content words whose weight context changed most, else the one that holds most;
     of the gate the feature that takes in most, of each sentence the token that is looked at most."""
-    there = [(i, block) for i, block in enumerate(all_blocks) if block is not None]
-    if not there:
+    present = [(i, block) for i, block in enumerate(all_blocks) if block is not None]
+    if not present:
         return 0, 0, 0, 0, 0, 0
-    shares = [np.abs((block.weight if block.changed is None else block.changed).values) for _, block in there]
-    carries = np.logical_and.outer(*(content_words(there[0][1].weight, texts, axis) for axis in NEEDS))
-    place, query, key = np.unravel_index((np.stack(shares) + carries).argmax(), (len(there), *shares[0].shape))
-    index, block = there[place]
+    shares = [np.abs((block.weight if block.changed is None else block.changed).values) for _, block in present]
+    carries = np.logical_and.outer(*(content_words(present[0][1].weight, texts, axis) for axis in NEEDS))
+    place, query, key = np.unravel_index((np.stack(shares) + carries).argmax(), (len(present), *shares[0].shape))
+    index, block = present[place]
     feature = 0 if block.gate is None else int(block.gate.transpose("query", "feature").values[query].argmin())
     own_tokens = [int(m.values[i].argmax()) for m, i in zip(block.own or (), (query, key))] or [0, 0]
     return int(query), int(key), index, min(feature, feature_count - 1), *own_tokens

@@ -84,12 +84,12 @@ def alt(
 
 
 def _most(all_blocks: Sequence[Block | None], texts: dict[str, str]) -> str:
-    there = [
+    present = [
         (i, block.changed) for i, block in enumerate(all_blocks, 1) if block is not None and block.changed is not None
     ]
-    if not there:
+    if not present:
         return ""
-    block, changed = max(there, key=lambda pair: float(abs(pair[1]).max()))
+    block, changed = max(present, key=lambda pair: float(abs(pair[1]).max()))
     if float(abs(changed).max()) <= NOTHING:
         return " Context changes nothing."
     place = np.unravel_index(int(np.abs(changed.values).argmax()), changed.shape)

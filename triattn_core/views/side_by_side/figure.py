@@ -109,9 +109,9 @@ def _twins(panels: Sequence[Panel], axis: str, tokens: dict[str, list]) -> dict[
     if f"{axis}_twin_start" not in first.coords:
         return tokens
     ends = zip(*(first[f"{axis}_twin_{edge}"].values.tolist() for edge in ("start", "end")))
-    there = ~np.isnan(panels[0].weights.values).all(axis=1 - NEEDS.index(axis))
+    present = ~np.isnan(panels[0].weights.values).all(axis=1 - NEEDS.index(axis))
     also = [None if end[0] < 0 else list(end) for end in ends]
-    signs = ["" if shared else "−" if is_first else "+" for shared, is_first in zip(also, there)]
+    signs = ["" if shared else "−" if is_first else "+" for shared, is_first in zip(also, present)]
     return tokens | {"also": also, "label": [sign + label for sign, label in zip(signs, tokens["label"])]}
 
 
