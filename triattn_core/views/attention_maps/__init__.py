@@ -1,4 +1,4 @@
-"""The maps of MTSA heads on one scale."""
+"""Attention maps on one scale, as those of MTSA heads, with source2token weights beside them."""
 
 from triattn_core.views.attention_maps.figure import (
     NAMED,

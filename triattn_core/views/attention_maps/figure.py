@@ -1,4 +1,4 @@
-"""The maps of `head_maps` as a figure: on one scale, side by side or as one grid, and what they show in words."""
+"""Attention maps as a figure: on one scale, side by side or as one grid, and what they show in words."""
 
 from __future__ import annotations
 
