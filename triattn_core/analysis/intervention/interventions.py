@@ -172,9 +172,8 @@ def _edit_units(
         if is_traced:
             return change(roles, positions)
         if unit == "tokens":
-            return change(
-                roles, edits.matching_positions(query.roles.context, positions, roles.context, roles.key.texts[0])
-            )
+            own_text = roles.key.texts[0]
+            return change(roles, edits.matching_positions(query.roles.context, positions, roles.context, own_text))
         return change(roles, [i for i, name in enumerate(_units(query, roles, unit)) if name in names])
 
     return _compare(query, edit)
@@ -207,13 +206,8 @@ def _compare(query: Query, change: Callable[[Roles, bool], Edit]) -> Interventio
 
 
 def _outputs(query: Query, edit: Edit) -> Tensor:
-    return outputs_without(
-        query.bundle,
-        edit.roles,
-        removal_masks(edit.roles, [edit.removed], everywhere=False),
-        edit.read,
-        edit.own_context,
-    )
+    masks = removal_masks(edit.roles, [edit.removed], everywhere=False)
+    return outputs_without(query.bundle, edit.roles, masks, edit.read, edit.own_context)
 
 
 def _empty_context_note(mechanism: str) -> str:
