@@ -8,7 +8,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import attention_worth, checkpoint_html, figures, page_setup, url_state
-from triattn_core.scenes.intervene import InterveneScene, Intervention, Settings
+from triattn_core.scenes.intervene import InterveneScene
+from triattn_core.scenes.intervene_parts import Intervention
+from triattn_core.scenes.intervene_settings import Settings
 from triattn_core.views.charts import intervention as view
 
 BEFORE = "Attention before, query × key, summed over context; that after is being computed."

@@ -11,7 +11,8 @@ import streamlit as st
 from pages.shared import kept_cell, page_setup, url_state
 from pages.shared.errors import escape_markdown, notice
 from triattn_core.scenes import intervene_units as parts
-from triattn_core.scenes.intervene import Intervention, Settings
+from triattn_core.scenes.intervene_parts import Intervention
+from triattn_core.scenes.intervene_settings import Settings
 from triattn_core.tasks import TASKS
 from triattn_core.views.lib.strongest import SMALL
 

@@ -8,7 +8,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import figures, style
-from triattn_core.scenes.intervene import InterveneScene, Intervention
+from triattn_core.scenes.intervene import InterveneScene
+from triattn_core.scenes.intervene_parts import Intervention
 from triattn_core.scenes.intervene_text import ANSWER, ATTENTION, followed_answer
 from triattn_core.views.lib.number_format import minus, probability
 

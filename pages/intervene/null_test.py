@@ -7,7 +7,8 @@ import streamlit as st
 from pages.shared import checkpoint_html, figures, page_setup, url_state
 from triattn_core.analysis.catalogue import REPLACEMENTS
 from triattn_core.checkpoint import metadata
-from triattn_core.scenes.intervene import InterveneScene, Settings
+from triattn_core.scenes.intervene import InterveneScene
+from triattn_core.scenes.intervene_settings import Settings
 
 
 def asked_by_link() -> bool:

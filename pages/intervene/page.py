@@ -8,7 +8,7 @@ from pages.intervene import before_after, intervention_controls, intervention_re
 from pages.shared import page_setup
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
-from triattn_core.scenes.intervene import Intervention
+from triattn_core.scenes.intervene_parts import Intervention
 from triattn_core.trace.axes import TAN_MECHANISMS
 
 LEAD = "Change the context with a click: the new attention, its difference, and how the prediction changes."

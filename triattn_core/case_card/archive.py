@@ -5,19 +5,17 @@ No file in it has a date: the same numbers make the same tables, pictures and pa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from triattn_core.case_card.manifest import COMMAND, FILE, manifest
+from triattn_core.scenes.figures import Figure
+from triattn_core.scenes.scene import RequestedScene
 from triattn_core.text.atomic_write import write_whole
 from triattn_core.trace import AttentionTrace
-
-if TYPE_CHECKING:
-    from triattn_core.case_card.rendered import RenderedView
 
 README = """A case card of triattn.
 
@@ -32,9 +30,9 @@ The pages need no network. This makes the card again, with the same numbers:
 """
 
 
-def pack(rendered: RenderedView) -> bytes:
+def pack(scene: RequestedScene, figures: Mapping[str, Figure]) -> bytes:
     """The bytes of the zip."""
-    return zip_files(files(rendered))
+    return zip_files(files(scene, figures))
 
 
 def zip_files(contents: Iterable[tuple[str, bytes]]) -> bytes:
@@ -48,21 +46,21 @@ def zip_files(contents: Iterable[tuple[str, bytes]]) -> bytes:
     return file.getvalue()
 
 
-def files(rendered: RenderedView) -> Iterator[tuple[str, bytes]]:
+def files(scene: RequestedScene, figures: Mapping[str, Figure]) -> Iterator[tuple[str, bytes]]:
     """Name and content of each."""
-    about = manifest(rendered)
-    figures = "\n".join(
+    about = manifest(scene)
+    titles = "\n".join(
         f"{f'{name}.html, .svg, .png':<34} {about_figure['title']}" for name, about_figure in about.figures.items()
     )
-    yield "README.txt", README.format(figures=figures, file=FILE, command=COMMAND).encode()
+    yield "README.txt", README.format(figures=titles, file=FILE, command=COMMAND).encode()
     yield FILE, (about.model_dump_json(indent=1) + "\n").encode()
-    for name, figure in rendered.figures.items():
+    for name, figure in figures.items():
         yield f"{name}.html", figure.html().encode()
         yield f"{name}.svg", figure.svg()
         yield f"{name}.png", figure.png()
-    yield "data.csv", rendered.table.to_csv(index=False).encode("utf-8-sig")
-    yield "data.parquet", rendered.table.to_parquet(index=False)
-    yield "trace.nc", trace_file(rendered.trace)
+    yield "data.csv", scene.table.to_csv(index=False).encode("utf-8-sig")
+    yield "data.parquet", scene.table.to_parquet(index=False)
+    yield "trace.nc", trace_file(scene.trace)
 
 
 def trace_file(trace: AttentionTrace) -> bytes:
@@ -73,6 +71,6 @@ def trace_file(trace: AttentionTrace) -> bytes:
         return path.read_bytes()
 
 
-def write(rendered: RenderedView, path: Path) -> None:
+def write(scene: RequestedScene, figures: Mapping[str, Figure], path: Path) -> None:
     """Writes the zip.  Raises DataError where it cannot be written."""
-    write_whole(path, pack(rendered))
+    write_whole(path, pack(scene, figures))

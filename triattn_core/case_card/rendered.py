@@ -41,8 +41,8 @@ class RenderedView(RequestedScene):
 
     def case_card(self) -> bytes:
         """The case card: a zip of all that can be taken away.  See `archive`."""
-        return archive.pack(self)
+        return archive.pack(self, self.figures)
 
     def save(self, path: str | Path) -> None:
         """Writes the case card.  Raises DataError where the file cannot be written."""
-        archive.write(self, Path(path))
+        archive.write(self, self.figures, Path(path))

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from triattn_core.scenes import intervene_text, scene
 from triattn_core.scenes.charts import Chart
+from triattn_core.scenes.intervene_parts import Intervention
 from triattn_core.scenes.intervene_text import Nulls
 from triattn_core.views.charts import intervention as view
-
-if TYPE_CHECKING:
-    from triattn_core.scenes.intervene import Intervention
 
 WIDE = 640  # pixels of a figure that is exported
 

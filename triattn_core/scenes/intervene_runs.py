@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from triattn_core.analysis.catalogue import REPLACEMENTS
+from triattn_core.scenes.intervene_settings import DRAWS
 from triattn_core.scenes.intervene_text import InterventionSpec, Nulls
 from triattn_core.scenes.runner import Question
 from triattn_core.trace import AttentionTrace
 
 if TYPE_CHECKING:
     from triattn_core.analysis.intervention.interventions import InterventionResult
-
-DRAWS = 20  # random choices of as many units
 
 
 def leave_one_out(question: Question, unit: str, operation: str) -> pd.DataFrame | None:

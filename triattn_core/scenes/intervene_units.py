@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from triattn_core.checkpoint import metadata
 from triattn_core.errors import InputError
+from triattn_core.scenes.intervene_settings import Settings
 from triattn_core.scenes.intervene_text import InterventionSpec
 from triattn_core.scenes.runner import Question
 from triattn_core.tasks import CHOICES, TASKS
 from triattn_core.views.lib.strongest import SMALL, numbered
-
-if TYPE_CHECKING:
-    from triattn_core.scenes.intervene import Settings
 
 MANY = 10  # units that a message names
 
