@@ -15,7 +15,7 @@ from tests.support.checkpoint_fixtures import checkpoint_fixtures
 from tests.support.choices_checkpoints import make_checkpoints
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.errors import InputError
-from triattn_core.scenes import intervene
+from triattn_core.scenes import intervene_parts
 
 FIGURES = {
     "context": {"parts": "Parts of the relevance", "residual": "Three-way residual", "over": "Over many rows"},
@@ -120,7 +120,7 @@ def test_the_map_before_stands_while_the_rest_is_computed(monkeypatch) -> None:
     def refuse(*_):
         raise InputError("nothing is computed here")
 
-    monkeypatch.setattr(intervene, "leave_one_out", refuse)
+    monkeypatch.setattr(intervene_parts, "leave_one_out", refuse)
     app = opened("intervene", **SHORT)
     assert [error.value for error in app.error] == ["nothing is computed here"]
     assert [alt[:17] for alt in alts(app)] == ["Attention before,"]
