@@ -85,7 +85,7 @@ def _verdicts(cases: Cases, row: pd.Series, example) -> str:
         head = f"<td>{style.swatch(checkpoint.mechanism)}<b>{escape(title)}</b></td>"
         cells = "".join(f'<td class="{"r" * (i > 0)}">{escape(cell)}</td>' for i, cell in enumerate(cells))
         lines.append(f"<tr>{head}{cells}</tr>")
-    return f'<table class="t-table t-said">{"".join(lines)}</table>'
+    return f'<table class="t-table t-predictions">{"".join(lines)}</table>'
 
 
 def _facts(cases: Cases, row: pd.Series) -> list[tuple[str, str]]:

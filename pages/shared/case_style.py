@@ -9,7 +9,7 @@ CSS = """
 .t-case > :first-child {font-size: 12px; padding-top: 3px}
 .t-case > :last-child {overflow-wrap: anywhere; white-space: pre-wrap}
 .t-case.t-small {font-size: 14px} .t-case.t-wide {grid-template-columns: 66px 1fr}
-.t-said td {font-size: 13px} .t-said tr:first-child td {border-top: 0}
+.t-predictions td {font-size: 13px} .t-predictions tr:first-child td {border-top: 0}
 .st-key-stopped p, .st-key-under-way p {margin: 0; font-size: 13px}
 [data-testid="stFileUploaderDropzone"] {min-height: 0; padding: 6px 10px; max-width: 640px}
 .stMultiSelect [data-tag] {background: color-mix(in srgb, var(--t-accent) 16%, transparent); color: var(--t-text)}

@@ -88,7 +88,7 @@ def test_a_card_of_charts_is_downloaded_and_opens_offline(page, app, tmp_path, w
     page.wait_for_selector('#figure[data-drawn="true"]')
     drawing = page.locator("#figure svg.marks")
     assert word in drawing.text_content() and drawing.bounding_box()["width"] > 300
-    assert about["figures"][figure]["alt"] in page.locator(".said").inner_text()
+    assert about["figures"][figure]["alt"] in page.locator(".sentence").inner_text()
     assert [url for url in asked if not url.startswith("file:")] == [] and not errors
     page.goto((tmp_path / f"{figure}.svg").as_uri())
     assert word in page.locator("svg").text_content() and page.locator("svg").bounding_box()["height"] > 150

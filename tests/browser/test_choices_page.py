@@ -46,7 +46,7 @@ def test_a_chat_shows_texts_as_they_are_and_marks_who_is_chosen(page, tmp_path):
 def test_a_passage_keeps_its_text_around_the_shades(page, tmp_path):
     opened(page, tmp_path, answers.figure(TEXT, {"": [0.9996, 0.0004]}, 0), ".answers")
     assert page.locator(".passage").inner_text() == TEXT.texts["passage"]
-    assert page.locator(".said b").all_inner_texts() == ["> 0.999", "< 0.001"]
+    assert page.locator(".probabilities b").all_inner_texts() == ["> 0.999", "< 0.001"]
 
 
 @pytest.mark.parametrize("width", [1280, 800, 400])

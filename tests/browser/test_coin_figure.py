@@ -86,11 +86,11 @@ def test_keys_reach_blocks_own_tokens_and_features(page, tmp_path, explanations)
 def test_of_a_block_that_is_off_the_nearest_other_is_read(page, tmp_path, explanations):
     opened(page, tmp_path, figure(explanations["quora-coin"], "layer.2", True, [2, 1, 2, 4, 3, 2]))
     assert chosen(page, CANVAS)[2] == 2, "it is chosen again when it is not ablated"
-    sentence, row = page.locator(".below .said").inner_text(), page.locator(".side tbody tr[aria-selected]")
+    sentence, row = page.locator(".below .sentence").inner_text(), page.locator(".side tbody tr[aria-selected]")
     assert sentence.startswith("In block 2, ") and "Block 3 is ablated." in sentence
     assert row.locator("th").inner_text() == "block 2" and "layer.1/" in page.locator(".side pre").text_content()
     opened(page, tmp_path, figure(explanations["single-coin"], "layer.0", True))
-    assert "Block 1 is ablated." in page.locator(".below .said").inner_text()
+    assert "Block 1 is ablated." in page.locator(".below .sentence").inner_text()
 
 
 def test_what_a_token_looks_at_is_its_own_strongest_until_another_is_chosen_for_it(page, tmp_path, explanations):

@@ -41,7 +41,7 @@ def test_one_cell_is_chosen_in_all_panels(page, tmp_path):
         assert float(row[4].split()[0]) == pytest.approx(given.entropy[2], rel=5e-3)
         top = int(given.weights.values[2].argmax())
         assert row[5].split()[0] == ["Can", "<b>", "cats", "nap", "🐈"][top]
-    words = page.locator(".side .said").inner_text()
+    words = page.locator(".side .sentence").inner_text()
     assert f"{gap.divergence[2]:.3g}"[:5] in words
 
 

@@ -24,13 +24,13 @@ _DRAWN = re.compile(r'((?:id="|url\(#)(?:gradient_|clip))(\d+)')
 # What draws takes one font for a whole text, and a Chinese one has quotation marks as wide as its characters.
 _LATIN = f'"Noto Sans", "Segoe UI", "Helvetica Neue", "DejaVu Sans", {FONTS}'
 _CHINESE = re.compile("[\u2e80-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
-_STYLE = ":root { color-scheme: light; } #figure { overflow-x: auto; } .said { max-width: 900px; }"
+_STYLE = ":root { color-scheme: light; } #figure { overflow-x: auto; } .sentence { max-width: 900px; }"
 _MOUNT = """
 function mount(root, payload) {
   const place = root.appendChild(document.createElement("div"));
-  const said = root.appendChild(document.createElement("p"));
-  said.className = "said";
-  said.textContent = payload.spec.description;
+  const sentence = root.appendChild(document.createElement("p"));
+  sentence.className = "sentence";
+  sentence.textContent = payload.spec.description;
   const look = { ast: true, renderer: "svg", actions: { export: true, source: false, compiled: false, editor: false } };
   vegaEmbed(place, payload.spec, look).then(() => (root.dataset.drawn = "true"));
 }

@@ -17,7 +17,7 @@ function modelBars(shares, models, theme) {
       make("b", {}, formatProbability(share)),
     ];
   });
-  return make("span", { class: shares.length > 1 ? "said several" : "said" }, ...parts);
+  return make("span", { class: shares.length > 1 ? "probabilities several" : "probabilities" }, ...parts);
 }
 
 function optionRow(payload, row, theme, send) {

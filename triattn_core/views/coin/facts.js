@@ -73,7 +73,7 @@ export function fillFacts(box, data, chosenCell) {
   const texts = Object.keys(data.texts).map((name) =>
     textLine(data, name, chosenSpans(data, name, cell)),
   );
-  const sentence = make("p", { class: "said" }, ...describePair(data, cell, chosenCell));
+  const sentence = make("p", { class: "sentence" }, ...describePair(data, cell, chosenCell));
   const left = make("div", {}, make("div", { class: "texts" }, ...texts), sentence);
   const right = make("div", { class: "scroll" }, blocksTable(data, cell));
   const command = commandFor(data, cell);

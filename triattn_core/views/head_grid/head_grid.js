@@ -227,7 +227,7 @@ class HeadGrid extends LinkedMaps {
       : "";
     box.className = "";
     box.replaceChildren(
-      make("p", { class: "said" }, make("b", {}, name), `: ${rest.join("; ")}.${pooled}`),
+      make("p", { class: "sentence" }, make("b", {}, name), `: ${rest.join("; ")}.${pooled}`),
     );
   }
 }

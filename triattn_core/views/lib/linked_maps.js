@@ -62,8 +62,8 @@ export class LinkedMaps extends MapFigure {
     const below = make("div", { class: "below" });
     const heard = make("div", { class: "heard", "aria-live": "polite" });
     const { notes } = this.payload;
-    const said = notes ? [make("p", { class: "said notes" }, notes)] : [];
-    const outer = make("div", { class: "side maps" }, ...above, frame, below, ...said, this.hint());
+    const footnote = notes ? [make("p", { class: "sentence notes" }, notes)] : [];
+    const outer = make("div", { class: "side maps" }, ...above, frame, below, ...footnote, this.hint());
     outer.append(heard);
     this.root.replaceChildren(outer);
     return { outer, frame, canvas, tip, above: above[0], below, heard };

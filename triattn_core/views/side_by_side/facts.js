@@ -134,7 +134,7 @@ export function fillFacts(box, data, cell, theme) {
   });
   const texts = make("div", { class: "texts" }, ...lines);
   const top = box.querySelector(".texts")?.scrollTop ?? 0;
-  const sentence = make("p", { class: "said" }, ...describeDifference(data, cell));
+  const sentence = make("p", { class: "sentence" }, ...describeDifference(data, cell));
   const right = make("div", { class: "scroll" }, panelsTable(data, cell, theme), sentence);
   box.replaceChildren(texts, right);
   texts.scrollTop = top;

@@ -67,12 +67,12 @@ function paintHead(ctx, { block, x, y, index }, layout, data, theme, state) {
     },
   );
   const also = right(next ? formatProbability(next[2]) : "", 58);
-  const said = block.elsewhere
+  const elsewhere = block.elsewhere
     ? `in part ${block.elsewhere}`
     : next
       ? `next ${passageCut(data, next)}`
       : "";
-  drawText(ctx, said, x, top + 58, theme.muted, { theme, room: wide - also - 8 });
+  drawText(ctx, elsewhere, x, top + 58, theme.muted, { theme, room: wide - also - 8 });
 }
 
 function paintMap(ctx, { block, x, y, index }, layout, data, theme, state, parts) {
