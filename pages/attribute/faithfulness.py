@@ -38,21 +38,19 @@ def show_example_curves(page: PageScene, parts: Iterator[PageScene]) -> PageScen
         *_, page = (page, *parts)
     page.choices |= {**choices, "method": method}
     tokens = page.scene.tokens
-    draw = partial(
-        figures.build, perturbation.figure, tokens.faithfulness.curves, method=method, theme=page_setup.theme()
-    )
+    draw = partial(perturbation.figure, tokens.faithfulness.curves, method=method, theme=page_setup.theme())
     show_both_measures(draw, tokens.describe_faithfulness(method), "faithful")
     rows = tokens.faithfulness.curves.rename(columns={"draw": "random draw"})
     figures.numbers("The curves as numbers", rows, "curves-numbers")
     return page
 
 
-def show_both_measures(draw, sentence: str, key: str) -> None:
+def show_both_measures(draw: partial, sentence: str, key: str) -> None:
     """A figure of each measure beside the other, and the sentence that is also their text."""
     with st.container(key=f"main-{key}"):
         for measure, column in zip(perturbation.TITLES, st.columns(2, gap="large")):
             with column:
-                figures.show(draw(measure=measure), sentence, f"{key}-{measure}")
+                figures.show(partial(draw, measure=measure), sentence, f"{key}-{measure}")
     figures.note(sentence)
 
 

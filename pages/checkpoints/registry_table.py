@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from urllib.parse import quote
 
 import pandas as pd
 import streamlit as st
@@ -19,10 +20,15 @@ FILTERS = {
     "similarity": ("Similarity", checkpoint_html.similarity),
     "language": ("Language", lambda entry: metadata.language_name(metadata.language(entry))),
 }
+# A picture: Streamlit takes ten times as long to send a pandas table whose cells have colours.
+SWATCH = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='20' height='20'%3E"
+    "%3Crect x='7' y='7' width='6' height='6' fill='{colour}'/%3E%3C/svg%3E"
+)
 ROW, MOST = 26, 24  # pixels of a row, rows without scrolling
 NUMBER = st.column_config.NumberColumn(format="%.1f")
 COLUMNS = {
-    "": st.column_config.Column(width=24),
+    "": st.column_config.ImageColumn(width=24),
     "name": st.column_config.Column(width=170),
     "dev": NUMBER,
     "test": NUMBER,
@@ -68,10 +74,12 @@ def _table(rows: Sequence[Entry], entry: Entry, key: str) -> None:
         st.session_state["checkpoint"] = entry if selected is None else rows[selected]
 
     sentence = _describe_scores(rows)
-    tints = [f"color: {style.colour(metadata.model_setting(row, 'mechanism'))}" for row in rows]
+    swatches = [SWATCH.format(colour=quote(style.colour(metadata.model_setting(row, "mechanism")))) for row in rows]
+    table = _frame(record_stamp(), checkpoint_stamp(rows), rows).copy()
+    table.insert(0, "", swatches)
     url_state.mark(key, rows.index(entry) if entry in rows else None)
     st.dataframe(
-        _frame(record_stamp(), checkpoint_stamp(rows), rows).style.apply(lambda _: tints, subset=[""]),
+        table,
         key=key,
         hide_index=True,
         row_height=ROW,

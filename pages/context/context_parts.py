@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -54,7 +56,7 @@ def show_over_rows(question: page_setup.PageQuestion, example_shares: pd.DataFra
     if analysed is None:
         return
     sentence = anova_text.describe_rows(analysed)
-    chart = figures.build(anova.spread_chart, analysed, example_shares, page_setup.theme())
+    chart = partial(anova.spread_chart, analysed, example_shares, page_setup.theme())
     figures.show(chart, sentence, "context-over")
     figures.note(sentence)
     figures.numbers("Quantiles as numbers", anova.quantiles(analysed), "over-numbers")

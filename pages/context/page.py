@@ -36,12 +36,10 @@ with st.container(key="main-parts"):
 with left:
     st.html(checkpoint_html.section("Parts of the relevance", "share of variance, the query's own part left out"))
     look = {"selection_mode": "cell", "description": parts.sentence}
-    bars = figures.draw_once(parts.draw_bars(theme))
-    figures.show(bars, key="parts", on_select=partial(choose_head, "parts"), **look)
+    figures.show(parts.draw_bars(theme), key="parts", on_select=partial(choose_head, "parts"), **look)
     st.html(context_parts.legend(parts.row, theme))
     st.html(f'<p class="t-note">{REDIRECTED}:</p>')
-    bars = figures.draw_once(parts.draw_bars(theme, STRONG))
-    figures.show(bars, key="redirected", on_select=partial(choose_head, "redirected"), **look)
+    figures.show(parts.draw_bars(theme, STRONG), key="redirected", on_select=partial(choose_head, "redirected"), **look)
     figures.note(parts.sentence)
     figures.numbers("All heads as numbers", parts.shares, "numbers")
 with right:
@@ -49,8 +47,7 @@ with right:
     st.html(checkpoint_html.section("Three-way residual", place))
     page.choices["cell"] = (pickers.pick_token(parts.words["context"], page.cell[0]),)
     residual = parts.residual(page.cell[0])
-    chart = figures.draw_once(residual.draw(theme, WIDE))
-    figures.show(chart, residual.sentence, "residual", width="content")
+    figures.show(residual.draw(theme, WIDE), residual.sentence, "residual", width="content")
     figures.note(residual.sentence)
     figures.numbers("The map as numbers", residual.rows, "map-numbers")
 with tail:

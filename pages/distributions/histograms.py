@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -46,7 +47,7 @@ def show(
                 with column:
                     st.html(f"<b>{escape(panels[i].title)}</b>")
                     summary = view.describe_scores(table.iloc[i].to_dict())
-                    chart = view.histogram(bins[i], page_setup.theme(), top=top)
+                    chart = partial(view.histogram, bins[i], page_setup.theme(), top=top)
                     figures.show(chart, summary, f"scores-{i}-chart")
                     figures.note(summary)
         st.html(run_spread.table(table))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from html import escape
 
 import pandas as pd
@@ -109,7 +110,8 @@ def _boxes(points: pd.DataFrame, output: str, metric: str, split: str, theme: st
         st.html(f'<p class="t-note">No run of {output} was measured on {split}.</p>')
         return
     sentence, unit = view.describe_boxes(points, f"{metric}, {split}, %"), f"{metric}, %"
-    figures.show(view.boxes(points, list(FUNCTION_LABELS.values()), unit, theme), sentence, f"runs-{output}-chart")
+    chart = partial(view.boxes, points, list(FUNCTION_LABELS.values()), unit, theme)
+    figures.show(chart, sentence, f"runs-{output}-chart")
     figures.note(sentence)
     figures.numbers(f"The runs of {output} as numbers", view.summary(points), f"runs-{output}")
     if max_runs < view.BOX:
@@ -126,6 +128,6 @@ def _losses(lines: pd.DataFrame, highlighted: Sequence[str], output: str, curve:
         st.html(f'<p class="t-note">No reader of {output} has recorded its loss on {curve}.</p>')
         return
     sentence = view.describe_curves(lines)
-    figures.show(view.curves(lines, highlighted, theme), sentence, f"loss-{output}-chart")
+    figures.show(partial(view.curves, lines, highlighted, theme), sentence, f"loss-{output}-chart")
     figures.note(sentence)
     figures.numbers(f"The losses of {output} as numbers", lines[["function", "step", "value"]], f"loss-{output}")

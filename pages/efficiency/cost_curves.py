@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from html import escape
 
 import pandas as pd
@@ -31,7 +32,8 @@ def show(measured: efficiency.Measurement, run: str, pass_name: str, logarithmic
         sentence += JUMP
     with st.container(horizontal=True, gap="medium", key="panels"):  # side by side where both have room
         for column in view.PANELS:
-            if chart := view.figure(points, families, column, logarithmic, page_setup.theme()):
+            if (points[column].astype(float) > 0).any():
+                chart = partial(view.figure, points, families, column, logarithmic, page_setup.theme())
                 figures.show(chart, sentence, f"costs-{column}")
     figures.note(sentence)
     figures.numbers("All lengths as numbers", points, "numbers")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -109,6 +110,6 @@ def show_likeness(atlas: Atlas) -> None:
 
     sentence = view.describe_likeness(atlas.alike.distances, atlas.names)
     alike, theme = atlas.alike, page_setup.theme()
-    chart = figures.build(view.likeness, alike.distances, alike.order, atlas.names, atlas.head_index, theme)
+    chart = partial(view.likeness, alike.distances, alike.order, atlas.names, atlas.head_index, theme)
     figures.show(chart, sentence, "alike", on_select=take, selection_mode="head", width="content")
     figures.note(sentence)

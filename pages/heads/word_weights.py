@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -80,7 +82,7 @@ def _chart(weights: pd.DataFrame, atlas: Atlas, words: tuple[str, ...], axis: st
         rows = weights.assign(name=names(weights))
         chart_rows, subject = rows.sort_values("mean", ascending=False), "heads"
     sentence = view.describe_bands(rows, words, subject)
-    chart = figures.build(view.bands, chart_rows, label, unit, page_setup.theme())
+    chart = partial(view.bands, chart_rows, label, unit, page_setup.theme())
     figures.show(chart, sentence, f"words-{axis}", width="content")
     figures.note(sentence)
     figures.note(SAYS)

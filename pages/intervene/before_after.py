@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -39,7 +40,8 @@ def draw_before(parts: Intervention, theme: str) -> Sequence[DeltaGenerator]:
         places[0] = places[0].empty()
         before, labels = parts.before
         with places[0]:
-            figures.show(view.separate_maps(before, before, labels, theme)[0], BEFORE, "map-before", width="content")
+            chart = partial(view.separate_map, 0, before, before, labels, theme)
+            figures.show(chart, BEFORE, "map-before", width="content")
     return places
 
 
@@ -50,9 +52,10 @@ def _question_key(parts: Intervention) -> tuple:
 def draw_change(scene: InterveneScene, places: Sequence[DeltaGenerator], theme: str) -> None:
     """All three maps, what they say, and their numbers."""
     before, after, labels, sentence = scene.intervention.maps
-    for number, (place, grid) in enumerate(zip(places, view.separate_maps(before, after, labels, theme))):
+    for number, place in enumerate(places):
         with place:
-            figures.show(grid, sentence, f"map-{number}", width="content")
+            chart = partial(view.separate_map, number, before, after, labels, theme)
+            figures.show(chart, sentence, f"map-{number}", width="content")
     st.session_state[COMPLETE] = _question_key(scene.intervention)
     figures.note(sentence)
     figures.numbers("The maps as numbers", scene.panels["maps"].rows, "map-numbers")

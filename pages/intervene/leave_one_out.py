@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from pages.shared import checkpoint_html, figures
@@ -26,6 +28,6 @@ def show(scene: InterveneScene, theme: str) -> None:
         panel = scene.panels[name]
         st.html(checkpoint_html.section(title, note))
         if panel.draw:
-            figures.show(figures.draw_once(panel.draw, theme=theme), panel.sentence, key)
+            figures.show(partial(panel.draw, theme=theme), panel.sentence, key)
         figures.note(panel.sentence)
     figures.numbers("Each alone as numbers", scene.panels["alone"].rows, "alone-numbers")

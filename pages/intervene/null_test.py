@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from pages.shared import checkpoint_html, figures, page_setup, url_state
@@ -37,6 +39,6 @@ def pick(question: page_setup.PageQuestion, settings: Settings) -> Settings:
 def show(scene: InterveneScene, theme: str) -> None:
     """The distribution over draws, and what it says."""
     panel = scene.panels["draws"]
-    figures.show(figures.draw_once(panel.draw, theme=theme), panel.sentence, "null-draws")
+    figures.show(partial(panel.draw, theme=theme), panel.sentence, "null-draws")
     figures.note(panel.sentence)
     figures.numbers("Draws as numbers", panel.rows, "null-numbers")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from html import escape
 
 import pandas as pd
@@ -30,26 +32,45 @@ def scores(
     if not tests:
         return
     references = {name: ("muted", [measures]) for name, measures in references.items()}
-    rows, theme = truth_scores.table(tests | references), "dark" if style.dark() else "light"
+    theme = "dark" if style.dark() else "light"
+    held_out = _summarize(tests | references)
+    seed_counts = [len(seeds) for _, seeds in tests.values()]
     count = max(test["n"] for _, seeds in tests.values() for test in seeds)
     st.html(checkpoint_html.section("Over held-out rows", f"{count:,} generated rows, every seed a dot"))
-    summary, measures = truth_scores.describe(rows), truth_quadrants.table(tests | references)
     with st.container(horizontal=True, gap="large", key="scores"):
         for measure in truth_scores.PANELS:
-            chart = figures.build(truth_scores.figure, rows, measure, style.colours(), theme)
-            figures.show(chart, summary, f"scores-{measure}", width="content")
-        shortcuts = truth_quadrants.describe(measures)
-        chart = figures.build(truth_quadrants.figure, measures, theme)
-        figures.show(chart, shortcuts, "scores-quadrants", width="content")
+            chart = partial(truth_scores.figure, held_out.scores, measure, style.colours(), theme)
+            figures.show(chart, held_out.summary, f"scores-{measure}", width="content")
+        chart = partial(truth_quadrants.figure, held_out.measures, theme)
+        figures.show(chart, held_out.shortcuts, "scores-quadrants", width="content")
     figures.note(
-        f"{summary} {_seeds([len(seeds) for _, seeds in tests.values()])} Weights of two-way models have no cell for a "
-        "pair: they are measured against the keys and context tokens of the true pair, and do not compare with those "
-        f"of Tri-Attention. Right without looking is a shortcut, or luck. {task.CHANCE}"
+        f"{held_out.summary} {_seeds(seed_counts)} Weights of two-way models have no cell for a pair: they are "
+        "measured against the keys and context tokens of the true pair, and do not compare with those of "
+        f"Tri-Attention. Right without looking is a shortcut, or luck. {task.CHANCE}"
     )
     with st.container(key="main-measures"):
-        _measures(truth_quadrants.means(measures))
-    figures.numbers("All seeds as numbers", measures, "numbers")
+        _measures(held_out.means)
+    figures.numbers("All seeds as numbers", held_out.measures, "numbers")
     figures.numbers("How each was trained", laboratory.recipes(_by_label(entries)), "recipes")
+
+
+@dataclass(frozen=True)
+class _HeldOut:
+    """The scores and the measures against the truth of every seed, each with its sentence; the means over seeds."""
+
+    scores: pd.DataFrame
+    summary: str
+    measures: pd.DataFrame
+    shortcuts: str
+    means: pd.DataFrame
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _summarize(tests: Mapping[str, tuple[str, list[Mapping]]]) -> _HeldOut:
+    """tests: the colour and the tests of each model."""
+    rows, measures = truth_scores.table(tests), truth_quadrants.table(tests)
+    sentences = truth_scores.describe(rows), truth_quadrants.describe(measures)
+    return _HeldOut(rows, sentences[0], measures, sentences[1], truth_quadrants.means(measures))
 
 
 def _measures(rows: pd.DataFrame) -> None:
@@ -93,7 +114,7 @@ def _curves(title: str, about: str, rows: pd.DataFrame, x_name: str, log: bool =
     sentence = truth_curves.describe(rows, x_name)
     with st.container(horizontal=True, gap="large", key=f"curves-{key}"):
         for measure in truth_scores.PANELS:
-            figure = figures.build(truth_curves.figure, rows, measure, x_name, style.colours(), theme, log)
+            figure = partial(truth_curves.figure, rows, measure, x_name, style.colours(), theme, log)
             figures.show(figure, sentence, f"curves-{key}-{measure}", width="content")
     figures.note(sentence)
     figures.numbers(f"{title}: all seeds as numbers", rows.rename(columns={"x": x_name}), f"curves-{key}-numbers")

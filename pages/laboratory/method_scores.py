@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -39,7 +40,7 @@ def show_methods(entries: Sequence[Entry]) -> None:
     st.html(checkpoint_html.section("Which methods find the truth?", about))
     rows, theme = truth_methods.table(measured), "dark" if style.dark() else "light"
     sentence = truth_methods.describe(rows)
-    chart = figures.build(truth_methods.figure, rows, style.colours(), theme)
+    chart = partial(truth_methods.figure, rows, style.colours(), theme)
     with st.container(horizontal=True, gap="large", key="methods"):
         figures.show(chart, sentence, "methods-found", width="content")
         with st.container(width=540):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -97,7 +98,7 @@ def map_panel(name: str, mechanism: str, task: LaboratoryTask, example: Example,
         f"<span>{escape(answer)}{': ' * bool(verdict)}<b>{verdict}</b></span>{chance}</div>"
     )
     theme = "dark" if style.dark() else "light"
-    chart = figures.build(truth_map.figure, weights, example.keys, example.context, truth, theme)
+    chart = partial(truth_map.figure, weights, example.keys, example.context, truth, theme)
     figures.show(chart, f"{name}: {answer}. {sentence}", key, width="content")
     figures.note(sentence)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from pages.shared import figures, style
@@ -30,7 +32,8 @@ def explore(trace: AttentionTrace, source: str) -> None:
             layer, head = anova_text.most_redirected(table)
             row = table[(table["head"] == head) & table["site"].str.startswith(f"layer.{layer}/")].iloc[0]
             sentence = anova_text.parts(table, row, layer, head)
-            bars = chart.parts(table, layer, head, "dark" if style.dark() else "light", axes=axis_labels(trace))
+            theme = "dark" if style.dark() else "light"
+            bars = partial(chart.parts, table, layer, head, theme, axes=axis_labels(trace))
             figures.show(bars, sentence, "context-parts")
             figures.note(sentence)
             if not any(name.endswith("/relevance") for name in trace.sites):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from html import escape
 
 import pandas as pd
@@ -35,7 +36,7 @@ def show_figure(figure: Figure, lines: Sequence[curves.Curve]) -> None:
     titles = {"x": figure.x_name, "value": figure.metric_name}
     ringed = {line.line.name: line.line.chosen for line in lines}
     colour = style.colour(str((figure.ours | lines[0].line.ours).get("mechanism", "")))
-    chart = layers.figure(points, titles, ringed, colour, "dark" if style.dark() else "light")
+    chart = partial(layers.figure, points, titles, ringed, colour, "dark" if style.dark() else "light")
     sentence = layers.describe(points, titles)
     figures.show(chart, sentence, "figure-chart")
     figures.note(sentence)

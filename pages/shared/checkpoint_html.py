@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from triattn_core.checkpoint.verify import Check
     from triattn_core.inference.device import Device
 
-SQUARE = "■"
-
 
 def label(entry: Entry) -> str:
     """The mechanism as it is written on every page."""
@@ -57,7 +55,6 @@ def frame(entries: Sequence[Entry]) -> pd.DataFrame:
     """The checkpoints, a row each, in the given order."""
     rows = [
         {
-            "": SQUARE,
             "name": entry.name,
             "mechanism": label(entry),
             "similarity": similarity(entry),

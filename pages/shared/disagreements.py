@@ -4,6 +4,7 @@ and how they were trained."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from html import escape
 
 import pandas as pd
@@ -116,7 +117,7 @@ def losses(entries: Sequence[Entry]) -> None:
     st.html(checkpoint_html.section("Loss", f"cross-entropy; thin train, each model its dashes; {dev}"))
     if any(histories.values()):
         sentence = history.describe(histories)
-        figures.show(history.figure(histories, colours, best_steps, theme), sentence, "losses")
+        figures.show(partial(history.figure, histories, colours, best_steps, theme), sentence, "losses")
         figures.note(f"{sentence} {HOW} {steps(names)}")
         figures.numbers("The losses as numbers", history.table(histories), "losses-numbers")
     if without := [name for name, history in histories.items() if not history]:

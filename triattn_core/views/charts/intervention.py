@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import permutations
+from collections.abc import Iterator, Sequence
+from itertools import islice, permutations
 from typing import Any
 
 import altair as alt
@@ -37,22 +37,31 @@ def maps(
     return with_titles(chart, theme)
 
 
-def separate_maps(
-    before: xr.DataArray, after: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]], theme: str = "light"
-) -> list[alt.HConcatChart]:
-    """The three of `maps`, each a figure of its own, for a page that puts them below each other where it is narrow."""
+def separate_map(
+    number: int,
+    before: xr.DataArray,
+    after: xr.DataArray,
+    labels: tuple[Sequence[str], Sequence[str]],
+    theme: str = "light",
+) -> alt.HConcatChart:
+    """One of the three of `maps`, for a page that puts them below each other where it is narrow.
+
+    number: 0 before, 1 after, 2 after less before.
+    """
+    grid = next(islice(_grids(before, after, labels, theme), number, None))
     # A row of one: Streamlit squeezes a figure that stands alone, axes included, into its height.
-    return [with_titles(alt.hconcat(grid), theme) for grid in _grids(before, after, labels, theme)]
+    return with_titles(alt.hconcat(grid), theme)
 
 
-def _grids(before: xr.DataArray, after: xr.DataArray, labels: tuple, theme: str) -> list[alt.Chart | alt.LayerChart]:
+def _grids(
+    before: xr.DataArray, after: xr.DataArray, labels: tuple, theme: str
+) -> Iterator[alt.Chart | alt.LayerChart]:
     palette, scale = THEMES[theme], weights(np.stack([before.values, after.values]), before.shape[1], theme)
     gap = after.copy(data=after.values - before.values)
     limit = float(np.abs(gap.values).max(initial=SAME))
     size = max(11, min(26, 300 // max(before.shape)))
     cell_width = max(11, min(30, 270 // max(before.shape[1], 1)))
     y, x = token_axis("query", labels[0]), token_axis("key", labels[1], orient="top", labelAngle=-45)
-    grids = []
     for title, values in (("before", before), ("after", after), ("after − before", gap)):
         less = values is gap
         colour = signed_colour(limit, theme, DIFFERENCE) if less else scale
@@ -62,8 +71,7 @@ def _grids(before: xr.DataArray, after: xr.DataArray, labels: tuple, theme: str)
             alt.Chart(rows).mark_rect(stroke=palette["page"], strokeWidth=0.6).encode(x, y, colour, tooltip=tips)
         )
         grid = alt.layer(grid, dashes(rows, x, y, limit, theme, DIFFERENCE)) if less else grid
-        grids.append(grid.properties(title=title, width=cell_width * values.shape[1], height=size * values.shape[0]))
-    return grids
+        yield grid.properties(title=title, width=cell_width * values.shape[1], height=size * values.shape[0])
 
 
 def cells(before: xr.DataArray, after: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]]) -> pd.DataFrame:
