@@ -8,6 +8,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING
 
 import pandas as pd
+import streamlit as st
 
 from pages.shared import checkpoint_html
 from triattn_core.analysis.catalogue import METHODS
@@ -42,6 +43,7 @@ RAMP = """
 """
 
 
+@st.cache_data(max_entries=32, show_spinner=False)
 def marks(
     table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str], steps: int, theme: str, missing: str = PENDING
 ) -> str:

@@ -38,9 +38,19 @@ def weigh(_table: pd.DataFrame, key: str, words: tuple[str, ...]) -> pd.DataFram
     return weigh_words(_table, words)
 
 
+@st.cache_data(max_entries=16, show_spinner=False)
+def find_places(
+    _table: pd.DataFrame, key: str, words: tuple[str, ...], site: str, head: int, axis: str
+) -> pd.DataFrame:
+    """The places of the words behind one number of a head; key: see `weigh`."""
+    from triattn_core.analysis.maps.word_weights import list_places
+
+    return list_places(_table, words, site, head, axis)
+
+
 def show(rows: Rows, atlas: Atlas) -> None:
     """Shows the word list, the chart by head or by feature of the chosen head, and the rows behind the chosen head."""
-    from triattn_core.analysis.maps.word_weights import list_places, split_words
+    from triattn_core.analysis.maps.word_weights import split_words
 
     st.html(checkpoint_html.section("Weight of words", "mean over their places, by head"))
     opens = OPENS.get(rows.language, FIRST)
@@ -65,7 +75,7 @@ def show(rows: Rows, atlas: Atlas) -> None:
             axis = url_state.segments("Count them", axes, "way", show=lambda name: WAYS[name][0])
         _chart(weights[weights["way"] == axis], atlas, words, axis)
         site, head = atlas.head
-        places = list_places(atlas.table, words, site, head, axis)
+        places = find_places(atlas.table, key, words, site, head, axis)
         title = f"The {len(places)} places behind {atlas.names[atlas.head_index]}"
         figures.numbers(title, places, "words-rows")
 
