@@ -24,22 +24,22 @@ def side(trace: AttentionTrace, prefix: str, name: str, start: int, like: TraceS
     start: the head that it opens on, from 1, 0 is the mean.  like: opens on the layer and head of this side instead.
     """
     sites = map_sites(trace)
-    at, layer = sites[0], 0
+    site, layer = sites[0], 0
     if like is not None:
         places = map_sites(like.trace)
         layer, start = min(places.index(like.site), len(sites) - 1), opening_head(like)
     if len(sites) > 1:
-        at = sites[url_state.pick("Layer", list(range(1, len(sites) + 1)), f"{prefix}-layer", layer, width=84) - 1]
-    heads, head = trace.site(f"{at}/weight").sizes.get("head", 0), None
+        site = sites[url_state.pick("Layer", list(range(1, len(sites) + 1)), f"{prefix}-layer", layer, width=84) - 1]
+    heads, head = trace.site(f"{site}/weight").sizes.get("head", 0), None
     if heads > 1:
         head_choice = url_state.pick(
             "Head", ["mean", *range(1, heads + 1)], f"{prefix}-head", min(start, heads), width=84
         )
         head = None if head_choice == "mean" else head_choice - 1
     labels = prediction_of(trace)[:1] or [("", 0.0)]
-    layer_name = f"layer {sites.index(at) + 1}, " if len(sites) > 1 else ""
+    layer_name = f"layer {sites.index(site) + 1}, " if len(sites) > 1 else ""
     place = layer_name + ("" if heads < 2 else "mean of heads" if head is None else f"head {head + 1}")
-    return TraceSide(f"{name}, {place}".strip(", "), trace, at, head, *labels[0])
+    return TraceSide(f"{name}, {place}".strip(", "), trace, site, head, *labels[0])
 
 
 def opening_head(like: TraceSide) -> int:

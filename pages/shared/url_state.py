@@ -120,9 +120,9 @@ def mark(key: str, row: int | None) -> None:
 def steps(parameter: str, values: Sequence[Any], now: Any) -> None:
     """Shows buttons to the previous and the next row, as keys do not move a table's selection.  values: of the rows in
     the URL."""
-    at = list(values).index(now)
+    row = list(values).index(now)
     with st.container(horizontal=True, key=f"steps-{parameter}"):
-        for label, to in (("Previous", at - 1), ("Next", at + 1)):
+        for label, to in (("Previous", row - 1), ("Next", row + 1)):
             exists = 0 <= to < len(values)
             value = str(values[to]) if exists else ""
             options = {"key": f"{label}-{parameter}", "width": 92, "disabled": not exists}
