@@ -17,7 +17,11 @@ function modelBars(shares, models, theme) {
       make("b", {}, formatProbability(share)),
     ];
   });
-  return make("span", { class: shares.length > 1 ? "probabilities several" : "probabilities" }, ...parts);
+  return make(
+    "span",
+    { class: shares.length > 1 ? "probabilities several" : "probabilities" },
+    ...parts,
+  );
 }
 
 function optionRow(payload, row, theme, send) {

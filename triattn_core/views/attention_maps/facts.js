@@ -126,7 +126,12 @@ export function fillFacts(box, data, cell) {
   });
   const texts = make("div", { class: "texts capped" }, ...lines);
   const top = box.querySelector(".texts")?.scrollTop ?? 0;
-  const left = make("div", {}, texts, make("p", { class: "sentence" }, ...describePair(data, cell)));
+  const left = make(
+    "div",
+    {},
+    texts,
+    make("p", { class: "sentence" }, ...describePair(data, cell)),
+  );
   box.replaceChildren(left, make("div", { class: "scroll" }, mapsTable(data, cell)));
   texts.scrollTop = top;
   for (const mark of texts.querySelectorAll("mark")) scrollIntoBox(texts, mark);

@@ -63,7 +63,15 @@ export class LinkedMaps extends MapFigure {
     const heard = make("div", { class: "heard", "aria-live": "polite" });
     const { notes } = this.payload;
     const footnote = notes ? [make("p", { class: "sentence notes" }, notes)] : [];
-    const outer = make("div", { class: "side maps" }, ...above, frame, below, ...footnote, this.hint());
+    const outer = make(
+      "div",
+      { class: "side maps" },
+      ...above,
+      frame,
+      below,
+      ...footnote,
+      this.hint(),
+    );
     outer.append(heard);
     this.root.replaceChildren(outer);
     return { outer, frame, canvas, tip, above: above[0], below, heard };
