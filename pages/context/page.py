@@ -1,4 +1,4 @@
-"""Context: does it matter?  A cube's relevance in orthogonal parts, its three-way interaction, and a file of rows."""
+"""Context: does it matter?  Functional ANOVA of a cube's relevance, its three-way interaction, and a file of rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pages.shared.page_scene import PageScene
 from triattn_core.scenes.context import REDIRECTED, STRONG
 
 WIDE = 540  # pixels of the residual: as much as its column has at least
-LEAD = "How much of the attention depends on context, in which heads, and where: the relevance in orthogonal parts."
+LEAD = "How much of the attention depends on context: functional ANOVA of the relevance scores of each head."
 
 
 def choose_head(figure: str) -> None:
@@ -34,7 +34,7 @@ attention_worth.notes(page.entries)
 with st.container(key="main-parts"):
     left, right = st.columns([1.15, 1], gap="large")
 with left:
-    st.html(checkpoint_html.section("Parts of the relevance", "share of variance, the query's own part left out"))
+    st.html(checkpoint_html.section("Parts of the relevance", "share of variance, excluding the query main effect"))
     look = {"selection_mode": "cell", "description": parts.sentence}
     figures.show(parts.draw_bars(theme), key="parts", on_select=partial(choose_head, "parts"), **look)
     st.html(context_parts.legend(parts.row, theme))

@@ -11,8 +11,8 @@ from triattn_core.results import run_records
 from triattn_core.tasks import questions
 
 SAYS = (
-    "How far a function's scores spread on one input. The softmax sees them centred: a part that is the same for all "
-    "question words it takes away. Below, how far a function's runs spread."
+    "The spread of a function's scores on one input. They are centred, since softmax ignores any offset shared by all "
+    "question words. Below, the spread of the function's runs."
 )
 OPENS = ("dot", "scaled_dot", "cosine")  # those of the paper's Figure 4
 MOST = 12

@@ -15,7 +15,7 @@ from triattn_core.views.charts import efficiency as view
 PIECES = " DiSA takes long texts in pieces: its memory then grows less steeply."
 JUMP = (
     " Bi-GRU training time jumps on a CPU when the gradient of its gates passes 32 MB (of 64 texts from 146 tokens): "
-    "torch writes such a block for each token, and above that size the C library takes each anew from the system."
+    "torch writes such a block for each token, and above that size malloc requests each from the operating system."
 )
 FAMILIES = {"bi_lstm": "muted", "bi_gru": "muted", "multi_cnn": "bar", "hierarchical_cnn": "bar", "mtsa": "mtsa"}
 

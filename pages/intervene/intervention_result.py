@@ -27,8 +27,8 @@ def show(scene: InterveneScene) -> DeltaGenerator:
 
 
 def show_random(scene: InterveneScene, change: DeltaGenerator) -> None:
-    """The change in a sentence again, now with what as many units at random do, and their numbers; nothing where that
-    is not known."""
+    """Rewrites the sentence to compare with random sets of as many units, and shows their table; nothing if these were
+    not run."""
     if "random" in scene.panels:
         with change:
             figures.note(scene.change)

@@ -1,4 +1,4 @@
-"""Intervene: units of the context out, hidden, replaced or moved, another context, other attention."""
+"""Intervene: remove, mask, replace or reorder units of the context; swap the context or the attention."""
 
 from __future__ import annotations
 

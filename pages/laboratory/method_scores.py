@@ -16,8 +16,8 @@ from triattn_core.views.charts import truth_methods
 METHOD_NOTE = (
     "A method has found the truth in a row where its highest-scored key and its highest-scored context token form a "
     "true pair; scores are for the right answer. Where a key names that answer, as a card does by its colour, even a "
-    "model at chance points to that key, and to the pair as often as it has the context token right by chance. C-Bi's "
-    "attention does not score the context."
+    "model at chance finds the key. It then finds the pair at chance level for the context token. C-Bi's attention "
+    "does not score the context."
 )
 REPLACED = (
     "Accuracy in % with other weights in place of the model's own. The product of a cube's marginals takes nothing "

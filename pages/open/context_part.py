@@ -23,7 +23,7 @@ def parts(_trace: AttentionTrace, source: str):
 
 def explore(trace: AttentionTrace, source: str) -> None:
     """Shows the parts in an expander, since those of a large cube take a while."""
-    with st.expander("What context adds: the relevance in its parts", key="context", bind="query-params") as box:
+    with st.expander("What context adds: functional ANOVA of the relevance", key="context", bind="query-params") as box:
         if not box.open:
             return
         with report_errors(stop=False):
@@ -37,5 +37,7 @@ def explore(trace: AttentionTrace, source: str) -> None:
             figures.show(bars, sentence, "context-parts")
             figures.note(sentence)
             if not any(name.endswith("/relevance") for name in trace.sites):
-                figures.note("Of weights the logarithm is decomposed: it is the relevance up to a constant per query.")
+                figures.note(
+                    "For weights, their logarithm is decomposed: it is the relevance up to a constant per query."
+                )
             st.dataframe(table.drop(columns="site"), hide_index=True, alt=sentence)

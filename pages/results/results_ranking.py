@@ -10,8 +10,8 @@ from triattn_core.results.row_order import MAX_EXACT_ROWS, MIN_ROWS, Agreement
 
 FEW = 6  # pairs that are named
 TAKES = (
-    "The z-test takes the rows of two models as independent samples, although both were asked the same rows: it errs "
-    "towards noise. How much another seed would change is not in it."
+    "The z-test treats the rows of two models as independent samples, although both were evaluated on the same rows, "
+    "so the test is conservative; variance between seeds is not included."
 )
 
 

@@ -18,10 +18,11 @@ from triattn_core.results.run_records import all_records
 from triattn_core.views.lib.number_format import minus
 
 HELP = (
-    "Worth: points over a control of the same form, trained with even weights, ± the spread of seeds, and how many; of "
-    "third order: over one trained with pairwise scores, which read two tokens at a time. Reliance: points lost when "
-    "the trained weights are replaced by even ones. Query information: bits, how much the key depends on which token "
-    "asks; context information: how much it depends on the context; untrained in brackets."
+    "Worth: gain in points over a control of the same form trained with even weights, ± SD over seeds (number of "
+    "seeds). Third-order worth: gain over a control trained with pairwise scores, which read two tokens at a time. "
+    "Reliance: points lost when the trained weights are replaced by even ones. Query information (bits): how much the "
+    "attended key depends on the query; context information (bits): how much it depends on the context; values of the "
+    "untrained network in brackets."
 )
 LIVING = (
     "Living: the answer must go through the attention. As published: the paper's form, in which a path to the "
@@ -36,7 +37,7 @@ LEVEL = 0.05  # of McNemar's test, from which on a loss is more than chance
 
 
 def measures(entry: Entry) -> Mapping[str, Any]:
-    """What `triattn evaluate --attention` has recorded of a checkpoint; empty where it was not asked."""
+    """What `triattn evaluate --attention` has recorded of a checkpoint; empty where it was not run."""
     recorded = entry.metrics.get("attention")
     return recorded if isinstance(recorded, Mapping) else {}
 
@@ -83,7 +84,7 @@ def points(entry: Entry, control: str = "even") -> float | None:
 
 
 def verdict(entry: Entry) -> str:
-    """A sentence where the attention of a checkpoint, or its third order, is worth no more than the spread of seeds;
+    """A sentence where the attention of a checkpoint, or its third order, is worth no more than the SD over seeds;
     empty where it is worth more, and where no control was trained."""
     gains, parts = worth(entry), []
     for control, subject, baseline in (
@@ -95,7 +96,7 @@ def verdict(entry: Entry) -> str:
             continue
         one_seed = gain["spread"] is None
         if gain["points"] <= (_standard_error(entry) if one_seed else gain["spread"]):
-            spread = _one_seed(entry) if one_seed else f"spread of seeds {gain['spread']:.2g}"
+            spread = _one_seed(entry) if one_seed else f"SD over seeds {gain['spread']:.2g}"
             parts.append(f"{subject} worth {gain['points']:+.2g} points over {baseline} ({spread})")
     if not parts:
         return _not_relied_on(entry)
@@ -111,12 +112,12 @@ def _not_relied_on(entry: Entry) -> str:
         return ""
     return minus(
         f"{entry.name}: the product of its cube's two marginals in place of the cube moves its accuracy on dev by "
-        f"{-lost:+.1f} points, no more than chance: its answers do not hang on which key goes with which context token."
+        f"{-lost:+.1f} points, no more than chance: its answers do not depend on how key and context are paired."
     )
 
 
 def _standard_error(entry: Entry) -> float:
-    """Points, of the difference of two scores on its dev rows, as if these were drawn apart; 0 where it has none."""
+    """Of the difference of two scores on its dev rows, taken as independent samples, in points; 0 without dev rows."""
     rows, score = (entry.metrics.get("dev") or {}).get("n"), metadata.main_score(entry, "dev")
     return 100 * sqrt(2 * score * (100 - score) / 1e4 / rows) if rows and score is not None else 0.0
 
@@ -175,7 +176,7 @@ def facts(entry: Entry) -> str:
 
 
 def with_measures(frame: pd.DataFrame, entries: Sequence[Entry]) -> pd.DataFrame:
-    """The table of checkpoints with worth (± the spread of seeds, and how many), reliance and query information after
+    """The table of checkpoints with worth (± SD over seeds, and their number), reliance and query information after
     their scores, of those measured."""
     columns = {
         "worth": [_worth_cell(entry, "even") or None for entry in entries],
@@ -220,7 +221,7 @@ def _reliance(entry: Entry) -> str:
 CELLS = (
     ("score", _score),
     ("worth of attention", lambda entry: _worth_cell(entry, "even")),
-    ("of third order", lambda entry: _worth_cell(entry, "pairwise")),
+    ("third-order worth", lambda entry: _worth_cell(entry, "pairwise")),
     ("reliance", _reliance),
     ("query information", lambda entry: _bits(entry, "query_information")),
     ("context information", lambda entry: _bits(entry, "context_information")),

@@ -17,8 +17,8 @@ from triattn_core.views.lib.number_format import minus
 
 TWO_WAY = ("bi", "bi_joint", "cbi")
 REFUTED = (
-    "A data set of natural text on which Tri beats the same form, trained with pairwise scores, by more than its seeds "
-    "differ."
+    "A data set of natural text on which Tri beats the same form, trained with pairwise scores, by more than the SD "
+    "over seeds."
 )
 
 
@@ -108,7 +108,7 @@ def _third_order(entries: Sequence[Entry]) -> str:
     untested = [name for name, points in worth.items() if not points]
     rest = f"; for {listing(untested)} no such control was trained" if untested else ""
     if not worth_texts:
-        return "What its third order is worth there is not measured."
+        return "The worth of its third order there is not measured."
     return (
         "In points of dev, over the same form trained with pairwise scores, its third order is worth "
         f"{listing(worth_texts)}{rest}."
@@ -116,7 +116,7 @@ def _third_order(entries: Sequence[Entry]) -> str:
 
 
 def _points(entry: Entry) -> str:
-    """Points over pairwise scores, ± the spread of seeds, and how many; empty where no such control was trained."""
+    """Points over pairwise scores, ± SD over seeds, and their number; empty where no such control was trained."""
     gain = attention_worth.worth(entry).get("pairwise")
     if gain is None:
         return ""

@@ -1,4 +1,4 @@
-"""What the records of runs, and the checkpoints, are now: what is made of them may be kept while this stays."""
+"""Cache keys that change when the run records or the checkpoints change on disk."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from triattn_core.results.run_records import new_records_folder, records_folder
 
 
 def record_stamp() -> tuple[tuple[str, int, int], ...]:
-    """Path, time of change and size of every file of records."""
+    """Path, modification time in ns and size in bytes of every file of records."""
     return tuple(stamp for folder in {records_folder(): 0, new_records_folder(): 0} for stamp in _stamps(folder))
 
 
 def _stamps(folder: Path) -> list[tuple[str, int, int]]:
     if not folder.is_dir():
         return []
-    with os.scandir(folder) as files:  # a page asks a hundred times: pathlib takes ten times as long
+    with os.scandir(folder) as files:  # called a hundred times per page: pathlib takes ten times as long
         stats = [(file.path, file.stat()) for file in files if file.name.endswith(".jsonl")]
     return sorted((path, stat.st_mtime_ns, stat.st_size) for path, stat in stats)
 

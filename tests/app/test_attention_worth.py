@@ -71,7 +71,7 @@ def test_worth_within_the_spread_of_seeds_is_said(checkpoint_folder: Path) -> No
     assert sentences["quora-bi-dot"] == ""
     assert sentences["quora-tri-dot"] == (
         "quora-tri-dot: its attention is worth +0.5 points over the same form trained with even weights "
-        "(spread of seeds 1). Nothing shows that the answer needs this map."
+        "(SD over seeds 1). Nothing shows that the answer needs this map."
     )
 
 
@@ -79,7 +79,7 @@ def test_a_third_order_that_is_worth_nothing_is_said(checkpoint_folder: Path) ->
     record_controls(checkpoint_folder, tri__even=70.0, tri__pairwise=75.4)
     assert verdicts()["quora-tri-dot"] == (
         "quora-tri-dot: its third order is worth \u22120.4 points over the same form trained with pairwise scores "
-        "(spread of seeds 1). Nothing shows that the answer needs more than pairwise scores."
+        "(SD over seeds 1). Nothing shows that the answer needs more than pairwise scores."
     )
 
 

@@ -18,7 +18,7 @@ def test_it_follows_from_metrics_and_controls(checkpoint_folder: Path) -> None: 
     assert sentence == (
         "On natural text, in the living form, Tri is nowhere clearly ahead of the best two-way attention (by "
         "more than two standard errors, over test rows and seeds): Quora 77.0 (Bi) and 75.0; % on test, mean ± "
-        "standard deviation over seeds, two-way attention chosen on dev. What its third order is worth "
+        "standard deviation over seeds, two-way attention chosen on dev. The worth of its third order "
         "there is not measured."
     )
     record_controls(checkpoint_folder, tri__pairwise=75.4)

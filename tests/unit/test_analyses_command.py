@@ -127,7 +127,7 @@ def test_bad_input_is_one_line(world, tmp_path, capsys):
     for command, message in (
         (["context", "pairs-bi", data, "--out", out], "only Tri-Attention has a cube"),
         (["context", "pairs-tri", data, "--out", str(tmp_path / "no" / "x")], "no such folder"),
-        (["context", "pairs-tri", data, "--out", data], "that is the data"),
+        (["context", "pairs-tri", data, "--out", data], "--out would overwrite the input"),
         (["context", "pairs-tri", data + "x", "--out", out], "no such file"),
         (["faithful", "pairs-tri", data, "--out", out, "--methods", "atention"], "did you mean 'attention'"),
         (["faithful", "pairs-tri", data, "--out", out, "--draws", "0"], "one random ranking at least"),

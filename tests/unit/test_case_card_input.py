@@ -46,7 +46,7 @@ BAD = {
     "a cell of two": (lambda about: {"settings": about["settings"] | {"cell": [0, 0]}}, "no cell 0.0"),
     "an empty text": (lambda about: {"row": about["row"] | {"text_a": " "}}, "Sentence A is empty"),
     "no text": (lambda about: {"row": {}}, "'text_a'"),
-    "other answers": (lambda about: {"said": [about["said"][0] | {"probabilities": [1]}]}, "other answers"),
+    "other answers": (lambda about: {"said": [about["said"][0] | {"probabilities": [1]}]}, "differ from the manifest"),
     "none drawn": (lambda about: {"drawn": 0}, "drawn"),
 }
 
@@ -100,7 +100,7 @@ def test_what_does_not_go_together_is_one_line(there):
         ("cube", ["pairs-tri", "pairs-bi"], pair, "cube shows one checkpoint, got 2"),
         ("cube", ["pairs-bi"], pair, "no axis 'context'"),
         ("cube", ["trec-mtsa"], pair, "takes an example of sentences, got pairs"),
-        ("side_by_side", ["pairs-tri", "trec-mtsa"], pair, "one task"),
+        ("side_by_side", ["pairs-tri", "trec-mtsa"], pair, "share a task"),
         ("side_by_side", ["pairs-tri"], pair, "two to four checkpoints"),
         ("mtsa", ["pairs-tri"], pair, "not one of MTSA"),
         ("tensor", ["pairs-tri"], pair, "not one of MTSA"),

@@ -11,7 +11,7 @@ from triattn_core.errors import ConfigError
 
 
 def test_heads_that_do_not_share_the_features_are_refused():
-    with pytest.raises(ConfigError, match="3 heads do not share 13 features evenly: change heads"):
+    with pytest.raises(ConfigError, match="13 features are not divisible by 3 heads: change heads"):
         build(heads=3)
 
 

@@ -82,7 +82,7 @@ def test_what_cannot_be_mined_is_one_line(world, tmp_path, capsys):
     for asked, message in (
         ([*NAMES, data, "--out", str(tmp_path / "none" / "x.parquet")], "no such folder"),
         ([*NAMES, str(tmp_path / "none.jsonl"), "--out", out], "no such file"),
-        ([*NAMES, data, "--out", data], "that is the data"),
+        ([*NAMES, data, "--out", data], "--out would overwrite the input"),
         (["small-bi", "small-bi", data, "--out", out], "named twice"),
         (["small-bi", data, "--out", out], "2 to 4 checkpoints"),
         ([*NAMES, str(tmp_path / "empty.jsonl"), "--out", out], "empty.jsonl: no row in it"),

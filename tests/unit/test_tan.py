@@ -112,7 +112,7 @@ def test_pooled_dropout_takes_whole_vectors_and_in_training_only():
 
 
 def test_heads_must_share_the_features():
-    with pytest.raises(ConfigError, match="4 heads do not share 14 features evenly"):
+    with pytest.raises(ConfigError, match="14 features are not divisible by 4 heads"):
         Tan(TanConfig(mechanism="bi", heads=4), HIDDEN)
 
 

@@ -33,10 +33,12 @@ def draw(
     entries = find_entries(names)
     called = [entry.name for entry in entries]
     if twice := next((name for name in called if called.count(name) > 1), None):
-        raise ConfigError(f"two of these checkpoints are called {twice}: name each once, a folder by a name of its own")
+        raise ConfigError(f"two of these checkpoints are called {twice}: name each once, or rename a folder")
     task = entries[0].config["task"]
     if other := next((entry for entry in entries if entry.config["task"] != task), None):
-        raise ConfigError(f"{entries[0].name} is of the task {task}, {other.name} of {other.config['task']}: one task")
+        raise ConfigError(
+            f"checkpoints must share a task: {entries[0].name} is {task}, {other.name} is {other.config['task']}"
+        )
     check(TASKS[task], example, entries[0].name)
     scene = scene_type.build(models or Models(), entries, example, validated)
     parts = {part.name: getattr(scene, part.name) for part in fields(Scene)}

@@ -203,7 +203,7 @@ def _answers(recorded: Manifest, rendered: RenderedView) -> float:
 
     pairs = [(a.probabilities, b.probabilities) for a, b in zip(recorded.said, manifest(rendered).said)]
     if len(recorded.said) != len(rendered.explanations) or any(len(a) != len(b) for a, b in pairs):
-        raise DataError("said: the manifest records other answers than these checkpoints give: was it edited?")
+        raise DataError("said: the predictions of these checkpoints differ from the manifest; was it edited?")
     return max(abs(x - y) for a, b in pairs for x, y in zip(a, b))
 
 

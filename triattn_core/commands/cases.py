@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     require_room(options.out, "store the table")
     source = sources.file_source(options.data)
     if options.out.resolve() == options.data.resolve():
-        raise DataError(f"{options.out}: that is the data; name another file with --out")
+        raise DataError(f"{options.out}: --out would overwrite the input; choose another file")
     keep_freed_memory()
     bundles = [load(name, options.device) for name in options.name]
     if on_ray:

@@ -64,7 +64,7 @@ def run(
     require_room(options.out, "store the table")
     source = sources.file_source(options.data)
     if options.out.resolve() == options.data.resolve():
-        raise DataError(f"{options.out}: that is the data; name another file with --out")
+        raise DataError(f"{options.out}: --out would overwrite the input; choose another file")
     if on_ray:
         from triattn_core.checkpoint.bundle import Bundle
 

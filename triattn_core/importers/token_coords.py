@@ -30,7 +30,7 @@ def encode(tokenizer: Any, text: str, pair: str | None, longest: int) -> tuple[A
     """The inputs of a model, a batch of one, and their tokens.  Raises InputError if there are none."""
     texts = list(texts_of(text, pair).items())
     if not any(content.strip() for _, content in texts):
-        raise InputError("expected a text, got none: write one")
+        raise InputError("no text given; enter one")
     if not tokenizer.is_fast:
         raise InputError("this model's tokenizer gives no offsets: it needs a tokenizer.json (a fast tokenizer)")
     options = {"truncation": True, "max_length": longest, "return_tensors": "pt"}
@@ -39,7 +39,7 @@ def encode(tokenizer: Any, text: str, pair: str | None, longest: int) -> tuple[A
     inputs = tokenizer(text, pair, **options, **extra_outputs)
     encoding = inputs.encodings[0]
     if not encoding.ids:
-        raise InputError("this tokenizer makes no tokens of the text: write another")
+        raise InputError("this tokenizer produces no tokens for this text; enter another")
     inputs.pop("offset_mapping")
     inputs.pop("special_tokens_mask")
     notes: tuple[str, ...] = (

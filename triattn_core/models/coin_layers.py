@@ -41,7 +41,7 @@ class HeadPooling(nn.Module):
     def __init__(self, width: int, heads: int):
         super().__init__()
         if width % heads:
-            raise ConfigError(f"{heads} heads do not share {width} features evenly: change heads")
+            raise ConfigError(f"{width} features are not divisible by {heads} heads: change heads")
         self.score, self.value = nn.Linear(width, heads, bias=False), nn.Linear(width, width, bias=False)
 
     def forward(self, pair: Pair) -> tuple[Tensor, Tensor]:

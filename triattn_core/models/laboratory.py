@@ -63,7 +63,7 @@ class LaboratoryConfig(BaseModel):
         if self.layers > 1 and self.mechanism != "bi_joint":
             raise ValueError("layers: only bi_joint is stacked here; of the others one layer is compared")
         if self.hidden % self.heads:
-            raise ValueError(f"{self.heads} heads do not share {self.hidden} features evenly")
+            raise ValueError(f"{self.hidden} features are not divisible by {self.heads} heads")
         return self
 
     @property

@@ -159,7 +159,7 @@ class Tan(nn.Module):
         super().__init__()
         width = config.width or hidden
         if width % config.heads:
-            raise ConfigError(f"{config.heads} heads do not share {width} features evenly: change heads")
+            raise ConfigError(f"{width} features are not divisible by {config.heads} heads: change heads")
         reads = MECHANISMS[config.mechanism].reads
         self.narrow = nn.Linear(hidden, width) if config.width else None
         self.narrow_context = nn.Linear(hidden, width) if config.width and reads else None

@@ -54,7 +54,7 @@ class RayJob:
         self._place = self.folder = (self.folder or FOLDER / hashlib.sha256(text.encode()).hexdigest()[:12]).resolve()
         note = self.folder / "job.json"
         if note.is_file() and note.read_text() != text:
-            raise DataError(f"{self.folder}: holds what another job has done; name another folder with --work")
+            raise DataError(f"{self.folder}: contains the results of another job; choose another folder with --work")
         self.folder.mkdir(parents=True, exist_ok=True)
         if not note.is_file() and any(self.folder.iterdir()):  # it is removed in the end
             raise DataError(f"{self.folder}: not empty; name a new folder with --work")

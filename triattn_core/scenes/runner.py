@@ -1,4 +1,4 @@
-"""What a checkpoint made of an example, and who is asked for it."""
+"""Run checkpoints on examples: `Models` loads and runs them, `Explanation` holds prediction and trace."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What one checkpoint made of one example, and what that was made of.  Shared by many: never write to it.
+    """Prediction and trace of one checkpoint on one example.  Shared between views: never write to it.
 
-    stage: where one checkpoint is asked twice, which of the two it is: before or after.
+    stage: "before" or "after" where one checkpoint is run twice.
     """
 
     entry: Entry
@@ -37,8 +37,8 @@ class Explanation:
 
 
 class Models:
-    """Who loads and runs checkpoints: each is loaded once, on `device`, and no trace is kept.  Pages have one of their
-    own, which keeps what was run for all sessions."""
+    """Loads and runs checkpoints: each is loaded once, on `device`, and no trace is kept.  Pages use a subclass that
+    caches results for all sessions."""
 
     def __init__(self, device: str | None = None):
         self.device = device
@@ -77,8 +77,8 @@ class Models:
 
 @dataclass(frozen=True)
 class Question:
-    """An example put to a checkpoint, and what that made of it; `option`: of a task that chooses among texts, the one
-    that is looked at, from 0."""
+    """An example with the prediction and trace of a checkpoint on it; `option`: the inspected option, from 0, in tasks
+    that choose among texts."""
 
     models: Models
     explanation: Explanation
@@ -87,7 +87,7 @@ class Question:
 
     @classmethod
     def put(cls, models: Models, entry: Entry, example: Any, option: int | None = None) -> Question:
-        """Raises TriattnError where it cannot be asked."""
+        """Runs the checkpoint on the example.  Raises TriattnError where that fails."""
         explanation = models.explain(entry, example, option)
         return cls(
             models, explanation, example, explanation.prediction.option if "option" in explanation.trace.meta else None

@@ -230,7 +230,7 @@ def describe(report: Mapping) -> list[str]:
     for name, row in report["reliance"].items():
         lines.append(f"reliance, {name.replace('_', ' ')}: {row['points']:+.2f} points (McNemar p {row['p']:.3g})")
     for name, row in report.get("worth", {}).items():
-        spread = "" if row["spread"] is None else f", spread of seeds {row['spread']:.2f}"
+        spread = "" if row["spread"] is None else f", SD over seeds {row['spread']:.2f}"
         lines.append(f"worth over {name.replace('_', ' ')}: {row['points']:+.2f} points ({row['seeds']} seeds{spread})")
     if "alignment" in report:
         row = report["alignment"]

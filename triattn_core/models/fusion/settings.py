@@ -63,9 +63,9 @@ class FusionSettings(BaseModel):
             if name not in own_settings and getattr(self, name) != FusionSettings.model_fields[name].default:
                 raise ValueError(f"{mechanism} has no setting {name}: take it out")
         if "heads" in own_settings and self.out % self.heads:
-            raise ValueError(f"{self.heads} heads do not share {self.out} features evenly: change heads or out")
+            raise ValueError(f"`out` ({self.out}) must be divisible by `heads` ({self.heads})")
         if len(self.masks) not in (0, 1, self.heads):
             raise ValueError(f"{len(self.masks)} masks for {self.heads} heads: name one, or one for each")
         if mechanism in HALVED and self.out % 2:
-            raise ValueError(f"two directions do not share {self.out} features evenly: change out")
+            raise ValueError(f"`out` must be even for two directions, got {self.out}")
         return self

@@ -37,7 +37,7 @@ NUMBERS = 8  # the query among them, unless another size is asked for
 class Match(LaboratoryTask):
     """The query is one of `size` numbers modulo `modulus`, keys and context both are the others.
 
-    Of Match2 (`order` 2) the context adds nothing: a true key is true with every context token.
+    In Match2 (`order` 2) the context adds nothing: a true key is true with every context token.
     """
 
     LABELS = ("no", "yes")
@@ -54,12 +54,13 @@ class Match(LaboratoryTask):
         self.DISTINCT = order == 3
 
     def with_size(self, size: int) -> Match:
-        """So many numbers, modulo the odd number that has half of all rows fit: (n - 1)(n - 2) / (2 ln 2), about."""
+        """The task with `size` numbers, modulo the odd number for which about half of the rows are true:
+        (n - 1)(n - 2) / (2 ln 2)."""
         modulus = 2 * int((size - 1) * (size - 2) / (4 * log(2))) + 1
         return Match(self.order, modulus, self.OPENING_ROW, size)
 
     def draw(self, random: Random) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-        """The label is drawn first, then numbers until they have it."""
+        """Draws the label first, then numbers until they match it."""
         label = random.randrange(2)
         while True:
             query, *numbers = (random.randrange(self.MODULUS) for _ in range(self.size))
@@ -75,20 +76,20 @@ class Match(LaboratoryTask):
         return tuple((i, j) for i, j in places if i != j and (query + numbers[i] + numbers[j]) % self.MODULUS == 0)
 
     def truth(self, query: str, keys: Sequence[str], context: Sequence[str]) -> tuple[Cell, ...]:
-        """The cells that fit, of Match3 in both orders; keys and context are the same numbers."""
+        """The true cells, in Match3 in both orders; keys and context are the same numbers."""
         return self._cells(int(query), list(map(int, keys)))
 
     def answer(self, query: str, keys: Sequence[str], context: Sequence[str]) -> int | None:
-        """Whether there is one."""
+        """1 if there is a true cell, else 0."""
         return int(bool(self.truth(query, keys, context)))
 
     def answer_cells(self, example: Example) -> tuple[Cell, ...]:
-        """Of Match3 a pair once; of Match2 as they are: what stands out is the key."""
+        """The true cells: in Match3 each unordered pair once, in Match2 every cell, since only the key counts there."""
         pairs = sorted({(min(cell), max(cell)) for cell in example.truth})
         return tuple(pairs) if self.order == 3 else example.truth
 
     def describe_cell(self, example: Example, cell: Cell) -> str:
-        """The two numbers; of Match2 the one, since its context adds nothing."""
+        """The two numbers of the cell; in Match2 only the key, since its context adds nothing."""
         return example.keys[cell[0]] if self.order == 2 else super().describe_cell(example, cell)
 
     def solve(self, query: str, keys: Sequence[str], context: Sequence[str], id: str = "") -> Example:
