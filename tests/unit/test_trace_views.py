@@ -11,6 +11,7 @@ import pytest
 
 import triattn_core
 from triattn_core.analysis.maps.head_measures import head_table, rollout
+from triattn_core.analysis.maps.trace_context import context_table
 from triattn_core.errors import TraceError
 from triattn_core.scenes.trace_pair import TraceSide, build_pair
 from triattn_core.trace.from_array import trace_of
@@ -198,3 +199,20 @@ def test_a_cell_of_two_sides_is_chosen_or_is_where_they_differ_most():
     assert chosen.settings.cell == (2, 4) and tuple(chosen.figures["side by side"].payload["cell"])[:2] == (2, 4)
     with pytest.raises(triattn_core.errors.InputError, match="no cell 9.9"):
         build_pair(*sides, (9, 9))
+
+
+def test_what_context_adds_is_a_view_with_the_shares_of_each_head(tmp_path):
+    trace = trace_of(CUBE, source="mine.npy")
+    drawn, shares = triattn_core.draw("context", trace), context_table(trace)
+    np.testing.assert_allclose(drawn.table["redirected"], shares["redirected"])
+    most = int(shares["redirected"].argmax()) + 1
+    assert (drawn.settings.layer, drawn.settings.head) == (1, most) and drawn.table["head"].tolist() == [1, 2]
+    assert f"{shares['redirected'].max():.1%}".replace("%", " %") in drawn.figure.alt
+    assert triattn_core.draw("context", trace, head=3 - most).figure.alt != drawn.figure.alt
+    drawn.save(tmp_path / "card.zip")
+    with ZipFile(tmp_path / "card.zip") as card:
+        assert {"context.svg", "context.html", "trace.nc"} <= set(card.namelist())
+    with pytest.raises(triattn_core.errors.ConfigError, match="no layer 1, head 3"):
+        triattn_core.draw("context", trace, head=3)
+    with pytest.raises(TraceError, match="no weights over query, key and context"):
+        triattn_core.draw("context", TRACE)

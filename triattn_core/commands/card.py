@@ -22,8 +22,8 @@ BEST = 3  # answers to print per checkpoint
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    text = "a view, its checkpoints, and a JSON file with one row of their task; or cube, heads or map, and a trace "
-    text += "(.nc); or the manifest.json of a case card to make it again"
+    text = "a view, its checkpoints, and a JSON file with one row of their task; or cube, heads, map or "
+    text += "context and a trace (.nc); or the manifest.json of a case card to make it again"
     parser.add_argument("what", nargs="+", metavar="WHAT", help=text)
     text = "settings of the view, named as in the link of its page, such as layer=2 units=token 1,token 2"
     parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=text)
@@ -43,8 +43,8 @@ def run(options: argparse.Namespace) -> None:
         _of_trace(options, *options.what)
     elif len(options.what) > 2 and options.what[-1].endswith(".nc"):
         raise ConfigError(
-            f"a card of traces is of one, got {len(options.what) - 1}: cube, heads or map of a trace (.nc); two stand "
-            "side by side on the page Open"
+            f"a card of traces is of one, got {len(options.what) - 1}: cube, heads, map or context of a trace (.nc); "
+            "two stand side by side on the page Open"
         )
     elif len(options.what) == 1 and options.what[0] not in SCENES:
         _remake(options, Path(options.what[0]))

@@ -14,9 +14,9 @@ from pydantic import Field
 
 from triattn_core.cached import cached_property
 from triattn_core.checkpoint.registry import Entry
-from triattn_core.errors import ConfigError
 from triattn_core.scenes import scene
 from triattn_core.scenes.charts import Chart
+from triattn_core.scenes.head_shares import PARTS, HeadShares, head_row
 from triattn_core.scenes.runner import Explanation, Models, Question
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import CellSettings
@@ -69,45 +69,22 @@ class Residual:
 
 
 @dataclass(frozen=True)
-class HeadParts:
+class HeadParts(HeadShares):
     """What is drawn of one head beside all others, at the settings of a scene.
 
-    shares: a row for each head of the direction, see `anova.share_table`.  part: [query, key, context], the three-way
-    residual of the chosen head; bits: [query], its information.
+    part: [query, key, context], the three-way residual of the chosen head; bits: [query], its information.
     """
 
-    settings: Settings
-    explanation: Explanation
-    shares: pd.DataFrame
-    part: xr.DataArray
-    bits: np.ndarray
-
-    @property
-    def site(self) -> tuple[int, int]:
-        """Layer and head, from 0."""
-        assert self.settings.layer and self.settings.head  # `build` fills them
-        return self.settings.layer - 1, self.settings.head - 1
+    settings: Settings = field(kw_only=True)
+    explanation: Explanation = field(kw_only=True)
+    part: xr.DataArray = field(kw_only=True)
+    bits: np.ndarray = field(kw_only=True)
 
     @property
     def selected_residual(self) -> Residual:
         """The residual at the chosen context token."""
         assert self.settings.cell  # `build` fills it
         return self.residual(self.settings.cell[0])
-
-    @property
-    def row(self) -> pd.Series:
-        """The shares of the chosen head."""
-        return head_row(self.shares, *self.site)
-
-    @property
-    def sentence(self) -> str:
-        """The chosen head against all."""
-        return anova_text.parts(self.shares, self.row, *self.site)
-
-    def draw_bars(self, theme: str = "light", only: Sequence[str] = (), named: bool = False) -> partial:
-        """What draws the shares of every head: see `views.charts.anova.parts`."""
-        axes = {axis: axis for axis in view.AXES} if named else None
-        return partial(view.parts, self.shares, *self.site, theme, self.settings.by, only, axes)
 
     @cached_property
     def words(self) -> Mapping[str, Sequence[str]]:
@@ -124,9 +101,10 @@ class HeadParts:
         name, direction = self.explanation.entry.name, self.settings.direction.replace("_", " ")
         texts, residual = scene.input_line(self.explanation), self.selected_residual
         place = f"{name}, {direction}, layer {self.settings.layer}, head {self.settings.head}{texts}"
-        bars, redirected = self.draw_bars(named=True)(), self.draw_bars(only=STRONG, named=True)()
+        axes = {axis: axis for axis in view.AXES}
+        bars, redirected = self.draw_bars(axes=axes)(), self.draw_bars(only=STRONG, axes=axes)()
         return {
-            "parts": Chart.of(bars, "Parts of the relevance", self.sentence, f"{name}, {direction}{texts}"),
+            "parts": Chart.of(bars, PARTS, self.sentence, f"{name}, {direction}{texts}"),
             "redirected": Chart.of(redirected, REDIRECTED, self.sentence, f"{name}, {direction}{texts}"),
             "residual": Chart.of(residual.draw()(), "Three-way residual", residual.sentence, place),
         }
@@ -156,7 +134,8 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
     cell = scene.valid_cell(settings.cell, [range(part.sizes["context"])], (anova_text.strongest(part),))
     option = None if question.option is None else question.option + 1
     resolved = settings.model_copy(update={"layer": layer, "head": head, "cell": cell, "option": option})
-    parts = HeadParts(resolved, question.explanation, shares, part, bits)
+    place = (shares, layer - 1, head - 1, settings.by)
+    parts = HeadParts(*place, settings=resolved, explanation=question.explanation, part=part, bits=bits)
     return ContextScene(
         resolved, parts.charts, parts.rows, question.explanation.trace, (question.explanation,), parts=parts
     )
@@ -183,15 +162,6 @@ def share_table(question: Question) -> pd.DataFrame:
         return anova.share_table(question.explanation.trace)
 
     return question.answer("Taking the cube apart", run)
-
-
-def head_row(table: pd.DataFrame, layer: int, head: int) -> pd.Series:
-    """The row of a layer and head, from 0.  Raises ConfigError: not there."""
-    rows = table[table["site"].str.startswith(f"layer.{layer}/") & (table["head"] == head)]
-    if rows.empty:
-        existing = f"there are {table['site'].nunique()} layers of {table['head'].max() + 1} heads"
-        raise ConfigError(f"context: no layer {layer + 1}, head {head + 1}: {existing}")
-    return rows.iloc[0]
 
 
 def three_way(question: Question, site: str, head: int) -> tuple[xr.DataArray, np.ndarray]:

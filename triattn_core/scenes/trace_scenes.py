@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from triattn_core.errors import ConfigError, choices
 from triattn_core.scenes import scene
+from triattn_core.scenes.charts import Chart
+from triattn_core.scenes.cube import cube_scene
 from triattn_core.scenes.figures import Picture, Printed
+from triattn_core.scenes.head_shares import PARTS, HeadShares
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import ViewSettings, validate_settings
-from triattn_core.scenes.trace_settings import CubeSettings, GridSettings, MapSettings
+from triattn_core.scenes.trace_settings import ContextSettings, CubeSettings, GridSettings, MapSettings
 from triattn_core.scenes.trace_sites import (
     ROLLOUT,
     map_of,
@@ -23,10 +26,11 @@ from triattn_core.scenes.trace_sites import (
 )
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.axis_labels import axis_labels, label_columns
-from triattn_core.views import attention_maps, cube, head_grid
+from triattn_core.trace.sites import layer_of
+from triattn_core.views import attention_maps, head_grid
 from triattn_core.views.attention_maps import maps as head_maps
+from triattn_core.views.charts import anova_text
 from triattn_core.views.lib.canvas import Canvas
-from triattn_core.views.lib.strongest import strongest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +42,7 @@ class RenderedTrace:
 
     view: str
     settings: ViewSettings
-    figure: Printed = field(repr=False)
+    figure: Printed | Chart = field(repr=False)
     table: pd.DataFrame = field(repr=False)
     trace: AttentionTrace = field(repr=False)
 
@@ -61,8 +65,16 @@ def draw_trace(view: str, trace: AttentionTrace, **settings: Any) -> RenderedTra
     kind, build = TRACE_SCENES[view]
     drawn = build(trace, validate_settings(kind, settings, view))
     figure = drawn.figures[view]
-    assert isinstance(figure, Canvas)
-    return RenderedTrace(view, drawn.settings, Printed.of(figure), drawn.table, trace)
+    assert isinstance(figure, Canvas | Chart)
+    printed = Printed.of(figure) if isinstance(figure, Canvas) else figure
+    return RenderedTrace(view, drawn.settings, printed, drawn.table, trace)
+
+
+@dataclass(frozen=True)
+class TraceContextScene(Scene):
+    """shares: of every head, and the chosen one."""
+
+    shares: HeadShares = field(kw_only=True, repr=False)
 
 
 def build_cube(trace: AttentionTrace, settings: CubeSettings) -> Scene:
@@ -71,17 +83,7 @@ def build_cube(trace: AttentionTrace, settings: CubeSettings) -> Scene:
     head = opening_head(trace, site) if settings.head is None else settings.head
     choice = site_choice(trace, site, head)
     grouped = settings.grouping().trace(trace, site.rpartition("/")[0])
-    canvas = cube.figure(grouped, choice, settings.hide, exact=False)
-    cell = scene.valid_cell(settings.cell, canvas.extents, canvas.cell)
-    return Scene(
-        settings=settings.model_copy(update={"site": site, "layer": None, "head": head, "cell": cell}),
-        draw=lambda: {"cube": cube.figure(grouped, choice, settings.hide, start_cell=cell)},
-        tabulate=lambda: label_columns(strongest(grouped, choice, hide_special=settings.hide), axis_labels(grouped)),
-        trace=grouped,
-        explanations=(),
-        screen=canvas,
-        axes=canvas.extents,
-    )
+    return cube_scene(grouped, choice, settings.model_copy(update={"site": site, "layer": None, "head": head}))
 
 
 def build_grid(trace: AttentionTrace, settings: GridSettings) -> Scene:
@@ -124,6 +126,26 @@ def build_map(trace: AttentionTrace, settings: MapSettings) -> Scene:
     )
 
 
+def build_context(trace: AttentionTrace, settings: ContextSettings) -> TraceContextScene:
+    """The scene of what context adds: the relevance of each head of a cube in its parts."""
+    from triattn_core.analysis.maps.trace_context import context_table
+
+    table = context_table(trace)
+    table = table.assign(site=[site if "layer." in site else f"layer.0/{site}" for site in table["site"]])
+    first, asked = anova_text.most_redirected(table), (settings.layer, settings.head)
+    layer, head = (number - 1 if number else most for number, most in zip(asked, first))
+    shares, labels, name = HeadShares(table, layer, head), axis_labels(trace), str(trace.meta.get("checkpoint", ""))
+    sentence = shares.sentence
+    return TraceContextScene(
+        settings=settings.model_copy(update={"layer": layer + 1, "head": head + 1}),
+        draw=lambda: {"context": Chart.of(shares.draw_bars(axes=labels)(), PARTS, sentence, name)},
+        tabulate=lambda: table.assign(layer=[layer_of(site) + 1 for site in table["site"]], head=table["head"] + 1),
+        trace=trace,
+        explanations=(),
+        shares=shares,
+    )
+
+
 def _map_figure(trace: AttentionTrace, site: str, values: head_maps.Map, cell: tuple[int, ...] | None = None) -> Canvas:
     labels, title = axis_labels(trace), values.title[0].lower() + values.title[1:]
     name = "" if site == ROLLOUT else site.rpartition("/")[2].replace("_", " ")
@@ -137,4 +159,5 @@ TRACE_SCENES: Mapping[str, tuple[type[ViewSettings], Callable[..., Scene]]] = {
     "cube": (CubeSettings, build_cube),
     "heads": (GridSettings, build_grid),
     "map": (MapSettings, build_map),
+    "context": (ContextSettings, build_context),
 }

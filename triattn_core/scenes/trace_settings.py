@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from triattn_core.scenes.settings import CellSettings, HidingSettings, TextSettings, Unit
+from triattn_core.scenes.settings import CellSettings, HidingSettings, TextSettings, Unit, ViewSettings
 from triattn_core.trace.token_grouping import TokenGrouping
 
 Head = Annotated[int, Field(ge=1)] | Literal["mean"] | None  # from 1; None is the first, where there are heads
@@ -43,3 +43,10 @@ class MapSettings(TextSettings):
     layer: int | None = Field(None, ge=1)
     head: Head = None
     quantity: Literal["weight", "relevance"] = "weight"
+
+
+class ContextSettings(ViewSettings):
+    """layer, head: from 1, of a cube; None is what context redirects most."""
+
+    layer: int | None = Field(None, ge=1)
+    head: int | None = Field(None, ge=1)
