@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.attribute import pickers
-from pages.shared import checkpoint_html, figures, mining, models, page_setup, row_source, url_state
+from pages.shared import checkpoint_html, figures, mining, models, page_setup, row_source, style, url_state
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
 from triattn_core.checkpoint import metadata
@@ -38,7 +38,7 @@ def show_example_curves(page: PageScene, parts: Iterator[PageScene]) -> PageScen
         *_, page = (page, *parts)
     page.choices |= {**choices, "method": method}
     tokens = page.scene.tokens
-    draw = partial(perturbation.figure, tokens.faithfulness.curves, method=method, theme=page_setup.theme())
+    draw = partial(perturbation.figure, tokens.faithfulness.curves, method=method, theme=style.theme())
     show_both_measures(draw, tokens.describe_faithfulness(method), "faithful")
     rows = tokens.faithfulness.curves.rename(columns={"draw": "random draw"})
     figures.numbers("The curves as numbers", rows, "curves-numbers")
@@ -114,7 +114,7 @@ def _show_gains(table: pd.DataFrame, rivals: list) -> None:
 
     gains = summarize(table)
     mechanisms = {entry.name: metadata.model_setting(entry, "mechanism") for entry in rivals}
-    draw = partial(perturbation.mean_gains, gains, mechanisms=mechanisms, theme=page_setup.theme())
+    draw = partial(perturbation.mean_gains, gains, mechanisms=mechanisms, theme=style.theme())
     show_both_measures(draw, describe_gains(gains), "faithful-over")
     figures.numbers("Means and bands as numbers", gains, "over-numbers")
     data = table.to_csv(index=False).encode("utf-8-sig")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.attribute import attribution_agreement, attribution_stream, chosen_token, faithfulness, pickers
-from pages.shared import attention_worth, figures, page_setup
+from pages.shared import attention_worth, figures, page_setup, style
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
 from triattn_core.trace.axes import TAN_MECHANISMS
@@ -17,7 +17,7 @@ with question.settings:
     settings = pickers.pick(question)
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
-theme = page_setup.theme()
+theme = style.theme()
 with st.container(key="main"):
     left, right = st.columns([3, 1.15], gap="medium")
 with left:

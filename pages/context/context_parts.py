@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from pages.shared import checkpoint_html, figures, mining, page_setup, row_source, url_state
+from pages.shared import checkpoint_html, figures, mining, page_setup, row_source, style, url_state
 from pages.shared.errors import report_errors
 from triattn_core.views.charts import anova, anova_text
 from triattn_core.views.charts.anova_text import percent
@@ -56,7 +56,7 @@ def show_over_rows(question: page_setup.PageQuestion, example_shares: pd.DataFra
     if analysed is None:
         return
     sentence = anova_text.describe_rows(analysed)
-    chart = partial(anova.spread_chart, analysed, example_shares, page_setup.theme())
+    chart = partial(anova.spread_chart, analysed, example_shares, style.theme())
     figures.show(chart, sentence, "context-over")
     figures.note(sentence)
     figures.numbers("Quantiles as numbers", anova.quantiles(analysed), "over-numbers")

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from pages.context import context_parts, pickers
-from pages.shared import attention_worth, checkpoint_html, figures, page_setup
+from pages.shared import attention_worth, checkpoint_html, figures, page_setup, style
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
 from triattn_core.scenes.context import REDIRECTED, STRONG
@@ -29,7 +29,7 @@ with question.settings:
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
 with report_errors():
     page = PageScene.build("context", [question.entry], question.example, settings)
-parts, theme = page.scene.parts, page_setup.theme()
+parts, theme = page.scene.parts, style.theme()
 attention_worth.notes(page.entries)
 with st.container(key="main-parts"):
     left, right = st.columns([1.15, 1], gap="large")

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.distributions import run_spread
-from pages.shared import checkpoint_html, figures, models, page_setup, pair_input
+from pages.shared import checkpoint_html, figures, models, pair_input, style
 from triattn_core.scenes.runner import describe_duration
 from triattn_core.scenes.similarity import panel
 from triattn_core.tasks import questions
@@ -47,7 +47,7 @@ def show(
                 with column:
                     st.html(f"<b>{escape(panels[i].title)}</b>")
                     summary = view.describe_scores(table.iloc[i].to_dict())
-                    chart = partial(view.histogram, bins[i], page_setup.theme(), top=top)
+                    chart = partial(view.histogram, bins[i], style.theme(), top=top)
                     figures.show(chart, summary, f"scores-{i}-chart")
                     figures.note(summary)
         st.html(run_spread.table(table))

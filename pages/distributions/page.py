@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.distributions import histograms, run_spread
-from pages.shared import choice_input, figures, page_setup, qa_models, style, url_state
+from pages.shared import choice_input, figures, qa_models, style, url_state
 from pages.shared.errors import notice, report_errors
 from triattn_core.results import run_records
 from triattn_core.tasks import questions
@@ -21,7 +21,7 @@ head, toolbar = style.opening()
 with toolbar:
     choice_input.controls(questions.NAME)
 style.say(head, "Distributions", SAYS)
-entries, theme = qa_models.readers(), page_setup.theme()
+entries, theme = qa_models.readers(), style.theme()
 readers, explanation = [], []
 if entries:
     settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")

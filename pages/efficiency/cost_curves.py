@@ -8,7 +8,7 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from pages.shared import checkpoint_html, figures, page_setup
+from pages.shared import checkpoint_html, figures, style
 from triattn_core.results import efficiency
 from triattn_core.views.charts import efficiency as view
 
@@ -33,7 +33,7 @@ def show(measured: efficiency.Measurement, run: str, pass_name: str, logarithmic
     with st.container(horizontal=True, gap="medium", key="panels"):  # side by side where both have room
         for column in view.PANELS:
             if (points[column].astype(float) > 0).any():
-                chart = partial(view.figure, points, families, column, logarithmic, page_setup.theme())
+                chart = partial(view.figure, points, families, column, logarithmic, style.theme())
                 figures.show(chart, sentence, f"costs-{column}")
     figures.note(sentence)
     figures.numbers("All lengths as numbers", points, "numbers")

@@ -11,7 +11,7 @@ import streamlit as st
 from pages.heads import overview
 from pages.heads.atlas_rows import Rows
 from pages.heads.pickers import Atlas
-from pages.shared import checkpoint_html, figures, page_setup, url_state
+from pages.shared import checkpoint_html, figures, style, url_state
 from pages.shared.errors import report_errors
 from triattn_core.tasks.laboratory import LABORATORY
 from triattn_core.trace.sites import two_way_weights
@@ -61,10 +61,10 @@ def _maps(rows: Rows, picks: pd.DataFrame, examples: dict[int, Any], site: str, 
         maps[f"{example.rank.removeprefix('strongest ')}: {example.value:.3g}, row {example.row}"] = weights
     if maps:
         tallest = max(array.sizes["query"] for array in maps.values())
-        maps_html = word_map.maps(maps, min(HEIGHT, 50 * tallest), page_setup.theme())
+        maps_html = word_map.maps(maps, min(HEIGHT, 50 * tallest), style.theme())
         st.html(f'{CSS}<b>{title}</b><div class="t-atlas">{maps_html}</div>')
         if title == "Strongest":
-            st.html(f'<p class="t-note">{word_map.legend(page_setup.theme())}</p>')
+            st.html(f'<p class="t-note">{word_map.legend(style.theme())}</p>')
 
 
 def _map(trace: AttentionTrace, site: str, head: int) -> xr.DataArray:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.heads.atlas_rows import Rows
 from pages.heads.pickers import HEAD, Atlas
-from pages.shared import checkpoint_html, figures, page_setup, url_state
+from pages.shared import checkpoint_html, figures, style, url_state
 from triattn_core.views import head_grid
 from triattn_core.views.charts import head_atlas as view
 
@@ -109,7 +109,7 @@ def show_likeness(atlas: Atlas) -> None:
             st.session_state[HEAD] = atlas.names[int(selected[0]["head"])]
 
     sentence = view.describe_likeness(atlas.alike.distances, atlas.names)
-    alike, theme = atlas.alike, page_setup.theme()
+    alike, theme = atlas.alike, style.theme()
     chart = partial(view.likeness, alike.distances, alike.order, atlas.names, atlas.head_index, theme)
     figures.show(chart, sentence, "alike", on_select=take, selection_mode="head", width="content")
     figures.note(sentence)

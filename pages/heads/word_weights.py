@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.heads.atlas_rows import Rows
 from pages.heads.pickers import Atlas, names
-from pages.shared import checkpoint_html, figures, page_setup, url_state
+from pages.shared import checkpoint_html, figures, style, url_state
 from pages.shared.errors import report_errors
 from triattn_core.errors import InputError
 from triattn_core.tasks.laboratory import LABORATORY
@@ -92,7 +92,7 @@ def _chart(weights: pd.DataFrame, atlas: Atlas, words: tuple[str, ...], axis: st
         rows = weights.assign(name=names(weights))
         chart_rows, subject = rows.sort_values("mean", ascending=False), "heads"
     sentence = view.describe_bands(rows, words, subject)
-    chart = partial(view.bands, chart_rows, label, unit, page_setup.theme())
+    chart = partial(view.bands, chart_rows, label, unit, style.theme())
     figures.show(chart, sentence, f"words-{axis}", width="content")
     figures.note(sentence)
     figures.note(SAYS)

@@ -31,7 +31,7 @@ WORDS = (
     "over all keys: it loses which key goes with which context token, unless nearly all weight is on one pair."
 )
 
-about = word_map.legend("dark" if style.dark() else "light")
+about = word_map.legend(style.theme())
 st.html(
     f'<p class="t-lead"><b>Studies</b> <span class="t-muted">each opens its page on the same input; {about}</span></p>'
 )

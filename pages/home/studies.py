@@ -120,7 +120,7 @@ def _fill(
     except TriattnError as error:
         slot.html(f'<p class="t-note">{escape(str(error))}</p>')
         return
-    maps_html = word_map.maps(arrays, rows, "dark" if style.dark() else "light", numbers)
+    maps_html = word_map.maps(arrays, rows, style.theme(), numbers)
     slot.html(f'<div class="t-thumb">{maps_html}</div>')
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.intervene import before_after, intervention_controls, intervention_result, leave_one_out, null_test
-from pages.shared import page_setup
+from pages.shared import page_setup, style
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
 from triattn_core.scenes.intervene_parts import Intervention
@@ -18,7 +18,7 @@ with question.settings:
     settings = intervention_controls.pick_way(question)
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
-theme = page_setup.theme()
+theme = style.theme()
 null = st.container() if null_test.asked_by_link() else None
 result, per_unit, maps = (st.container() for _ in range(3))
 null = null or st.container()

@@ -32,7 +32,7 @@ def scores(
     if not tests:
         return
     references = {name: ("muted", [measures]) for name, measures in references.items()}
-    theme = "dark" if style.dark() else "light"
+    theme = style.theme()
     held_out = _summarize(tests | references)
     seed_counts = [len(seeds) for _, seeds in tests.values()]
     count = max(test["n"] for _, seeds in tests.values() for test in seeds)
@@ -109,7 +109,7 @@ def _curves(title: str, about: str, rows: pd.DataFrame, x_name: str, log: bool =
     """Accuracy, and weight on the truth, against x; nothing of no rows."""
     if rows.empty:
         return
-    key, theme = title.split()[-1], "dark" if style.dark() else "light"
+    key, theme = title.split()[-1], style.theme()
     st.html(checkpoint_html.section(title, about))
     sentence = truth_curves.describe(rows, x_name)
     with st.container(horizontal=True, gap="large", key=f"curves-{key}"):

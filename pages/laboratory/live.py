@@ -148,7 +148,7 @@ def _map(training: Training, example: Example, step: int) -> None:
 
 
 def _loss(training: Training) -> None:
-    run, theme = training.run, "dark" if style.dark() else "light"
+    run, theme = training.run, style.theme()
     rows = pd.DataFrame(list(run.losses), columns=["step", "loss"])
     levels = live_loss.guesses(len(run.task.LABELS), run.task.baseline()["chance"])
     chart = live_loss.figure(rows, run.steps, levels, style.colour(training.mechanism), theme)

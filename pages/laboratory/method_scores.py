@@ -38,7 +38,7 @@ def show_methods(entries: Sequence[Entry]) -> None:
     count = max(report["n"] for _, report in measured.values())
     about = f"every attribution method and replacement in this app, on {count} held-out rows"
     st.html(checkpoint_html.section("Which methods find the truth?", about))
-    rows, theme = truth_methods.table(measured), "dark" if style.dark() else "light"
+    rows, theme = truth_methods.table(measured), style.theme()
     sentence = truth_methods.describe(rows)
     chart = partial(truth_methods.figure, rows, style.colours(), theme)
     with st.container(horizontal=True, gap="large", key="methods"):

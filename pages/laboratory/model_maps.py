@@ -97,7 +97,7 @@ def map_panel(name: str, mechanism: str, task: LaboratoryTask, example: Example,
         f'<div class="t-says t-answer"><span>{style.swatch(mechanism)}<b>{escape(name)}</b></span>'
         f"<span>{escape(answer)}{': ' * bool(verdict)}<b>{verdict}</b></span>{chance}</div>"
     )
-    theme = "dark" if style.dark() else "light"
+    theme = style.theme()
     chart = partial(truth_map.figure, weights, example.keys, example.context, truth, theme)
     figures.show(chart, f"{name}: {answer}. {sentence}", key, width="content")
     figures.note(sentence)

@@ -42,7 +42,7 @@ if row is not None:
         now = answer_changes.AnsweredRow(row, model_maps.maps(shown_entries, task, row))
         if (before := answer_changes.previous_answer(task, now)) is not None:
             st.html(f"<p>{escape(answer_changes.describe(before, now, task))}</p>")
-        legend = truth_map.legend("dark" if style.dark() else "light")
+        legend = truth_map.legend(style.theme())
         st.html(f'<p class="t-note">{legend}</p><p class="t-note">{CELLS}</p>')
         fresh_rows.trial(shown_entries, task)
 about = f"<b>Proved:</b> {escape(task.PROVED)}<br><b>Only observed:</b> {escape(task.OBSERVED)}"

@@ -36,7 +36,7 @@ def show_figure(figure: Figure, lines: Sequence[curves.Curve]) -> None:
     titles = {"x": figure.x_name, "value": figure.metric_name}
     ringed = {line.line.name: line.line.chosen for line in lines}
     colour = style.colour(str((figure.ours | lines[0].line.ours).get("mechanism", "")))
-    chart = partial(layers.figure, points, titles, ringed, colour, "dark" if style.dark() else "light")
+    chart = partial(layers.figure, points, titles, ringed, colour, style.theme())
     sentence = layers.describe(points, titles)
     figures.show(chart, sentence, "figure-chart")
     figures.note(sentence)

@@ -109,7 +109,7 @@ def losses(entries: Sequence[Entry]) -> None:
     names = dict(zip(panels.titles([checkpoint_html.name_parts(entry) for entry in entries]), entries))
     histories = {name: entry.metrics.get("history") or [] for name, entry in names.items()}
     best_steps = {name: entry.metrics.get("best_step") for name, entry in names.items()}
-    theme = "dark" if style.dark() else "light"
+    theme = style.theme()
     mechanism_colours = [style.colour(metadata.model_setting(entry, "mechanism")) for entry in names.values()]
     colours = dict(zip(names, palette.shades(mechanism_colours, theme)))
     several = any(sum("dev_loss" in entry for entry in history) > 1 for history in histories.values())

@@ -23,7 +23,7 @@ def below(trace: AttentionTrace, choice: Choice, hide: bool, query: int, size: i
         _redirect_older_name(key)
         with st.expander(view.TITLE, key=key, bind="query-params") as box, report_errors(stop=False):
             if box.open:
-                theme = "dark" if style.dark() else "light"
+                theme = style.theme()
                 fitted = views.reduce_to(trace, choice, view.NEEDS)
                 figure = view.figure(fitted, choice, hide_special=hide, theme=theme)
                 sentence = view.describe(fitted, choice, hide_special=hide)

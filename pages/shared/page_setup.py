@@ -129,8 +129,3 @@ def opening(title: str, lead: str, mechanisms: Sequence[str]) -> PageQuestion:
 def option_number(question: runner.Question) -> int | None:
     """The chosen option, from 1 as settings count; None for tasks without options."""
     return None if question.option is None else question.option + 1
-
-
-def theme() -> str:
-    """The theme that this browser shows."""
-    return "dark" if style.dark() else "light"

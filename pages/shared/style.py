@@ -182,9 +182,14 @@ def dark() -> bool:
     return st.context.theme.get("type") == "dark"
 
 
+def theme() -> str:
+    """`dark` or `light`: the theme this browser shows."""
+    return "dark" if dark() else "light"
+
+
 def colours() -> dict[str, str]:
     """The palette's colours by name (`text`, `muted`, `query`, `bi`, …) in the theme this browser shows."""
-    return THEMES["dark" if dark() else "light"]
+    return THEMES[theme()]
 
 
 def heading(title: str, sentence: str, intro: bool = False) -> None:

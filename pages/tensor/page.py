@@ -6,7 +6,7 @@ from math import prod
 
 import streamlit as st
 
-from pages.shared import canvas_component, numbers, page_setup, sentence_input, url_state
+from pages.shared import canvas_component, numbers, sentence_input, style, url_state
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
 from pages.tensor import score_decomposition
@@ -35,7 +35,7 @@ def explore(page: PageScene, below: str) -> None:
     )
     canvas_component.answer(below, {"cell": pair_of(position, page.scene.clusters.assignments.tolist())})
     numbers.below(trace, choice, False, position[0], prod(sizes))
-    score_decomposition.show_cell(page.scene, choice, position, page_setup.theme())
+    score_decomposition.show_cell(page.scene, choice, position, style.theme())
 
 
 top = sentence_input.open_page("The tensor", SAYS, ("mtsa",))
