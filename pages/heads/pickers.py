@@ -17,7 +17,7 @@ from triattn_core.analysis.mining.sources import Source
 from triattn_core.cached import cached_property
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry, laboratory_checkpoints
-from triattn_core.tasks import TASKS, pairs
+from triattn_core.tasks import TASKS, InputForm, first_task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,7 +92,7 @@ def _other_rows(settings: DeltaGenerator) -> OtherRows:
         st.stop()
     with report_errors():
         model = other_models.load(folder)
-        source = row_source.load_source(rows_choice, pairs.NAME, "en")
+        source = row_source.load_source(rows_choice, first_task(InputForm.PAIR).NAME, "en")
     if source is None:
         st.html(f'<p class="t-note">{escape(OTHER_ROWS)}</p>')
         st.stop()

@@ -9,7 +9,7 @@ from pages.home import score_table
 from pages.shared import attention_worth, checkpoint_html, models
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
-from triattn_core.tasks import pairs
+from triattn_core.tasks import InputForm, form
 
 CUBE = "pages/cube/page.py"
 
@@ -21,7 +21,9 @@ def first_tri(entries: Sequence[Entry]) -> Entry | None:
 
 def scores() -> str:
     """HTML: what was reached on the test sets; empty where nothing was measured."""
-    groups = score_table.measured(models.entries(pairs.NAME)) or score_table.measured(models.entries())
+    entries = models.entries()
+    pairs = [entry for entry in entries if form(entry.config["task"]) is InputForm.PAIR]
+    groups = score_table.measured(pairs) or score_table.measured(entries)
     if not groups:
         return ""
     first = groups[0][0]

@@ -13,6 +13,7 @@ from pages.shared.errors import notice
 from triattn_core.errors import ConfigError
 from triattn_core.scenes.links import ALIASES, SITE, write_link
 from triattn_core.scenes.settings import RENAMED, Unit, ViewSettings, current_name, validate_settings
+from triattn_core.tasks import InputForm, first_task
 
 OWN = (
     "site",
@@ -87,9 +88,9 @@ def _is_setting(name: str, kind: type[ViewSettings]) -> bool:
 
 
 def _task() -> str:
-    """The task of the link, or of its checkpoints; pairs where it says neither."""
+    """The task of the link, or of its checkpoints; the first of two sentences where it says neither."""
     labels = {words.label: name for name, words in task_picker.TASKS.items()}
     names = [*st.query_params.get_all("checkpoint"), *st.query_params.get_all("checkpoints")]
     tasks = [labels.get(label) for label in st.query_params.get_all(task_picker.KEY)]
     tasks += [entry.config["task"] for entry in models.entries() if entry.name in names]
-    return next(filter(None, tasks), "pairs")
+    return next(filter(None, tasks), first_task(InputForm.PAIR).NAME)

@@ -117,7 +117,8 @@ def test_a_view_is_offered_only_for_its_quantities(monkeypatch: pytest.MonkeyPat
     scores = np.log(weights).assign_attrs(quantity="relevance")
     trace = AttentionTrace({SITE: weights, f"{base}/relevance": scores}, {"a": "word " * 40}, {})
     offered = {quantity: set(fitting_views(trace, Choice(f"{base}/{quantity}"))) for quantity in JOINS}
-    assert offered == {"weight": {"points", "pair"}, "relevance": {"points", "pair", "scores"}}
+    assert {"points", "pair"} <= offered["weight"] and "scores" not in offered["weight"]
+    assert {"points", "pair", "scores"} <= offered["relevance"]
 
 
 def test_a_cube_is_joined_over_context_in_weights_and_in_relevances() -> None:

@@ -84,7 +84,7 @@ class SentenceCheckpoint(TokenCheckpoint):
 
     format: Literal[1]
     kind: Literal["sentence"]
-    task: Literal["sentences", "inference"]
+    task: Annotated[str, one_of(name for name, task in TASKS.items() if task.FORM is InputForm.SENTENCES)]
     language: str
     encoder: str
     max_tokens: int = Field(128, ge=1, le=2048)
@@ -97,9 +97,10 @@ class SentenceCheckpoint(TokenCheckpoint):
 
     @model_validator(mode="after")
     def _fits_its_task(self) -> SentenceCheckpoint:
-        if self.task == "sentences" and len(set(self.labels)) < max(2, len(self.labels)):
+        own_classes = TASKS[self.task].OUTPUTS is None  # those of the checkpoint's data set, not of the task
+        if own_classes and len(set(self.labels)) < max(2, len(self.labels)):
             raise ValueError("labels: name the classes of the data set, each once, at least two")
-        if self.task != "sentences" and self.labels:
+        if not own_classes and self.labels:
             raise ValueError(f"labels are those of the task {self.task}: take them out")
         if self.data.folds and self.training.more_seeds:
             raise ValueError("more_seeds and folds: the spread of folds is measured, take more_seeds out")

@@ -29,6 +29,11 @@ def form(name: str) -> InputForm | None:
     return TASKS[name].FORM if name in TASKS else None
 
 
+def first_task(form: InputForm) -> Task:
+    """The first task of an input form, in the order of the table: the default where a page or a link names none."""
+    return next(task for task in TASKS.values() if task.FORM is form)
+
+
 def check(task, example, name: str) -> None:
     """Raises InputError if the example belongs to another task than checkpoint `name`, or is not valid."""
     if not isinstance(example, task.Example):

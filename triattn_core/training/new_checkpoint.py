@@ -14,12 +14,15 @@ from typing import Any
 from triattn_core.checkpoint.config import read_config
 from triattn_core.errors import ConfigError, DataError, TriattnError
 from triattn_core.models.encoders import encoder_folder
-from triattn_core.tasks import TASKS
+from triattn_core.tasks import TASKS, InputForm
 from triattn_core.text.rows import each_line, read_json
 
 FEWEST = 20  # rows, so that dev and test have two each
 PART = 10  # one row in PART is for dev, one for test
-LONG = {"dialogue": (128, (30, 30, 64)), "reading": (160, (15, 15, 32))}  # tokens, and cells of query, key and context
+LONG = {
+    InputForm.CANDIDATES: (128, (30, 30, 64)),
+    InputForm.OPTIONS: (160, (15, 15, 32)),
+}  # tokens, and cells of query, key and context
 HEADS, WIDTH = 6, 192
 SPLIT = "split.json"
 
@@ -88,7 +91,7 @@ def _config(name: str, task: str, language: str, encoder: str, epochs: int, mode
         encoder = str(local.resolve())
     network = read_json(encoder_folder(encoder) / "config.json")
     layers, positions = network.get("num_hidden_layers", 1), network.get("max_position_embeddings", 512)
-    tokens, cells = LONG.get(task, (64, None))
+    tokens, cells = LONG.get(TASKS[task].FORM, (64, None))
     tokens = min(tokens, positions if cells else (positions - 3) // 2)  # two sentences and three special tokens
     living_settings = {
         "layers": 1, "heads": HEADS, "width": WIDTH, "token_comparison": "mlp", "pooling": "mean_max", "pooled": False,
