@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.pages import APP
+from tests.support.project_copy import ROOT, copy_project
 
-ROOT, TASKS = APP.parent, Path("triattn_core/tasks")
+TASKS = Path("triattn_core/tasks")
 PAGES = ("cube", "side_by_side", "context", "intervene", "attribute", "cases", "compare", "home")
 LINKS = ("intervene?how=swap",)  # what a page shows under a link
 MODULE = "newspapers"  # the file's name, which is not the task's
@@ -42,13 +42,7 @@ print("SHOWS " + json.dumps(shows))
 
 def with_a_task_more(folder: Path, table: str) -> None:
     """The project in a folder of its own, with a file more in `tasks/` and that line of its table."""
-    for path in (*ROOT.glob("*.py"), ROOT / "pages", ROOT / "tests", ROOT / "checkpoints", ROOT / "requirements.txt"):
-        (folder / path.name).symlink_to(path)
-    for path in (ROOT / TASKS.parent).iterdir():
-        if path.name != TASKS.name:
-            (folder / TASKS.parent).mkdir(exist_ok=True)
-            (folder / TASKS.parent / path.name).symlink_to(path)
-    shutil.copytree(ROOT / TASKS, folder / TASKS)
+    copy_project(folder, TASKS)
     shutil.copy(ROOT / "tests" / "support" / "headlines.py", folder / TASKS / f"{MODULE}.py")
     (folder / TASKS / "__init__.py").write_text(table, "utf-8")
 

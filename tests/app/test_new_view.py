@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.support.pages import APP
+from tests.support.project_copy import ROOT, copy_project
 
-ROOT, VIEWS_FOLDER = APP.parent, Path("triattn_core/views")
+VIEWS_FOLDER = Path("triattn_core/views")
 FIGURE = '''"""What each key holds of the mass."""
 
 from __future__ import annotations
@@ -63,13 +62,7 @@ def with_a_view_more(folder: Path, name: str) -> None:
     file, table = re.search(
         r"`(triattn_core/\S+<name>/figure\.py)`.*`TRACE_VIEWS` of `(views/__init__\.py)`", row
     ).groups()
-    for path in (*ROOT.glob("*.py"), ROOT / "pages", ROOT / "tests", ROOT / "checkpoints", ROOT / "requirements.txt"):
-        (folder / path.name).symlink_to(path)
-    (folder / VIEWS_FOLDER.parent).mkdir()
-    for path in (ROOT / VIEWS_FOLDER.parent).iterdir():
-        if path.name != VIEWS_FOLDER.name:
-            (folder / VIEWS_FOLDER.parent / path.name).symlink_to(path)
-    shutil.copytree(ROOT / VIEWS_FOLDER, folder / VIEWS_FOLDER)
+    copy_project(folder, VIEWS_FOLDER)
     new = folder / file.replace("<name>", "masses")
     new.parent.mkdir()
     new.write_text(FIGURE, "utf-8")
