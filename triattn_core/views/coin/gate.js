@@ -2,13 +2,12 @@
 
 import { paintHeading } from "./paragraphs.js";
 import { GATE_NOTES } from "./sizes.js";
+import { paintValues } from "./values.js";
 import { clamp } from "../lib/arrays.js";
-import { paintCells } from "../lib/cells.js";
 import { paintColourBar } from "../lib/colour_bar.js";
 import { drawText } from "../lib/text_drawing.js";
 import { paintRowLabels } from "../lib/labels.js";
 import { paintFrame, paintRing } from "../lib/marks.js";
-import { levelOnScale } from "../lib/scales.js";
 
 export function paintGateHead(ctx, { bars, gate, narrow, width }, y, theme) {
   const more = { theme, room: Math.min(gate, width - bars) };
@@ -83,15 +82,8 @@ export function paintFeatures(ctx, features, data, theme, state) {
     theme.feature,
     { weight: 650, theme },
   );
-  paintCells(
-    ctx,
-    rows,
-    columns,
-    x,
-    y,
-    (r, c) => levelOnScale(data.gate, block.features[r * data.wide + block.order[c]]),
-    state.tables.log,
-  );
+  const value = (r, c) => block.features[r * data.wide + block.order[c]];
+  paintValues(ctx, rows, columns, x, y, data.gate, value, state.tables.log);
   paintFrame(ctx, columns, place, y - 3, y + rows.size + 2, x, theme.feature, true);
   paintFrame(ctx, rows, q, x - 3, x + columns.size + 2, y, theme.query);
   paintRing(ctx, rows, columns, q, place, x, y, theme);

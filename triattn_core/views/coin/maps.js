@@ -4,12 +4,11 @@ import { paintGate, paintGateHead } from "./gate.js";
 import { SCALE_OF_MAP } from "./model.js";
 import { paintHeading, paintParagraph, wrapText } from "./paragraphs.js";
 import { TITLE } from "./sizes.js";
-import { paintCells } from "../lib/cells.js";
+import { paintValues } from "./values.js";
 import { drawText } from "../lib/text_drawing.js";
 import { paintRowLabels } from "../lib/labels.js";
 import { axisSize } from "../lib/map_data.js";
 import { paintFrame, paintRing } from "../lib/marks.js";
-import { levelOnScale } from "../lib/scales.js";
 
 export function paintBlockName(ctx, { block, index, y }, layout, data, theme, state) {
   const { rows, narrow, stacked, lean } = layout;
@@ -66,15 +65,8 @@ export function paintMap(ctx, { block, map, x, y, index }, layout, data, theme, 
   const values = block[map.name];
   const scale = data[SCALE_OF_MAP[map.name]];
   if (!values) return paintEmpty(ctx, x, y, columns.size, rows.size, map.empty ?? "", theme);
-  paintCells(
-    ctx,
-    rows,
-    columns,
-    x,
-    y,
-    (r, c) => levelOnScale(scale, values[r * n + c]),
-    state.tables[scale.kind],
-  );
+  const value = (r, c) => values[r * n + c];
+  paintValues(ctx, rows, columns, x, y, scale, value, state.tables[scale.kind]);
   paintFrame(ctx, columns, k, y - 3, y + rows.size + 2, x, theme.key, true);
   paintFrame(ctx, rows, q, x - 3, x + columns.size + 2, y, theme.query);
   if (index === chosen) paintRing(ctx, rows, columns, q, k, x, y, theme);
@@ -112,15 +104,8 @@ export function paintSelves(ctx, layout, data, theme, state) {
     }
     const n = axisSize(data, axis);
     const [from, to] = s ? [k, b] : [q, a];
-    paintCells(
-      ctx,
-      down,
-      across,
-      x,
-      y,
-      (r, c) => levelOnScale(data.scale, block.own[s][r * n + c]),
-      state.tables.log,
-    );
+    const value = (r, c) => block.own[s][r * n + c];
+    paintValues(ctx, down, across, x, y, data.scale, value, state.tables.log);
     paintFrame(ctx, down, from, x - 2, x + across.size + 1, y, theme[axis]);
     if (index === chosen) paintRing(ctx, down, across, from, to, x, y, theme);
   }
