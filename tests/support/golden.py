@@ -26,9 +26,11 @@ from tests.support.pages import app_test, at_page
 PAIR = "a=Where+is+the+red+car%3F&b=Where+can+I+find+my+car%3F"
 LINKS = f"""
 home
+open
 cube
 cube?{PAIR}&layer=1&head=3&quantity=relevance
 cube?{PAIR}&query-as=words&context-as=words&hide=true&cell=2.1.3
+cube?language=Chinese
 cube?task=Dialogue&option=2
 cube?task=Reading&option=1&context=sentences
 side_by_side
@@ -55,8 +57,11 @@ intervene
 intervene?task=Dialogue&how=mask
 attribute
 attribute?task=Reading
+laboratory?task=match3
 compare
+heads?count=8
 cases
+case_book
 results
 results?table=Table+2
 efficiency
