@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.open.opened_scene import OpenedScene
-from pages.shared import figures, page_setup
+from pages.shared import figures, style
 from pages.shared.errors import report_errors
 from triattn_core.scenes.trace_settings import ContextSettings
 from triattn_core.trace import AttentionTrace
@@ -22,7 +22,7 @@ def explore(trace: AttentionTrace, source: str) -> None:
         with report_errors(stop=False):
             with st.spinner("Decomposing the cube"):
                 heads = OpenedScene.build("context", trace, source, ContextSettings()).scene.shares
-            bars = heads.draw_bars(page_setup.theme(), axes=axis_labels(trace))
+            bars = heads.draw_bars(style.theme(), axes=axis_labels(trace))
             figures.show(bars, heads.sentence, "context-parts")
             figures.note(heads.sentence)
             if not any(name.endswith("/relevance") for name in trace.sites):

@@ -161,3 +161,9 @@ def test_a_link_chooses_the_cell_of_each_view(view, cell):
     data = [json.loads(one.proto.json) for one in app.get("bidi_component") if one.proto.json]
     answers = [message["cell"] for message in data if "payload" not in message and len(message.get("cell", ())) > 1]
     assert answers[-1] == cell
+
+
+def test_what_context_adds_is_decomposed_when_it_is_opened():
+    app = sound(opened("open", context="true"))
+    assert "Context redirects" in visible_text(app) or "context redirects" in visible_text(app)
+    assert any("redirected" in table.value for table in app.dataframe)
