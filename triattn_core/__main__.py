@@ -59,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"triattn: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("triattn: stopped; a training run goes on with --resume", file=sys.stderr)
+        print("triattn: stopped; resume a training run with --resume", file=sys.stderr)
         return 130
     except BrokenPipeError:  # the reader, such as `head`, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

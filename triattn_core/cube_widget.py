@@ -56,7 +56,7 @@ def widget(rendered: RenderedTrace | RenderedView, name: str | None = None) -> A
         raise ConfigError(f"no figure {name!r}: there is {', '.join(figures)}")
     canvas = figures[name or next(iter(figures))]
     if not isinstance(canvas, Canvas) or canvas.script != script(cube.SCRIPT):
-        raise ConfigError(f"{rendered.view} is no cube: a widget shows the figures of cube and tensor")
+        raise ConfigError(f"{rendered.view} has no cube: a widget shows the figures of the views cube and tensor")
     return _widget_class()(canvas)
 
 

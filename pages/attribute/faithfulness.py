@@ -21,8 +21,8 @@ from triattn_core.views.lib.number_format import minus
 FEW = (12, 48, 100)  # rows of a file
 ENOUGH = 8  # rows without which a bootstrap band is too narrow to believe
 HOW = (
-    "DeYoung et al. 2020; tokens are deleted (read nowhere), not blanked, in the order of what they add to the answer "
-    f"in all their roles together; grey: middle 95 % of {attribute.DRAWS} random rankings"
+    "DeYoung et al. 2020; tokens are deleted, not blanked, in order of their contribution to the answer, summed over "
+    f"their roles; grey: middle 95 % of {attribute.DRAWS} random rankings"
 )
 
 

@@ -33,7 +33,7 @@ entries_by_language = languages.by_language(models.entries(task, TAN_MECHANISMS)
 sets = {code: checkpoint_picker.presets(language_entries) for code, language_entries in entries_by_language.items()}
 sets = {code: preset for code, preset in sets.items() if preset}
 if not sets:
-    st.info("Cases need two checkpoints of one task and similarity: Checkpoints lists what there is.")
+    st.info("Cases need two checkpoints of one task and similarity: Checkpoints lists those available.")
     st.stop()
 with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
     spoken = next(iter(sets))

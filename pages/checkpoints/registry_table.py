@@ -35,7 +35,7 @@ COLUMNS = {
     "over seeds": st.column_config.Column(width=98),
     "worth": st.column_config.Column(width=92, help=attention_worth.HELP),
     "reliance": st.column_config.NumberColumn(format="%+.1f", help=attention_worth.HELP),
-    "query bits": st.column_config.NumberColumn(format="%.2f", help=attention_worth.HELP),
+    "query information (bits)": st.column_config.NumberColumn(format="%.2f", help=attention_worth.HELP),
     "parameters": st.column_config.NumberColumn(format="localized"),
     "MB": NUMBER,
 }

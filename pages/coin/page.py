@@ -31,7 +31,7 @@ head, _ = style.opening()
 style.say(head, "COIN", SAYS)
 speaks, entries = languages.single(models.entries(None, ("coin",)), "checkpoint", prefer="en")
 if not entries:
-    st.info("No COIN checkpoint is here yet: Checkpoints lists what there is.")
+    st.info("No COIN checkpoint is here yet: Checkpoints lists those available.")
     st.stop()
 example = pair_input.pair(speaks, TASKS[entries[0].config["task"]])
 answer_place = st.container()

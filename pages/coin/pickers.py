@@ -13,7 +13,7 @@ from triattn_core.views.coin.blocks import ablation_label
 WAYS = {"A over B": "a_over_b", "B over A": "b_over_a"}
 GATE = (
     "COIN's tokens are words, in Chinese characters. A gate is no share of anything and a score has no sum: neither "
-    "folds, and both are shown of tokens alone."
+    "can be grouped, so both are shown for tokens only."
 )
 GATES = ("per token", "per feature")
 

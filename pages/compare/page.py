@@ -30,7 +30,7 @@ style.say(head, "Compare", LEAD)
 case_style.inject_style()
 task_names = [name for name in TASKS if len(models.entries(name)) >= view.FEWEST]
 if not task_names:
-    st.info("Compare needs two checkpoints of one task: Checkpoints lists what there is.")
+    st.info("Compare needs two checkpoints of one task: Checkpoints lists those available.")
     st.stop()
 with toolbar:
     task = url_state.segments("Task", task_names, task_picker.KEY, show=task_picker.label, label_visibility="collapsed")

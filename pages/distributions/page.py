@@ -37,7 +37,7 @@ if entries:
     if explanation:
         histograms.show(explanation, qa_models.titles_by_checkpoint(entries), example, quantity, shared_axis, settings)
 else:
-    st.info("No reader is here yet: train one with triattn train; Checkpoints lists what there is.")
+    st.info("No reader is here yet: train one with triattn train; Checkpoints lists those available.")
 records, problems = run_records.all_records()
 for problem in problems:
     notice(problem)

@@ -72,7 +72,7 @@ def describe(atlas: Atlas) -> str:
         if measure in measures_of(atlas)
     ]:
         strongest = int(atlas.means[name].fillna(-1.0).argmax())
-        title, value = MEASURES[name][0].removesuffix(", bits"), atlas.means[name].iloc[strongest]
+        title, value = MEASURES[name][0].removesuffix(" (bits)"), atlas.means[name].iloc[strongest]
         amount = f"{value:.1%}" if name == "three_way" else f"{value:.3g} bits"
         parts.append(f"{title} {atlas.names[strongest]}, {amount}")
     return f"{len(atlas.names)} head{'s' * (len(atlas.names) > 1)}; most {'; '.join(parts)}."

@@ -9,8 +9,8 @@ from pages.shared import attention_worth, style
 from pages.shared.errors import report_errors
 
 SAYS = (
-    "Every attention head over many rows: how spread it is, how far it looks, how much query and context decide; which "
-    "heads look alike; what is lost without one. Choose a head in the table or on the map."
+    "Every attention head over many rows: its entropy, its attention distance, how much it depends on query and "
+    "context, which heads are alike, and what ablating one costs. Choose a head in the table or on the map."
 )
 
 head, toolbar = style.opening()

@@ -24,8 +24,8 @@ WAYS = {
     "by_feature": ("as keys, by feature", "mean weight that they get as keys in a feature", ""),
 }
 SAYS = (
-    "Bar: where the middle 95 % of 400 draws lie that put as many words in other places of the same rows; red: beyond "
-    "it. The weights of every query sum to one; only their distribution can differ."
+    "Bar: middle 95 % of 400 random draws of the same number of positions from the same rows; red: outside this "
+    "range. The weights of every query sum to one; only their distribution can differ."
 )
 FEATURES = 15  # features that are drawn, those farthest from the mean of their draws
 

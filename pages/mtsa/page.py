@@ -11,8 +11,8 @@ from pages.shared.page_scene import PageScene
 
 SAYS = (
     'Each <b class="t-query">governor</b> (query, down) distributes its token2token weight over '
-    '<b class="t-key">dependents</b> (keys, across); source2token is what a token has by itself, '
-    '<b class="t-feature">feature</b> by feature. What a head passes on joins the two.'
+    '<b class="t-key">dependents</b> (keys, across); source2token is the weight of a token alone, '
+    '<b class="t-feature">feature</b> by feature. The output of a head combines the two.'
 )
 
 

@@ -18,8 +18,8 @@ from triattn_core.trace.from_array import notes_of
 from triattn_core.trace.sites import two_way_sites
 
 SAYS = (
-    "Your own attention: an array from any library, or a Hugging Face model on your text. It is shown as it is, "
-    "nothing is normalised; until you open one, a cube made by a formula stands here."
+    "Your own attention: an array from any library, or a Hugging Face model on your text. It is shown as is, "
+    "without normalisation; until you open one, a synthetic cube is shown."
 )
 CUBE, MAPS, PAIR = "cube", "maps", "side by side"
 ALERTS = ("do not sum to one", UNKNOWN)  # in notes that stand out

@@ -21,8 +21,8 @@ from triattn_core.results import curves, mechanism_order, paper_comparison, pape
 
 style.heading(
     "Results",
-    "What papers print beside what was measured here, in their own layout. A number of ours opens its checkpoint; bold "
-    "is the best of its column.",
+    "Published numbers next to ours, in the layout of each paper. Click one of our numbers to open its checkpoint; "
+    "bold marks the best of a column.",
 )
 results_style.inject_style()
 papers, (records, problems) = paper_results.load_papers(), run_records.all_records()

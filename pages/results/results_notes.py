@@ -43,7 +43,7 @@ def _text(note: Note) -> str:
 def waiting_text(command: str) -> str:
     """For which checkpoints a command waits; empty where it can run."""
     names = " and ".join(missing_checkpoints(command))
-    return f"The command that makes its records waits for {names}, not among the checkpoints yet." if names else ""
+    return f"The command that produces its records waits for {names}, not available yet." if names else ""
 
 
 def left_out_html(entries: Sequence[LeftOut]) -> str:
@@ -124,7 +124,7 @@ def _sentence(rows: Sequence[MechanismRanking]) -> str:
         back = f" ({counts['against']} with one of them ahead of it)" if counts["against"] else ""
         parts.append(f"{name} Tri is ahead of both in {counts['holds']} of {num_tested} rows{back}")
     sentence = f"Over all data sets and similarities, where all three have several runs: {', '.join(parts)}."
-    return escape(f"{sentence} What is tested is the chance of runs, on one test set and one encoder.")
+    return escape(f"{sentence} The test covers variance between runs, on one test set and one encoder.")
 
 
 def _td(text: str, first: bool, hover: str) -> str:

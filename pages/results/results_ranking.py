@@ -108,4 +108,4 @@ def _reversed_rows(agreement: Agreement) -> str:
     """A sentence: the pairs that the paper ranks the other way round."""
     pairs_text = ", ".join(f"{a} over {b}" for a, b in agreement.turned[:FEW])
     rest_text = f" and {len(agreement.turned) - FEW} more" if len(agreement.turned) > FEW else ""
-    return f"Of these the paper has the other way: {pairs_text}{rest_text}. " if pairs_text else ""
+    return f"The paper ranks these the other way round: {pairs_text}{rest_text}. " if pairs_text else ""

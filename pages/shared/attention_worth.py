@@ -145,7 +145,7 @@ def table(entries: Sequence[Entry]) -> str:
         swatch = style.swatch(metadata.model_setting(entry, "mechanism"))
         cells = "".join(f'<td class="r">{escape(minus(cells[i] or "–"))}</td>' for _, cells in columns)
         lines += f"<tr><td>{swatch}{escape(entry.name)}</td>{cells}</tr>"
-    title = checkpoint_html.section("What the attention is worth", "on dev; points and bits")
+    title = checkpoint_html.section("What the attention is worth", "on dev, in points")
     return (
         f'{title}<div class="t-scroll"><table class="t-table"><tr><th></th>{heads}</tr>{lines}</table></div>'
         + legend(entries)
@@ -172,7 +172,7 @@ def facts(entry: Entry) -> str:
         return ""
     sentence = verdict(entry)
     note = f'<p class="t-note t-worth">{escape(sentence)}</p>' if sentence else ""
-    return checkpoint_html.section("Its attention", "on dev; points and bits") + checkpoint_html.facts(rows) + note
+    return checkpoint_html.section("Its attention", "on dev, in points") + checkpoint_html.facts(rows) + note
 
 
 def with_measures(frame: pd.DataFrame, entries: Sequence[Entry]) -> pd.DataFrame:
@@ -181,7 +181,7 @@ def with_measures(frame: pd.DataFrame, entries: Sequence[Entry]) -> pd.DataFrame
     columns = {
         "worth": [_worth_cell(entry, "even") or None for entry in entries],
         "reliance": [measure_value(entry, "reliance", "even", "points") for entry in entries],
-        "query bits": [measure_value(entry, "query_information", "mean") for entry in entries],
+        "query information (bits)": [measure_value(entry, "query_information", "mean") for entry in entries],
     }
     columns = {name: values for name, values in columns.items() if any(value is not None for value in values)}
     after = [name for name in ("dev", "test", "over seeds") if name in frame]
@@ -223,6 +223,6 @@ CELLS = (
     ("worth of attention", lambda entry: _worth_cell(entry, "even")),
     ("third-order worth", lambda entry: _worth_cell(entry, "pairwise")),
     ("reliance", _reliance),
-    ("query information", lambda entry: _bits(entry, "query_information")),
-    ("context information", lambda entry: _bits(entry, "context_information")),
+    ("query information (bits)", lambda entry: _bits(entry, "query_information")),
+    ("context information (bits)", lambda entry: _bits(entry, "context_information")),
 )

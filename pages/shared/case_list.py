@@ -24,8 +24,8 @@ ROW, MOST, TEXT = 30, 16, 158  # pixels of a row, rows without scrolling, pixels
 SURE = {"0.9 and more": (0.9, 1.01), "0.7 to 0.9": (0.7, 0.9), "below 0.7": (0, 0.7)}
 MOVES = {"the most moved tenth": (0.9, 1.0), "upper half": (0.5, 1.0), "lower half": (0.0, 0.5)}
 MOVED = (
-    "The Jensen-Shannon divergence of Tri's first layer with its context from the same layer without any: what each "
-    "query token looks at, the mean over heads and tokens of both directions. From 0 to 1 bit."
+    "The Jensen-Shannon divergence between the attention of Tri's first layer with and without its context, averaged "
+    "over heads and query tokens of both directions. From 0 to 1 bit."
 )
 AT = "How much context moved each token of {}, in its order: the mean over heads. Each row has its own scale."
 

@@ -22,8 +22,8 @@ from triattn_core.views.lib import palette
 from triattn_core.views.side_by_side import panels
 
 KAPPA = (
-    "Cohen's kappa: how much more often two give one answer than two who answer as often, but by chance. 1: always, "
-    "0: by chance."
+    "Cohen's kappa: agreement of two models, corrected for the agreement expected by chance. 1: they always agree, "
+    "0: no more than by chance."
 )
 HOW = (
     "Train: with dropout, of each 100 steps the mean of five batches, every twentieth, not smoothed beyond that. "

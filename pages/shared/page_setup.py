@@ -93,7 +93,7 @@ def open_page(title: str, lead: Callable[[task_picker.TaskLabels], str], mechani
     example = pair_input.pair(speaks, TASKS[task]) if form(task) is InputForm.PAIR else choice_input.example(task)
     answer_place = st.container()
     if not entries:
-        st.info("No checkpoint that can be asked is here yet: Checkpoints lists what there is.")
+        st.info("No checkpoint that can be run is here yet: Checkpoints lists those available.")
         st.stop()
     settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
     default = next((i for i, entry in enumerate(entries) if metadata.model_setting(entry, "mechanism") == "tri"), 0)

@@ -50,7 +50,7 @@ def table(choice: str | Path, task: str, language: str, entries: Sequence[Entry]
     if choice != FILE:
         names = " ".join(entry.name for entry in entries)
         command = f"`triattn cases {names} DATA --out CASES.parquet`"
-        st.info(f"{choice} is not mined with these checkpoints: {command} does it.")
+        st.info(f"{choice} has not been mined with these checkpoints; to do so, run {command}.")
         return None
     name, content = _uploaded_file(tables=True)
     if not content:

@@ -44,7 +44,7 @@ def open_page(title: str, lead: str, mechanisms: Sequence[str]) -> SentencePage:
     style.say(head, title, lead)
     entries = sentence_models(mechanisms)
     if not entries:
-        st.info(f"No {mechanisms[0].upper()} checkpoint is here yet: Checkpoints lists what there is.")
+        st.info(f"No {mechanisms[0].upper()} checkpoint is here yet: Checkpoints lists those available.")
         st.stop()
     row = example(current_checkpoint(entries).config["task"])
     answer_place = st.container()

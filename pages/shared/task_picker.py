@@ -38,7 +38,7 @@ def _directions(a: str, b: str) -> dict[str, str]:
 
 
 QUERY, KEY_AXIS, CONTEXT = map(AXIS, ("query", "key", "context"))
-LOOKS = f"what of the {CONTEXT} each {QUERY} token looks at, the same"
+LOOKS = f"how each {QUERY} token distributes its attention over the {CONTEXT}, likewise"
 ROWS = f"one scale: how each {QUERY} token distributes its attention over {KEY_AXIS}s."
 
 

@@ -17,14 +17,14 @@ SIDES = ("tokens", "words", "phrases", "sentences")  # to what query and key fol
 TIMES = (3.0, 2.0, 1.5, 5.0)  # an even share of the mass, above which a token is a sink
 LONGEST = 300  # characters of the user's phrases that are read
 PIECES = "Pieces of a **word** are joined; Chinese is read character by character. "
-PHRASES = "A **phrase** is what stands between two punctuation marks, or what you write yourself: nothing here parses. "
+PHRASES = "A **phrase** is the text between two punctuation marks, or one that you enter yourself; there is no parser. "
 MASS = (
-    "Weights of a group are added, those of queries averaged, so that no mass is lost: what it was before and after "
-    "stands below the figure."
+    "Weights are summed within a group and averaged over queries, so that no mass is lost: the mass before and after "
+    "grouping is shown below the figure."
 )
 SINKS = (
-    "A **sink** is a token that receives more than so many times an even share of the mass, the mean over heads and "
-    "queries. What is hidden keeps its mass: nothing is renormalised."
+    "A **sink** is a token that receives more than this multiple of an even share of the mass, averaged over heads and "
+    "queries. Hidden tokens keep their mass: nothing is renormalised."
 )
 
 
@@ -48,16 +48,15 @@ PASSAGE = tuple(  # a reader's tokens are words already
     for name, axis in (("Passage", "query"), ("Question", "key"))
 )
 TERMS = (
-    "Joined words have no terms together: below stand those of the pair of words in the cell that weighs most, "
-    "under each function its own."
+    "Grouped words have no joint terms: the terms below are those of the highest-weighted word pair in the cell, for "
+    "each function."
 )
-WHOLE = "The whole trace that Export has stays in tokens."
+WHOLE = "The trace in Export is not grouped."
 BESIDE = {  # side by side: the pickers, whether tokens are hidden, what is told; by what stands there
     "mechanisms": (
         (QUERY, KEY),
         True,
-        "Differences, bits and ranks are those of the folded weights; what is a sink in one map is hidden in all. "
-        + WHOLE,
+        "Differences, bits and ranks are computed on the grouped weights; a sink in one map is hidden in all. " + WHOLE,
     ),
     "options": ((QUERY,), True, "Keys are summed here; the context folds beside this button."),
     "inputs": (

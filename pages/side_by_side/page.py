@@ -32,7 +32,7 @@ speaks, entries = checkpoint_picker.pick_language(all_entries, prefer="en")
 example = pair_input.pair(speaks, TASKS[task]) if pairs else choice_input.example(task)
 edits, predictions = st.container(), st.container()
 if len(entries) < FEWEST:
-    st.info("Side by side needs two checkpoints of one task: Checkpoints lists what there is.")
+    st.info("Side by side needs two checkpoints of one task: Checkpoints lists those available.")
     st.stop()
 with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
     checkpoints, settings = pickers.pick(task, words, entries)

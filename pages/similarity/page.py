@@ -15,7 +15,7 @@ from triattn_core.tasks import questions
 SAYS = (
     'How each function scores every <b class="t-query">passage word</b> (down) against every '
     '<b class="t-key">question word</b> (across), and the answer found with it. Each function has a reader of its own, '
-    "trained with it: what differs is the function and the weights trained with it. A reader always answers, even "
+    "trained with it: readers differ in the function and in the weights trained with it. A reader always answers, even "
     "where the passage does not."
 )
 
@@ -26,7 +26,7 @@ with beside:
     choice_input.controls(questions.NAME, partial(disagreement.keep_examples, entries))
 style.say(head, "Similarity", SAYS)
 if not entries:
-    st.info("No reader is here yet: train one with triattn train; Checkpoints lists what there is.")
+    st.info("No reader is here yet: train one with triattn train; Checkpoints lists those available.")
     st.stop()
 row = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
 with row:

@@ -109,8 +109,12 @@ def test_checkpoints_have_worth_reliance_and_information(checkpoint_folder: Path
     app = sound(opened("checkpoints", checkpoint="quora-bi-dot"))
     table = app.dataframe[0].value
     names = table.columns.tolist()
-    assert names[names.index("test") + 1 :][:3] == ["worth", "reliance", "query bits"]
+    assert names[names.index("test") + 1 :][:3] == ["worth", "reliance", "query information (bits)"]
     rows = table.set_index("name")
-    assert rows.loc["quora-bi-dot", ["worth", "reliance", "query bits"]].tolist() == ["+3.0 ± 1 (3)", 12.25, 0.84]
+    assert rows.loc["quora-bi-dot", ["worth", "reliance", "query information (bits)"]].tolist() == [
+        "+3.0 ± 1 (3)",
+        12.25,
+        0.84,
+    ]
     assert "Its attention" in texts(app) and "71.5 %" in texts(app)
     assert escape(attention_worth.HELP) in texts(app) and attention_worth.LIVING in texts(app)  # without a hover

@@ -178,7 +178,7 @@ def test_a_shipped_table_asks_for_its_texts_in_one_line() -> None:
 def test_rows_that_are_mined_with_others_only_are_named_not_swapped() -> None:
     app = sound(opened("cases", rows="near test"))
     assert app.selectbox(key="rows").value == "near test" and not app.dataframe
-    assert "near test is not mined with these checkpoints" in app.info[0].value
+    assert "near test has not been mined with these checkpoints" in app.info[0].value
 
 
 def test_what_was_mined_before_a_stop_is_shown_and_goes_on() -> None:

@@ -44,7 +44,7 @@ def test_a_head_is_ablated_when_it_is_asked_for_and_the_words_have_a_band():
     assert "McNemar p" in page_text and "labelled rows" in page_text
     assert "places in" in page_text and "where chance gives" in page_text
     app.text_input(key="words").set_value("zyxwv").run()
-    assert not app.exception and "None of these words stands in the rows: zyxwv" in visible_text(app)
+    assert not app.exception and "None of these words occurs in the rows: zyxwv" in visible_text(app)
 
 
 @needs("sst5-mtsa")

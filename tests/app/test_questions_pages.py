@@ -108,7 +108,7 @@ def test_units_are_clicked_removed_and_the_context_emptied() -> None:
     assert f"Without “{first}” and “{second}”" in visible_text(app) and "The 2 separate changes sum to" in visible_text(
         app
     )
-    assert "As many units at random, 20 times" in visible_text(app)
+    assert "Random baseline, 20 draws of as many units" in visible_text(app)
     sound(app.segmented_control(key="unit").set_value("sentences").run())
     sound(pills(app).set_value(["sentence A", "sentence B"]).run())
     assert "The context is empty: Tri-Attention falls back to Bi-Attention." in visible_text(app)

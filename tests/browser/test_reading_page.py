@@ -39,7 +39,7 @@ def test_words_phrases_and_sinks_by_keyboard_alone(page, app):
     canvas = opened(page, app, "cube", CUBE, **PUBLISHED)
     tab_to(page, "BUTTON Read as")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("is what stands between two punctuation marks")).to_be_visible()
+    expect(page.get_by_text("is the text between two punctuation marks")).to_be_visible()
     tab_to(page, "INPUT Query as")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")

@@ -66,7 +66,7 @@ def test_the_lines_say_what_the_model_said_and_what_changed(there, tmp_path, cap
         )
     assert lines[3] == f"Attention before and after: {drawn.figures['maps'].alt}"
     assert re.search(r"Without “play” and “the” the log-odds of “\w+” change by [+−][\d.]+", lines[3])
-    assert "As many units at random, 3 times" in lines[3] and lines[4].startswith("Each unit alone")
+    assert "Random baseline, 3 draws of as many units" in lines[3] and lines[4].startswith("Each unit alone")
 
 
 def test_what_was_cut_is_said(there, tmp_path, capsys):

@@ -230,7 +230,7 @@ def test_heads_over_a_file_of_texts(family, folders, tmp_path, capsys):
     assert table.attrs["triattn"]["checkpoints"] == {model.name: model.digest} and len(model.digest) == 64
     assert main(["heads", str(folders[family]), str(rows), "--out", str(out), "--words", "unhappy"]) == 0
     printed = capsys.readouterr().out
-    for column in ("entropy, bits", "distance, tokens", "query information, bits", "mean KL of query, bits"):
+    for column in ("entropy (bits)", "distance (tokens)", "query information (bits)", "mean KL of query (bits)"):
         assert column in printed
     assert printed.count("mean weight as key") == 1
     assert main(["heads", str(folders[family]), str(rows), "--out", str(out), "--ablate"]) == 1

@@ -58,7 +58,7 @@ def test_means_and_spreads_say_what_the_runs_say():
         ((around(85), around(84), around(83)), "holds", ["p < 0.05"]),
         ((around(84), around(85), around(83)), "against", ["C-Bi leads Tri by 1.00"]),
         ((around(83), around(84), around(85)), "against", ["C-Bi leads Tri", "Bi leads Tri by 2.00 (p < 0.001)."]),
-        ((around(85), around(84), around(83.95, 0.3)), "holds", ["Tri > C-Bi > Bi; what Tri is ahead by"]),
+        ((around(85), around(84), around(83.95, 0.3)), "holds", ["Tri > C-Bi > Bi; the lead of Tri is significant"]),
         ((around(85), around(84), around(84.1)), "holds", ["Tri > Bi > C-Bi"]),
         (
             (around(84.1, 0.3), around(84), around(83)),

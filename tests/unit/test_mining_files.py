@@ -65,7 +65,7 @@ def test_what_unfolds_without_end_is_left(monkeypatch):
     results = read(bomb, "rows.jsonl.gz")
     limit = 10_000 + rows.EXPANSION * len(bomb)
     assert limit < 3_000_000 and len(results) < limit
-    assert good(results) == list(range(1, 10)) and "unfolds to more than 100 times its size" in str(results[-1][1])
+    assert good(results) == list(range(1, 10)) and "decompresses to more than 100 times its size" in str(results[-1][1])
     assert rows.count_lines(BytesIO(bomb), "rows.jsonl.gz") <= limit + (1 << 20)
 
 
@@ -79,7 +79,7 @@ def test_a_file_of_no_rows_has_an_end(monkeypatch):
     monkeypatch.setattr(rows, "IDLE", 50)
     for filler in (b"\n", b"{\n"):
         results = read(LINE + filler * 49 + LINE + filler * 60 + LINE)
-        assert good(results) == [1, 51] and "50 lines in a row are no rows" in str(results[-1][1])
+        assert good(results) == [1, 51] and "50 invalid lines in succession" in str(results[-1][1])
 
 
 def test_nothing_is_nothing():
@@ -109,7 +109,7 @@ def test_a_packed_json_that_unfolds_without_end_is_refused_in_little_memory(monk
     tracemalloc.start()
     try:
         for name in ("squad.json.gz", "squad.json"):
-            with pytest.raises(DataError, match="unfolds to more than"):
+            with pytest.raises(DataError, match="decompresses to more than"):
                 rows.read_json(name, padded)
         assert tracemalloc.get_traced_memory()[1] < 3 * rows.JSON_LIMIT
     finally:
@@ -120,5 +120,7 @@ def test_rows_that_unfold_to_much_in_all_are_left(monkeypatch):
     monkeypatch.setattr(rows, "PACKED_LIMIT", 50_000)
     results = read(gzip.compress(LINE * 9 + b"{}\n" * 30_000, 1), "rows.jsonl.gz")
     assert (
-        good(results) == list(range(1, 10)) and "unfolds to more than" in str(results[-1][1]) and len(results) < 20_000
+        good(results) == list(range(1, 10))
+        and "decompresses to more than" in str(results[-1][1])
+        and len(results) < 20_000
     )

@@ -120,7 +120,7 @@ def test_a_table_of_too_many_rows_is_refused_before_it_is_read(tmp_path, monkeyp
     make_table().save(tmp_path / "cases.parquet")
     monkeypatch.setattr(case_table, "LARGEST", 36)
     monkeypatch.setattr(pq.ParquetFile, "read", lambda *_: pytest.fail("it is read"))
-    with pytest.raises(DataError, match="37 rows are more than such a table has"):
+    with pytest.raises(DataError, match="37 rows exceed the limit of such a table"):
         load(tmp_path / "cases.parquet")
 
 

@@ -191,7 +191,11 @@ def test_an_official_file_gives_the_same_examples(tmp_path):
     packed.write_bytes(gzip.compress(path.read_bytes()))
     assert rows_file(tmp_path, "squad/packed") == packed and tuple(questions.read(packed)) == questions.examples()
     cut, bomb = packed.read_bytes()[:-99], gzip.compress(b" " * 30_000_000)
-    for bad, message in (cut, "ended before"), (b"no gzip", "gzip"), (bomb, "unfolds to more than 100 times its size"):
+    for bad, message in (
+        (cut, "ended before"),
+        (b"no gzip", "gzip"),
+        (bomb, "decompresses to more than 100 times its size"),
+    ):
         packed.write_bytes(bad)
         with pytest.raises(DataError, match=f"packed.json.gz: .*{message}") as error:
             list(questions.read(packed))

@@ -133,7 +133,7 @@ def test_a_set_without_an_answer_is_named(reader_world):
     file.write_text(json.dumps({"context": "the car", "question": "what ?"}), "utf-8")
     folder = make(reader_world, "none")
     change(folder, data={"train": ["none/train"]})
-    with pytest.raises(DataError, match="none/train.jsonl: no question .* nothing to train on"):
+    with pytest.raises(DataError, match="none/train.jsonl: none of the selected questions .* nothing to train on"):
         reader_splits(read_config(folder / "config.json"), reader_world / "data")
 
 

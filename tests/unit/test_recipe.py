@@ -50,8 +50,8 @@ def changed(at: str, value: object) -> dict:
     ("at", "value", "message"),
     [
         *((name, None, f"{name}: Field required") for name in GOOD if name != "kind"),
-        ("start.name", None, "a start has a name"),
-        ("start.had_seen", None, "a start has a name, and what it had seen"),
+        ("start.name", None, "start needs a name"),
+        ("start.had_seen", None, "start needs a name, and its pre-training data"),
         ("start", {"encoder": "minilm-en"}, "with the digest of its tensors"),
         ("task", "dialog", "task: "),
         ("train_layers", 0, "train_layers: "),

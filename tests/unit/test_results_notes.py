@@ -27,10 +27,10 @@ def encoder(root: Path, seen: list | None) -> None:
 @pytest.mark.parametrize(
     ("seen", "prefix"),
     [
-        (None, "What those of small had read is not recorded."),
-        ([], "small began from nothing."),
-        ([{"name": "Wiki"}, {"name": "Web"}], "Those of small had read Wiki and 1 more, none of it the source"),
-        ([{"name": "Wiki"}, {"name": "Cars", "set": "lcqmc"}], "Those of small had read Cars, the source of the test"),
+        (None, "The pre-training data of small is not recorded."),
+        ([], "small was trained from scratch."),
+        ([{"name": "Wiki"}, {"name": "Web"}], "small was pre-trained on Wiki and 1 more, none of it the source"),
+        ([{"name": "Wiki"}, {"name": "Cars", "set": "lcqmc"}], "small was pre-trained on Cars, the source of the test"),
     ],
 )
 def test_notes_say_what_the_start_weights_had_read(tmp_path, monkeypatch, seen, prefix):

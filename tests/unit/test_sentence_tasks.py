@@ -181,7 +181,7 @@ def test_what_is_right_and_what_a_blind_answer_reaches():
         ("training", {"rates": 1}, "unknown key 'training.rates'"),
         (None, {"labels": ["bad", "bad"]}, "name the classes"),
         (None, {"labels": []}, "name the classes"),
-        (None, {"task": "inference"}, "labels are those of the task"),
+        (None, {"task": "inference"}, "labels are fixed by the task"),
         (None, {"task": "pairs"}, "task"),
         (None, {"kind": "sentences"}, "unknown kind 'sentences'; did you mean 'sentence'?"),
         (None, {"cells": [1, 2, 3]}, "unknown key 'cells'"),

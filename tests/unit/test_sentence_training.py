@@ -132,7 +132,7 @@ def test_labels_are_those_of_the_set(world):
     with pytest.raises(ConfigError, match="labels: .*labels.json has person, place, thing"):
         splits(read_config(folder / "config.json"), world / "data")
     config = read_config(make(world, "plan-where", "inference", NLI | {"where": {"src": "nobody"}}) / "config.json")
-    with pytest.raises(DataError, match=r"nli/train.jsonl: no row that is asked for"):
+    with pytest.raises(DataError, match=r"nli/train.jsonl: none of the selected rows"):
         splits(config, world / "data")
 
 

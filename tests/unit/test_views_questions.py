@@ -82,7 +82,7 @@ def test_the_residual_is_drawn_by_position_with_its_bits():
 
 def test_where_there_is_nothing_to_take_apart_zeros_are_drawn_and_one_sentence_says_so():
     table = shares().assign(redirected=0.0, key_context=0.0, three_way=0.0)
-    assert anova_text.parts(table, table.iloc[0], 0, 0).endswith("there is nothing to take apart.")
+    assert anova_text.parts(table, table.iloc[0], 0, 0).endswith("there is nothing to decompose.")
     spec = anova.parts(table, 0, 0, only=("key_context", "three_way")).to_dict()
     assert spec["layer"][0]["encoding"]["y"]["scale"]["domain"] == [0, 1]
     bits = np.zeros(1)
@@ -90,7 +90,7 @@ def test_where_there_is_nothing_to_take_apart_zeros_are_drawn_and_one_sentence_s
     assert left["layer"][0]["encoding"]["color"]["scale"]["domain"][16::8] == [0, 0.5, 1]
     assert right["layer"][0]["encoding"]["x"]["axis"]["values"] == [0]
     residual_grid = grid(np.zeros((3, 1)))
-    assert anova_text.residual(residual_grid, "milk", QUERIES, ["a"], np.zeros(3)).startswith("There is one key: ")
+    assert anova_text.residual(residual_grid, "milk", QUERIES, ["a"], np.zeros(3)).startswith("There is only one key, ")
     none = anova_text.residual(grid(np.zeros((3, 5))), "milk", *LABELS, np.zeros(3))
     assert none.startswith("With “milk” as context nothing is left")
 

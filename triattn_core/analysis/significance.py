@@ -138,7 +138,7 @@ def rank_samples(samples: Mapping[str, Sample | None], expected: Sequence[str], 
     if back:
         return RankingTest("against", f"{listing(back)}.", tuple(apart))
     if not undecided:
-        claim = f"what {expected[0]} is ahead by is more than chance (p < {level:g})"
+        claim = f"the lead of {expected[0]} is significant (p < {level:g})"
         return RankingTest("holds", f"{ranking}; {claim}.", tuple(apart))
     return RankingTest("open", f"{ranking}, but not significantly different: {listing(undecided)}.", tuple(apart))
 

@@ -101,9 +101,9 @@ class SentenceCheckpoint(TokenCheckpoint):
         if own_classes and len(set(self.labels)) < max(2, len(self.labels)):
             raise ValueError("labels: name the classes of the data set, each once, at least two")
         if not own_classes and self.labels:
-            raise ValueError(f"labels are those of the task {self.task}: take them out")
+            raise ValueError(f"labels are fixed by the task {self.task}: remove them")
         if self.data.folds and self.training.more_seeds:
-            raise ValueError("more_seeds and folds: the spread of folds is measured, take more_seeds out")
+            raise ValueError("more_seeds cannot be combined with folds, whose variance is measured; remove more_seeds")
         return self
 
 

@@ -78,7 +78,7 @@ def run(
 
             job.run(report)
     except KeyboardInterrupt:
-        print(f"triattn: stopped; the same command goes on with what is in {job.folder}", file=sys.stderr)
+        print(f"triattn: stopped; run the same command again to resume from {job.folder}", file=sys.stderr)
         raise
     if job.restarts:
         print(f"triattn: {job.restarts} workers were started again", file=sys.stderr)

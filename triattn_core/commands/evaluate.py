@@ -212,9 +212,9 @@ def split_of(bundles: Sequence[Bundle], file: Path) -> str:
 
     sets, name = bundles[0].config.data, set_name(file)
     if len({config_variant(bundle.config) for bundle in bundles}) > 1:
-        raise DataError("--record: a vote is kept of checkpoints that differ in their seed alone")
+        raise DataError("--record: the checkpoints of an ensemble may differ only in their seed")
     if len({bundle.config.training.seed for bundle in bundles}) < len(bundles):
-        raise DataError("--record: two of these checkpoints have the same seed: a vote is kept of different ones")
+        raise DataError("--record: two of these checkpoints have the same seed; an ensemble needs different seeds")
     dev, test = getattr(sets, "dev", None), getattr(sets, "test", None)  # laboratory rows are generated
     if name not in (dev, test):
         raise DataError(f"--record: {file} is neither {dev} nor {test}, on which these are measured")

@@ -12,11 +12,11 @@ from triattn_core.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-UNITS = dict.fromkeys(("entropy", "query_information", "context_information"), ", bits") | {"distance": ", tokens"}
+UNITS = dict.fromkeys(("entropy", "query_information", "context_information"), " (bits)") | {"distance": " (tokens)"}
 WORD_MEANS = {  # what the mean, and low and high of its band, are of, by `head_profiles.WAYS`
     "to_key": "mean weight as key",
     "to_context": "mean weight as context",
-    "from_query": "mean KL of query, bits",
+    "from_query": "mean KL of query (bits)",
     "by_feature": "mean weight as key",
 }
 

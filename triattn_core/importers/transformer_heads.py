@@ -46,7 +46,7 @@ def label_of(transformer: Transformer, label: Any) -> int:
 def check_labels(transformer: Transformer) -> None:
     """Raises InputError for a model that is no classifier."""
     if transformer.head != "labels" or len(transformer.model.config.id2label) < 2:
-        raise InputError(f"{transformer.name} predicts no labels: what a head is worth to them is not known")
+        raise InputError(f"{transformer.name} predicts no labels, so the effect of ablating a head cannot be measured")
 
 
 def measure_rows(

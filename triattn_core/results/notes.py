@@ -97,17 +97,18 @@ def _size(folder: Path) -> str:
 def _pretraining_note(record: Record) -> str:
     name, sources = record.entry.config.get("encoder", ""), provenance.pretraining_sources(record.entry)
     if sources is None:
-        return f"What those of {name} had read is not recorded."
+        return f"The pre-training data of {name} is not recorded."
     if not sources:
-        return f"{name} began from nothing." if name else ""
+        return f"{name} was trained from scratch." if name else ""
     of_test = [source.name for source in sources if source.of_test]
     if of_test:
-        read = ", ".join(of_test)
+        sources_text = ", ".join(of_test)
         return (
-            f"Those of {name} had read {read}, the source of the test set: our scores may be inflated by contamination."
+            f"{name} was pre-trained on {sources_text}, the source of the test set: our scores may be inflated by "
+            "contamination."
         )
     names = f"{sources[0].name} and {len(sources) - 1} more"
-    return f"Those of {name} had read {names}, none of it the source of this test set."
+    return f"{name} was pre-trained on {names}, none of it the source of this test set."
 
 
 def trained_on(record: Record) -> str:

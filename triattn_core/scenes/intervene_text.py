@@ -85,7 +85,8 @@ def describe_change(
         changes, flips = random_draws["change"], int(random_draws["flips"].sum())
         mean, spread = changes.mean(), changes.std()
         numbers = f"{mean:+.3g} ± {spread:.2g} (standard deviation)" if is_resolved(changes).any() else "no change"
-        sentence += f" As many units at random, {len(random_draws)} times: {numbers}, {flips} flip{'s' * (flips != 1)}."
+        flips_text = f"{flips} flip{'s' * (flips != 1)}"
+        sentence += f" Random baseline, {len(random_draws)} draws of as many units: {numbers}, {flips_text}."
     return minus(sentence)
 
 

@@ -84,7 +84,7 @@ def find_unit(name_or_text: str, unit_texts: Mapping[str, str]) -> str:
     same = same or [name for name, text in unit_texts.items() if text == name_or_text]
     if len(same) > 1:
         names_text = ", ".join(f"{name} ({unit_texts[name]})" for name in same[:MANY])
-        raise InputError(f"{name_or_text!r} stands {len(same)} times in this context: {names_text}")
+        raise InputError(f"{name_or_text!r} occurs {len(same)} times in this context: {names_text}")
     if not same:
         raise InputError(f"there is no {name_or_text!r} in this context; {match_units(name_or_text, unit_texts)}")
     return same[0]

@@ -65,7 +65,7 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
     if settings.compare == "mechanisms":
         gap = settings.difference or (len(entries), 1)
         if not all(1 <= number <= len(entries) for number in gap) or not view.FEWEST <= len(entries) <= view.MOST:
-            raise ConfigError(f"two to four checkpoints stand side by side, got {len(entries)}; difference: {gap}")
+            raise ConfigError(f"expected two to four checkpoints, got {len(entries)}; difference: {gap}")
         groups = None if settings.seeds is None else [find_entries(group) for group in settings.seeds]
         comparison = runs.compare_mechanisms(
             models, example, option, entries, choice, (gap[0] - 1, gap[1] - 1), groups, reading

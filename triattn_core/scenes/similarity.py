@@ -97,7 +97,7 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
 def require_readers(entries: Sequence[Entry], most: int = view.MOST) -> None:
     """Raises ConfigError where these cannot stand side by side."""
     if any(entry.config.get("kind") != "reader" for entry in entries) or not 1 <= len(entries) <= most:
-        raise ConfigError(f"one to {most} readers stand side by side: name checkpoints of that kind")
+        raise ConfigError(f"expected one to {most} readers: name checkpoints of that kind")
     sizes = {entry.name: entry.config["max_tokens"] for entry in entries}
     if len(set(sizes.values())) > 1:
         sizes_text = ", ".join(f"{name} {size}" for name, size in sizes.items())

@@ -192,7 +192,7 @@ def tokens_notes(name: str, text: str, tokens: Tokens, tokenizer: Tokenizer) -> 
     size = f"{len(tokens)} token{'s' * (len(tokens) != 1)}"
     if tokens.skipped:
         notes.append(
-            f"{name} is long: the model reads the {size} nearest to what is asked and leaves out {tokens.skipped:,} "
+            f"{name} is long: the model reads the {size} nearest to the question and leaves out {tokens.skipped:,} "
             f"characters before them and {tokens.cut:,} after."
         )
     elif tokens.cut:

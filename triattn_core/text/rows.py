@@ -57,11 +57,11 @@ def each_line(file: BufferedIOBase, name: str) -> Iterator[tuple[int, dict | Dat
                 row = DataError(f"{name}:{number}: {error}")
             num_bad = 0 if isinstance(row, dict) else num_bad + 1
             if num_bad > IDLE:
-                raise ValueError(f"{IDLE:,} lines in a row are no rows: the rest is left out")
+                raise ValueError(f"{IDLE:,} invalid lines in succession: the rest is skipped")
             if row is not None:
                 yield number, row
     except (OSError, EOFError, zlib.error) as error:
-        yield number + 1, DataError(f"{name}:{number + 1}: damaged, or no gzip file whatever its name ({error})")
+        yield number + 1, DataError(f"{name}:{number + 1}: damaged, or not a gzip file despite its name ({error})")
     except ValueError as error:
         yield number + 1, DataError(f"{name}:{number + 1}: {error}")
 
@@ -99,10 +99,10 @@ def _lines(file: BufferedIOBase, name: str) -> Iterator[tuple[int, str]]:
             number += 1
             limit -= len(line)
             if len(line) == LINE_LIMIT:
-                raise ValueError(f"a line of over {LINE_LIMIT:,} characters is no row")
+                raise ValueError(f"a line of over {LINE_LIMIT:,} characters is not a row")
             if limit < 0:
                 raise ValueError(
-                    f"unfolds to more than {EXPANSION} times its size, or {PACKED_LIMIT:,} bytes: no file of rows does"
+                    f"decompresses to more than {EXPANSION} times its size, or {PACKED_LIMIT:,} bytes; refused"
                 )
             yield number, line
     finally:
@@ -144,7 +144,9 @@ def read_json(path: Path | str, content: bytes | None = None) -> dict:
         limit = min(limit, JSON_LIMIT) if isinstance(unpacked, gzip.GzipFile) else limit
         text = unpacked.read(limit)
         if len(text) == limit:
-            raise ValueError(f"unfolds to more than {EXPANSION} times its size, or {JSON_LIMIT:,} bytes; unpack it")
+            raise ValueError(
+                f"decompresses to more than {EXPANSION} times its size, or {JSON_LIMIT:,} bytes; unpack it"
+            )
         value = json.loads(text.decode("utf-8-sig"))
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from None

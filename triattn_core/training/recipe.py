@@ -51,7 +51,7 @@ class Start(Strict):
         if self.encoder:
             return self
         if not self.name or self.had_seen is None:
-            raise ValueError("a start has a name, and what it had seen in had_seen")
+            raise ValueError("start needs a name, and its pre-training data in had_seen")
         if (self.vocabulary is None) != (self.config is None):
             raise ValueError("a start from nothing has both config and vocabulary")
         if self.vocabulary is None and not (self.sha256 and (self.package or self.path)):

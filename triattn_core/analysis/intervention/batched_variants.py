@@ -74,7 +74,7 @@ def run_query(bundle: Bundle, example, option: int | None = None) -> Query:
     Raises InputError for an example that cannot be read, ConfigError for a model without query, key and context.
     """
     if not isinstance(bundle.model, Tan):
-        raise ConfigError(f"{bundle.name}: this is asked of models that read query, key and context: Bi, C-Bi and Tri")
+        raise ConfigError(f"{bundle.name}: available for models that read query, key and context: Bi, C-Bi and Tri")
     example.check()
     options = tuple(bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)[0])
     require_option(bundle.task, option, len(options))

@@ -69,7 +69,7 @@ def weigh_words(table: pd.DataFrame, words: Sequence[str], draws: int = DRAWS, s
         total[0] = total[0] + flat[:, word_positions].sum(1)
         total[1], total[2], total[3] = total[1] + samples, total[2] + count, total[3] + 1
     if not sums:
-        raise InputError(f"None of these words stands in the rows: {', '.join(words)}")
+        raise InputError(f"None of these words occurs in the rows: {', '.join(words)}")
     return pd.concat([_summary(*key, *total) for key, total in sums.items()], ignore_index=True)
 
 

@@ -182,7 +182,7 @@ def load(file: Path | BufferedIOBase, name: str = "") -> CaseTable:
         parquet = pq.ParquetFile(file)
         info = _parse_info(parquet.schema_arrow)
         if (row_count := parquet.metadata.num_rows) > LARGEST:
-            raise ValueError(f"{row_count:,} rows are more than such a table has")
+            raise ValueError(f"{row_count:,} rows exceed the limit of such a table")
         require_decoded_size(parquet, BYTES)
         return CaseTable(parquet.read().to_pandas(ignore_metadata=True), info)
 

@@ -85,7 +85,7 @@ def _require_comparable(bundles: Sequence[Bundle]) -> None:
             if getattr(other.config, setting, ()) != getattr(first.config, setting, ()):
                 raise ConfigError(f"{first.name} and {other.name} differ in their {setting}: ask them apart")
         if other.device != first.device:
-            raise ConfigError(f"{first.name} and {other.name} stand on two devices: load them on one")
+            raise ConfigError(f"{first.name} and {other.name} are on different devices: load them on one")
 
 
 def _group_by_encoder(bundles: Sequence[Bundle]) -> list[list[Bundle]]:

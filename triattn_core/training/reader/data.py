@@ -58,7 +58,7 @@ def _read(name: str, config: ReaderCheckpoint, folder: Path) -> tuple[list, int]
     examples = list(task.read(file, training, config.data.where if training else {}))
     with_answers = [example for example in examples if example.answers]
     if not with_answers:
-        raise DataError(f"{file}: no question that is asked for has an answer: nothing to train on")
+        raise DataError(f"{file}: none of the selected questions has an answer: nothing to train on")
     for example in with_answers:
         try:
             example.check()

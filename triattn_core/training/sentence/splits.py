@@ -82,7 +82,7 @@ def _read(name: str, config: SentenceCheckpoint, folder: Path) -> list:
     where = config.data.where if name in config.data.train else {}
     examples = [example for example in cast(Any, task).read(file, where=where) if example.label is not None]
     if not examples:
-        raise DataError(f"{file}: no row that is asked for has a label: nothing to train on")
+        raise DataError(f"{file}: none of the selected rows has a label: nothing to train on")
     names = file.with_name("labels.json")
     if config.labels and names.is_file() and (names_in_file := _labels(names)) != config.labels:
         raise ConfigError(f"labels: {names} has {', '.join(names_in_file)}, got {', '.join(config.labels)}")

@@ -21,7 +21,7 @@ def parts(table: pd.DataFrame, row: pd.Series, layer: int, head: int) -> str:
     all_shares = table["redirected"]
     place, other = most_redirected(table)
     if not all_shares.any():
-        return "In no head does context redirect any relevance that softmax sees: there is nothing to take apart."
+        return "Context redirects no relevance that softmax sees in any head: there is nothing to decompose."
     share, rest = percent(row["redirected"]), "A two-way map cannot hold that part."
     if len(all_shares) == 1:
         return f"Context redirects {share} of the relevance that softmax sees. {rest}"
@@ -51,7 +51,7 @@ def residual(cells: xr.DataArray, word: str, queries: Sequence[str], keys: Seque
     """The strongest cell of the map [query, key], and the bits of the queries."""
     for axis, names in (("query", queries), ("key", keys)):
         if len(names) == 1:
-            return f"There is one {axis}: what only query, key and context together say is 0, nothing to take apart."
+            return f"There is only one {axis}, so the three-way interaction is 0: nothing to decompose."
     sentence = (
         f"Mean over queries {bits.mean():.3g} bits; 0 would mean that no context token changes which key is chosen."
     )

@@ -20,7 +20,7 @@ from triattn_core.views.lib.tokens import cell_axes, text_names
 SCRIPT = "head_grid/head_grid.js"
 STYLE = ("lib/map_figure.css", "lib/linked_maps.css")
 OPENS = "query_information"  # the measure below each thumbnail, where nothing else is chosen
-SHORT = {"query_information": "query, bits", "context_information": "context, bits"}  # in a strip
+SHORT = {"query_information": "query (bits)", "context_information": "context (bits)"}  # in a strip
 
 
 def strip(trace: AttentionTrace, measures: pd.DataFrame, rows: Sequence[str] = ()) -> Canvas:

@@ -15,17 +15,20 @@ from triattn_core.views.lib.palette import LogScale
 
 FINEST = 48  # cells of a thumbnail along an axis
 MEASURE_NAMES = {  # of `analysis.maps.head_measures`, with what each says
-    "entropy": ("entropy, bits", "How spread a query's weights are: 0 is one key, log2 of the keys is even."),
+    "entropy": ("entropy (bits)", "How spread a query's weights are: 0 is one key, log2 of the keys is even."),
     "query_information": (
-        "query information, bits",
+        "query information (bits)",
         "How much the key depends on the query: 0 where all queries attend alike.",
     ),
     "context_information": (
-        "context information, bits",
+        "context information (bits)",
         "How much the key depends on the context, for a query: 0 where the cube is the product of its margins.",
     ),
-    "distance": ("distance, tokens", "How far away the keys of a query are, on average."),
-    "sink": ("sink mass", "The mean weight of the key that gets most: near 1, all queries attend to one key."),
+    "distance": ("distance (tokens)", "How far away the keys of a query are, on average."),
+    "sink": (
+        "sink mass",
+        "The mean weight of the key that gets most, special tokens included: near 1, all queries attend to one key.",
+    ),
     "special": ("on special tokens", "The share of the weight that special tokens such as [SEP] hold."),
 }
 
