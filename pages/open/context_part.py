@@ -21,10 +21,11 @@ def explore(trace: AttentionTrace, source: str) -> None:
             return
         with report_errors(stop=False):
             with st.spinner("Decomposing the cube"):
-                heads = OpenedScene.build("context", trace, source, ContextSettings()).scene.shares
+                scene = OpenedScene.build("context", trace, source, ContextSettings()).scene
+            heads = scene.shares
             bars = heads.draw_bars(style.theme(), axes=axis_labels(trace))
             figures.show(bars, heads.sentence, "context-parts")
             figures.note(heads.sentence)
             if not any(name.endswith("/relevance") for name in trace.sites):
                 figures.note(LOGARITHM)
-            st.dataframe(heads.shares.drop(columns="site"), hide_index=True, alt=heads.sentence)
+            st.dataframe(scene.table.drop(columns="site"), hide_index=True, alt=heads.sentence)

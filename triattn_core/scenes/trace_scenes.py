@@ -139,11 +139,18 @@ def build_context(trace: AttentionTrace, settings: ContextSettings) -> TraceCont
     return TraceContextScene(
         settings=settings.model_copy(update={"layer": layer + 1, "head": head + 1}),
         draw=lambda: {"context": Chart.of(shares.draw_bars(axes=labels)(), PARTS, sentence, name)},
-        tabulate=lambda: table.assign(layer=[layer_of(site) + 1 for site in table["site"]], head=table["head"] + 1),
+        tabulate=lambda: _numbered(table),
         trace=trace,
         explanations=(),
         shares=shares,
     )
+
+
+def _numbered(table: pd.DataFrame) -> pd.DataFrame:
+    """Layer and head in columns of their own, from 1, as they are shown."""
+    table = table.assign(head=table["head"] + 1)
+    table.insert(1, "layer", [layer_of(site) + 1 for site in table["site"]])
+    return table
 
 
 def _map_figure(trace: AttentionTrace, site: str, values: head_maps.Map, cell: tuple[int, ...] | None = None) -> Canvas:
