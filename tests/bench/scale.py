@@ -12,21 +12,26 @@ import json
 import resource
 import shutil
 import tempfile
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
 
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import ray
+from ray.cluster_utils import Cluster as Simulated
 
 from tests.support import stand_in
 from triattn_core.analysis import measures
 from triattn_core.analysis.mining import sources
 from triattn_core.checkpoint.bundle import load
 from triattn_core.scale.job import RayJob
-from triattn_core.scale.on_ray import Cluster
+from triattn_core.scale.on_ray import BESIDE, Cluster
 from triattn_core.scale.worker import Work
 from triattn_core.tasks import pairs
 
@@ -36,14 +41,15 @@ WINDOW = 512  # rows
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000)
-    parser.add_argument("--cost", type=float, default=0.0, help="seconds that the stand-in takes for a row")
+    parser.add_argument("--cost", type=float, default=0.0, help="seconds of a core that the stand-in takes for a row")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--checkpoints", nargs="+", default=[])
+    parser.add_argument("--nodes", type=int, default=0, help="simulated nodes (default: one, Ray's own)")
     parser.add_argument("--no-local", action="store_true", help="leave out the run in one process")
     options = parser.parse_args()
     ray.cloudpickle.register_pickle_by_value(stand_in)
     bundles = [load(name) for name in options.checkpoints]
-    measure = measures.cases if bundles else partial(stand_in.slow_measure, seconds=options.cost)
+    measure = measures.cases if bundles else partial(stand_in.slow_measure, seconds=options.cost, busy=True)
     work = Work(measure, tuple(str(bundle.path) for bundle in bundles), None, "pairs")
     with tempfile.TemporaryDirectory() as folder:
         source = write(Path(folder, "rows.jsonl"), options.rows)
@@ -51,11 +57,47 @@ def main() -> None:
         if seconds is not None:
             print(f"one process  {seconds:8.1f} s  {options.rows / seconds:10.0f} rows/s", flush=True)
         for workers in options.workers:
-            took, rows = on_ray(work, bundles, source, workers, Path(folder, "job"))
+            with cluster_of(options.nodes, workers) as address, peak_memory() as peak:
+                took, rows = on_ray(work, bundles, source, Cluster(address, workers), Path(folder, "job"))
             ratio = "" if seconds is None else f"  {seconds / took:5.2f} times one process"
             print(f"{workers} workers    {took:8.1f} s  {rows / took:10.0f} rows/s{ratio}", flush=True)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"driver's peak memory {peak:.2f} GiB")
+            print(f"             at most {peak[0] / 2**30:.2f} GiB in all processes", flush=True)
+    driver = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"driver's peak memory {driver:.2f} GiB")
+
+
+@contextmanager
+def cluster_of(nodes: int, workers: int) -> Iterator[str | None]:
+    """The address of so many simulated nodes with a place for each worker; None for none."""
+    if not nodes:
+        yield None
+        return
+    places = {"num_cpus": -(-workers // nodes) + BESIDE}
+    simulated = Simulated(initialize_head=True, head_node_args={**places, "include_dashboard": False})
+    for _ in range(nodes - 1):
+        simulated.add_node(**places)
+    yield simulated.address
+    simulated.shutdown()
+
+
+@contextmanager
+def peak_memory(every: float = 2.0) -> Iterator[list[int]]:
+    """The most bytes that this process and all below it hold together; what they share is counted once."""
+    peak, done = [0], threading.Event()
+
+    def watch() -> None:
+        while not done.wait(every):
+            held = 0
+            for process in [psutil.Process(), *psutil.Process().children(recursive=True)]:
+                with suppress(psutil.Error):
+                    held += process.memory_full_info().pss
+            peak[0] = max(peak[0], held)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    yield peak
+    done.set()
+    thread.join()
 
 
 def write(file: Path, rows: int) -> sources.Source:
@@ -80,9 +122,9 @@ def local(source: sources.Source, over, out: Path) -> float:
     return time.perf_counter() - start
 
 
-def on_ray(work: Work, bundles, source: sources.Source, workers: int, folder: Path) -> tuple[float, int]:
+def on_ray(work: Work, bundles, source: sources.Source, cluster: Cluster, folder: Path) -> tuple[float, int]:
     """Seconds from the file to the table with workers that are started first, and the rows of the table."""
-    job = RayJob(work, bundles, source, Cluster(None, workers), folder=folder)
+    job = RayJob(work, bundles, source, cluster, folder=folder)
     start, writer, count = time.perf_counter(), None, 0
     job.run()
     for table in job.tables():

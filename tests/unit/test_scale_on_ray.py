@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -20,48 +19,45 @@ import pyarrow.parquet as pq
 import pytest
 from safetensors.torch import load_file
 
-from tests.support import stand_in
+from tests.support import guide, stand_in
 from tests.support.tiny import change, make_world
 from triattn_core.__main__ import main
+from triattn_core.analysis import measures
 from triattn_core.analysis.mining import sources
 from triattn_core.checkpoint.registry import list_checkpoints
+from triattn_core.errors import DataError
+from triattn_core.scale import on_ray
 from triattn_core.scale.job import RayJob
 from triattn_core.scale.on_ray import Cluster
-from triattn_core.scale.worker import Work
+from triattn_core.scale.row_files import write_rows
+from triattn_core.scale.worker import Work, result_schema
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install '.[scale]'")
 # Killed workers are given up late; the signal fails a test, where a thread would end its process.
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600, method="signal")]
 ROWS = 6000
 NAMES = ["quora-bi-living", "quora-cbi-living"]
-GUIDE = Path(__file__).parents[2] / "docs" / "scale.md"
-
-
-def commands(heading: str) -> list[str]:
-    """The commands of the first block under a heading of the guide, without their comments."""
-    (block,) = re.findall(
-        r"```sh\n(.*?)```", GUIDE.read_text("utf-8").split(f"## {heading}\n")[1].split("\n## ")[0], re.S
-    )
-    return [line.partition("  #")[0].strip() for line in block.replace("\\\n", "").splitlines()]
 
 
 # The first of this file, never beside the tests below: `ray stop` ends every cluster of this machine.
 @pytest.mark.skipif(not {*NAMES} <= {entry.name for entry in list_checkpoints()}, reason="not trained")
-def test_the_guides_commands_for_two_nodes_run_as_they_are_written(tmp_path):
-    *begin, stop = commands("Two nodes, here or anywhere")
-    assert sum(command.startswith("ray start") for command in begin) == 2 and stop == "ray stop"
-    script = "set -e\n" + "\n".join(begin).replace("/shared/", f"{tmp_path}/")  # the one folder that is not here
-    source = sources.example_source("pairs", "en").place.read_bytes()
-    (tmp_path / "rows.jsonl").write_bytes(source)
+def test_the_guides_commands_run_as_they_are_written(tmp_path):
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HF_HUB_OFFLINE": "1"}
-    environment |= {"PYTHONPATH": str(GUIDE.parents[1]), "HOME": str(tmp_path)}  # no token of an earlier run
+    environment |= {"PYTHONPATH": str(guide.ROOT), "HOME": str(tmp_path)}  # no token of an earlier run
+    guide.run_commands(guide.commands("On the cores of this machine"), tmp_path, environment)
+    rows = (tmp_path / "rows.jsonl").read_bytes().count(b"\n")
+    assert pq.read_metadata(tmp_path / "cases.parquet").num_rows == rows == 48
+    assert pq.read_metadata(tmp_path / "context.parquet").num_rows >= rows
+    (tmp_path / "cases.parquet").unlink()
+    *begin, stop = guide.commands("Two nodes, here or anywhere")
+    assert sum(command.startswith("ray start") for command in begin) == 2 and stop == "ray stop"
     try:
-        run = ["bash", "-c", script]
-        done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, (done.stdout[-2000:], done.stderr[-2000:])
+        guide.run_commands(begin, tmp_path, environment)
     finally:
         subprocess.run(stop, shell=True, cwd=tmp_path, env=environment, capture_output=True, check=True)
-    assert pq.read_metadata(tmp_path / "cases.parquet").num_rows == source.count(b"\n")
+    assert pq.read_metadata(tmp_path / "cases.parquet").num_rows == rows
+    guide.run_commands(guide.commands("Training"), tmp_path, environment)
+    assert json.loads((tmp_path / "my-pairs" / "metrics.json").read_text())["dev"]["n"] > 0
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +116,7 @@ import sys
 from pathlib import Path
 from functools import partial
 import ray
-from tests.support import stand_in
+from tests.support import guide, stand_in
 from tests.unit.test_scale_on_ray import job
 from triattn_core.analysis.mining import sources
 ray.cloudpickle.register_pickle_by_value(stand_in)
@@ -159,6 +155,18 @@ def test_the_command_gives_the_table_of_one_process(tmp_path, address, capsys):
     same = {"seconds", "date", "command"}
     assert ours.about.model_dump(exclude=same) == theirs.about.model_dump(exclude=same)
     assert not (tmp_path / "work").exists()
+
+
+@pytest.mark.parametrize("command", ["context", "heads", "faithful"])
+@pytest.mark.skipif("quora-tri-living" not in {entry.name for entry in list_checkpoints()}, reason="not trained")
+def test_the_other_commands_give_the_table_of_one_process(command, tmp_path, address):
+    lines = sources.example_source("pairs", "en").place.read_bytes().splitlines()[:4]
+    (tmp_path / "rows.jsonl").write_bytes(b"\n".join([*lines, b"not json"]))
+    begin = [command, "quora-tri-living", str(tmp_path / "rows.jsonl"), "--out"]
+    assert main([*begin, str(tmp_path / "here.parquet")]) == 0
+    assert main([*begin, str(tmp_path / "ray.parquet"), "--engine", "ray", "--address", address]) == 0
+    ours, theirs = (pd.read_parquet(tmp_path / f"{name}.parquet") for name in ("here", "ray"))
+    pd.testing.assert_frame_equal(ours, theirs, atol=1e-3, check_dtype=False)
 
 
 @pytest.fixture
@@ -224,6 +232,18 @@ def test_a_sweep_on_workers_records_what_one_process_records(small, address, mon
     assert len(records[0]) == 2 and records[0] == records[1]
 
 
-def test_no_cluster_at_an_address_is_one_line(capsys, tmp_path):
+def test_an_address_without_the_engine_is_one_line(capsys, tmp_path):
     assert main(["cases", *NAMES, "x.jsonl", "--out", str(tmp_path / "t"), "--address", "auto"]) == 1
     assert "--address and --work belong to --engine ray: add it" in capsys.readouterr().err
+
+
+def test_workers_that_cannot_begin_end_the_job_in_one_line(source, tmp_path, address):
+    """As on a node that has not the checkpoint."""
+    work = Work(measures.cases, (str(tmp_path / "none"),), None, "pairs")
+    schema = result_schema(Work(stand_in.slow_measure, (), None, "pairs"), stand_in.slow_measure(()))
+    (tmp_path / "job").mkdir()
+    rows, _ = write_rows(source, "pairs", tmp_path / "job" / "rows", 3)
+    on_ray.connect(Cluster(address, 1))
+    with pytest.raises(DataError, match=r"^the workers ended: .*none") as raised:
+        on_ray.map_rows(rows, tmp_path / "job", work, schema, Cluster(address, 1), lambda done: None)
+    assert "\n" not in str(raised.value)

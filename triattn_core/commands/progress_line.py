@@ -16,7 +16,8 @@ EVERY = 10.0  # seconds between two lines of a log
 
 
 class LogBar:
-    """A bar of `tqdm` for what is no terminal: `what: 24 of 200 rows, 10 s, about 73 s left`, a line each time.
+    """A bar of `tqdm` for what is no terminal: `what: 24 of 200 rows, 10 s, 2.4 rows a second, about 73 s left`, a
+    line each time.
 
     total: None where it is not known.
     """
@@ -54,7 +55,9 @@ class LogBar:
         of_total = "" if self.total is None else f" of {self.total:,}"
         line = f"{self.what}: {self.n:,}{of_total} {self.unit}{'s' * ((self.total or self.n) != 1)}, {seconds:.0f} s"
         if self.total and 0 < self.n < self.total:
-            line += f", about {seconds / self.n * (self.total - self.n):.0f} s left"
+            rate = self.n / seconds
+            line += f", {rate:,.{0 if rate >= 10 else 2}f} {self.unit}s a second"
+            line += f", about {(self.total - self.n) / rate:.0f} s left"
         print(line + self._facts, file=sys.stderr, flush=True)
         self._said = self.n
 

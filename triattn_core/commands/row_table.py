@@ -58,6 +58,7 @@ def run(
     that are not stored.
     """
     from triattn_core.analysis.mining import sources
+    from triattn_core.inference.device import package_versions
     from triattn_core.text.atomic_write import replacing, require_room
 
     on_ray = engine.is_ray(options)
@@ -76,6 +77,7 @@ def run(
             options, models, measure, source, read or partial(sources.read_examples, _task_name(models))
         )
     provenance = {"command": options.command, "data": source.name, "sha256": source.sha256, "whole": not was_stopped}
+    provenance["versions"] = dict(package_versions())
     table.attrs = {"triattn": provenance | {"checkpoints": {model.name: model.digest for model in models}}}
     with replacing(options.out) as part:
         columns(table).to_parquet(part)

@@ -16,10 +16,12 @@ import pyarrow as pa
 from triattn_core.analysis.mining.sources import Source
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import DataError
+from triattn_core.inference.device import package_versions
 from triattn_core.scale import on_ray, parts
 from triattn_core.scale.on_ray import Cluster
 from triattn_core.scale.row_files import write_rows
 from triattn_core.scale.worker import Work, result_schema
+from triattn_core.text.atomic_write import write_whole
 
 FOLDER = Path("runs", "ray")
 
@@ -49,16 +51,18 @@ class RayJob:
             "checkpoints": [bundle.digest for bundle in self.bundles],
             "sha256": self.source.sha256,
             "most": self.max_rows,
+            "versions": package_versions(),  # numbers of two are not mixed
         }
         text = json.dumps(description, sort_keys=True)
         self._place = self.folder = (self.folder or FOLDER / hashlib.sha256(text.encode()).hexdigest()[:12]).resolve()
         note = self.folder / "job.json"
         if note.is_file() and note.read_text() != text:
-            raise DataError(f"{self.folder}: contains the results of another job; choose another folder with --work")
+            reason = "contains the results of another job, or of other versions of torch or transformers"
+            raise DataError(f"{self.folder}: {reason}; choose another folder with --work")
         self.folder.mkdir(parents=True, exist_ok=True)
         if not note.is_file() and any(self.folder.iterdir()):  # it is removed in the end
             raise DataError(f"{self.folder}: not empty; name a new folder with --work")
-        note.write_text(text)
+        write_whole(note, text)
 
     def run(self, report: Callable[[int, int], None] = lambda done, rows: None) -> None:
         """Compute what is not done yet.  report: called with the rows done and all of them.

@@ -16,7 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from triattn_core.errors import ConfigError
+from triattn_core.errors import ConfigError, DataError
 from triattn_core.scale.worker import Work, Worker
 
 BATCH = 512  # rows that a worker sorts by length together, as `case_table.WINDOW`
@@ -57,7 +57,7 @@ def map_rows(
 ) -> None:
     """Map so many rows from `folder`/rows to `folder`/parts; what is there already is not computed again.
 
-    report: called with the number of rows written so far.  Raises what ends the whole job.
+    report: called with the number of rows written so far.  Raises DataError for what ends the whole job.
     """
     import ray
     from ray.data.checkpoint import CheckpointConfig
@@ -87,6 +87,8 @@ def map_rows(
             compute=ray.data.ActorPoolStrategy(size=cluster.workers),
         )
         data.write_parquet(str(folder / "parts"), mode=ray.data.SaveMode.APPEND)
+    except ray.exceptions.RayError as error:  # a worker that cannot begin, a cluster that is gone
+        raise DataError(f"the workers ended: {str(error).strip().splitlines()[-1]}") from error
     finally:
         done.set()
         watch.join()

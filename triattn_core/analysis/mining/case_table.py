@@ -50,6 +50,7 @@ class TableInfo(BaseModel):
 
     data: the file of rows, with its folder.  sha256: of that file.  lines: how many were read; whole: whether that is
     all of them.  aside: number of rows that could not be read; complaints: the first of their errors, with lines.
+    versions: of the packages that affect the numbers.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -67,6 +68,7 @@ class TableInfo(BaseModel):
     device: str
     date: str
     command: str
+    versions: dict[str, str] = {}
 
 
 class Cases:

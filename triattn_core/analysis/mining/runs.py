@@ -19,6 +19,7 @@ from triattn_core.analysis.mining.sources import Source, read_examples
 from triattn_core.attention.tri_similarity.exponential import without_compilation
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import DataError
+from triattn_core.inference.device import package_versions
 
 MANY, SMALL = 200, 8  # with fewer lines than MANY, batches are SMALL and nothing is compiled
 
@@ -135,6 +136,7 @@ def table_info(
         device=first.device,
         date=datetime.now(UTC).isoformat(timespec="seconds"),
         command=command,
+        versions=dict(package_versions()),
     )
 
 
