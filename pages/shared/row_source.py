@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from html import escape
 from io import BytesIO
@@ -134,9 +135,11 @@ def _keep_source(source: Source) -> Source:
 
 def stored_tables(names: set[str] | None, task: str = "", language: str = "") -> dict[str, Path]:
     """The stored tables of just these checkpoints, by what they are called; with None those of a task and
-    language, whatever the checkpoints."""
+    language, whatever the checkpoints: the project's, and those in TRIATTN_TABLES, files or folders of parts."""
     paths = {}
-    for path in sorted((records_folder() / "cases").glob("*.parquet")):
+    own = Path(os.environ.get("TRIATTN_TABLES", "tables"))
+    candidates = [*(records_folder() / "cases").glob("*.parquet"), *(own.iterdir() if own.is_dir() else ())]
+    for path in sorted(candidates):
         about = _about(path, path.stat().st_mtime_ns)
         if about is None:
             continue

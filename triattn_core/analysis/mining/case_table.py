@@ -205,9 +205,10 @@ def open_cases(path: Path) -> StoredCases:
 
 
 def read_info(file: Path) -> TableInfo:
-    """Reads the provenance of a stored table without its rows.  Raises DataError."""
+    """Reads the provenance of a stored table, or of a folder of its parts, without its rows.  Raises DataError."""
     with _data_errors(str(file)):
-        return _parse_info(pq.read_schema(file))
+        part = next(file.rglob("*.parquet"), file) if file.is_dir() else file
+        return _parse_info(pq.read_schema(part))
 
 
 def _parse_info(schema: pa.Schema) -> TableInfo:
