@@ -59,4 +59,4 @@ def show_rank_correlation(ranked: Attributions, role: str, theme: str, missing: 
 
 def completeness(rows: list[tuple[str, str]]) -> str:
     """HTML: what integrated gradients add up to, and what is missing."""
-    return checkpoint_html.section("What is shared out", "integrated gradients, log-odds") + checkpoint_html.facts(rows)
+    return checkpoint_html.section("Completeness", "integrated gradients, log-odds") + checkpoint_html.facts(rows)

@@ -67,7 +67,7 @@ def marks(
     lines = _whole(table, shares[method], names, scale, theme)
     head = f'<style>{CSS}</style><div class="t-top" role="group">{tops}</div>'
     method_text = METHODS[method].how.format(steps=steps)
-    head += checkpoint_html.section(f"The whole text by {method}", f"{method_text}; at the right the sum of a line")
+    head += checkpoint_html.section(f"The whole text by {method}", f"{method_text}; line totals on the right")
     return f'{head}<div class="t-whole" role="group">{lines}</div>{attribution_table.legend(scale, theme)}'
 
 

@@ -133,6 +133,6 @@ def describe_gains(gains: pd.DataFrame) -> str:
         gains_text = ", ".join(f"{row.method} ({row.measure} {row.gain:+.3f})" for row in significant.itertuples())
         parts.append(f"{name}: {gains_text or 'none'}")
     num_bands = int((gains["method"] != perturbation.RANDOM).sum())
-    sentence = f"Better than random over {rows} rows, by the mean difference (of sufficiency less is better): "
+    sentence = f"Better than random over {rows} rows, by the mean difference (for sufficiency, lower is better): "
     sentence += f"{'; '.join(parts)}."
     return minus(f"{sentence} Of {num_bands} bands of 95 % {0.025 * num_bands:g} would say so by chance in the mean.")

@@ -1,4 +1,4 @@
-"""The pickers of the cube: which one of the model, to what it folds, and what of it is hidden."""
+"""The pickers of the cube: layer, direction, head, quantity, how tokens are grouped, and which are hidden."""
 
 from __future__ import annotations
 

@@ -8,7 +8,6 @@ from pages.distributions import histograms, run_spread
 from pages.shared import choice_input, figures, qa_models, style, url_state
 from pages.shared.errors import notice, report_errors
 from triattn_core.results import run_records
-from triattn_core.tasks import questions
 
 SAYS = (
     "The spread of a function's scores on one input. They are centred, since softmax ignores any offset shared by all "
@@ -19,7 +18,7 @@ MOST = 12
 
 head, toolbar = style.opening()
 with toolbar:
-    choice_input.controls(questions.NAME)
+    choice_input.controls(qa_models.TASK)
 style.say(head, "Distributions", SAYS)
 entries, theme = qa_models.readers(), style.theme()
 readers, explanation = [], []
@@ -27,7 +26,7 @@ if entries:
     settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
     with settings:
         question_place = st.container(width="stretch", key="asked")
-    example = choice_input.example(questions.NAME, question_place)
+    example = choice_input.example(qa_models.TASK, question_place)
     with settings:
         readers = qa_models.pick_readers(entries, OPENS, MOST)
         quantity = url_state.segments("Quantity", list(histograms.CENTRED), "spread")

@@ -40,7 +40,7 @@ def _show(table: pd.DataFrame, atlas: Atlas) -> pd.DataFrame:
     sentence = (
         f"Without {name}: {row['accuracy']:.1f} % right, with it {row['own']:.1f} % of {row['rows']:,} labelled rows; "
         f"lost {row['lost']}, won {row['won']}; McNemar p {row['p']:.2g} after Holm over {len(summary)} heads; "
-        f"log-odds of the label {row['change']:+.3f}. Heads that only together are needed are not found so."
+        f"log-odds of the label {row['change']:+.3f}. Heads that matter only in combination are not detected."
     )
     figures.note(minus(sentence))
     return summary

@@ -10,7 +10,7 @@ from pages.shared import checkpoint_html, figures
 from triattn_core.scenes.intervene import InterveneScene
 
 ANSWER = "change of the log-odds of the answer without it; the chosen ones are framed"
-TOKENS_UNAVAILABLE = "Single tokens are left out one at a time for sentence pairs only: take turns or sentences."
+TOKENS_UNAVAILABLE = "Single tokens are left out one at a time for sentence pairs only; choose turns or sentences."
 ATTENTION = "bits that the attention moves without it; mean of query tokens, heads, layers and both directions"
 
 

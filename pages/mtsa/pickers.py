@@ -25,7 +25,9 @@ def pick(top: sentence_input.SentencePage) -> Settings:
     names = {heads: " and ".join(map(str, heads)) for heads in pairs} | {all_heads: f"all {len(all_heads)}"}
     heads = url_state.pick("Heads", choices, "heads", show=lambda head: names.get(head, str(head)), width=108)
     before = st.container(width="content", key="quantities")
-    grouping = token_grouping.controls((token_grouping.TEXT,), hide=False, note=f"Weights alone fold: {SCORES}.")
+    grouping = token_grouping.controls(
+        (token_grouping.TEXT,), hide=False, note=f"Only weights can be grouped: {SCORES}."
+    )
     with before:
         quantity = url_state.segments("Quantity", ["weight", "relevance"][: 1 if grouping.folds else 2], "quantity")
     read = token_grouping.of_texts(grouping)

@@ -17,15 +17,13 @@ from triattn_core.views import head_grid
 
 HEAD, MEAN = "one head", "mean of heads"
 CHOSEN = "at-head"  # in the URL: layer and head, from 1
+OPENING = GridSettings()
 COLUMNS = {name: head_grid.MEASURE_NAMES[name][0] for name in head_grid.MEASURE_NAMES}
 
 
-@st.cache_resource(max_entries=4, show_spinner="Measuring the heads")
-def measures(_trace: AttentionTrace, source: str):
-    """The measures of all heads."""
-    from triattn_core.analysis.maps.head_measures import head_table
-
-    return head_table(_trace)
+def grid(trace: AttentionTrace, source: str, settings: GridSettings = OPENING) -> OpenedScene:
+    """The scene of all heads.  Raises TriattnError."""
+    return OpenedScene.build("heads", trace, source, settings)
 
 
 def explore(trace: AttentionTrace, source: str, name: str, toolbar: DeltaGenerator) -> None:
@@ -73,7 +71,7 @@ def choose_head(trace: AttentionTrace, source: str, layers: int, heads: int) -> 
     axes = [range(layers), range(heads)]
     chosen = linked if len(linked) == 2 and all(i in axis for i, axis in zip(linked, axes)) else [0, 0]
     with report_errors():
-        page = OpenedScene.build("heads", trace, source, GridSettings(measure=pick_measure(trace, source)))
+        page = grid(trace, source, GridSettings(measure=pick_measure(trace, source)))
     clicked = canvas_component.show(page.scene.screen, page.key)
     canvas_component.answer(page.key, {"cell": chosen})
     if clicked is not None:
@@ -85,7 +83,7 @@ def choose_head(trace: AttentionTrace, source: str, layers: int, heads: int) -> 
 
 def pick_measure(trace: AttentionTrace, source: str) -> str:
     """The measure shown below each thumbnail."""
-    table = measures(trace, source)
+    table = grid(trace, source).scene.table
     names = [name for name in COLUMNS if table[name].notna().any()]
     start = names.index("query_information")
     return url_state.pick("Below each", names, "measure", start, show=COLUMNS.get, width=220)
@@ -93,6 +91,5 @@ def pick_measure(trace: AttentionTrace, source: str) -> str:
 
 def table(trace: AttentionTrace, source: str) -> None:
     """The measures of all heads as numbers, counted from 1."""
-    rows = measures(trace, source).dropna(axis=1, how="all").drop(columns="site")
-    rows = rows.assign(layer=rows["layer"] + 1, head=rows["head"] + 1).rename(columns=COLUMNS)
-    figures.numbers("All heads as numbers", rows, "heads-table")
+    rows = grid(trace, source).scene.table.dropna(axis=1, how="all").drop(columns="site")
+    figures.numbers("All heads as numbers", rows.rename(columns=COLUMNS), "heads-table")

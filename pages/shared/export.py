@@ -9,10 +9,11 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared import open_in, paper_form, session_models
-from triattn_core.case_card import cli_settings, trace_card
+from triattn_core.case_card import trace_card
 from triattn_core.case_card.archive import trace_file
 from triattn_core.case_card.paper_figure import PaperFigure, can_print
 from triattn_core.checkpoint.registry import Entry
+from triattn_core.scenes import cli_settings
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.trace_scenes import RenderedTrace
 from triattn_core.tasks import TASKS

@@ -15,10 +15,11 @@ from triattn_core.checkpoint.registry import Entry
 from triattn_core.inference import stored_traces
 from triattn_core.inference.device import choose_device
 from triattn_core.scenes import similarity
-from triattn_core.tasks import questions
+from triattn_core.tasks import InputForm, first_task, questions
 from triattn_core.trace.axes import FUNCTION_LABELS
 from triattn_core.views import similarity as view
 
+TASK = first_task(InputForm.PASSAGE).NAME
 OUTPUTS = (  # h: a passage word's state, u~: the sum of the question's states by its weights (attention/qa.py)
     "O_1 and O_2 are the features passed to the answer layer, from a passage word's state h and its weighted sum u~ of "
     "the question: O_1 is [h; u~], O_2 also has their product, [h; u~; h * u~]."
@@ -31,7 +32,7 @@ BEST = "the answer"  # the part of a long passage in which the last function's a
 def readers() -> list[Entry]:
     """The readers, in the order of the paper's tables; O_2, by which it chose, before O_1."""
     order = {name: i for i, name in enumerate(FUNCTION_LABELS)}
-    entries = [entry for entry in models.entries(questions.NAME) if entry.config.get("kind") == "reader"]
+    entries = [entry for entry in models.entries(TASK) if entry.config.get("kind") == "reader"]
     return sorted(
         entries,
         key=lambda entry: (

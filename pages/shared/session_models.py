@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from pages.shared import ablation, models
-from triattn_core.case_card import RenderedView, cli_settings, draw
+from triattn_core.case_card import RenderedView, draw
 from triattn_core.checkpoint.registry import Entry
+from triattn_core.scenes import cli_settings
 from triattn_core.scenes.runner import Explanation, Models
 from triattn_core.tasks import TASKS
 from triattn_core.trace.token_grouping import TokenGrouping

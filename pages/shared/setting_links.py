@@ -32,7 +32,7 @@ def redirect_setting_names(page: StreamlitPage) -> None:
     """
     if not any(name in st.query_params for name in OWN):
         return
-    from triattn_core.case_card import cli_settings
+    from triattn_core.scenes import cli_settings
     from triattn_core.scenes.catalogue import SCENES
 
     kind = SCENES[page.url_path].settings if page.url_path in SCENES else None
@@ -57,7 +57,7 @@ def redirect_setting_names(page: StreamlitPage) -> None:
 
 def _fits(kind: type[ViewSettings], name: str, task: str) -> bool:
     """Whether a parameter of the link can be used on its own."""
-    from triattn_core.case_card import cli_settings
+    from triattn_core.scenes import cli_settings
 
     try:
         settings = cli_settings.read(kind, [f"{name}={st.query_params[name]}"], task)

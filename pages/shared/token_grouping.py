@@ -1,4 +1,4 @@
-"""Read as a person: to what each axis of a figure folds, and what is hidden of it.  All of it is in the URL."""
+"""How tokens are grouped: the unit of each axis of a figure, and what is hidden.  All of it is in the URL."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ BESIDE = {  # side by side: the pickers, whether tokens are hidden, what is told
         True,
         "Differences, bits and ranks are computed on the grouped weights; a sink in one map is hidden in all. " + WHOLE,
     ),
-    "options": ((QUERY,), True, "Keys are summed here; the context folds beside this button."),
+    "options": ((QUERY,), True, "Keys are summed here; group the context with the picker beside this button."),
     "inputs": (
         tuple(replace(pick, units=SIDES[:2]) for pick in (QUERY, KEY)),
         False,

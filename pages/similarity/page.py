@@ -10,7 +10,6 @@ from pages.shared import choice_input, figures, pair_input, qa_models, style, to
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
 from pages.similarity import disagreement, inspector, pickers
-from triattn_core.tasks import questions
 
 SAYS = (
     'How each function scores every <b class="t-query">passage word</b> (down) against every '
@@ -23,7 +22,7 @@ SAYS = (
 head, beside = style.opening()
 entries = qa_models.readers()
 with beside:
-    choice_input.controls(questions.NAME, partial(disagreement.keep_examples, entries))
+    choice_input.controls(qa_models.TASK, partial(disagreement.keep_examples, entries))
 style.say(head, "Similarity", SAYS)
 if not entries:
     st.info("No reader is here yet: train one with triattn train; Checkpoints lists those available.")
@@ -31,7 +30,7 @@ if not entries:
 row = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
 with row:
     asked = st.container(width="stretch", key="asked")
-example = choice_input.example(questions.NAME, asked)
+example = choice_input.example(qa_models.TASK, asked)
 with row:
     chosen, settings = pickers.pick(entries)
 with report_errors():

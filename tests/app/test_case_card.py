@@ -15,8 +15,9 @@ from tests.app.test_pages import payloads
 from tests.support.card_checkpoints import ASKED, COIN, READ, cases, use_checkpoints
 from tests.support.pages import app_test, at_page
 from triattn_core.__main__ import main
-from triattn_core.case_card import cli_settings, draw
+from triattn_core.case_card import draw
 from triattn_core.case_card.rendered import RenderedView
+from triattn_core.scenes import cli_settings
 from triattn_core.scenes.catalogue import SCENES
 from triattn_core.scenes.settings import validate_settings
 from triattn_core.tasks import pairs, sentences

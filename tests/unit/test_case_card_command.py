@@ -12,8 +12,9 @@ import pytest
 
 from tests.support.card_checkpoints import cases, use_checkpoints
 from triattn_core.__main__ import main
-from triattn_core.case_card import cli_settings, draw
+from triattn_core.case_card import draw
 from triattn_core.errors import ConfigError
+from triattn_core.scenes import cli_settings
 from triattn_core.scenes.catalogue import SCENES
 from triattn_core.tasks import TASKS
 

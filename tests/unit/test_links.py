@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.support.card_checkpoints import cases
-from triattn_core.case_card import cli_settings
 from triattn_core.errors import ConfigError
+from triattn_core.scenes import cli_settings
 from triattn_core.scenes.catalogue import SCENES
 from triattn_core.scenes.links import ALIASES, read_link, write_link
 from triattn_core.scenes.settings import validate_settings

@@ -222,7 +222,7 @@ def test_folds_over_rows_cut_equal_texts_apart(world):
         both += sum(texts_of(example) in trained for example in parts.examples("test"))
         assert sum(map(len, (parts.train["any/all"], parts.dev[1], parts.test[1]))) == 30 + DUPLICATES
     assert sorted(test_rows) == list(range(30 + DUPLICATES)) and both
-    with pytest.raises(ConfigError, match="repeats is of folds"):
+    with pytest.raises(ConfigError, match="repeats applies only with folds"):
         read_config(make(world, "no-folds-mtsa", "sentences", ASK | {"repeats": True}) / "config.json")
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from triattn_core.case_card.archive import trace_file, zip_files
-from triattn_core.case_card.cli_settings import card_command
 from triattn_core.case_card.manifest import FORMAT, versions
 from triattn_core.case_card.paper_figure import PaperFigure
 from triattn_core.importers import trace_store
 from triattn_core.scenes import trace_scenes
+from triattn_core.scenes.cli_settings import card_command
 from triattn_core.scenes.trace_scenes import RenderedTrace
 from triattn_core.text.atomic_write import write_whole
 from triattn_core.trace import AttentionTrace

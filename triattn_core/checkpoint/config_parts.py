@@ -83,7 +83,7 @@ class SentenceData(Strict):
         if self.folds and (self.folds < 3 or self.dev or len(self.train) > 1 or self.test not in (None, *self.train)):
             raise ValueError("folds: at least 3, of one set that is train and test, without dev")
         if self.repeats and not self.folds:
-            raise ValueError("repeats is of folds: take it out")
+            raise ValueError("repeats applies only with folds; remove it")
         if self.fold > max(1, self.folds):
             raise ValueError(f"fold {self.fold}: there are {self.folds} folds")
         return self

@@ -55,12 +55,12 @@ def run(options: argparse.Namespace) -> None:
 def _new(options: argparse.Namespace, view: str, *arguments: str) -> None:
     """Make a card of a view.  Raises ConfigError if checkpoint or input is missing."""
     from triattn_core.case_card import draw
-    from triattn_core.case_card.cli_settings import command, read
     from triattn_core.case_card.manifest import manifest
     from triattn_core.case_card.paper_figure import PaperFigure
     from triattn_core.commands.examples import warn_other_language
     from triattn_core.commands.progress_line import count_progress
     from triattn_core.scenes.catalogue import SCENES
+    from triattn_core.scenes.cli_settings import command, read
     from triattn_core.scenes.runner import Models, find_entries
     from triattn_core.tasks import TASKS
     from triattn_core.text.rows import read_json
@@ -109,9 +109,9 @@ def _print_card(out: Path, record: Manifest, rendered: RenderedView) -> None:
 
 def _of_trace(options: argparse.Namespace, view: str, path: str) -> None:
     """A card or a figure of a trace alone.  Raises ConfigError for no view of a trace."""
-    from triattn_core.case_card.cli_settings import read_plain
     from triattn_core.case_card.trace_card import pack_card, paper_of
     from triattn_core.importers.open_file import open_file
+    from triattn_core.scenes.cli_settings import read_plain
     from triattn_core.scenes.trace_scenes import TRACE_SCENES, draw_trace
     from triattn_core.text.atomic_write import write_whole
 

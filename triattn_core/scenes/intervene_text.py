@@ -160,7 +160,7 @@ def describe_shift(before: xr.DataArray, after: xr.DataArray, labels: tuple, apa
     word = f"“{labels[0][query]}” to “{labels[1][key]}”"
     numbers = f"{before.values[query, key]:.3g} before, {after.values[query, key]:.3g} after"
     return (
-        f"Attention moves by {apart:.3g} bits in the mean of {len(labels[0])} queries (Jensen-Shannon "
+        f"Attention moves by {apart:.3g} bits on average over {len(labels[0])} queries (Jensen-Shannon "
         f"divergence, 0 to 1), most from {word}: {numbers}."
     )
 

@@ -15,7 +15,7 @@ Unit = Literal["tokens", "words", "phrases", "sentences"]  # to what an axis fol
 
 
 class ViewSettings(BaseModel):
-    """What is chosen on a page.  None is what the page opens on; the settings of a `Scene` have what that was.
+    """What is chosen on a page.  None is what the page opens on; the settings of a `Scene` hold the resolved value.
 
     Numbers that a user sees count from 1 (head, option, layer in words); positions of cells and sites from 0.
     """

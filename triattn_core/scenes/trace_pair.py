@@ -12,6 +12,7 @@ from triattn_core.errors import TraceError
 from triattn_core.scenes import scene
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import CellSettings
+from triattn_core.scenes.side_by_side_panels import difference
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.axis_labels import axis_labels, label_columns
 from triattn_core.views import side_by_side as view
@@ -65,15 +66,7 @@ def build_pair(left: TraceSide, right: TraceSide, cell: tuple[int, int] | None =
         maps, notes = token_alignment.to_common_parts(maps, texts), (OTHER_TOKENS,)
         notes += (GAPS,) if any(np.isnan(array.values).any() for array in maps) else ()
     panels = [_panel(side, array) for side, array in zip((left, right), maps)]
-    first, second = (panel.weights for panel in panels)
-    gap = Gap(
-        1,
-        0,
-        compare.difference(second, first),
-        compare.jensen_shannon(second, first),
-        compare.overlap(second, first),
-        compare.TOP,
-    )
+    gap = difference(panels, 1, 0)
     roles, caption = _common_labels(left.trace, right.trace), f"{left.name}, {right.name}"
 
     def figure(cell: Sequence[int]) -> Canvas:

@@ -41,7 +41,7 @@ def with_first_turn(example: Example, thing: str) -> Example:
 
 
 def falls_without_it(bundles: Sequence[Bundle], example: Example) -> float:
-    """Probability of the right response less its mean where the first turn names another thing, in points.
+    """Probability of the right response minus its mean when the first turn names another thing, in points.
 
     An edited dialogue has no label: its right response is that of the dialogue which the study shows.
     """

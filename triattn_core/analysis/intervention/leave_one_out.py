@@ -68,7 +68,7 @@ def score_random_units(
 
 def _unit_names(query: Query, unit: str) -> list[str]:
     if unit == "tokens" and len(query.options) > 1:
-        raise InputError("Single tokens are left out one at a time for sentence pairs only: take turns.")
+        raise InputError("Single tokens are left out one at a time for sentence pairs only; choose turns.")
     texts = query.bundle.task.texts(query.example, query.option)
     return list(dict.fromkeys(filter(None, edits.unit_names(query.roles.context, texts, unit))))
 

@@ -59,7 +59,7 @@ def measure_attention(
     Raises InputError for another kind of model, or without examples.
     """
     if bundle.config.kind != "tan":
-        raise InputError(f"{bundle.name}: attention is measured of TANs")
+        raise InputError(f"{bundle.name}: attention measures exist for TAN checkpoints only")
     examples = [example for example in examples if example.label is not None]
     if not examples:
         raise InputError("no row has a label: nothing to measure")

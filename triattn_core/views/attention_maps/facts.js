@@ -9,7 +9,7 @@ import { spokenLabel } from "../lib/label_text.js";
 import { flatIndex } from "../lib/map_data.js";
 import { formatNumber, formatPercent } from "../lib/numbers.js";
 
-const AS_DRAWN = "What the map shows: the score as its softmax takes it, less its mean over keys";
+const AS_DRAWN = "What the map shows: the score as its softmax takes it, minus its mean over keys";
 
 /**
  * What stands beside a weight: in a map of scores what is drawn; and the score as it is, where

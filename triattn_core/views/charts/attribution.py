@@ -19,8 +19,8 @@ from triattn_core.views.lib.strongest import numbered
 
 ROLES = ("query", "key", "context")
 MIXED = (
-    " Over several roles a rank is one of roles, too: the tokens of a role share its mass of attention, and roles "
-    "differ in how many they are."
+    " Ranks across roles also reflect the roles: the tokens of a role share its mass of attention, and roles "
+    "differ in their number of tokens."
 )
 LONGEST = 40  # letters of a token
 LESS = -0.002  # a share below this is said to be against the answer
