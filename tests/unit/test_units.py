@@ -24,7 +24,7 @@ def test_a_unit_is_called_by_name_or_by_a_word_that_stands_once(asked, name):
 
 
 def test_a_word_that_stands_twice_is_told_with_its_numbers():
-    with pytest.raises(InputError, match=r"^'milk' stands 2 times in .*: token 4 \(milk\), token 9 \(milk²\)$"):
+    with pytest.raises(InputError, match=r"^'milk' occurs 2 times in .*: token 4 \(milk\), token 9 \(milk²\)$"):
         find_unit("milk", KNOWN)
 
 
