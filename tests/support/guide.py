@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -16,6 +18,15 @@ def commands(heading: str) -> list[str]:
         r"```sh\n(.*?)```", GUIDE.read_text("utf-8").split(f"## {heading}\n")[1].split("\n## ")[0], re.S
     )
     return [line.partition("  #")[0].strip() for line in block.replace("\\\n", "").splitlines()]
+
+
+def environment(home: Path) -> dict[str, str]:
+    """Of a user without a token of an earlier run, whose sweeps leave their record in `home`/own."""
+    (home / "own").mkdir()
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    checkpoints = f"{home / 'own'}:{ROOT / 'checkpoints'}"
+    own = {"PATH": path, "HOME": str(home), "PYTHONPATH": str(ROOT), "TRIATTN_CHECKPOINTS": checkpoints}
+    return os.environ | own | {"HF_HUB_OFFLINE": "1"}
 
 
 def run_commands(script: list[str], folder: Path, environment: dict[str, str]) -> None:

@@ -42,8 +42,7 @@ NAMES = ["quora-bi-living", "quora-cbi-living"]
 # The first of this file, never beside the tests below: `ray stop` ends every cluster of this machine.
 @pytest.mark.skipif(not {*NAMES} <= {entry.name for entry in list_checkpoints()}, reason="not trained")
 def test_the_guides_commands_run_as_they_are_written(tmp_path):
-    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HF_HUB_OFFLINE": "1"}
-    environment |= {"PYTHONPATH": str(guide.ROOT), "HOME": str(tmp_path)}  # no token of an earlier run
+    environment = guide.environment(tmp_path)
     guide.run_commands(guide.commands("On the cores of this machine"), tmp_path, environment)
     rows = (tmp_path / "rows.jsonl").read_bytes().count(b"\n")
     assert pq.read_metadata(tmp_path / "cases.parquet").num_rows == rows == 48
@@ -58,6 +57,7 @@ def test_the_guides_commands_run_as_they_are_written(tmp_path):
     assert pq.read_metadata(tmp_path / "cases.parquet").num_rows == rows
     guide.run_commands(guide.commands("Training"), tmp_path, environment)
     assert json.loads((tmp_path / "my-pairs" / "metrics.json").read_text())["dev"]["n"] > 0
+    assert len(list((tmp_path / "own" / "results").glob("*.jsonl"))) == 1
 
 
 @pytest.fixture(scope="module")
