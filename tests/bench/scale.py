@@ -44,12 +44,15 @@ def main() -> None:
     parser.add_argument("--cost", type=float, default=0.0, help="seconds of a core that the stand-in takes for a row")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--checkpoints", nargs="+", default=[])
+    parser.add_argument("--sleep", action="store_true", help="the stand-in sleeps and takes no core")
     parser.add_argument("--nodes", type=int, default=0, help="simulated nodes (default: one, Ray's own)")
     parser.add_argument("--no-local", action="store_true", help="leave out the run in one process")
     options = parser.parse_args()
     ray.cloudpickle.register_pickle_by_value(stand_in)
     bundles = [load(name) for name in options.checkpoints]
-    measure = measures.cases if bundles else partial(stand_in.slow_measure, seconds=options.cost, busy=True)
+    measure = (
+        measures.cases if bundles else partial(stand_in.slow_measure, seconds=options.cost, busy=not options.sleep)
+    )
     work = Work(measure, tuple(str(bundle.path) for bundle in bundles), None, "pairs")
     with tempfile.TemporaryDirectory() as folder:
         source = write(Path(folder, "rows.jsonl"), options.rows)
