@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
+import pyarrow.parquet as pq
 import pytest
 
 from tests.support.tiny import make_checkpoint, make_encoder, make_rows
 from triattn_core.__main__ import main
-from triattn_core.analysis.mining import agreement
+from triattn_core.analysis.mining import agreement, case_table
 from triattn_core.analysis.mining.case_table import load
 from triattn_core.analysis.mining.runs import Run
 from triattn_core.case_book import CaseBook
+from triattn_core.commands import engine
 
 NAMES = ["small-bi", "small-cbi", "small-tri"]
 
@@ -58,6 +61,30 @@ def test_for_machines(world, tmp_path, capsys):
     assert (
         sum(record["rows"] for record in summary["agreement"]) == 30 and summary["checkpoints"][2]["mechanism"] == "tri"
     )
+
+
+@pytest.mark.parametrize("form", [["--json"], []], ids=("json", "text"))
+def test_a_table_too_large_to_load_is_summarised_from_its_file(world, tmp_path, capsys, monkeypatch, form):
+    assert cases(world, tmp_path / "cases.parquet", *form) == 0
+    expected, stored = capsys.readouterr().out, load(tmp_path / "cases.parquet")
+    job = SimpleNamespace(
+        tables=lambda: (pq.read_table(tmp_path / "cases.parquet").slice(at, 10) for at in (0, 10, 20)),
+        errors=lambda: list(stored.about.complaints),
+        last_line=stored.about.lines,
+        seconds=stored.about.seconds,
+        clear=lambda: None,
+    )
+    monkeypatch.setattr(engine, "run", lambda *arguments: job)
+    monkeypatch.setattr(case_table, "LARGEST", 9)
+    assert cases(world, tmp_path / "large.parquet", "--engine", "ray", *form) == 0
+    output = capsys.readouterr().out
+    if not form:
+        assert output == expected
+        return
+    large, small = json.loads(output), json.loads(expected)
+    differing = {"date", "command", "out"}
+    assert {key for key in small if small[key] != large[key]} <= differing and large.keys() == small.keys()
+    assert small["accuracy"] and len(small["agreement"]) == 8 and len(small["differences"]) == 3
 
 
 def test_ctrl_c_keeps_what_there_is(world, tmp_path, capsys, monkeypatch):

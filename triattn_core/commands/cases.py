@@ -14,7 +14,7 @@ from triattn_core.errors import DataError
 from triattn_core.text.atomic_write import require_room
 
 if TYPE_CHECKING:
-    from triattn_core.analysis.mining.case_table import CaseTable
+    from triattn_core.analysis.mining.case_table import Cases
     from triattn_core.analysis.mining.runs import Run
     from triattn_core.analysis.mining.sources import Source
     from triattn_core.checkpoint.bundle import Bundle
@@ -70,11 +70,8 @@ def _on_ray(options: argparse.Namespace, bundles: Sequence[Bundle], source: Sour
     about = table_info(bundles, source, job.last_line, True, errors, job.seconds, options.command)
     with replacing(options.out) as part:
         case_table.write_parts(part, job.tables(), about)
-    if job.rows - len(errors) > case_table.LARGEST:
-        print(f"{options.out}: {job.rows - len(errors):,} rows, {len(errors):,} set aside")
-    else:
-        table = case_table.load(options.out)
-        print(json.dumps(_json(table, options.out)) if options.json else "\n".join(_lines(table)))
+    table = case_table.open_cases(options.out)  # aggregated from the file, however many rows it has
+    print(json.dumps(_json(table, options.out)) if options.json else "\n".join(_lines(table)))
     job.clear()
     return 0
 
@@ -93,15 +90,15 @@ def _mine(mining: Run, names: list[str]) -> bool:
     return True
 
 
-def _lines(cases: CaseTable) -> list[str]:
+def _lines(cases: Cases) -> list[str]:
     """The table as lines of text."""
     from triattn_core.analysis.mining import agreement
 
     about = cases.about
-    lines = [f"{about.data}: {len(cases.table):,} rows in {about.seconds:.0f} s, {about.aside:,} set aside"]
+    lines = [f"{about.data}: {len(cases.rows):,} rows in {about.seconds:.0f} s, {about.aside:,} set aside"]
     lines += [f"  {complaint}" for complaint in about.complaints]
     lines += [f"  and {about.aside - len(about.complaints):,} more"] if about.aside > len(about.complaints) else []
-    if cases.labelled.empty:
+    if not cases.num_labelled:
         return [*lines, "no row has a label: nobody knows who is right"]
     lines += [f"right: {', '.join(f'{name} {share:.2f} %' for name, share in agreement.accuracy(cases).items())}"]
     table = agreement.right_combinations(cases)
@@ -109,16 +106,16 @@ def _lines(cases: CaseTable) -> list[str]:
     return [*lines, *(difference.describe() for difference in agreement.mcnemar_tests(cases))]
 
 
-def _json(cases: CaseTable, out: Path) -> dict:
+def _json(cases: Cases, out: Path) -> dict:
     """The table as JSON."""
     from triattn_core.analysis.mining import agreement
 
     table = agreement.right_combinations(cases).reset_index(names="right")
     return {
         **cases.about.model_dump(mode="json"),
-        "rows": len(cases.table),
+        "rows": len(cases.rows),
         "out": str(out),
-        "accuracy": {} if cases.labelled.empty else agreement.accuracy(cases),
+        "accuracy": agreement.accuracy(cases) if cases.num_labelled else {},
         "agreement": table[[column for column in table if table[column].dtype != bool]].to_dict("records"),
         "differences": [vars(test) for test in agreement.mcnemar_tests(cases)],
     }
