@@ -110,16 +110,32 @@ def test_a_stop_in_the_middle_keeps_what_there_is(world, tmp_path, capsys, monke
     whole = context_shares.measure_rows
 
     def stopped(bundle, rows):
-        parts = whole(bundle, rows)
-        yield next(parts)
-        yield next(parts)
-        raise KeyboardInterrupt
+        for part in whole(bundle, rows):
+            if part.line == 3:
+                raise KeyboardInterrupt
+            yield part
 
     monkeypatch.setattr(context_shares, "measure_rows", stopped)
     assert run(world, tmp_path / "some.parquet", "context", "pairs-tri") == 130
     table = pd.read_parquet(tmp_path / "some.parquet")
     assert table["row"].nunique() == 2 and not table.attrs["triattn"]["whole"]
     assert "stopped" in capsys.readouterr().err
+
+
+def test_a_row_that_breaks_the_measure_is_set_aside(world, tmp_path, capsys, monkeypatch):
+    whole = context_shares._table
+
+    def broken(bundle, example):
+        if example.id == third:
+            raise RuntimeError("it broke")
+        return whole(bundle, example)
+
+    third = [example.id for _, example in sources.read_examples("pairs", sources.file_source(world / "rows.jsonl"))
+             if isinstance(example, Example)][2]  # fmt: skip
+    monkeypatch.setattr(context_shares, "_table", broken)
+    assert run(world, tmp_path / "context.parquet", "context", "pairs-tri") == 0
+    assert pd.read_parquet(tmp_path / "context.parquet")["row"].unique().tolist() == [1, 2, 4, 5, 6]
+    assert "line 3: RuntimeError: it broke\n" in capsys.readouterr().out
 
 
 def test_bad_input_is_one_line(world, tmp_path, capsys):

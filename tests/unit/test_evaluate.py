@@ -159,12 +159,18 @@ def test_rows_that_stand_elsewhere_too_are_left_out():
     """In whatever order, case, width and punctuation; not where only one of the texts does."""
     rows = [("Ａ 电影？", "B!", 1), ("a电影", "c", 1), ("b", "a 电影", 0), ("B", "b", 0)]
     rows = [pairs.Example(a, b, label, str(n)) for n, (a, b, label) in enumerate(rows)]
-    assert [row.id for row in exclude_overlap(rows, [pairs.Example("b?", "A电影。", 0, "0")])] == ["1", "3"]
+
+    def remaining(examples, others):
+        return [example for _, example in exclude_overlap(enumerate(examples), others)]
+
+    bad = DataError("rows.jsonl:5: not JSON")
+    kept = remaining([*rows, bad], [pairs.Example("b?", "A电影。", 0, "0")])
+    assert kept == [rows[1], rows[3], bad]  # a row that cannot be read is told of later
     talks = [dialogue.Example(("Hi.", "which one"), (text,), 0) for text in ("this", "that")]
     learnt = [dialogue.Example(("hi", "Which one?"), ("That!",), 0)]
-    assert list(exclude_overlap(talks, learnt)) == talks[:1]
+    assert remaining(talks, learnt) == talks[:1]
     tested = [dialogue.Example(("Hi.", "which one"), ("this", "that", "none"), right) for right in (0, 1, 2)]
-    assert list(exclude_overlap(tested, learnt)) == [tested[0], tested[2]]
+    assert remaining(tested, learnt) == [tested[0], tested[2]]
 
 
 def test_a_stopped_measurement_goes_on_after_its_last_whole_row(bundles, examples, tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from tests.support.evaluate_world import make_stranger, use_world
 from triattn_core.__main__ import main
 from triattn_core.analysis.significance import mcnemar
 from triattn_core.checkpoint.bundle import load
-from triattn_core.inference.evaluate import judge, verdicts
+from triattn_core.inference import evaluate
 from triattn_core.tasks import pairs
 
 pytestmark = pytest.mark.slow
@@ -63,7 +62,7 @@ def test_the_command_line_compares_several(world, capsys, read):
     for checkpoint in report["checkpoints"]:
         assert main(["evaluate", checkpoint.pop("name"), data, "--json"]) == 0
         assert json.loads(capsys.readouterr().out) == checkpoint
-    judged = verdicts([load(name) for name in ("bi", "tri", "cbi")], pairs.read(Path(data)))
+    judged = evaluate.verdicts([load(name) for name in ("bi", "tri", "cbi")], pairs.read(Path(data)))
     right = [[right for right, *_ in verdict] for verdict in judged]
     assert report["differences"] == [vars(test) for test in mcnemar(["bi", "tri", "cbi"], right)]
     assert any(test["only_a"] != test["only_b"] for test in report["differences"])
@@ -89,28 +88,77 @@ def test_the_command_line_refuses_strangers_in_one_line(world, stranger, capsys)
 
 @pytest.fixture
 def broken(world, tmp_path) -> Path:
-    """60 good rows, one without its second sentence, and the others."""
+    """Rows one of which lacks its second sentence, one of which no checkpoint can read, and one that is no JSON."""
     lines = (world / "rows.jsonl").read_text("utf-8").splitlines(keepends=True)
+    unreadable = json.dumps({"text_a": "\u200b", "text_b": "who", "label": 1}) + "\n"
     file = tmp_path / "broken.jsonl"
-    file.write_text("".join([*lines[:60], '{"text_a": "who", "label": 1}\n', *lines[60:]]), "utf-8")
-    (tmp_path / "before.jsonl").write_text("".join(lines[:60]), "utf-8")
+    bad = ['{"text_a": "who", "label": 1}\n', unreadable]
+    file.write_text("".join([*lines[:60], *bad, *lines[60:], "not json\n"]), "utf-8")
     return file
 
 
-def test_a_row_that_cannot_be_read_leaves_the_numbers_of_those_before(broken, capsys):
-    assert main(["evaluate", "bi", "tri", str(broken), "--json"]) == 1
+def test_a_bad_row_is_set_aside_with_its_line_and_the_reason(world, broken, capsys):
+    assert main(["evaluate", "bi", "tri", str(broken), "--json"]) == 0
     printed = capsys.readouterr()
-    assert f"{broken}:61: " in printed.err and "those of the 60 labelled rows before" in printed.err
-    assert main(["evaluate", "bi", "tri", str(broken.with_name("before.jsonl")), "--json"]) == 0
-    assert json.loads(printed.out) == json.loads(capsys.readouterr().out) | {"stopped": True}
+    aside = [line.removeprefix("triattn: set aside: ") for line in printed.err.splitlines() if "set aside: " in line]
+    assert [line.partition(": ")[0] for line in aside] == [
+        f"{broken.parent.name}/broken.jsonl:61",
+        "line 62",
+        f"{broken.parent.name}/broken.jsonl:78",
+    ]
+    assert "triattn: 3 rows set aside" in printed.err and "no label" not in printed.err
+    assert main(["evaluate", "bi", "tri", str(world / "rows.jsonl"), "--json"]) == 0
+    assert json.loads(printed.out) == json.loads(capsys.readouterr().out) | {"aside": 3}
+
+
+def test_a_row_that_breaks_the_model_is_set_aside(world, capsys, monkeypatch):
+    whole = evaluate.probabilities
+
+    def broken(bundles, examples, size):
+        if any(example.text_a == "boom" for example in examples):
+            raise RuntimeError("it\nbroke")
+        return whole(bundles, examples, size)
+
+    monkeypatch.setattr(evaluate, "probabilities", broken)
+    rows = (world / "rows.jsonl").read_text("utf-8").splitlines()
+    (world / "boom.jsonl").write_text(
+        "\n".join([*rows[:9], '{"text_a": "boom", "text_b": "b", "label": 0}', *rows[9:]])
+    )
+    assert main(["evaluate", "bi", str(world / "boom.jsonl")]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("75 rows  accuracy ")
+    assert "set aside: line 10: RuntimeError: it broke\n" in printed.err
+
+
+def test_the_measures_of_the_attention_leave_out_what_is_set_aside(broken, capsys):
+    assert main(["evaluate", "tri", str(broken), "--attention", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["attention"]["n"] == report["n"] == 75
+
+
+def test_a_file_without_a_row_that_can_be_judged_is_one_line(tmp_path, capsys):
+    for name, content, message in (
+        ("bad", "not json\n" * 3, "bad.jsonl:1: not JSON"),
+        ("empty", "", "no row has a label"),
+        ("unlabelled", '{"text_a": "who", "text_b": "what"}\n', "no row has a label"),
+    ):
+        (tmp_path / f"{name}.jsonl").write_text(content)
+        assert main(["evaluate", "bi", str(tmp_path / f"{name}.jsonl")]) == 1
+        printed = capsys.readouterr()
+        assert printed.out == "" and message in printed.err and printed.err.count("\n") == 1
 
 
 def test_who_stops_it_has_the_numbers_so_far(world, capsys, monkeypatch):
-    def stopped(bundles, rows, report, joined):
-        yield from islice(judge(bundles, rows), 7)
-        raise KeyboardInterrupt
+    whole, calls = evaluate.judge, []
 
-    monkeypatch.setattr("triattn_core.inference.evaluate.judge", stopped)
+    def stopped(*given, **more):
+        calls.append(given)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return whole(*given, **more)
+
+    monkeypatch.setattr(evaluate, "judge", stopped)
+    monkeypatch.setattr(evaluate, "WINDOW", 7)
     assert main(["evaluate", "bi", str(world / "rows.jsonl")]) == 130
     printed = capsys.readouterr()
     assert printed.out.startswith("7 rows  accuracy ") and "stopped after 7 rows" in printed.err

@@ -60,6 +60,23 @@ def test_a_step_that_is_interrupted_is_computed_again(world, monkeypatch):
     assert_frame_equal(run.case_table().table, mine_world(world, "pairs").table, check_exact=False)
 
 
+def test_a_row_that_breaks_a_model_is_set_aside_and_harms_no_other(world, monkeypatch):
+    run, run_models = Run(bundles("pairs"), sources.file_source(world / "pairs.jsonl")), miner._run_models
+
+    def broken(groups, rows):
+        if any(line == 7 for line, *_ in rows):
+            raise RuntimeError("it broke")
+        return run_models(groups, rows)
+
+    monkeypatch.setattr(miner, "_run_models", broken)
+    while run.step():
+        pass
+    cases = run.case_table()
+    assert cases.about.complaints == ("line 7: RuntimeError: it broke",) and run.aside == 1
+    expected = mine_world(world, "pairs").table
+    assert_frame_equal(cases.table, expected[expected["row"] != 7].reset_index(drop=True), check_exact=False)
+
+
 def test_rows_that_cannot_be_read_are_set_aside_with_line_and_reason(world, tmp_path):
     good = {"text_a": "who play", "text_b": "what play", "label": 1}
     bad = {

@@ -9,9 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from triattn_core.analysis.measures import measure_rows
 from triattn_core.analysis.mining import sources
+from triattn_core.analysis.mining.failing_rows import isolate_failures
 from triattn_core.analysis.mining.miner import TablePart
-from triattn_core.errors import DataError, InputError
+from triattn_core.errors import ConfigError, DataError, InputError
 from triattn_core.scale import parts, row_files
 from triattn_core.scale.job import RayJob
 from triattn_core.scale.on_ray import Cluster
@@ -70,7 +72,7 @@ def test_a_worker_gives_one_result_a_row_and_a_bad_row_harms_no_other(source, tm
     assert table.schema == schema and table["row"].to_pylist() == batch["row"].to_pylist()
     errors = dict(zip(table["row"].to_pylist(), table["error"].to_pylist()))
     assert {row for row, error in errors.items() if error} == {5, 10, 20, 25}
-    assert errors[25] == "RuntimeError: it broke" and errors[20] == "nothing to see"
+    assert errors[25] == "line 25: RuntimeError: it broke" and errors[20] == "line 20: nothing to see"
     assert "not JSON" in errors[5] and "text_a" in errors[10]
     flat = parts.records(table).to_pandas()
     expected = [(i, word) for i in range(1, 31) if i not in (5, 10, 15, 20, 25)
@@ -99,9 +101,34 @@ def test_parts_come_in_order_and_each_row_once_although_a_part_was_written_twice
     assert tables == [[1, 2, 3], [4, 5, 6], [7, 8]]
 
 
-def test_errors_name_their_line():
-    table = pa.table({"row": [3, 4, 5], "error": ["rows.jsonl:3: not JSON", None, "it broke"]})
-    assert parts.errors(table) == ["rows.jsonl:3: not JSON", "line 5: it broke"]
+@pytest.mark.parametrize("size", [1, 7, 64])
+def test_one_process_sets_the_same_rows_aside_as_a_worker(source, tmp_path, size):
+    row_files.write_rows(source, "pairs", tmp_path / "in")
+    table = Worker(WORK, result_schema(WORK, words(())), tmp_path)(pq.read_table(tmp_path / "in" / "000000.parquet"))
+    here = list(measure_rows(words(()), sources.read_examples("pairs", source), size))
+    assert [text for part in here for text in part.aside] == parts.errors(table)
+    flat = pd.concat([part.table for part in here if len(part.table)], ignore_index=True)
+    pd.testing.assert_frame_equal(flat[["row", "word"]], parts.records(table).to_pandas()[["row", "word"]])
+
+
+def test_a_failing_row_is_found_by_halves_and_the_others_stay_together():
+    calls = []
+
+    def compute(rows):
+        calls.append([line for line, _ in rows])
+        if 5 in calls[-1]:
+            raise RuntimeError("it\nbroke")
+        return calls[-1]
+
+    results, failures = isolate_failures(compute, [(line, "") for line in range(1, 9)])
+    assert results == [[1, 2, 3, 4], [6], [7, 8]] and failures == {5: "line 5: RuntimeError: it broke"}
+    assert len(calls) == 7
+
+    def refuse(rows):
+        raise ConfigError("of another task")
+
+    with pytest.raises(ConfigError):
+        isolate_failures(refuse, [(1, "")])
 
 
 def test_a_folder_with_anything_else_in_it_is_refused_for_it_is_removed_in_the_end(source, tmp_path):

@@ -5,21 +5,21 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice, repeat
+from collections.abc import Sequence
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from triattn_core.commands import engine, evaluate_laboratory
 from triattn_core.commands.evaluate_laboratory import GENERATED, SET
-from triattn_core.commands.examples import warn_other_language
+from triattn_core.commands.evaluate_rows import Judged, judge, readable_examples
 from triattn_core.errors import DataError
 
 if TYPE_CHECKING:
     from triattn_core.checkpoint.bundle import Bundle
 
 VOTE, VOTES = "majority vote", "vote"
+LISTED = 20  # rows set aside that are named
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +49,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print `{"task", "n", "metrics"}` of each checkpoint, and whether two differ significantly.
 
-    If a row cannot be read, or the run is stopped, the numbers are those of the previous rows.
+    A row that cannot be read is set aside; if the run is stopped, the numbers are those of the previous rows.
     """
     from triattn_core.checkpoint.bundle import load
     from triattn_core.inference.device import keep_freed_memory
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
         raise DataError("a majority vote needs three checkpoints or more")
     if options.record and not (options.vote or options.attention):
         raise DataError("--record keeps the numbers of a vote, or of the attention: add --vote or --attention")
-    if on_ray := engine.is_ray(options):
+    if engine.is_ray(options):
         _require_plain(options)
     if str(options.data).startswith(SET):
         return evaluate_laboratory.run(options)
@@ -69,56 +69,26 @@ def run(options: argparse.Namespace) -> int:
         raise DataError(f"{options.data}: no such file")
     bundles = [load(name, options.device) for name in options.name]
     split = split_of(bundles, options.data) if options.record and options.vote else ""
-    rows, error, counts = _judge_on_ray(bundles, options) if on_ray else _judge_rows(bundles, options)
-    if rows and counts[True]:
-        unlabelled = f"{counts[True]:,} of {counts.total():,} rows have no label, or no answer"
+    judged = judge(bundles, options)
+    if judged.errors and not (judged.rows or judged.unlabelled or judged.was_stopped):
+        raise DataError(judged.errors[0])
+    for error in judged.errors[:LISTED]:
+        print(f"triattn: set aside: {error}", file=sys.stderr)
+    if judged.errors:
+        print(f"triattn: {len(judged.errors):,} rows set aside", file=sys.stderr)
+    if judged.rows and judged.unlabelled:
+        total = judged.unlabelled + len(judged.rows)
+        unlabelled = f"{judged.unlabelled:,} of {total:,} rows have no label, or no answer"
         print(f"triattn: {unlabelled}: they are left out", file=sys.stderr)
-    if rows or error is None:
-        _print_results(bundles, rows, options, split if error is None else "", error)
-    if isinstance(error, KeyboardInterrupt):
-        print(f"triattn: stopped after {len(rows):,} rows", file=sys.stderr)
+    if options.record and (judged.errors or judged.was_stopped):
+        print("triattn: not recorded, for it is not the whole set", file=sys.stderr)
+        options.record, split = False, ""
+    if judged.rows or not judged.was_stopped:
+        _print_results(bundles, judged, options, split)
+    if judged.was_stopped:
+        print(f"triattn: stopped after {len(judged.rows):,} rows", file=sys.stderr)
         return 130
-    if error is not None:
-        suffix = f"; the numbers are those of the {len(rows):,} labelled rows before" if rows else ""
-        raise DataError(f"{error}{suffix}")
     return 0
-
-
-def _judge_rows(
-    bundles: Sequence[Bundle], options: argparse.Namespace
-) -> tuple[list, DataError | KeyboardInterrupt | None, Counter]:
-    """The verdicts on each row, the error or interrupt that ended the file early, and counts of rows without (True) and
-    with labels."""
-    from triattn_core.commands import progress_line
-    from triattn_core.inference.evaluate import append_vote, exclude_overlap, judge
-
-    task, verdicts = bundles[0].task, []
-    counts: Counter[bool] = Counter()
-
-    def count_labels(rows: Iterable) -> Iterator:
-        for row in rows:
-            counts[row.label is None] += 1
-            yield row
-
-    try:
-        with progress_line.bar(" ".join(options.name)) as bar:
-            rows = task.read(options.data)
-            first = list(islice(rows, 50))
-            warn_other_language(bundles[0], first)
-            rows = chain(first, rows)
-            if options.rows:
-                rows = islice(rows, options.rows)
-            if options.exclude_overlap:
-                overlap_rows = (example for file in options.exclude_overlap for example in task.read(file))
-                rows = exclude_overlap(rows, overlap_rows)
-            for row in judge(bundles, count_labels(rows), bar.update, append_vote if options.vote else list):
-                verdicts.append(row)
-    except KeyboardInterrupt as stop:
-        return verdicts, stop, counts
-    except DataError as error:
-        has_file = str(error).startswith(tuple(map(str, (options.data, *options.exclude_overlap))))
-        return verdicts, error if has_file else DataError(f"{options.data}: {error}"), counts
-    return verdicts, None, counts
 
 
 def _require_plain(options: argparse.Namespace) -> None:
@@ -126,33 +96,13 @@ def _require_plain(options: argparse.Namespace) -> None:
         raise DataError("--engine ray: a file of rows, and neither --attention nor --exclude-overlap")
 
 
-def _judge_on_ray(bundles: Sequence[Bundle], options: argparse.Namespace) -> tuple[list, None, Counter]:
-    """As `_judge_rows`; a row that cannot be read is set aside and named."""
-    from functools import partial
-
-    from triattn_core.analysis import measures
-    from triattn_core.analysis.mining import sources
-
-    source = sources.file_source(options.data)
-    job = engine.run(options, partial(measures.verdicts, vote=options.vote), bundles, source, options.rows)
-    verdicts = [list(map(tuple, json.loads(row))) for row in job.frame()["verdicts"]]
-    errors = job.errors()
-    for error in errors[:20]:
-        print(f"triattn: set aside: {error}", file=sys.stderr)
-    counts = Counter({True: job.rows - len(errors) - len(verdicts), False: len(verdicts)})
-    job.clear()
-    return verdicts, None, counts
-
-
-def _print_results(
-    bundles: Sequence[Bundle], rows: Sequence[list], options: argparse.Namespace, split: str, interruption: object
-) -> None:
+def _print_results(bundles: Sequence[Bundle], judged: Judged, options: argparse.Namespace, split: str) -> None:
     from triattn_core.analysis.maps.attention_report import describe
     from triattn_core.analysis.significance import mcnemar
     from triattn_core.inference.evaluate import by_bundle, score_verdicts
 
     try:
-        verdicts = by_bundle(rows)
+        verdicts = by_bundle(judged.rows)
     except DataError as error:
         raise DataError(f"{options.data}: {error}") from None
     reports, names = (
@@ -161,7 +111,10 @@ def _print_results(
     )
     differences = mcnemar(names, [[right for right, *_ in bundle_rows] for bundle_rows in verdicts])
     if options.attention:
-        reports = [*map(with_attention_measures, bundles, reports, repeat(options)), *reports[len(bundles) :]]
+        reports = [
+            *map(with_attention_measures, bundles, reports, repeat(options), repeat(judged)),
+            *reports[len(bundles) :],
+        ]
     if split:
         append_record(bundles, split, reports[-1], options.command)
     if options.json:
@@ -170,7 +123,8 @@ def _print_results(
             "differences": [vars(difference) for difference in differences],
         }
         output = comparison if len(reports) > 1 else reports[0]
-        print(json.dumps(output | ({} if interruption is None else {"stopped": True})))
+        output |= {"aside": len(judged.errors)} if judged.errors else {}
+        print(json.dumps(output | ({"stopped": True} if judged.was_stopped else {})))
         return
     for name, report in zip(names, reports):
         line = f"{report['n']} rows  " + "  ".join(f"{key} {value}" for key, value in report["metrics"].items())
@@ -181,12 +135,12 @@ def _print_results(
         print(difference.describe())
 
 
-def with_attention_measures(bundle: Bundle, result: dict, options: argparse.Namespace) -> dict:
+def with_attention_measures(bundle: Bundle, result: dict, options: argparse.Namespace, judged: Judged) -> dict:
     """A checkpoint's result with the measures of its attention; with --record they are stored in its metrics.json."""
     from triattn_core.commands import progress_line
     from triattn_core.training.measures import attention_report, write_measures
 
-    rows = list(islice(bundle.task.read(options.data), options.rows))
+    rows = list(readable_examples(bundle.task.NAME, options, judged))
     with progress_line.bar(f"attention of {bundle.name}", len(rows)) as bar:
         report = attention_report(bundle, rows, bar.update)
     if options.record:

@@ -99,6 +99,7 @@ def _run_locally(
     """Computes the table in this process, up to Ctrl-C."""
     import pandas as pd
 
+    from triattn_core.analysis.measures import measure_rows
     from triattn_core.commands import progress_line
 
     tables, was_stopped = [], False
@@ -107,7 +108,7 @@ def _run_locally(
     total = min(filter(None, (options.rows, source.lines)), default=None)
     with progress_line.bar(names, total) as bar:
         try:
-            for part in measure(models)(rows):
+            for part in measure_rows(measure(models), rows):
                 tables.append(part.table)
                 errors += part.aside
                 bar.update()
@@ -115,7 +116,7 @@ def _run_locally(
             was_stopped = True
     if not any(map(len, tables)):
         raise DataError(errors[0] if errors else f"{source.name}: no row in it")
-    return pd.concat(tables, ignore_index=True), errors, was_stopped
+    return pd.concat([table for table in tables if len(table)], ignore_index=True), errors, was_stopped
 
 
 def report(

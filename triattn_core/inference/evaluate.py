@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import DataError, InputError
@@ -159,10 +160,11 @@ def score_verdicts(task, verdicts: Sequence[tuple]) -> dict:
     return {"task": task.NAME, "n": len(verdicts), "metrics": task.metrics(verdicts)}
 
 
-def exclude_overlap(examples: Iterable, other_examples: Iterable) -> Iterator:
-    """The examples whose texts do not occur together in any of `other_examples`, up to order, case and punctuation."""
-    excluded_texts = set(map(texts_of, other_examples))
-    return (example for example in examples if texts_of(example) not in excluded_texts)
+def exclude_overlap(rows: Iterable[tuple[int, Any]], other_examples: Iterable) -> Iterator[tuple[int, Any]]:
+    """The (line, example or DataError) whose texts do not occur together in any of `other_examples`, up to order, case
+    and punctuation."""
+    excluded = set(map(texts_of, other_examples))
+    return (row for row in rows if isinstance(row[1], DataError) or texts_of(row[1]) not in excluded)
 
 
 def texts_of(example) -> frozenset[str]:

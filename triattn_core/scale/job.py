@@ -88,7 +88,7 @@ class RayJob:
         for part in self._results():
             num_rows += len(part)
             flat = parts.records(part)
-            readable += len(flat)
+            readable += part["error"].null_count
             if len(flat):
                 yield flat
         if num_rows != self.rows:
@@ -104,8 +104,9 @@ class RayJob:
         return parts.ordered_parts(self._place / "parts", columns)
 
     def frame(self) -> pd.DataFrame:
-        """The flat table."""
-        return pd.concat([part.to_pandas() for part in self.tables()], ignore_index=True)
+        """The flat table; empty where no row is of any use to the measure, such as one without a label."""
+        tables = [part.to_pandas() for part in self.tables()]
+        return pd.concat(tables or [pd.DataFrame({"row": []})], ignore_index=True)
 
     def clear(self) -> None:
         """Remove what was kept, once the results are stored."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import socket
 import uuid
 from collections.abc import Mapping
@@ -19,13 +18,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from triattn_core.analysis.measures import Measure, Over
+from triattn_core.analysis.measures import Measure, Over, aside_by_line, measure_rows
 from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import DataError, InputError
 from triattn_core.tasks import TASKS
 from triattn_core.text.atomic_write import write_whole
-
-LINE = re.compile(r"line (\d+): ")
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,8 @@ def result_schema(work: Work, over: Over) -> pa.Schema:
     The columns of the records are those of the first labelled example of the task.
     """
     examples = TASKS[work.task].examples(work.language)
-    part = next(iter(over([(1, next(example for example in examples if example.label is not None))])))
+    first = next(example for example in examples if example.label is not None)
+    part = next(over(iter([(1, first)])))
     columns = pa.Schema.from_pandas(part.table, preserve_index=False)
     record = pa.struct([(field.name, pa.string() if _is_text(field.type) else field.type) for field in columns])
     return pa.schema([("row", pa.int64()), ("error", pa.string()), ("records", pa.list_(record))])
@@ -78,10 +76,9 @@ class Worker:
         """
         lines, *columns = (batch[name].to_pylist() for name in ("row", "place", "text", "error"))
         rows = [(line, self._example(*values)) for line, *values in zip(lines, *columns)]
-        try:
-            table, errors = self._measured(rows)
-        except Exception:  # whatever one row does to a batch, the others are not to suffer from it
-            table, errors = self._one_by_one(rows)
+        table, errors = pd.DataFrame({"row": []}), {}
+        for part in measure_rows(self.over, rows, len(rows)):  # one
+            table, errors = part.table, aside_by_line(rows, part.aside)
         return self._results(lines, table, errors)
 
     def _example(self, place: str, text: str | None, error: str | None) -> object:
@@ -96,27 +93,6 @@ class Worker:
             return DataError(f"{place}: {problem}")
         return example
 
-    def _measured(self, rows: list[tuple[int, object]]) -> tuple[pd.DataFrame, dict[int, str]]:
-        parts = list(self.over(iter(rows)))
-        errors = {line: str(row) for line, row in rows if isinstance(row, DataError)}
-        for part in parts:
-            errors |= {int(match[1]): text[match.end() :] for text in part.aside if (match := LINE.match(text))}
-        tables = [part.table for part in parts if len(part.table)]
-        return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame({"row": []}), errors
-
-    def _one_by_one(self, rows: list[tuple[int, object]]) -> tuple[pd.DataFrame, dict[int, str]]:
-        tables = [pd.DataFrame({"row": []})]
-        errors: dict[int, str] = {}
-        for line, example in rows:
-            try:
-                table, failed = self._measured([(line, example)])
-                tables.append(table)
-                errors |= failed
-            except Exception as problem:
-                errors[line] = f"{type(problem).__name__}: {problem}"
-        tables = [table for table in tables if len(table)] or tables
-        return pd.concat(tables, ignore_index=True), errors
-
     def _results(self, lines: list[int], table: pd.DataFrame, errors: Mapping[int, str]) -> pa.Table:
         record = self.schema.field("records").type.value_type
         counts = table.groupby("row").size() if len(table) else pd.Series(dtype=int)
@@ -124,6 +100,7 @@ class Worker:
         places = {line: i for i, line in enumerate(lines)}
         table = table.iloc[np.argsort(table["row"].map(places).to_numpy(), kind="stable")]
         if len(table):
+            table = table.reindex(columns=[field.name for field in record])  # some rows may have no labels
             flat = pa.Table.from_pandas(table, pa.schema(list(record)), preserve_index=False).combine_chunks()
             values = flat.to_struct_array()
             values = pa.concat_arrays(values.chunks) if isinstance(values, pa.ChunkedArray) else values

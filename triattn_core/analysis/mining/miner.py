@@ -16,8 +16,9 @@ from triattn_core.analysis.mining import qa_columns
 from triattn_core.analysis.mining.case_columns import make_frame
 from triattn_core.analysis.mining.case_table import WINDOW
 from triattn_core.analysis.mining.context_shift import context_shifts, select_rows
+from triattn_core.analysis.mining.failing_rows import isolate_failures
 from triattn_core.checkpoint.bundle import Bundle
-from triattn_core.errors import ConfigError, DataError, InputError
+from triattn_core.errors import ConfigError, DataError
 from triattn_core.inference.batch import collate
 from triattn_core.models import answers
 from triattn_core.models.encoder import Encoded
@@ -75,7 +76,9 @@ def batches(
 def _part(
     bundles: Sequence[Bundle], groups: Sequence[Sequence[Bundle]], batch: list, skipped: tuple[str, ...], line: int
 ) -> TablePart:
-    return TablePart(_table(bundles, groups, batch), skipped, line)
+    tables, failures = isolate_failures(partial(_table, bundles, groups), batch)
+    table = pd.concat(tables or [_table(bundles, groups, [])], ignore_index=True)
+    return TablePart(table, (*skipped, *failures.values()), line)
 
 
 def _require_comparable(bundles: Sequence[Bundle]) -> None:
@@ -99,19 +102,14 @@ def _group_by_encoder(bundles: Sequence[Bundle]) -> list[list[Bundle]]:
 
 def _read_rows(readers: Sequence[Bundle], window: Sequence[tuple[int, Any]]) -> tuple[list[tuple], list[str]]:
     """(line, example, [its roles for each reader]) of rows that all readers can read, and the errors of the others."""
-    readable, errors = [], [str(row) for _, row in window if isinstance(row, DataError)]
+    errors = [str(row) for _, row in window if isinstance(row, DataError)]
     window = [(line, example) for line, example in window if not isinstance(example, DataError)]
-    try:
-        return [
-            (*row, roles) for row, roles in zip(window, _roles(readers, [example for _, example in window]))
-        ], errors
-    except InputError:  # at least one row: try each
-        for line, example in window:
-            try:
-                readable.append((line, example, *_roles(readers, [example])))
-            except InputError as error:
-                errors.append(f"line {line}: {error}")
-    return readable, errors
+
+    def read(rows: Sequence[tuple[int, Any]]) -> list[tuple]:
+        return [(*row, roles) for row, roles in zip(rows, _roles(readers, [example for _, example in rows]))]
+
+    readable, failures = isolate_failures(read, window)
+    return [row for rows in readable for row in rows], [*errors, *failures.values()]
 
 
 def _roles(readers: Sequence[Bundle], examples: list) -> list[list[Sequence[Roles | Texts]]]:

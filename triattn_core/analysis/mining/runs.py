@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from triattn_core.analysis.measures import measure_rows
 from triattn_core.analysis.mining.case_table import MAX_COMPLAINTS, CaseTable, Checkpoint, TableInfo, join_tables
 from triattn_core.analysis.mining.miner import TablePart, batches
 from triattn_core.analysis.mining.sources import Source, read_examples
@@ -60,7 +61,7 @@ class Run:
 
     def _row(self, row: tuple[int, Any]) -> TablePart:
         assert self.analyse is not None  # else the rows are mined in batches
-        return next(self.analyse(iter([row])))
+        return next(measure_rows(self.analyse, [row]))
 
     @property
     def line(self) -> int:
