@@ -3,6 +3,7 @@
 TriattnError            anything a user can cause and mend
 ├── InputError          a text that cannot be read as asked: empty, too long, not text
 ├── DataError           a file of rows: names the file, the line and the field
+│   └── TruncationError the rest of a file of rows, which is damaged or too large to read
 ├── ConfigError         a setting that is unknown or does not fit
 ├── CheckpointError     a checkpoint folder that is damaged, changed or not one of ours
 ├── TraceError          an axis, site or quantity that a trace does not have
@@ -27,6 +28,10 @@ class InputError(TriattnError):
 
 class DataError(TriattnError):
     """A file of rows that cannot be read."""
+
+
+class TruncationError(DataError):
+    """The rest of a file of rows, which is damaged or too large to read."""
 
 
 class ConfigError(TriattnError):

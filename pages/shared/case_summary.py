@@ -33,7 +33,9 @@ def show_source(cases: Cases, entries_by_name: Mapping[str, Entry]) -> None:
     unit = case_list.unit(about.task)
     parts = [f"{len(cases.rows):,} {unit if len(cases.rows) != 1 else unit.removesuffix('s')} of {about.data}"]
     parts += [f"mined in {took} on {about.device.upper()}, {about.date[:10]}"]
-    if not about.whole:
+    if about.truncated:
+        parts += [f"the file was not read to its end: {about.truncated}"]
+    elif not about.whole:
         parts += [f"stopped about line {about.lines:,}: of each {WINDOW} the shortest are mined first"]
     st.html(f'<p class="t-note">{escape("; ".join(parts))}</p>')
     if about.aside:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -72,6 +73,7 @@ def test_a_table_too_large_to_load_is_summarised_from_its_file(world, tmp_path, 
         errors=lambda: list(stored.about.complaints),
         last_line=stored.about.lines,
         seconds=stored.about.seconds,
+        truncated="",
         clear=lambda: None,
     )
     monkeypatch.setattr(engine, "run", lambda *arguments: job)
@@ -85,6 +87,15 @@ def test_a_table_too_large_to_load_is_summarised_from_its_file(world, tmp_path, 
     differing = {"date", "command", "out"}
     assert {key for key in small if small[key] != large[key]} <= differing and large.keys() == small.keys()
     assert small["accuracy"] and len(small["agreement"]) == 8 and len(small["differences"]) == 3
+
+
+def test_a_damaged_file_gives_a_table_that_says_so(world, tmp_path, capsys):
+    packed = gzip.compress((world / "rows.jsonl").read_bytes())
+    (tmp_path / "cut.jsonl.gz").write_bytes(packed[: len(packed) // 2])
+    assert main(["cases", *NAMES, str(tmp_path / "cut.jsonl.gz"), "--out", str(tmp_path / "cases.parquet")]) == 0
+    assert "not read to its end: " in capsys.readouterr().out
+    about = load(tmp_path / "cases.parquet").about
+    assert not about.whole and "damaged, or not a gzip file" in about.truncated
 
 
 def test_ctrl_c_keeps_what_there_is(world, tmp_path, capsys, monkeypatch):

@@ -9,7 +9,8 @@ from io import BytesIO
 
 import pytest
 
-from triattn_core.errors import DataError
+from triattn_core.analysis.mining import sources
+from triattn_core.errors import DataError, TruncationError
 from triattn_core.text import rows
 
 ROW = {"text_a": "Which browser?", "text_b": "什么浏览器", "label": 1}
@@ -67,6 +68,21 @@ def test_what_unfolds_without_end_is_left(monkeypatch):
     assert limit < 3_000_000 and len(results) < limit
     assert good(results) == list(range(1, 10)) and "decompresses to more than 100 times its size" in str(results[-1][1])
     assert rows.count_lines(BytesIO(bomb), "rows.jsonl.gz") <= limit + (1 << 20)
+
+
+def test_a_large_packed_file_is_cut_with_a_reason_or_read_to_its_end(monkeypatch, tmp_path):
+    monkeypatch.setattr(rows, "PACKED_LIMIT", 20 * len(LINE))
+    packed = gzip.compress(LINE * 30)
+    *before, (line, reason) = read(packed, "rows.jsonl.gz")
+    assert 15 < len(before) < 25 and line == len(before) + 1
+    assert isinstance(reason, TruncationError) and "an upload is read no further" in str(reason)
+    whole = list(rows.each_line(BytesIO(packed), "rows.jsonl.gz", unlimited=True))
+    assert good(whole) == list(range(1, 31)) and rows.count_lines(BytesIO(packed), "x", unlimited=True) == 30
+    (tmp_path / "rows.jsonl.gz").write_bytes(packed)
+    assert len(list(rows.read_json_lines(tmp_path / "rows.jsonl.gz"))) == 30
+    assert sources.file_source(tmp_path / "rows.jsonl.gz").lines == 30
+    assert len(list(sources.file_source(tmp_path / "rows.jsonl.gz").rows("pairs"))) == 30
+    assert len(list(sources.uploaded_source("rows.jsonl.gz", packed).rows("pairs"))) == len(before) + 1
 
 
 def test_a_line_without_end_is_left(monkeypatch):

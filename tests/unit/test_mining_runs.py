@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from contextlib import nullcontext
 from dataclasses import replace
@@ -15,6 +16,7 @@ from triattn_core.analysis.mining import agreement, miner, sources
 from triattn_core.analysis.mining.runs import Run
 from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import ConfigError, DataError
+from triattn_core.text import rows
 
 pytestmark = pytest.mark.slow
 
@@ -75,6 +77,22 @@ def test_a_row_that_breaks_a_model_is_set_aside_and_harms_no_other(world, monkey
     assert cases.about.complaints == ("line 7: RuntimeError: it broke",) and run.aside == 1
     expected = mine_world(world, "pairs").table
     assert_frame_equal(cases.table, expected[expected["row"] != 7].reset_index(drop=True), check_exact=False)
+
+
+def test_a_table_of_a_file_that_was_not_read_to_its_end_says_why(world, tmp_path, monkeypatch):
+    packed = gzip.compress((world / "pairs.jsonl").read_bytes())
+    (tmp_path / "pairs.jsonl.gz").write_bytes(packed)
+    monkeypatch.setattr(rows, "PACKED_LIMIT", 900)
+    tables = []
+    for source in (sources.file_source(tmp_path / "pairs.jsonl.gz"), sources.uploaded_source("pairs.jsonl.gz", packed)):
+        run = Run(bundles("pairs"), source)
+        while run.step():
+            pass
+        tables.append(run.case_table())
+    on_disk, uploaded = tables
+    assert on_disk.about.whole and not on_disk.about.truncated and len(on_disk.table) == 30
+    assert not uploaded.about.whole and "an upload is read no further" in uploaded.about.truncated
+    assert 5 < len(uploaded.table) < 30
 
 
 def test_rows_that_cannot_be_read_are_set_aside_with_line_and_reason(world, tmp_path):

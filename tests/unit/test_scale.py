@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 
 import pandas as pd
@@ -61,6 +62,17 @@ def test_rows_are_numbered_by_their_lines_and_read_once(source, tmp_path, monkey
     assert [i for i, error in zip(table["row"].to_pylist(), table["error"].to_pylist()) if error] == [5]
     (tmp_path / "rows.jsonl").unlink()
     assert row_files.write_rows(source, "pairs", tmp_path / "in") == (29, 30)
+
+
+def test_a_file_that_cannot_be_read_to_its_end_is_noted(source, tmp_path):
+    row_files.write_rows(source, "pairs", tmp_path / "in")
+    assert row_files.truncation(tmp_path / "in") == ""
+    packed = gzip.compress((tmp_path / "rows.jsonl").read_bytes())
+    (tmp_path / "cut.jsonl.gz").write_bytes(packed[:-30])
+    row_files.write_rows(sources.file_source(tmp_path / "cut.jsonl.gz"), "pairs", tmp_path / "cut")
+    assert "cut.jsonl.gz:" in row_files.truncation(tmp_path / "cut") and "damaged" in row_files.truncation(
+        tmp_path / "cut"
+    )
 
 
 def test_a_worker_gives_one_result_a_row_and_a_bad_row_harms_no_other(source, tmp_path):

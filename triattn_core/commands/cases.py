@@ -67,7 +67,7 @@ def _on_ray(options: argparse.Namespace, bundles: Sequence[Bundle], source: Sour
 
     job = engine.run(options, measures.cases, bundles, source)
     errors = job.errors()
-    about = table_info(bundles, source, job.last_line, True, errors, job.seconds, options.command)
+    about = table_info(bundles, source, job.last_line, True, errors, job.seconds, options.command, job.truncated)
     with replacing(options.out) as part:
         case_table.write_parts(part, job.tables(), about)
     table = case_table.open_cases(options.out)  # aggregated from the file, however many rows it has
@@ -96,6 +96,7 @@ def _lines(cases: Cases) -> list[str]:
 
     about = cases.about
     lines = [f"{about.data}: {len(cases.rows):,} rows in {about.seconds:.0f} s, {about.aside:,} set aside"]
+    lines += [f"not read to its end: {about.truncated}"] if about.truncated else []
     lines += [f"  {complaint}" for complaint in about.complaints]
     lines += [f"  and {about.aside - len(about.complaints):,} more"] if about.aside > len(about.complaints) else []
     if not cases.num_labelled:

@@ -71,12 +71,15 @@ def run(
 
         bundles = [model for model in models if isinstance(model, Bundle)]
         job = engine.run(options, measure, bundles, source, options.rows)
-        table, errors, was_stopped = job.frame(), job.errors(), False
+        table, errors, was_stopped, truncated = job.frame(), job.errors(), False, job.truncated
     else:
-        table, errors, was_stopped = _run_locally(
-            options, models, measure, source, read or partial(sources.read_examples, _task_name(models))
-        )
-    provenance = {"command": options.command, "data": source.name, "sha256": source.sha256, "whole": not was_stopped}
+        reasons: list[str] = []
+        read = read or partial(sources.read_examples, _task_name(models))
+        watched = lambda source: sources.watch_truncation(read(source), reasons)  # noqa: E731
+        table, errors, was_stopped = _run_locally(options, models, measure, source, watched)
+        truncated = "".join(reasons)
+    provenance = {"command": options.command, "data": source.name, "sha256": source.sha256}
+    provenance |= {"whole": not was_stopped and not truncated, "truncated": truncated}
     provenance["versions"] = dict(package_versions())
     table.attrs = {"triattn": provenance | {"checkpoints": {model.name: model.digest for model in models}}}
     with replacing(options.out) as part:

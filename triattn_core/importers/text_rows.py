@@ -32,7 +32,7 @@ def row_texts(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
 def read_texts(source: Source) -> Iterator[tuple[int, TextRow | DataError]]:
     """Yield (line, the row, or the DataError that says why there are none) for each row of a file."""
     with source.open() as file:
-        for line, row in each_line(file, source.name):
+        for line, row in each_line(file, source.name, source.unlimited):
             try:
                 if isinstance(row, DataError):
                     yield line, row

@@ -19,7 +19,7 @@ from triattn_core.errors import DataError
 from triattn_core.inference.device import package_versions
 from triattn_core.scale import on_ray, parts
 from triattn_core.scale.on_ray import Cluster
-from triattn_core.scale.row_files import write_rows
+from triattn_core.scale.row_files import truncation, write_rows
 from triattn_core.scale.worker import Work, result_schema
 from triattn_core.text.atomic_write import write_whole
 
@@ -43,6 +43,7 @@ class RayJob:
     rows: int = 0
     last_line: int = 0
     seconds: float = 0.0
+    truncated: str = ""  # why the file was not read to its end
     restarts: int = 0  # workers that died in `run` and were started again
 
     def __post_init__(self):
@@ -72,6 +73,7 @@ class RayJob:
         start = time.perf_counter()
         schema = result_schema(self.work, self.work.measure(self.bundles))
         self.rows, self.last_line = write_rows(self.source, self.work.task, self._place / "rows", self.max_rows)
+        self.truncated = truncation(self._place / "rows")
         if not self.rows:
             raise DataError(f"{self.source.name}: no row in it")
         on_ray.connect(self.cluster)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from triattn_core.analysis.mining.sources import Source
+from triattn_core.analysis.mining.sources import Source, watch_truncation
 from triattn_core.errors import DataError
 
 SCHEMA = pa.schema([("row", pa.int64()), ("place", pa.string()), ("text", pa.string()), ("error", pa.string())])
@@ -26,16 +26,22 @@ def write_rows(source: Source, task: str, folder: Path, most: int | None = None)
     """
     done = folder / "rows.json"
     if done.is_file():
-        return tuple(json.loads(done.read_text()).values())
+        return tuple(json.loads(done.read_text())[name] for name in ("rows", "last"))
     folder.mkdir(parents=True, exist_ok=True)
-    rows, count, last = islice(source.rows(task), most), 0, 0
+    reasons: list[str] = []
+    rows, count, last = watch_truncation(islice(source.rows(task), most), reasons), 0, 0
     for number, part in enumerate(_parts(rows)):
         hidden = folder / f".{number:06}"
         pq.write_table(pa.Table.from_pylist(part, SCHEMA), hidden, compression="zstd")
         os.replace(hidden, folder / f"{number:06}.parquet")
         count, last = count + len(part), part[-1]["row"]
-    done.write_text(json.dumps({"rows": count, "last": last}))
+    done.write_text(json.dumps({"rows": count, "last": last, "truncated": "".join(reasons)}))
     return count, last
+
+
+def truncation(folder: Path) -> str:
+    """Why the file whose rows are in `folder` was not read to its end; empty if it was."""
+    return json.loads((folder / "rows.json").read_text()).get("truncated", "")
 
 
 def _parts(rows: Iterator[tuple[int, str, dict | DataError]]) -> Iterator[list[dict]]:

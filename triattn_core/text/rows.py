@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -11,12 +12,14 @@ from io import SEEK_END, BufferedIOBase, BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any, TypeVar
 
-from triattn_core.errors import DataError
+from triattn_core.errors import DataError, TruncationError
 
 T = TypeVar("T")
 LINE_LIMIT = 10_000_000  # characters: a longer line is not a valid row (and guards against a zip bomb)
-EXPANSION = 100  # largest unpacked size of a .gz, as a multiple of its own; rows compress to a tenth or a third
-PACKED_LIMIT = 4 << 30  # largest unpacked size of a .gz of rows, which are read line by line
+EXPANSION = (
+    100  # largest unpacked size of an uploaded .gz, as a multiple of its own; rows compress to a tenth or a third
+)
+PACKED_LIMIT = 4 << 30  # largest unpacked size of an uploaded .gz of rows, which are read line by line
 JSON_LIMIT = 64 << 20  # largest unpacked size of a .json.gz, which is read whole, and is many times larger as objects
 IDLE = 1_000_000  # consecutive lines without a row, after which reading stops
 
@@ -27,7 +30,7 @@ def read_json_lines(path: Path) -> Iterator[tuple[str, dict]]:
     if not path.is_file():
         raise DataError(f"{path}: no such file")
     with open(path, "rb") as file:
-        for number, row in each_line(file, str(path)):
+        for number, row in each_line(file, str(path), unlimited=True):
             if isinstance(row, DataError):
                 raise row
             yield f"{path}:{number}", row
@@ -43,14 +46,15 @@ def read_examples(
             yield from_row(row, place)
 
 
-def each_line(file: BufferedIOBase, name: str) -> Iterator[tuple[int, dict | DataError]]:
+def each_line(file: BufferedIOBase, name: str, unlimited: bool = False) -> Iterator[tuple[int, dict | DataError]]:
     """Yield (line number, its row or the error with it) for each line that is not blank; raises nothing.
 
-    If a file cannot be read further, the last pair holds that error.
+    unlimited: read a .gz to its end, however large it unpacks; otherwise no further than EXPANSION and PACKED_LIMIT.
+    If a file cannot be read further, the last pair holds a TruncationError.
     """
     num_bad = number = 0
     try:
-        for number, line in _lines(file, name):
+        for number, line in _lines(file, name, unlimited):
             try:
                 row: dict | DataError | None = _row(line) if line.strip() else None
             except ValueError as error:
@@ -61,14 +65,17 @@ def each_line(file: BufferedIOBase, name: str) -> Iterator[tuple[int, dict | Dat
             if row is not None:
                 yield number, row
     except (OSError, EOFError, zlib.error) as error:
-        yield number + 1, DataError(f"{name}:{number + 1}: damaged, or not a gzip file despite its name ({error})")
+        yield (
+            number + 1,
+            TruncationError(f"{name}:{number + 1}: damaged, or not a gzip file despite its name ({error})"),
+        )
     except ValueError as error:
-        yield number + 1, DataError(f"{name}:{number + 1}: {error}")
+        yield number + 1, TruncationError(f"{name}:{number + 1}: {error}")
 
 
-def count_lines(file: BufferedIOBase, name: str) -> int:
+def count_lines(file: BufferedIOBase, name: str, unlimited: bool = False) -> int:
     """The number of lines of a file, for a progress bar; of a damaged file, the lines that can be read."""
-    unpacked, limit = _unpack(file, name)
+    unpacked, limit = _unpack(file, name, unlimited)
     lines, last = 0, b"\n"
     try:
         while limit > 0 and (chunk := unpacked.read1(1 << 20)):
@@ -78,7 +85,7 @@ def count_lines(file: BufferedIOBase, name: str) -> int:
     return lines + (last != b"\n")
 
 
-def _unpack(file: BufferedIOBase, name: str) -> tuple[BufferedIOBase, int]:
+def _unpack(file: BufferedIOBase, name: str, unlimited: bool = False) -> tuple[BufferedIOBase, int]:
     """The unpacked file, and the largest number of bytes to read from it."""
     size = file.seek(0, SEEK_END)
     file.seek(0)
@@ -86,12 +93,12 @@ def _unpack(file: BufferedIOBase, name: str) -> tuple[BufferedIOBase, int]:
     file.seek(0)
     if not packed:
         return file, size + 1
-    return gzip.GzipFile(fileobj=file), min(PACKED_LIMIT, LINE_LIMIT + EXPANSION * size)
+    return gzip.GzipFile(fileobj=file), sys.maxsize if unlimited else min(PACKED_LIMIT, LINE_LIMIT + EXPANSION * size)
 
 
-def _lines(file: BufferedIOBase, name: str) -> Iterator[tuple[int, str]]:
+def _lines(file: BufferedIOBase, name: str, unlimited: bool) -> Iterator[tuple[int, str]]:
     """Yield lines with their numbers from 1; bytes that are not UTF-8 become lone surrogates."""
-    unpacked, limit = _unpack(file, name)
+    unpacked, limit = _unpack(file, name, unlimited)
     # typeshed asks more of a buffer than a reader of text needs.
     text, number = TextIOWrapper(unpacked, "utf-8-sig", "surrogateescape"), 0  # type: ignore[type-var]
     try:
@@ -102,7 +109,8 @@ def _lines(file: BufferedIOBase, name: str) -> Iterator[tuple[int, str]]:
                 raise ValueError(f"a line of over {LINE_LIMIT:,} characters is not a row")
             if limit < 0:
                 raise ValueError(
-                    f"decompresses to more than {EXPANSION} times its size, or {PACKED_LIMIT:,} bytes; refused"
+                    f"decompresses to more than {EXPANSION} times its size, or {PACKED_LIMIT:,} bytes: "
+                    "an upload is read no further"
                 )
             yield number, line
     finally:

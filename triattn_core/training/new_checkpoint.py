@@ -61,7 +61,7 @@ def cut(rows: Path, task: str) -> tuple[dict[str, list[str]], dict[str, Any]]:
         raise DataError(f"{rows}: no such file")
     task_module, lines, num_rows = TASKS[task], {}, 0
     with open(rows, "rb") as file:
-        for number, row in each_line(file, rows.name):
+        for number, row in each_line(file, rows.name, unlimited=True):
             place = f"{rows.name}:{number}"
             if not isinstance(row, Mapping):
                 raise row

@@ -49,8 +49,8 @@ class TableInfo(BaseModel):
     """The provenance of a table.
 
     data: the file of rows, with its folder.  sha256: of that file.  lines: how many were read; whole: whether that is
-    all of them.  aside: number of rows that could not be read; complaints: the first of their errors, with lines.
-    versions: of the packages that affect the numbers.
+    all of them; truncated: why the file was not read to its end, if so.  aside: number of rows that could not be read;
+    complaints: the first of their errors, with lines.  versions: of the packages that affect the numbers.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -69,6 +69,7 @@ class TableInfo(BaseModel):
     date: str
     command: str
     versions: dict[str, str] = {}
+    truncated: str = ""
 
 
 class Cases:

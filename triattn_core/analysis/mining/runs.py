@@ -16,7 +16,7 @@ import pandas as pd
 from triattn_core.analysis.measures import measure_rows
 from triattn_core.analysis.mining.case_table import MAX_COMPLAINTS, CaseTable, Checkpoint, TableInfo, join_tables
 from triattn_core.analysis.mining.miner import TablePart, batches
-from triattn_core.analysis.mining.sources import Source, read_examples
+from triattn_core.analysis.mining.sources import Source, read_examples, watch_truncation
 from triattn_core.attention.tri_similarity.exponential import without_compilation
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import DataError
@@ -33,7 +33,8 @@ class Run:
     bundles: checkpoints, or with `read` other models, each with a name and a device.
     analyse: makes a part of each row, such as `context_shares.measure_rows`; without it, cases are mined.  max_rows:
     read only the first lines.  read: yields the rows of the source, by default the examples of the checkpoints' task.
-    lines: approximate number of lines; line: last line read; is_complete: whether the file was read to its end.
+    lines: approximate number of lines; line: last line read; is_complete: whether all rows that can be read are in
+    the table; truncated: why the file was not read to its end, if so.
     """
 
     bundles: Sequence[Any]
@@ -53,7 +54,8 @@ class Run:
         else:
             lines, found = self.source.lines, self.read(self.source)
         self.lines = min(lines, self.max_rows or lines)
-        rows = islice(found, self.max_rows)
+        self._truncation: list[str] = []
+        rows = watch_truncation(islice(found, self.max_rows), self._truncation)
         size = SMALL if self.lines < MANY else 64
         mining = self.analyse is None
         self._parts = batches(self.bundles, rows, size) if mining else (partial(self._row, row) for row in rows)
@@ -62,6 +64,10 @@ class Run:
     def _row(self, row: tuple[int, Any]) -> TablePart:
         assert self.analyse is not None  # else the rows are mined in batches
         return next(measure_rows(self.analyse, [row]))
+
+    @property
+    def truncated(self) -> str:
+        return "".join(self._truncation)
 
     @property
     def line(self) -> int:
@@ -107,8 +113,10 @@ class Run:
     def case_table(self) -> CaseTable:
         """The case table so far.  Raises DataError if no row could be read."""
         complaints = self._error_lines()
-        lines, is_complete = self.line, self.is_complete
-        about = table_info(self.bundles, self.source, lines, is_complete, complaints, self.seconds, self.command)
+        about = table_info(
+            self.bundles, self.source, self.line, self.is_complete, complaints, self.seconds, self.command,
+            self.truncated,
+        )  # fmt: skip
         return join_tables([part.table for part in self.parts], about)
 
 
@@ -120,6 +128,7 @@ def table_info(
     complaints: Sequence[str],
     seconds: float,
     command: str,
+    truncated: str = "",
 ) -> TableInfo:
     """The provenance of a table that was mined just now."""
     first = bundles[0]
@@ -130,7 +139,7 @@ def table_info(
         data=source.name,
         sha256=source.sha256,
         lines=lines,
-        whole=is_complete,
+        whole=is_complete and not truncated,
         aside=len(complaints),
         complaints=tuple(complaints[:MAX_COMPLAINTS]),
         seconds=round(seconds, 2),
@@ -138,6 +147,7 @@ def table_info(
         date=datetime.now(UTC).isoformat(timespec="seconds"),
         command=command,
         versions=dict(package_versions()),
+        truncated=truncated,
     )
 
 

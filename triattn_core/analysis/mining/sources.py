@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import BufferedIOBase, BytesIO
 from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Any, cast
 
-from triattn_core.errors import DataError, InputError
+from triattn_core.errors import DataError, InputError, TruncationError
 from triattn_core.tasks import TASKS, InputForm, form, squad_file
 from triattn_core.tasks.laboratory import LABORATORY
 from triattn_core.text.rows import count_lines, each_line
@@ -25,6 +25,11 @@ class Source:
     sha256: str
     place: Path | bytes
 
+    @property
+    def unlimited(self) -> bool:
+        """Whether a .gz is read to its end, however large it unpacks; an uploaded one is not."""
+        return isinstance(self.place, Path)
+
     def open(self) -> BufferedIOBase:
         """Opens the file; the caller closes it."""
         return BytesIO(self.place) if isinstance(self.place, bytes) else open(self.place, "rb")
@@ -33,21 +38,22 @@ class Source:
     def lines(self) -> int:
         """The number of lines, for a progress bar."""
         with self.open() as file:
-            return count_lines(file, self.name)
+            return count_lines(file, self.name, self.unlimited)
 
     def rows(self, task: str) -> Iterator[tuple[int, str, dict | DataError]]:
         """Yield (number from 1, place, row or its error) for each line, or for each question of an official SQuAD
         file."""
         with self.open() as file:
             if form(task) is not InputForm.PASSAGE or not squad_file.is_squad(self.name):
-                yield from ((line, f"{self.name}:{line}", row) for line, row in each_line(file, self.name))
+                for line, row in each_line(file, self.name, self.unlimited):
+                    yield line, f"{self.name}:{line}", row
                 return
             number = 0
             try:
                 for number, (place, row) in enumerate(squad_file.squad_rows(self.name, file.read()), 1):
                     yield number, place, row
             except DataError as error:
-                yield number + 1, self.name, error
+                yield number + 1, self.name, TruncationError(str(error))
 
     def count(self, task: str) -> int:
         """The number of lines, or questions, that a task finds in the file."""
@@ -95,6 +101,15 @@ def find_source(name: str, sha256: str, folders: Sequence[Path]) -> Source | Non
         if path.is_file() and (source := file_source(path)).sha256 == sha256:
             return source
     return None
+
+
+def watch_truncation(rows: Iterable[tuple], reasons: list[str]) -> Iterator[tuple]:
+    """Yield these rows, whose last item is a row or its error; append to `reasons` why their file was not read to its
+    end, if so."""
+    for row in rows:
+        if isinstance(row[-1], TruncationError):
+            reasons.append(str(row[-1]))
+        yield row
 
 
 def read_examples(task: str, source: Source) -> Iterator[tuple[int, Any]]:
