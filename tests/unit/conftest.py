@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.support import stand_in
 from tests.support.reader_world import make_world
 from triattn_core.models.encoder import Encoder
 
@@ -33,3 +35,17 @@ def reader_world(tmp_path_factory) -> Path:
 def use_reader_world(reader_world: Path, monkeypatch) -> None:
     """Checkpoints are found in its `checkpoints`."""
     monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(reader_world / "checkpoints"))
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Of a Ray cluster of two nodes, simulated here."""
+    import ray
+    from ray.cluster_utils import Cluster as Simulated
+
+    ray.cloudpickle.register_pickle_by_value(stand_in)
+    nodes = Simulated(initialize_head=True, head_node_args={"num_cpus": 4, "include_dashboard": False})
+    nodes.add_node(num_cpus=4)
+    yield nodes.address
+    ray.shutdown()
+    nodes.shutdown()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +19,7 @@ import pytest
 from safetensors.torch import load_file
 
 from tests.support import guide, stand_in
-from tests.support.tiny import change, make_world
+from tests.support.small_training import command_line, make_small
 from triattn_core.__main__ import main
 from triattn_core.analysis import measures
 from triattn_core.analysis.mining import sources
@@ -58,18 +57,6 @@ def test_the_guides_commands_run_as_they_are_written(tmp_path):
     guide.run_commands(guide.commands("Training"), tmp_path, environment)
     assert json.loads((tmp_path / "my-pairs" / "metrics.json").read_text())["dev"]["n"] > 0
     assert len(list((tmp_path / "own" / "results").glob("*.jsonl"))) == 1
-
-
-@pytest.fixture(scope="module")
-def address():
-    from ray.cluster_utils import Cluster as Simulated
-
-    ray.cloudpickle.register_pickle_by_value(stand_in)
-    nodes = Simulated(initialize_head=True, head_node_args={"num_cpus": 4, "include_dashboard": False})
-    nodes.add_node(num_cpus=4)
-    yield nodes.address
-    ray.shutdown()
-    nodes.shutdown()
 
 
 @pytest.fixture(scope="module")
@@ -140,49 +127,12 @@ def test_a_job_whose_driver_was_killed_goes_on(source, tmp_path, address):
     pd.testing.assert_frame_equal(resumed.frame(), here(source))
 
 
-@pytest.mark.skipif(not {*NAMES} <= {entry.name for entry in list_checkpoints()}, reason="not trained")
-def test_the_command_gives_the_table_of_one_process(tmp_path, address, capsys):
-    from triattn_core.analysis.mining.case_table import load
-
-    (tmp_path / "rows.jsonl").write_bytes(sources.example_source("pairs", "en").place.read_bytes()
-                                          + b'not json\n{"text_a": 3}\n')  # fmt: skip
-    begin = ["cases", *NAMES, str(tmp_path / "rows.jsonl"), "--out"]
-    assert main([*begin, str(tmp_path / "here.parquet")]) == 0
-    on_ray = ["--engine", "ray", "--address", address, "--work", str(tmp_path / "work")]
-    assert main([*begin, str(tmp_path / "ray.parquet"), *on_ray]) == 0
-    ours, theirs = (load(tmp_path / f"{name}.parquet") for name in ("here", "ray"))
-    pd.testing.assert_frame_equal(ours.table, theirs.table, atol=2e-4)
-    same = {"seconds", "date", "command"}
-    assert ours.about.model_dump(exclude=same) == theirs.about.model_dump(exclude=same)
-    assert not (tmp_path / "work").exists()
-
-
-@pytest.mark.parametrize("command", ["context", "heads", "faithful"])
-@pytest.mark.skipif("quora-tri-living" not in {entry.name for entry in list_checkpoints()}, reason="not trained")
-def test_the_other_commands_give_the_table_of_one_process(command, tmp_path, address):
-    lines = sources.example_source("pairs", "en").place.read_bytes().splitlines()[:4]
-    (tmp_path / "rows.jsonl").write_bytes(b"\n".join([*lines, b"not json"]))
-    begin = [command, "quora-tri-living", str(tmp_path / "rows.jsonl"), "--out"]
-    assert main([*begin, str(tmp_path / "here.parquet")]) == 0
-    assert main([*begin, str(tmp_path / "ray.parquet"), "--engine", "ray", "--address", address]) == 0
-    ours, theirs = (pd.read_parquet(tmp_path / f"{name}.parquet") for name in ("here", "ray"))
-    pd.testing.assert_frame_equal(ours, theirs, atol=1e-3, check_dtype=False)
-
-
 @pytest.fixture
 def small(tmp_path, monkeypatch) -> Path:
     """A world with a config that trains in seconds."""
-    world = make_world(tmp_path / "world", ("bi",))
-    change(world / "checkpoints" / "small-bi", model={"dropout": 0.0}, training={"epochs": 8, "rate": 0.01})
+    world = make_small(tmp_path / "world")
     monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(world / "checkpoints"))
     return world
-
-
-def command_line(world: Path, command: str, folder: str, *more: str) -> list[str]:
-    """A command on the config of a world, with its own copy of the config and its own runs."""
-    shutil.copytree(world / "checkpoints" / "small-bi", world / folder / "small-bi")
-    config, runs = world / folder / "small-bi" / "config.json", world / folder / "runs"
-    return [command, str(config), "--data", str(world / "data"), "--runs", str(runs), *more]
 
 
 def test_two_workers_end_with_the_weights_of_one_process_although_one_is_killed(small, address, capfd):
@@ -217,24 +167,6 @@ def test_a_wrong_config_ends_the_training_in_one_line(small, address, capsys):
     (small / "data" / "small" / "train.jsonl").write_text('{"text_a": "who", "text_b": "what"}\n')
     assert main([*command_line(small, "train", "there"), "--engine", "ray", "--address", address]) == 1
     assert "nothing to train on" in capsys.readouterr().err.splitlines()[-1]
-
-
-def test_a_sweep_on_workers_records_what_one_process_records(small, address, monkeypatch):
-    choices = ["--set", "model.layers=1,2", "--seeds", "1,2", "--set", "training.epochs=1", "--name", "layers"]
-    records = []
-    for folder, more in (("here", []), ("there", ["--engine", "ray", "--address", address])):
-        monkeypatch.setenv("TRIATTN_CHECKPOINTS", os.pathsep.join([str(small / folder), str(small / "checkpoints")]))
-        assert main([*command_line(small, "sweep", folder, *choices), *more]) == 0
-        lines = (small / folder / "results" / "layers.jsonl").read_text().splitlines()
-        sweep_records = sorted(map(json.loads, lines), key=lambda record: record["set"]["model.layers"])
-        records.append([[seed["dev"] for seed in record["each_seed"]] for record in sweep_records])
-        assert [path.name for path in (small / folder / "runs").iterdir()] == ["features"]
-    assert len(records[0]) == 2 and records[0] == records[1]
-
-
-def test_an_address_without_the_engine_is_one_line(capsys, tmp_path):
-    assert main(["cases", *NAMES, "x.jsonl", "--out", str(tmp_path / "t"), "--address", "auto"]) == 1
-    assert "--address and --work belong to --engine ray: add it" in capsys.readouterr().err
 
 
 def test_workers_that_cannot_begin_end_the_job_in_one_line(source, tmp_path, address):

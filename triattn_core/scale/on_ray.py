@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,6 +24,7 @@ from triattn_core.scale.worker import Work, Worker
 BATCH = 512  # rows that a worker sorts by length together, as `case_table.WINDOW`
 BLOCK = 1 << 19  # bytes: one block is one checkpoint, so this is how much work a kill can cost each worker
 BESIDE = 4  # places on a cluster of our own, beside those of the workers, for what reads, filters and writes
+ANSWER = 5.0  # seconds within which the port of a cluster is reached
 POLL = 1.0  # seconds between looks at what was written
 
 
@@ -43,13 +46,29 @@ def connect(cluster: Cluster) -> None:
         raise ConfigError("--engine ray needs Ray: pip install 'triattn[scale]'") from None
     if ray.is_initialized():
         return
+    _require_listener(cluster.address)
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-    quiet = {"log_to_driver": False, "logging_level": "error", "include_dashboard": False}
-    local_options = {"num_cpus": cluster.workers + BESIDE} | quiet
+    joined: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
+    local_options = joined | {"num_cpus": cluster.workers + BESIDE, "include_dashboard": False}
     try:
-        ray.init(address=cluster.address, **(local_options if cluster.address is None else {"log_to_driver": False}))
+        ray.init(address=cluster.address, **(local_options if cluster.address is None else joined))
     except (ConnectionError, ValueError) as error:
         raise ConfigError(f"--address {cluster.address}: no Ray cluster there ({str(error).splitlines()[0]})") from None
+
+
+def _require_listener(address: str | None) -> None:
+    """Raises ConfigError if nothing listens at host:port, for which Ray would wait more than a minute."""
+    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+    if port.isdigit():
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), ANSWER).close()
+        except (OSError, OverflowError) as error:
+            raise ConfigError(f"--address {address}: no Ray cluster there ({error})") from None
+
+
+def environment() -> dict[str, str]:
+    """The variables of this process by which workers find checkpoints and encoders."""
+    return {name: value for name, value in os.environ.items() if name.startswith(("TRIATTN_", "HF_"))}
 
 
 def map_rows(
@@ -85,6 +104,7 @@ def map_rows(
             num_cpus=1,
             num_gpus=cluster.gpus,
             compute=ray.data.ActorPoolStrategy(size=cluster.workers),
+            runtime_env={"env_vars": environment()},
         )
         data.write_parquet(str(folder / "parts"), mode=ray.data.SaveMode.APPEND)
     except ray.exceptions.RayError as error:  # a worker that cannot begin, a cluster that is gone

@@ -73,7 +73,7 @@ def sweep(request: sweeps.Request, cluster: Cluster) -> Iterator[Event]:
     import ray
 
     task = ray.remote(num_cpus=1, num_gpus=cluster.gpus, max_retries=RESTARTS)(_train_variant)
-    task = task.options(runtime_env={"env_vars": _environment()})
+    task = task.options(runtime_env={"env_vars": on_ray.environment()})
     tasks = {
         task.remote(variant, missing, plan, request, Path.cwd()): (number, variant, digest)
         for number, (variant, digest, missing) in enumerate(plan.variants, 1)
@@ -107,15 +107,11 @@ def _train_variant(
             return end.value
 
 
-def _environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name.startswith(("TRIATTN_", "HF_"))}
-
-
 def _trainer(order: Order, events: Any, cluster: Cluster, notes: Path) -> Any:
     from ray.train import FailureConfig, RunConfig, ScalingConfig
     from ray.train.torch import TorchTrainer
 
-    variables = _environment()
+    variables = on_ray.environment()
     if not cluster.gpus:
         variables["ACCELERATE_USE_CPU"] = "true"  # else each worker would train alone
     return TorchTrainer(
