@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triattn_core.commands import engine
+from triattn_core.commands.row_table import OUT
 from triattn_core.errors import DataError
-from triattn_core.text.atomic_write import require_room
 
 if TYPE_CHECKING:
     from triattn_core.analysis.mining.case_table import Cases
@@ -24,11 +24,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     text = "two to four checkpoints of one task and language, by name or folder"
     parser.add_argument("name", nargs="+", metavar="NAME", help=text)
-    text = (
-        "a JSON Lines file, or SQuAD's official .json, plain or .gz; rows that cannot be read are skipped and counted"
-    )
+    text = "a file of rows: JSON Lines or SQuAD's official .json, plain or .gz, or Parquet; rows that cannot be read "
+    text += "are set aside and counted"
     parser.add_argument("data", type=Path, metavar="DATA", help=text)
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where to save the table (Parquet)")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help=OUT)
     engine.arguments(parser)
 
 
@@ -36,11 +35,13 @@ def run(options: argparse.Namespace) -> int:
     """Mine, store and print cases; after Ctrl-C, the rows so far."""
     from triattn_core.analysis.mining import sources
     from triattn_core.analysis.mining.runs import Run
+    from triattn_core.analysis.mining.table_folder import require_place
+    from triattn_core.analysis.mining.table_store import store_cases
     from triattn_core.checkpoint.bundle import load
     from triattn_core.inference.device import keep_freed_memory
 
     on_ray = engine.is_ray(options)
-    require_room(options.out, "store the table")
+    require_place(options.out)
     source = sources.file_source(options.data)
     if options.out.resolve() == options.data.resolve():
         raise DataError(f"{options.out}: --out would overwrite the input; choose another file")
@@ -51,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     mining = Run(bundles, source, options.command)
     was_stopped = not _mine(mining, options.name)
     table = mining.case_table()
-    table.save(options.out)
+    store_cases(options.out, [table.arrow()], table.about)
     print(json.dumps(_json(table, options.out)) if options.json else "\n".join(_lines(table)))
     if was_stopped:
         print(f"triattn: stopped; {options.out} holds the {len(table.table):,} rows that were mined", file=sys.stderr)
@@ -63,13 +64,12 @@ def _on_ray(options: argparse.Namespace, bundles: Sequence[Bundle], source: Sour
     from triattn_core.analysis import measures
     from triattn_core.analysis.mining import case_table
     from triattn_core.analysis.mining.runs import table_info
-    from triattn_core.text.atomic_write import replacing
+    from triattn_core.analysis.mining.table_store import store_cases
 
     job = engine.run(options, measures.cases, bundles, source)
     errors = job.errors()
     about = table_info(bundles, source, job.last_line, True, errors, job.seconds, options.command, job.truncated)
-    with replacing(options.out) as part:
-        case_table.write_parts(part, job.tables(), about)
+    store_cases(options.out, job.tables(), about)
     table = case_table.open_cases(options.out)  # aggregated from the file, however many rows it has
     print(json.dumps(_json(table, options.out)) if options.json else "\n".join(_lines(table)))
     job.clear()

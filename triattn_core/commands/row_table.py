@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from triattn_core.analysis.measures import Measure
     from triattn_core.analysis.mining.sources import Source
 
+OUT = "where to save the table: FILE.parquet, or another name for a folder of Parquet parts with a manifest"
 Read = Callable[["Source"], Iterator[tuple[int, object]]]
 
 
@@ -38,10 +39,10 @@ class Model(Protocol):
 
 def data_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of a command that makes such a table."""
-    text = "a JSON Lines file, plain or .gz; rows that cannot be read are skipped and counted"
+    text = "a file of rows: JSON Lines, plain or .gz, or Parquet; rows that cannot be read are set aside and counted"
     parser.add_argument("data", type=Path, metavar="DATA", help=text)
     parser.add_argument("--rows", type=int, metavar="N", help="use the first N rows only (default: all)")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where to save the table (Parquet)")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help=OUT)
     engine.arguments(parser)
 
 
@@ -58,11 +59,12 @@ def run(
     that are not stored.
     """
     from triattn_core.analysis.mining import sources
+    from triattn_core.analysis.mining.table_folder import require_place
+    from triattn_core.analysis.mining.table_store import store_frame
     from triattn_core.inference.device import package_versions
-    from triattn_core.text.atomic_write import replacing, require_room
 
     on_ray = engine.is_ray(options)
-    require_room(options.out, "store the table")
+    require_place(options.out)
     source = sources.file_source(options.data)
     if options.out.resolve() == options.data.resolve():
         raise DataError(f"{options.out}: --out would overwrite the input; choose another file")
@@ -81,9 +83,8 @@ def run(
     provenance = {"command": options.command, "data": source.name, "sha256": source.sha256}
     provenance |= {"whole": not was_stopped and not truncated, "truncated": truncated}
     provenance["versions"] = dict(package_versions())
-    table.attrs = {"triattn": provenance | {"checkpoints": {model.name: model.digest for model in models}}}
-    with replacing(options.out) as part:
-        columns(table).to_parquet(part)
+    provenance["checkpoints"] = {model.name: model.digest for model in models}
+    store_frame(options.out, columns(table), errors, provenance)
     if on_ray:
         job.clear()
     return table, errors, was_stopped

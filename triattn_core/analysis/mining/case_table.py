@@ -139,7 +139,7 @@ class CaseTable(Cases):
 
     @cached_property
     def rows(self) -> CaseRows:
-        return CaseRows.of_table(self._arrow())
+        return CaseRows.of_table(self.arrow())
 
     @property
     def labelled(self) -> pd.DataFrame:
@@ -153,9 +153,10 @@ class CaseTable(Cases):
 
     def write(self, file: Path | BufferedIOBase) -> None:
         """Writes the table to a path or an open file."""
-        write_parts(file, [self._arrow()], self.about)
+        write_parts(file, [self.arrow()], self.about)
 
-    def _arrow(self) -> pa.Table:
+    def arrow(self) -> pa.Table:
+        """The table with the types in which it is stored."""
         return pa.table({name: pa.array(self.table[name], kind) for name, kind in _table_types(self.about).items()})
 
 

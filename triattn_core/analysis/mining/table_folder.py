@@ -1,0 +1,114 @@
+"""A table as a folder: Parquet parts with one schema, and a manifest that says where they come from."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import pyarrow as pa
+
+from triattn_core.errors import DataError
+from triattn_core.text.atomic_write import require_room
+
+MANIFEST = "manifest.json"
+PART = 250_000  # rows of a part
+LISTED = 20  # errors in the manifest
+OURS = re.compile(r"part-\d+\.parquet|manifest\.json")
+
+
+def is_folder(out: Path) -> bool:
+    """Whether a table is stored there as a folder: one that exists, or a new name without the suffix .parquet."""
+    return out.is_dir() or (out.suffix != ".parquet" and not os.path.lexists(out))
+
+
+def require_place(out: Path) -> None:
+    """Raises DataError, before any work, if a table cannot be stored at `out`, a file or a folder."""
+    if not is_folder(out):
+        require_room(out, "store the table")
+        return
+    if out.is_dir() and not all(OURS.fullmatch(entry.name) for entry in out.iterdir()):
+        raise DataError(f"{out}: holds other files; name a new folder, or a file that ends in .parquet")
+    require_room(out.resolve().with_name(f"{out.resolve().name}.new"), "store the table")
+
+
+def write_folder(
+    out: Path,
+    tables: Iterable[pa.Table],
+    write: Callable[[Path, list[pa.Table]], object],
+    manifest: Mapping[str, Any],
+) -> None:
+    """Write the parts with `write` and then the manifest; the folder appears when both are whole and replaces an
+    earlier one.
+
+    Raises DataError if that fails.
+    """
+    with _replacing(out) as folder:
+        parts = []
+        for number, part in enumerate(_parts(tables)):
+            name = f"part-{number:05}.parquet"
+            write(folder / name, part)
+            parts.append({"name": name, "rows": sum(map(len, part)), "bytes": (folder / name).stat().st_size})
+        rows = sum(part["rows"] for part in parts)
+        text = json.dumps({"format": 1, "rows": rows, **manifest, "parts": parts}, indent=1, ensure_ascii=False)
+        (folder / MANIFEST).write_text(text + "\n", "utf-8")
+
+
+def make_manifest(rows: int | None, errors: Sequence[str], provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """The manifest without its parts: `rows` measured, None where that is the number of rows of the parts, and rows
+    set `aside` with the first reasons.
+
+    provenance: `command`, `data`, `sha256`, `whole`, `checkpoints` with their digests, `versions`.
+    """
+    measured = {} if rows is None else {"rows": rows}
+    return measured | {"aside": len(errors), "complaints": list(errors[:LISTED]), **provenance}
+
+
+def _parts(tables: Iterable[pa.Table]) -> Iterator[list[pa.Table]]:
+    """The tables, cut and joined to PART rows each; one empty part of a table without rows."""
+    part: list[pa.Table] = []
+    room, is_first = PART, True
+    for table in tables:
+        start = 0
+        while start < len(table) or (is_first and not len(table)):
+            piece, is_first = table.slice(start, room), False
+            part.append(piece)
+            start, room = start + len(piece), room - len(piece)
+            if not room:
+                yield part
+                part, room = [], PART
+    if part:
+        yield part
+
+
+@contextmanager
+def _replacing(out: Path) -> Iterator[Path]:
+    target = out.resolve()
+    try:
+        folder = Path(mkdtemp(".part", ".triattn-", target.parent))
+    except OSError as error:
+        raise DataError(f"{out}: cannot be written ({os.strerror(error.errno or 0)})") from None
+    old = folder.with_suffix(".old")
+    try:
+        yield folder
+        folder.chmod(0o777 & ~_umask())
+        if target.is_dir():
+            target.rename(old)
+        folder.rename(target)
+    except OSError as error:
+        raise DataError(f"{out}: cannot be written ({os.strerror(error.errno) if error.errno else error})") from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
