@@ -26,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     text = "one or more checkpoints, by name or folder; several encode the rows only once if they share an encoder"
     parser.add_argument("name", nargs="+", metavar="NAME", help=text)
-    text = "a JSON Lines file, plain or .gz; or laboratory:TASK for rows generated from --seed"
+    text = "a file of rows: JSON Lines, plain or .gz, or Parquet; or laboratory:TASK for rows generated from --seed"
     parser.add_argument("data", type=Path, metavar="DATA", help=text)
     text = "seed of the generated laboratory rows (default: 1)"
     parser.add_argument("--seed", type=int, default=1, metavar="N", help=text)

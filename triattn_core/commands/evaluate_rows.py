@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from triattn_core.commands import engine
@@ -61,7 +62,7 @@ def _judge_locally(bundles: Sequence[Bundle], options: argparse.Namespace, sourc
     window = evaluate.WINDOW // (8 if task.OUTPUTS == 1 else 1)
     rows: Iterator[tuple[int, Any]] = islice(sources.read_examples(task.NAME, source), options.rows)
     if options.exclude_overlap:
-        rows = evaluate.exclude_overlap(rows, (row for file in options.exclude_overlap for row in task.read(file)))
+        rows = evaluate.exclude_overlap(rows, _all_examples(task.NAME, options.exclude_overlap))
 
     def counted() -> Iterator[tuple[int, object]]:
         nonlocal count
@@ -80,6 +81,17 @@ def _judge_locally(bundles: Sequence[Bundle], options: argparse.Namespace, sourc
         except KeyboardInterrupt:
             judged.was_stopped = True
     return judged
+
+
+def _all_examples(task: str, files: Sequence[Path]) -> Iterator[object]:
+    """The examples of all rows.  Raises DataError for a row that cannot be read."""
+    from triattn_core.analysis.mining import sources
+
+    for file in files:
+        for _, example in sources.read_examples(task, sources.file_source(file)):
+            if isinstance(example, DataError):
+                raise example
+            yield example
 
 
 def _verdicts(table: pd.DataFrame) -> list[list[tuple]]:

@@ -8,7 +8,6 @@ from typing import Any
 
 from triattn_core.analysis.mining.sources import Source
 from triattn_core.errors import DataError
-from triattn_core.text.rows import each_line
 
 FIELDS = (("text",), ("text_a", "text_b"))
 
@@ -31,12 +30,11 @@ def row_texts(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
 
 def read_texts(source: Source) -> Iterator[tuple[int, TextRow | DataError]]:
     """Yield (line, the row, or the DataError that says why there are none) for each row of a file."""
-    with source.open() as file:
-        for line, row in each_line(file, source.name, source.unlimited):
-            try:
-                if isinstance(row, DataError):
-                    yield line, row
-                else:
-                    yield line, TextRow(row_texts(row, f"{source.name}:{line}"), row.get("label"))
-            except DataError as error:
-                yield line, error
+    for line, row in source.each_row():
+        try:
+            if isinstance(row, DataError):
+                yield line, row
+            else:
+                yield line, TextRow(row_texts(row, f"{source.name}:{line}"), row.get("label"))
+        except DataError as error:
+            yield line, error

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Any, cast
 
+from triattn_core.analysis.mining.parquet_rows import count_rows, each_row, is_parquet
 from triattn_core.errors import DataError, InputError, TruncationError
 from triattn_core.tasks import TASKS, InputForm, form, squad_file
 from triattn_core.tasks.laboratory import LABORATORY
@@ -36,19 +37,25 @@ class Source:
 
     @property
     def lines(self) -> int:
-        """The number of lines, for a progress bar."""
+        """The number of lines, or of rows of a Parquet file, for a progress bar."""
         with self.open() as file:
-            return count_lines(file, self.name, self.unlimited)
+            return count_rows(file) if is_parquet(self.name) else count_lines(file, self.name, self.unlimited)
+
+    def each_row(self) -> Iterator[tuple[int, dict | DataError]]:
+        """Yield (line, or row of a Parquet file, from 1; the row or its error)."""
+        with self.open() as file:
+            read = each_row(file, self.name) if is_parquet(self.name) else each_line(file, self.name, self.unlimited)
+            yield from read
 
     def rows(self, task: str) -> Iterator[tuple[int, str, dict | DataError]]:
         """Yield (number from 1, place, row or its error) for each line, or for each question of an official SQuAD
         file."""
+        if form(task) is not InputForm.PASSAGE or not squad_file.is_squad(self.name):
+            for line, row in self.each_row():
+                yield line, f"{self.name}:{line}", row
+            return
+        number = 0
         with self.open() as file:
-            if form(task) is not InputForm.PASSAGE or not squad_file.is_squad(self.name):
-                for line, row in each_line(file, self.name, self.unlimited):
-                    yield line, f"{self.name}:{line}", row
-                return
-            number = 0
             try:
                 for number, (place, row) in enumerate(squad_file.squad_rows(self.name, file.read()), 1):
                     yield number, place, row
