@@ -20,6 +20,7 @@ from pages.shared import (
     row_source,
     save_case,
     style,
+    text_lookup,
     url_state,
 )
 from pages.shared.errors import report_errors
@@ -33,6 +34,7 @@ from triattn_core.views.lib.number_format import probability
 def show_rows(cases: Cases, selection: case_list.CaseSelection, examples: Mapping[int, object], left, right) -> None:
     """Shows these rows as a list, and beside it the details of the open one."""
     with left:
+        examples = text_lookup.shown_examples(cases, examples, selection.rows["row"].tolist())
         line = case_list.show_list(cases, selection, examples)
     if line is not None:
         with right.container(key="aside"):

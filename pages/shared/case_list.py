@@ -4,16 +4,16 @@ heading sorts, a click on a row opens it beside the list."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
 
-from pages.shared import style, url_state
+from pages.shared import style, text_lookup, url_state
 from triattn_core.analysis.mining import agreement, case_ranges
 from triattn_core.analysis.mining.case_rows import Filter
 from triattn_core.analysis.mining.case_table import Cases
-from triattn_core.case_book import texts
 from triattn_core.tasks import TASKS, InputForm, Task, form, questions
 
 ANY, NOBODY = "any", "not judged"
@@ -90,7 +90,8 @@ def filter_cases(cases: Cases, examples: Mapping[int, object]) -> CaseSelection:
     or a sample."""
     name, equal, between = main_checkpoint(cases), {}, {}
     order = f"{name} moved" if cases.three_way else f"{name} confidence"
-    with st.container(horizontal=True, vertical_alignment="bottom", key="filters"):
+    filters, slot = st.container(horizontal=True, vertical_alignment="bottom", key="filters"), st.container()
+    with filters:
         combinations = [*agreement.right_combinations(cases).index, *[NOBODY] * (cases.num_labelled < len(cases.rows))]
         right = url_state.pick("Who is right", [ANY, *combinations], "agreement", width=126)
         if form(cases.about.task) is InputForm.PAIR:
@@ -104,7 +105,9 @@ def filter_cases(cases: Cases, examples: Mapping[int, object]) -> CaseSelection:
             if moved_choice != ANY:
                 between[f"{name} moved"] = case_ranges.between_ranks(cases, f"{name} moved", *MOVES[moved_choice])
         words = st.text_input("Words or row", key="words", bind="query-params", width=150)
-        passing = _combined_filter(cases, right, equal, between, words.strip(), examples)
+        passing = _combined_filter(cases, right, equal, between, words.strip())
+        if passing.words:
+            passing = replace(passing, lines=text_lookup.matching_lines(cases, examples, passing.words, slot))
         return page(cases, passing, [order])
 
 
@@ -120,7 +123,7 @@ def page(cases: Cases, passing: Filter, order: Sequence[str]) -> CaseSelection:
     return CaseSelection(*cases.rows.first(passing, order, PAGE, PAGE * (number - 1)))
 
 
-def _combined_filter(cases: Cases, right: str, equal: dict, between: dict, words: str, examples: Mapping) -> Filter:
+def _combined_filter(cases: Cases, right: str, equal: dict, between: dict, words: str) -> Filter:
     """All filters as one."""
     if right == NOBODY:
         between = between | {"label": (-1, 0)}
@@ -130,22 +133,13 @@ def _combined_filter(cases: Cases, right: str, equal: dict, between: dict, words
         between = between | dict(combination.between)
     if words.isdecimal():
         return Filter(equal | {"row": [int(words[:12])]}, between)
-    word_list = tuple(words.casefold().split())
-    return Filter(equal, between, words=word_list, lines=_matching_lines(cases.about.task, examples, word_list))
+    return Filter(equal, between, words=tuple(words.casefold().split()))
 
 
 def _range_filter(label: str, key: str, column: str, options: Mapping[str, tuple], width: int) -> dict[str, tuple]:
     """From the lower end, without the upper one."""
     choice = url_state.pick(label, [ANY, *options], key, width=width)
     return {} if choice == ANY else {column: options[choice]}
-
-
-def _matching_lines(task: str, examples: Mapping[int, object], words: Sequence[str]) -> frozenset[int]:
-    """The lines of the examples that have all words in their texts."""
-    if not words:
-        return frozenset()
-    searched = ((line, "\n".join(texts(TASKS[task].row(example))).casefold()) for line, example in examples.items())
-    return frozenset(line for line, text in searched if all(word in text for word in words))
 
 
 def show_list(cases: Cases, selection: CaseSelection, examples: Mapping[int, object]) -> int | None:

@@ -70,8 +70,8 @@ def load_source(choice: str, task: str, language: str) -> Source | None:
 
 
 def source(cases: Cases) -> Source | None:
-    """The file of a table's rows: uploaded in this session, part of the project, or under `data/`."""
-    about, folders = cases.about, [Path("data"), Path(__file__).parents[2] / "data"]
+    """The file of a table's rows: uploaded in this session, part of the project, under `data/` or beside tables."""
+    about, folders = cases.about, [Path("data"), Path(__file__).parents[2] / "data", tables_folder()]
     return st.session_state.get("files", {}).get(about.sha256) or sources.find_source(about.data, about.sha256, folders)
 
 
@@ -79,6 +79,12 @@ def examples(cases: Cases) -> dict[int, object]:
     """The examples of a table's rows by line; empty without their file, and for tables of more than TEXTS rows."""
     rows = source(cases) if len(cases.rows) <= TEXTS else None
     return {} if rows is None else _examples(cases.about.task, rows.sha256, rows)
+
+
+def large_source(cases: Cases) -> Source | None:
+    """The file of a table of more than TEXTS rows, whose texts are read line by line."""
+    rows = source(cases) if len(cases.rows) > TEXTS else None
+    return None if rows is None or rows.is_squad(cases.about.task) else rows
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the texts")
@@ -91,8 +97,9 @@ def ask_for_file(cases: Cases) -> None:
     """Shows a request for the file of the rows, as a stored table has no texts."""
     about = cases.about
     if len(cases.rows) > TEXTS:
-        note = f"Texts are shown for tables of up to {TEXTS:,} rows; these are in {escape(about.data)}."
-        st.html(f'<p class="t-note">{note}</p>')
+        if source(cases) is None:
+            note = f"The texts are in {escape(about.data)}, which is not here: put it under data/."
+            st.html(f'<p class="t-note">{note}</p>')
         return
     request = f"The texts are in {about.data}, which is not here: upload it, or put it under data/"
     upload = st.file_uploader(escape_markdown(request), key="texts", width="stretch")
@@ -133,11 +140,16 @@ def _keep_source(source: Source) -> Source:
     return source
 
 
+def tables_folder() -> Path:
+    """The folder of the user's own tables."""
+    return Path(os.environ.get("TRIATTN_TABLES", "tables"))
+
+
 def stored_tables(names: set[str] | None, task: str = "", language: str = "") -> dict[str, Path]:
     """The stored tables of just these checkpoints, by what they are called; with None those of a task and
     language, whatever the checkpoints: the project's, and those in TRIATTN_TABLES, files or folders of parts."""
     paths = {}
-    own = Path(os.environ.get("TRIATTN_TABLES", "tables"))
+    own = tables_folder()
     candidates = [*(records_folder() / "cases").glob("*.parquet"), *(own.iterdir() if own.is_dir() else ())]
     for path in sorted(candidates):
         about = _about(path, path.stat().st_mtime_ns)

@@ -233,17 +233,3 @@ def test_what_guessing_would_have_right_stands_beside_the_models(task: str, pref
 def test_the_heading_says_whose_confidence_it_is() -> None:
     column = json.loads(sound(opened("cases")).dataframe[0].proto.columns)["confidence"]
     assert column["label"] == "Tri, confidence"
-
-
-def test_a_large_table_is_listed_by_page_or_by_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = opened("cases", rows="far test")
-    lines = listed(whole)
-    assert len(lines) == 20 and not whole.number_input
-    monkeypatch.setattr(case_list, "WHOLE", 19)
-    monkeypatch.setattr(case_list, "PAGE", 8)
-    app = opened("cases", rows="far test")
-    assert listed(app) == lines[:8] and "<b>20</b> of 20 pairs, 8 of them here" in texts(app)
-    assert listed(app.number_input(key="from").set_value(3).run()) == lines[16:]
-    assert "Nothing on this page" in texts(sound(app.number_input(key="from").set_value(9).run()))
-    drawn = [listed(sound(opened("cases", rows="far test", order="at random", **{"from": seed}))) for seed in "112"]
-    assert drawn[0] == drawn[1] != drawn[2] and all(len(set(one)) == 8 for one in drawn)

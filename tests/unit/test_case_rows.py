@@ -58,7 +58,7 @@ FILTERS = {
     "between": (Filter(between={"tokens": (20, 25)}), lambda t: (t["tokens"] >= 20) & (t["tokens"] < 25)),
     "differ": (Filter(differ=(f"{BI} answer", f"{CBI} answer")), lambda t: t[f"{BI} answer"] != t[f"{CBI} answer"]),
     "words": (Filter(words=("PAIR", "7f")), lambda t: t["id"].str.contains("7f")),
-    "lines": (Filter(words=("nowhere",), lines=frozenset({3, 900})), lambda t: t["row"].isin([3, 900])),
+    "lines": (Filter(words=("nowhere",), lines=(3, 900)), lambda t: t["row"].isin([3, 900])),
     "none": (Filter(equal={"row": [ROWS + 1]}), lambda t: t["row"] > ROWS),
 }
 

@@ -6,6 +6,7 @@ import gzip
 import json
 import sys
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from io import SEEK_END, BufferedIOBase, BytesIO, TextIOWrapper
@@ -21,6 +22,8 @@ EXPANSION = (
 )
 PACKED_LIMIT = 4 << 30  # largest unpacked size of an uploaded .gz of rows, which are read line by line
 JSON_LIMIT = 64 << 20  # largest unpacked size of a .json.gz, which is read whole, and is many times larger as objects
+CHUNK = 1 << 20  # bytes that are read at once
+BLOCK = 4 << 20  # bytes of whole lines that are looked at together
 IDLE = 1_000_000  # consecutive lines without a row, after which reading stops
 
 
@@ -75,14 +78,45 @@ def each_line(file: BufferedIOBase, name: str, unlimited: bool = False) -> Itera
 
 def count_lines(file: BufferedIOBase, name: str, unlimited: bool = False) -> int:
     """The number of lines of a file, for a progress bar; of a damaged file, the lines that can be read."""
-    unpacked, limit = _unpack(file, name, unlimited)
     lines, last = 0, b"\n"
-    try:
-        while limit > 0 and (chunk := unpacked.read1(1 << 20)):
-            lines, last, limit = lines + chunk.count(b"\n"), chunk[-1:], limit - len(chunk)
-    except (OSError, EOFError, zlib.error):
-        pass
+    for chunk in _chunks(file, name, unlimited):
+        lines, last = lines + chunk.count(b"\n"), chunk[-1:]
     return lines + (last != b"\n")
+
+
+def line_blocks(file: BufferedIOBase, name: str, unlimited: bool = False) -> Iterator[tuple[int, bytes]]:
+    """Yield (number of its first line, its bytes) for each block of about BLOCK bytes of whole lines, each line with a
+    newline at its end and with its number by `each_line`; of a damaged file, the lines that can be read."""
+    number, chunks, size = 1, [], 0
+    for chunk in _chunks(file, name, unlimited):
+        chunks.append(chunk)
+        size += len(chunk)
+        if size >= BLOCK:
+            block, newline, rest = b"".join(chunks).rpartition(b"\n")
+            if newline:
+                yield number, (block := _with_newlines(block + newline, number))
+                number += block.count(b"\n")
+            elif size > 4 * LINE_LIMIT:  # bytes: longer than any row
+                return
+            chunks, size = [rest], len(rest)
+    if size:
+        yield number, _with_newlines(b"".join(chunks), number)
+
+
+def _with_newlines(block: bytes, number: int) -> bytes:
+    """The lines with a newline at the end of each, whatever ends them in the file."""
+    block = block.removeprefix(BOM_UTF8) if number == 1 else block
+    block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in block else block
+    return block if block.endswith(b"\n") else block + b"\n"
+
+
+def _chunks(file: BufferedIOBase, name: str, unlimited: bool) -> Iterator[bytes]:
+    """Yield the unpacked bytes, as far as they can be read."""
+    unpacked, limit = _unpack(file, name, unlimited)
+    with suppress(OSError, EOFError, zlib.error):
+        while limit > 0 and (chunk := unpacked.read1(CHUNK)):
+            limit -= len(chunk)
+            yield chunk
 
 
 def _unpack(file: BufferedIOBase, name: str, unlimited: bool = False) -> tuple[BufferedIOBase, int]:

@@ -38,14 +38,14 @@ class Filter:
     """Which rows: all conditions hold.
 
     equal: column → one of its values; between: column → from, below; differ: two columns that are not equal.
-    words: all are parts of the id, or the row is among `lines`.
+    words: all are parts of the id, or the row is among `lines`, which are in increasing order.
     """
 
     equal: Mapping[str, Sequence] | None = None
     between: Mapping[str, Sequence] | None = None
     differ: tuple[str, str] | None = None
     words: tuple[str, ...] = ()
-    lines: frozenset[int] = frozenset()
+    lines: Sequence[int] | np.ndarray = ()
 
     @property
     def columns(self) -> list[str]:
@@ -71,7 +71,11 @@ class Filter:
         matches = np.ones(len(table), bool)
         for word in self.words:
             matches &= pc.match_substring(ids, word, ignore_case=True).to_numpy(zero_copy_only=False)
-        return matches | np.isin(column(table, "row"), list(self.lines)) if self.lines else matches
+        if not len(self.lines) or not len(table):
+            return matches
+        rows, lines = column(table, "row"), np.asarray(self.lines)
+        start, stop = lines.searchsorted(rows.min()), lines.searchsorted(rows.max(), "right")
+        return matches | np.isin(rows, lines[start:stop])
 
 
 def column(table: pa.Table, name: str) -> np.ndarray:

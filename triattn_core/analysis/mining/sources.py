@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from io import BufferedIOBase, BytesIO
 from pathlib import Path, PurePosixPath
 from types import ModuleType
@@ -50,7 +51,7 @@ class Source:
     def rows(self, task: str) -> Iterator[tuple[int, str, dict | DataError]]:
         """Yield (number from 1, place, row or its error) for each line, or for each question of an official SQuAD
         file."""
-        if form(task) is not InputForm.PASSAGE or not squad_file.is_squad(self.name):
+        if not self.is_squad(task):
             for line, row in self.each_row():
                 yield line, f"{self.name}:{line}", row
             return
@@ -62,10 +63,13 @@ class Source:
             except DataError as error:
                 yield number + 1, self.name, TruncationError(str(error))
 
+    def is_squad(self, task: str) -> bool:
+        """Whether a task reads it as an official SQuAD file."""
+        return form(task) is InputForm.PASSAGE and squad_file.is_squad(self.name)
+
     def count(self, task: str) -> int:
         """The number of lines, or questions, that a task finds in the file."""
-        squad = form(task) is InputForm.PASSAGE and squad_file.is_squad(self.name)
-        return sum(1 for _ in self.rows(task)) if squad else self.lines
+        return sum(1 for _ in self.rows(task)) if self.is_squad(task) else self.lines
 
 
 def uploaded_source(name: str, content: bytes) -> Source:
@@ -77,9 +81,15 @@ def file_source(path: Path) -> Source:
     """The source of a file on disk.  Raises DataError if it does not exist."""
     if not path.is_file():
         raise DataError(f"{path}: no such file")
-    with open(path, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    stat = path.stat()
+    digest = _file_digest(path.resolve(), stat.st_mtime_ns, stat.st_size)
     return Source("/".join(path.resolve().parts[-2:]), digest, path)
+
+
+@lru_cache(maxsize=256)
+def _file_digest(path: Path, modified: int, size: int) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def example_source(task: str, language: str) -> Source:
