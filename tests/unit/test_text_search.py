@@ -101,7 +101,7 @@ def test_a_parquet_file_is_searched_by_its_rows(tmp_path, monkeypatch):
         matching = [
             line for line, example in examples.items() if word in f"{example.text_a} {example.text_b}".casefold()
         ]
-        assert search.lines.tolist() == matching and len(matching) > 1
+        assert search.lines.tolist() == matching != []
     assert read_lines("pairs", source, [1, 8, 30]) == {line: examples[line] for line in (1, 8, 30)}
 
 
