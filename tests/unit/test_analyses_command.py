@@ -11,9 +11,10 @@ import pytest
 from tests.support.analysis_checkpoints import use_checkpoints
 from tests.support.tiny import make_rows
 from triattn_core.__main__ import main
+from triattn_core.analysis import measures
 from triattn_core.analysis.attribution import faithfulness
 from triattn_core.analysis.intervention import head_ablation
-from triattn_core.analysis.maps import anova, context_shares, head_atlas
+from triattn_core.analysis.maps import anova, context_shares, head_atlas, head_profiles, stored_profiles
 from triattn_core.analysis.maps.head_measures import head_table
 from triattn_core.analysis.maps.word_weights import weigh_words
 from triattn_core.analysis.mining import sources
@@ -90,8 +91,22 @@ def test_heads_weighs_words_and_ablates_heads(world, tmp_path, capsys):
     weights = weigh_words(pd.concat([part.table for part in parts], ignore_index=True), (word,))
     assert [one["mean"] for one in summary["words"]] == pytest.approx(weights["mean"].tolist(), abs=1e-6)
     assert not table.columns.intersection(["overlaps", "to_key", "group"]).size
-    assert run(world, out, "heads", "pairs-tri", "--words", word, "--engine", "ray") == 1
-    assert "leave out --engine ray" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ablate", [False, True])
+def test_words_weigh_the_same_when_their_profiles_went_through_text(world, ablate):
+    examples = list(sources.read_examples("pairs", sources.file_source(world / "rows.jsonl")))
+    word = examples[0][1].text_a.split()[0]
+    tables = []
+    for settings in ({"profiles": True}, {"words": (word,)}):
+        over = measures.heads([load("pairs-tri")], ablate=ablate, **settings)
+        parts = measures.measure_rows(over, examples)
+        tables.append(pd.concat([part.table for part in parts if len(part.table)], ignore_index=True))
+    stored = tables[1]["profile"]
+    assert stored.map(type).eq(str).all() and (stored == "").any() and (stored != "").any()
+    pd.testing.assert_frame_equal(*map(head_profiles.drop_profiles, tables))
+    decoded = stored_profiles.decode_profiles(tables[1])
+    pd.testing.assert_frame_equal(weigh_words(tables[0], (word,)), weigh_words(decoded, (word,)))
 
 
 def test_faithful_compares_mechanisms_over_the_same_rows(world, tmp_path, capsys):

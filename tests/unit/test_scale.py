@@ -10,6 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.support.mtsa_traces import make_trace
+from triattn_core.analysis.maps.head_profiles import profile_table
+from triattn_core.analysis.maps.stored_profiles import decode_profiles, encode_profiles
+from triattn_core.analysis.maps.word_weights import weigh_words
 from triattn_core.analysis.measures import measure_rows
 from triattn_core.analysis.mining import sources
 from triattn_core.analysis.mining.failing_rows import isolate_failures
@@ -154,3 +158,13 @@ def test_a_folder_with_anything_else_in_it_is_refused_for_it_is_removed_in_the_e
     RayJob(WORK, (), source, Cluster(), folder=folder)  # the same goes on
     with pytest.raises(DataError, match="another job"):
         RayJob(WORK, (), source, Cluster(), max_rows=3, folder=folder)
+
+
+def test_the_profiles_of_mtsa_go_by_feature_from_process_to_process():
+    table = profile_table(make_trace()).assign(row=1, id="r")
+    word = table.iloc[0]["tokens of key"][1].casefold()
+    stored = pa.Table.from_pandas(encode_profiles(table, (word,)), preserve_index=False).to_pandas()
+    bands = weigh_words(table, (word,))
+    assert (bands["way"] == "by_feature").any()
+    pd.testing.assert_frame_equal(weigh_words(decode_profiles(stored), (word,)), bands)
+    assert (encode_profiles(table, ("nowhere",))["profile"] == "").all()

@@ -103,6 +103,20 @@ def test_an_address_without_the_engine_is_one_line(capsys, tmp_path):
     assert "--address and --work belong to --engine ray: add it" in capsys.readouterr().err
 
 
+def test_heads_weighs_words_as_one_process_does(world, address, capsys):
+    row = json.loads((world / "rows.jsonl").read_text("utf-8").splitlines()[0])
+    begin = ["heads", "tri", str(world / "rows.jsonl"), "--rows", "12", "--words", row["text_a"].split()[0], "--json"]
+    summaries = []
+    for engine in ([], ["--engine", "ray", "--address", address, "--work", str(world / "work")]):
+        assert main([*begin, "--out", str(world / f"heads-{len(engine)}.parquet"), *engine]) == 0
+        summaries.append(json.loads(capsys.readouterr().out))
+    here, there = (pd.DataFrame(summary["words"]) for summary in summaries)
+    assert len(here) and here["rows"].max() > 1
+    pd.testing.assert_frame_equal(here, there, atol=1e-4)
+    here, there = (pd.read_parquet(world / f"heads-{count}.parquet") for count in (0, 6))
+    pd.testing.assert_frame_equal(here, there, atol=1e-3, check_dtype=False)
+
+
 def test_a_sweep_on_workers_records_what_one_process_records(tmp_path, address, monkeypatch):
     small = make_small(tmp_path / "world")
     choices = ["--set", "model.layers=1,2", "--seeds", "1,2", "--set", "training.epochs=1", "--name", "layers"]

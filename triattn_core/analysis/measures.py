@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -60,11 +61,19 @@ def context(bundles: Sequence[Bundle]) -> Over:
     return lambda rows: context_shares.measure_rows(bundles[0], rows)
 
 
-def heads(bundles: Sequence[Bundle], profiles: bool = False, ablate: bool = False) -> Over:
-    """The table of `triattn heads`, of one checkpoint."""
-    from triattn_core.analysis.maps import head_atlas
+def heads(bundles: Sequence[Bundle], profiles: bool = False, ablate: bool = False, words: tuple[str, ...] = ()) -> Over:
+    """The table of `triattn heads`, of one checkpoint.
 
-    return lambda rows: head_atlas.measure_rows(bundles[0], rows, profiles, ablate)
+    words: with the profiles of rows in which they stand, as text (`stored_profiles`), for another process to read.
+    """
+    from triattn_core.analysis.maps import head_atlas, stored_profiles
+
+    if not words:
+        return lambda rows: head_atlas.measure_rows(bundles[0], rows, profiles, ablate)
+    return lambda rows: (
+        replace(part, table=stored_profiles.encode_profiles(part.table, words))
+        for part in head_atlas.measure_rows(bundles[0], rows, True, ablate)
+    )
 
 
 def faithful(bundles: Sequence[Bundle], settings: Mapping[str, Any]) -> Over:

@@ -37,18 +37,20 @@ def run(options: argparse.Namespace) -> int:
     from triattn_core.analysis import measures
     from triattn_core.analysis.intervention import head_ablation
     from triattn_core.analysis.maps import head_atlas, head_profiles, word_weights
+    from triattn_core.analysis.maps.stored_profiles import decode_profiles
     from triattn_core.checkpoint.bundle import load
     from triattn_core.importers.transformer import is_transformer_folder
 
     words = word_weights.split_words(options.words) if options.words else ()
-    if words and engine.is_ray(options):
-        raise DataError("--words needs the maps of all rows in one process: leave out --engine ray")
     if is_transformer_folder(options.name):
         table, errors, was_stopped = _of_transformer(options, bool(words))
     else:
-        measure = partial(measures.heads, profiles=bool(words), ablate=options.ablate)
+        as_text = bool(words) and engine.is_ray(options)
+        settings = {"words": words} if as_text else {"profiles": bool(words)}
+        measure = partial(measures.heads, ablate=options.ablate, **settings)
         bundles = [load(options.name, options.device)]
         table, errors, was_stopped = row_table.run(options, bundles, measure, columns=head_profiles.drop_profiles)
+        table = decode_profiles(table) if as_text else table
     means = head_atlas.summarize(table)
     names = [name for name in head_atlas.NUMBERS if name in means]
     fields, lines = {"heads": means.to_dict("records")}, _head_lines("mean over rows", means, names)

@@ -59,7 +59,7 @@ def profile_table(trace: AttentionTrace) -> pd.DataFrame:
 
 def drop_profiles(table: pd.DataFrame) -> pd.DataFrame:
     """A table without the columns of `profile_table`, which hold an array a row."""
-    arrays = [*WAYS, "overlaps", "group", *(name for name in table if name.split(" of ")[0] in TOKEN_FIELDS)]
+    arrays = [*WAYS, "overlaps", "group", "profile", *(name for name in table if name.split(" of ")[0] in TOKEN_FIELDS)]
     return table.drop(columns=[name for name in arrays if name in table])
 
 
