@@ -10,8 +10,10 @@ from triattn_core.analysis.mining.case_table import Cases
 
 def between_ranks(cases: Cases, column: str, low: float, high: float) -> tuple[float, float]:
     """The values of which shares `low` and `high` of the rows are at most as large."""
-    values = np.sort(cases.rows.values(column))
-    ends = [values[int(share * len(values))] if share < 1 else np.inf for share in (low, high)]
+    values = cases.rows.values(column)
+    ranks = [int(share * len(values)) for share in (low, high) if share < 1]
+    values.partition(ranks)
+    ends = [*values[ranks], *[np.inf] * (2 - len(ranks))]
     return float(ends[0]), float(ends[1])
 
 

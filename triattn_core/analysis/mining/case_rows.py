@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from triattn_core.cached import cached_property
 
 BATCH, AHEAD = 1 << 17, 2  # rows that are looked at together, and how many of these are read ahead
+UNBUFFERED = ds.ParquetFragmentScanOptions(pre_buffer=False)  # else all bytes of the columns are held
 SPACE = 1 << 16  # combinations that are counted without sorting
 
 
@@ -116,7 +117,11 @@ class CaseRows:
         """Yield the number of its first row and these columns of some rows, in order, until all are there."""
         start = 0
         scanner = self.dataset.scanner(
-            columns=list(dict.fromkeys(names)), batch_size=BATCH, batch_readahead=AHEAD, fragment_readahead=1
+            columns=list(dict.fromkeys(names)),
+            batch_size=BATCH,
+            batch_readahead=AHEAD,
+            fragment_readahead=1,
+            fragment_scan_options=UNBUFFERED,
         )
         for batch in scanner.to_batches():
             yield start, pa.table(batch)
@@ -124,8 +129,10 @@ class CaseRows:
 
     def values(self, name: str) -> np.ndarray:
         """A whole column of numbers."""
-        parts = [column(table, name) for _, table in self.scan([name])]
-        return np.concatenate(parts) if parts else np.empty(0)
+        values = np.empty(len(self), self.dataset.schema.field(name).type.to_pandas_dtype())
+        for start, table in self.scan([name]):
+            values[start : start + len(table)] = column(table, name)
+        return values
 
     def count(self, filter: Filter) -> int:
         """How many rows pass."""
@@ -146,10 +153,15 @@ class CaseRows:
 
     def sample(self, filter: Filter, limit: int, seed: int) -> tuple[pd.DataFrame, int]:
         """`limit` of the rows that pass, sampled without replacement, in random order.  And how many pass."""
-        parts = [start + np.flatnonzero(filter.mask(table)) for start, table in self.scan(filter.columns or ["row"])]
-        numbers = np.concatenate(parts) if parts else np.empty(0, np.int64)
-        indices = np.random.default_rng(seed).choice(len(numbers), min(limit, len(numbers)), replace=False)
-        return self.take(numbers[indices]), len(numbers)
+        numbers, keys, total, draw = np.empty(0, np.int64), np.empty(0), 0, np.random.default_rng(seed)
+        for start, table in self.scan(filter.columns or ["row"]):  # the rows with the largest random keys
+            passing = np.flatnonzero(filter.mask(table))
+            total += len(passing)
+            keys = np.concatenate([keys, draw.random(len(passing))])
+            numbers = np.concatenate([numbers, start + passing])
+            best = _argsort_largest(keys, limit)
+            numbers, keys = numbers[best], keys[best]
+        return self.take(numbers), total
 
     def frame(self) -> pd.DataFrame:
         """All rows in the order of the file."""
