@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import time
 
 import pandas as pd
 import pyarrow as pa
@@ -19,7 +20,7 @@ from triattn_core.analysis.mining import sources
 from triattn_core.analysis.mining.failing_rows import isolate_failures
 from triattn_core.analysis.mining.miner import TablePart
 from triattn_core.errors import ConfigError, DataError, InputError
-from triattn_core.scale import parts, row_files
+from triattn_core.scale import parts, row_files, worker
 from triattn_core.scale.job import RayJob
 from triattn_core.scale.on_ray import Cluster
 from triattn_core.scale.worker import Work, Worker, result_schema
@@ -82,9 +83,9 @@ def test_a_file_that_cannot_be_read_to_its_end_is_noted(source, tmp_path):
 def test_a_worker_gives_one_result_a_row_and_a_bad_row_harms_no_other(source, tmp_path):
     row_files.write_rows(source, "pairs", tmp_path / "in")
     schema = result_schema(WORK, words(()))
-    worker = Worker(WORK, schema, tmp_path)
+    one = Worker(WORK, schema, tmp_path)
     batch = pq.read_table(tmp_path / "in" / "000000.parquet")
-    table = worker(batch)
+    table = one(batch)
     assert table.schema == schema and table["row"].to_pylist() == batch["row"].to_pylist()
     errors = dict(zip(table["row"].to_pylist(), table["error"].to_pylist()))
     assert {row for row, error in errors.items() if error} == {5, 10, 20, 25}
@@ -97,12 +98,23 @@ def test_a_worker_gives_one_result_a_row_and_a_bad_row_harms_no_other(source, tm
     assert len(list(tmp_path.glob("*.json"))) == 1
 
 
+def test_a_worker_shows_that_it_lives_as_long_as_it_does(tmp_path, monkeypatch):
+    monkeypatch.setattr(worker, "BEAT", 0.05)
+    monkeypatch.setattr(worker, "SILENT", 1.0)
+    workers = [Worker(WORK, result_schema(WORK, words(())), tmp_path) for _ in range(2)]
+    time.sleep(1.5)
+    assert worker.count_alive(tmp_path) == 2
+    workers.pop()
+    time.sleep(1.5)
+    assert worker.count_alive(tmp_path) == 1
+
+
 def test_the_order_of_a_batch_is_kept(source, tmp_path):
     row_files.write_rows(source, "pairs", tmp_path / "in")
-    worker = Worker(WORK, result_schema(WORK, words(())), tmp_path)
+    one = Worker(WORK, result_schema(WORK, words(())), tmp_path)
     batch = pq.read_table(tmp_path / "in" / "000000.parquet")
     turned = batch.take(pa.array(range(len(batch) - 1, -1, -1)))
-    assert worker(turned)["row"].to_pylist() == turned["row"].to_pylist()
+    assert one(turned)["row"].to_pylist() == turned["row"].to_pylist()
 
 
 def part(folder, name: str, *given: int):

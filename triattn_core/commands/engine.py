@@ -72,8 +72,9 @@ def run(
     try:
         with progress_line.bar(f"{options.workers} workers") as bar:
 
-            def report(done: int, rows: int) -> None:
+            def report(done: int, rows: int, alive: int) -> None:
                 bar.total = rows
+                bar.set_postfix(alive=alive, refresh=False)
                 bar.update(done - bar.n)
 
             job.run(report)

@@ -65,8 +65,8 @@ class RayJob:
             raise DataError(f"{self.folder}: not empty; name a new folder with --work")
         write_whole(note, text)
 
-    def run(self, report: Callable[[int, int], None] = lambda done, rows: None) -> None:
-        """Compute what is not done yet.  report: called with the rows done and all of them.
+    def run(self, report: Callable[[int, int, int], None] = lambda done, rows, alive: None) -> None:
+        """Compute what is not done yet.  report: called with the rows done, all of them, and the workers that live.
 
         Raises ConfigError without Ray or its cluster, DataError if no row could be read.
         """
@@ -77,7 +77,10 @@ class RayJob:
         if not self.rows:
             raise DataError(f"{self.source.name}: no row in it")
         on_ray.connect(self.cluster)
-        counted = lambda done: report(min(done, self.rows), self.rows)  # noqa: E731
+
+        def counted(done: int, alive: int) -> None:
+            report(min(done, self.rows), self.rows, min(alive, self.cluster.workers))
+
         begun = on_ray.starts(self._place)
         on_ray.map_rows(self.rows, self._place, self.work, schema, self.cluster, counted)
         self.restarts = max(0, on_ray.starts(self._place) - begun - self.cluster.workers)

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from triattn_core.errors import ConfigError, DataError
-from triattn_core.scale.worker import Work, Worker
+from triattn_core.scale.worker import Work, Worker, count_alive
 
 BATCH = 512  # rows that a worker sorts by length together, as `case_table.WINDOW`
 BLOCK = 1 << 19  # bytes: one block is one checkpoint, so this is how much work a kill can cost each worker
@@ -72,11 +72,12 @@ def environment() -> dict[str, str]:
 
 
 def map_rows(
-    rows: int, folder: Path, work: Work, schema: pa.Schema, cluster: Cluster, report: Callable[[int], None]
+    rows: int, folder: Path, work: Work, schema: pa.Schema, cluster: Cluster, report: Callable[[int, int], None]
 ) -> None:
     """Map so many rows from `folder`/rows to `folder`/parts; what is there already is not computed again.
 
-    report: called with the number of rows written so far.  Raises DataError for what ends the whole job.
+    report: called with the number of rows written so far and of workers that live.  Raises DataError for what ends the
+    whole job.
     """
     import ray
     from ray.data.checkpoint import CheckpointConfig
@@ -91,7 +92,7 @@ def map_rows(
         id_column="row", checkpoint_path=str(folder / "checkpoint"), delete_checkpoint_on_success=False
     )
     done = threading.Event()
-    watch = threading.Thread(target=_report_finished_rows, args=(folder / "parts", report, done), daemon=True)
+    watch = threading.Thread(target=_report_finished_rows, args=(folder, report, done), daemon=True)
     watch.start()
     try:
         blocks = max(len(os.listdir(folder / "rows")), min(4 * cluster.workers, rows // BATCH + 1))
@@ -119,8 +120,9 @@ def starts(folder: Path) -> int:
     return len(list((folder / "workers").glob("*.json")))
 
 
-def _report_finished_rows(folder: Path, report: Callable[[int], None], done: threading.Event) -> None:
-    """Reports the rows of finished files; each file is opened once."""
+def _report_finished_rows(job: Path, report: Callable[[int, int], None], done: threading.Event) -> None:
+    """Reports the rows of finished files, each opened once, and the workers that live."""
+    folder = job / "parts"
     counts: dict[str, int] = {}
     last = False
     while not last:
@@ -131,4 +133,4 @@ def _report_finished_rows(folder: Path, report: Callable[[int], None], done: thr
                     counts[file.name] = pq.read_metadata(file.path).num_rows
                 except (OSError, pa.ArrowException):
                     continue  # being written
-        report(sum(counts.values()))
+        report(sum(counts.values()), count_alive(job / "workers"))

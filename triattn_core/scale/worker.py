@@ -8,7 +8,10 @@ from __future__ import annotations
 import json
 import os
 import socket
+import threading
+import time
 import uuid
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,6 +26,8 @@ from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import DataError, InputError
 from triattn_core.tasks import TASKS
 from triattn_core.text.atomic_write import write_whole
+
+BEAT, SILENT = 3.0, 15.0  # seconds between two signs of life, and without one after which a worker counts as dead
 
 
 @dataclass(frozen=True)
@@ -59,15 +64,35 @@ def _is_text(kind: pa.DataType) -> bool:
     return pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
+def count_alive(log: Path) -> int:
+    """How many workers have touched their file in the last SILENT seconds, by the clock of the folder."""
+    clock = log / "clock"
+    clock.touch()
+    now = clock.stat().st_mtime
+    return sum(now - note.stat().st_mtime < SILENT for note in log.glob("*.json"))
+
+
+def _beat(note: Path, worker: weakref.ref) -> None:
+    """Touch a worker's file while there is the worker, and the file."""
+    while worker() is not None:
+        try:
+            os.utime(note)
+        except OSError:
+            return
+        time.sleep(BEAT)
+
+
 class Worker:
     """schema: of the results.  log: folder in which each worker leaves a file when it starts, so that restarts can be
-    counted."""
+    counted, and touches it every BEAT seconds while it lives."""
 
     def __init__(self, work: Work, schema: pa.Schema, log: Path):
         self.task, self.schema = TASKS[work.task], schema
         self.over = work.measure([load(name, work.device) for name in work.checkpoints])
         start = {"host": socket.gethostname(), "process": os.getpid(), "date": datetime.now(UTC).isoformat()}
-        write_whole(log / f"{uuid.uuid4().hex}.json", json.dumps(start))
+        note = log / f"{uuid.uuid4().hex}.json"
+        write_whole(note, json.dumps(start))
+        threading.Thread(target=_beat, args=(note, weakref.ref(self)), daemon=True).start()
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         """The results of rows (columns `row`, `place`, `text`, `error`), one for each, in their order.
