@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import time
+from argparse import Namespace
+from types import SimpleNamespace
 
 import pandas as pd
 import pyarrow as pa
@@ -19,11 +21,13 @@ from triattn_core.analysis.measures import measure_rows
 from triattn_core.analysis.mining import sources
 from triattn_core.analysis.mining.failing_rows import isolate_failures
 from triattn_core.analysis.mining.miner import TablePart
+from triattn_core.commands import engine
 from triattn_core.errors import ConfigError, DataError, InputError
 from triattn_core.scale import parts, row_files, worker
 from triattn_core.scale.job import RayJob
 from triattn_core.scale.on_ray import Cluster
 from triattn_core.scale.worker import Work, Worker, result_schema
+from triattn_core.tasks import pairs
 
 
 def words(bundles):
@@ -180,3 +184,12 @@ def test_the_profiles_of_mtsa_go_by_feature_from_process_to_process():
     assert (bands["way"] == "by_feature").any()
     pd.testing.assert_frame_equal(weigh_words(decode_profiles(stored), (word,)), bands)
     assert (encode_profiles(table, ("nowhere",))["profile"] == "").all()
+
+
+def test_what_ray_prints_does_not_come_among_the_output(source, tmp_path, capsys, monkeypatch):
+    job = SimpleNamespace(run=lambda report: print("(raylet) WARNING"), restarts=0)
+    monkeypatch.setattr("triattn_core.scale.job.RayJob", lambda *given: job)
+    bundle = SimpleNamespace(path=tmp_path, digest="d", task=pairs, config=SimpleNamespace(language="en"))
+    options = Namespace(device="cpu", address=None, workers=2, work=tmp_path / "work")
+    engine.run(options, words, [bundle], source)
+    assert capsys.readouterr() == ("", "(raylet) WARNING\n")

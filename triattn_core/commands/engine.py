@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,7 +78,8 @@ def run(
                 bar.set_postfix(alive=alive, refresh=False)
                 bar.update(done - bar.n)
 
-            job.run(report)
+            with redirect_stdout(sys.stderr):  # Ray's own messages are no output
+                job.run(report)
     except KeyboardInterrupt:
         print(f"triattn: stopped; run the same command again to resume from {job.folder}", file=sys.stderr)
         raise

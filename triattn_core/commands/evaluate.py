@@ -75,7 +75,8 @@ def run(options: argparse.Namespace) -> int:
     for error in judged.errors[:LISTED]:
         print(f"triattn: set aside: {error}", file=sys.stderr)
     if judged.errors:
-        print(f"triattn: {len(judged.errors):,} rows set aside", file=sys.stderr)
+        rows = "1 row" if len(judged.errors) == 1 else f"{len(judged.errors):,} rows"
+        print(f"triattn: {rows} set aside", file=sys.stderr)
     if judged.rows and judged.unlabelled:
         total = judged.unlabelled + len(judged.rows)
         unlabelled = f"{judged.unlabelled:,} of {total:,} rows have no label, or no answer"

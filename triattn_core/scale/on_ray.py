@@ -10,6 +10,7 @@ import logging
 import os
 import socket
 import threading
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,6 +89,7 @@ def map_rows(
     context.target_max_block_size = BLOCK
     context.enable_progress_bars = False
     logging.getLogger("ray.data").setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore", module=r"ray\.data\.")  # of Ray's own settings, and of fewer rows than workers
     context.checkpoint_config = CheckpointConfig(
         id_column="row", checkpoint_path=str(folder / "checkpoint"), delete_checkpoint_on_success=False
     )
