@@ -75,7 +75,9 @@ def _search(cases: Cases, source: Source, words: Sequence[str], slot: DeltaGener
     if not search.is_complete:
         with slot.container(horizontal=True, vertical_alignment="center", key="search-stopped"):
             reached = f"lines 1 to {search.line:,} of {cases.about.lines:,}"
-            st.html(f'<p class="t-note">Searched the texts of {reached} in {search.seconds:.0f} s.</p>')
+            st.html(
+                f'<p class="t-note">Searched the texts of {reached} in {search.seconds:.0f} s.</p>', width="content"
+            )
             st.button("Search further", key="search-further", width=130, on_click=state.allow)
     return search.lines
 
