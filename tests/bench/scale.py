@@ -1,8 +1,8 @@
 """Ray against one process, in one run: time of a job by number of workers, and the driver's memory.
 
 `python -m tests.bench.scale --rows 100000 --workers 1 2` runs a stand-in of the cost of a model (`--cost`, seconds of
-work a row; a stand-in with the columns of a mined table); `--checkpoints NAME NAME` runs `triattn cases` instead, on
-the project's own pairs, repeated.
+work a row), with all columns of a table of three checkpoints, stored as `triattn cases` stores it; `--checkpoints NAME
+NAME` runs `triattn cases` instead, on the project's own pairs, repeated.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from pathlib import Path
 
 import psutil
 import pyarrow as pa
-import pyarrow.parquet as pq
 import ray
 from ray.cluster_utils import Cluster as Simulated
 
+from tests.bench.large_tables import NAMES
+from tests.bench.large_tables import about as made_info
 from tests.support import stand_in
 from triattn_core.analysis import measures
-from triattn_core.analysis.mining import sources
+from triattn_core.analysis.mining import case_table, sources
+from triattn_core.analysis.mining.runs import table_info
 from triattn_core.checkpoint.bundle import load
 from triattn_core.scale.job import RayJob
 from triattn_core.scale.on_ray import BESIDE, Cluster
@@ -51,17 +53,22 @@ def main() -> None:
     ray.cloudpickle.register_pickle_by_value(stand_in)
     bundles = [load(name) for name in options.checkpoints]
     measure = (
-        measures.cases if bundles else partial(stand_in.slow_measure, seconds=options.cost, busy=not options.sleep)
+        measures.cases
+        if bundles
+        else partial(
+            stand_in.mined_measure, checkpoints=tuple(NAMES.items()), seconds=options.cost, busy=not options.sleep
+        )
     )
     work = Work(measure, tuple(str(bundle.path) for bundle in bundles), None, "pairs")
     with tempfile.TemporaryDirectory() as folder:
         source = write(Path(folder, "rows.jsonl"), options.rows)
-        seconds = None if options.no_local else local(source, measure(bundles), Path(folder, "local.parquet"))
+        about = table_info(bundles, source, options.rows, True, (), 0.0, "") if bundles else made_info(options.rows)
+        seconds = None if options.no_local else local(source, measure(bundles), Path(folder, "local.parquet"), about)
         if seconds is not None:
             print(f"one process  {seconds:8.1f} s  {options.rows / seconds:10.0f} rows/s", flush=True)
         for workers in options.workers:
             with cluster_of(options.nodes, workers) as address, peak_memory() as peak:
-                took, rows = on_ray(work, bundles, source, Cluster(address, workers), Path(folder, "job"))
+                took, rows = on_ray(work, bundles, source, Cluster(address, workers), Path(folder, "job"), about)
             ratio = "" if seconds is None else f"  {seconds / took:5.2f} times one process"
             print(f"{workers} workers    {took:8.1f} s  {rows / took:10.0f} rows/s{ratio}", flush=True)
             print(f"             at most {peak[0] / 2**30:.2f} GiB in all processes", flush=True)
@@ -112,29 +119,24 @@ def write(file: Path, rows: int) -> sources.Source:
     return sources.file_source(file)
 
 
-def local(source: sources.Source, over, out: Path) -> float:
+def local(source: sources.Source, over, out: Path, about: case_table.TableInfo) -> float:
     """Seconds of one process from the file to the table, streaming."""
-    start, writer = time.perf_counter(), None
-    rows = sources.read_examples("pairs", source)
-    while window := list(islice(rows, WINDOW)):
-        for part in over(iter(window)):
-            table = pa.Table.from_pandas(part.table, preserve_index=False)
-            writer = writer or pq.ParquetWriter(out, table.schema)
-            writer.write_table(table)
-    writer.close()
+    start, rows = time.perf_counter(), sources.read_examples("pairs", source)
+    windows = iter(lambda: list(islice(rows, WINDOW)), [])
+    parts = (part.table for window in windows for part in over(iter(window)))
+    case_table.write_parts(out, (pa.Table.from_pandas(part, preserve_index=False) for part in parts), about)
     return time.perf_counter() - start
 
 
-def on_ray(work: Work, bundles, source: sources.Source, cluster: Cluster, folder: Path) -> tuple[float, int]:
+def on_ray(
+    work: Work, bundles, source: sources.Source, cluster: Cluster, folder: Path, about: case_table.TableInfo
+) -> tuple[float, int]:
     """Seconds from the file to the table with workers that are started first, and the rows of the table."""
     job = RayJob(work, bundles, source, cluster, folder=folder)
-    start, writer, count = time.perf_counter(), None, 0
+    start = time.perf_counter()
     job.run()
-    for table in job.tables():
-        writer = writer or pq.ParquetWriter(folder / "table.parquet", table.schema)
-        writer.write_table(table)
-        count += len(table)
-    writer.close()
+    case_table.write_parts(folder / "table.parquet", job.tables(), about)
+    count = len(case_table.open_cases(folder / "table.parquet").rows)
     took = time.perf_counter() - start
     ray.shutdown()
     shutil.rmtree(folder)

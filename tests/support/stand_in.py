@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import time
 import zlib
+from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import pandas as pd
 
+from triattn_core.analysis.mining.case_columns import make_frame
 from triattn_core.analysis.mining.miner import TablePart
 from triattn_core.errors import DataError
 
@@ -15,6 +18,26 @@ from triattn_core.errors import DataError
 def slow_measure(bundles, seconds: float = 0.0, busy: bool = False):
     """seconds: that each row costs, beside what the table costs.  busy: it computes as models do, it does not sleep."""
     return partial(_over, seconds, busy)
+
+
+def mined_measure(bundles, checkpoints, seconds: float = 0.0, busy: bool = False):
+    """The same with all columns of a table of `triattn cases`.  checkpoints: (name, mechanism) of each."""
+    return partial(_mined_over, checkpoints, seconds, busy)
+
+
+def _mined_over(checkpoints, seconds, busy, rows):
+    for part in _over(seconds, busy, rows):
+        table, thousandths = part.table, (1000 * part.table["confidence"]).round().astype(int)
+        columns = {name: table[name] for name in ("row", "id", "label")} | {"tokens": 8 + thousandths % 30}
+        for i, (name, mechanism) in enumerate(checkpoints):
+            columns[f"{name} answer"] = answer = (table["answer"] + i) % 2
+            columns[f"{name} confidence"] = (0.5 + 0.4999 * table["confidence"]).round(4)
+            columns[f"{name} right"] = answer == table["label"]
+            if mechanism == "tri":
+                moved = [np.linspace(0, 0.3, 4 + number % 11, dtype=np.float32).round(4) for number in thousandths]
+                columns[f"{name} moved at"] = moved
+                columns[f"{name} moved"] = [float(row.mean()) for row in moved]
+        yield replace(part, table=make_frame(columns, checkpoints))
 
 
 def _over(seconds, busy, rows):
