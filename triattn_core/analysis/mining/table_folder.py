@@ -50,12 +50,12 @@ def write_folder(
     Raises DataError if that fails.
     """
     with _replacing(out) as folder:
-        parts = []
+        parts: list[dict[str, Any]] = []
         for number, part in enumerate(_parts(tables)):
             name = f"part-{number:05}.parquet"
             write(folder / name, part)
             parts.append({"name": name, "rows": sum(map(len, part)), "bytes": (folder / name).stat().st_size})
-        rows = sum(part["rows"] for part in parts)
+        rows = sum(entry["rows"] for entry in parts)
         text = json.dumps({"format": 1, "rows": rows, **manifest, "parts": parts}, indent=1, ensure_ascii=False)
         (folder / MANIFEST).write_text(text + "\n", "utf-8")
 
