@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import row_source
 from triattn_core.analysis.mining.case_table import Cases
 from triattn_core.analysis.mining.sources import Source
-from triattn_core.analysis.mining.text_search import TextSearch, read_lines
+from triattn_core.analysis.mining.text_search import Lines, TextSearch, as_lines, read_lines
 from triattn_core.case_book import texts
 from triattn_core.tasks import TASKS
 
@@ -34,25 +33,23 @@ class _Search:
         self.allowed = self.search.seconds + SEARCH
 
 
-def matching_lines(
-    cases: Cases, examples: Mapping[int, object], words: Sequence[str], slot: DeltaGenerator
-) -> np.ndarray:
+def matching_lines(cases: Cases, examples: Mapping[int, object], words: Sequence[str], slot: DeltaGenerator) -> Lines:
     """The lines of the rows that have all words in their texts, in increasing order.
 
     examples: by line, if they are in memory; else the file is searched for SEARCH seconds, any click interrupts it, and
     a button goes on.  words: casefolded.  slot: where this is said.
     """
     if not words:
-        return np.empty(0, np.int32)
+        return as_lines()
     if examples:
-        return np.array(sorted(_lines_in_memory(cases.about.task, examples, words)), np.int32)
+        return as_lines(sorted(_lines_in_memory(cases.about.task, examples, words)))
     source = row_source.large_source(cases)
     if source is None:
         slot.html(
             f'<p class="t-note">Words are looked for in the ids: the texts are in {escape(cases.about.data)}, which is '
             "not here.</p>"
         )
-        return np.empty(0, np.int32)
+        return as_lines()
     return _search(cases, source, words, slot)
 
 
@@ -61,7 +58,7 @@ def _lines_in_memory(task: str, examples: Mapping[int, object], words: Sequence[
     return [line for line, text in searched if all(word in text for word in words)]
 
 
-def _search(cases: Cases, source: Source, words: Sequence[str], slot: DeltaGenerator) -> np.ndarray:
+def _search(cases: Cases, source: Source, words: Sequence[str], slot: DeltaGenerator) -> Lines:
     key, state = (source.sha256, tuple(words)), st.session_state.get(KEY)
     if state is None or state.key != key:
         state = st.session_state[KEY] = _Search(key, TextSearch(cases.about.task, source, words), SEARCH)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,7 +40,15 @@ def use_reader_world(reader_world: Path, monkeypatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
+def only_ray() -> Iterator[None]:
+    """No other test uses Ray meanwhile, in whichever process: `ray stop` ends every cluster of this machine."""
+    with open(Path(tempfile.gettempdir(), "triattn-tests-ray.lock"), "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.fixture(scope="module")
+def address(only_ray) -> Iterator[str]:
     """Of a Ray cluster of two nodes, simulated here."""
     import ray
     from ray.cluster_utils import Cluster as Simulated

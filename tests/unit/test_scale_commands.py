@@ -20,7 +20,12 @@ from triattn_core.analysis.mining import sources
 from triattn_core.checkpoint.registry import list_checkpoints
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install '.[scale]'")
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600, method="signal")]
+# Waiting for the tests of the other file with Ray does not count.
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.usefixtures("only_ray"),
+    pytest.mark.timeout(600, method="signal", func_only=True),
+]
 NAMES = ["quora-bi-living", "quora-cbi-living"]
 
 
@@ -54,6 +59,12 @@ def test_a_file_without_a_row_is_one_line_on_ray_too(world, address, capsys):
         printed = capsys.readouterr()
         assert printed.out == "" and printed.err.splitlines()[-1].startswith("triattn: ")
         assert "bad.jsonl:1: not JSON" in printed.err.splitlines()[-1]
+
+
+def test_without_an_address_a_cluster_is_started_although_another_runs(address):
+    code = "import ray; from triattn_core.scale.on_ray import *; connect(Cluster()); print(len(ray.nodes()))"
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert other.stdout.split()[-1:] == ["1"], other.stderr  # `address` has two
 
 
 def test_an_address_at_which_no_cluster_answers_is_one_line_at_once(tmp_path, monkeypatch):

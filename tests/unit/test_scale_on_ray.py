@@ -33,7 +33,11 @@ from triattn_core.scale.worker import Work, result_schema
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install '.[scale]'")
 # Killed workers are given up late; the signal fails a test, where a thread would end its process.
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600, method="signal")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.usefixtures("only_ray"),
+    pytest.mark.timeout(600, method="signal", func_only=True),
+]
 ROWS = 6000
 NAMES = ["quora-bi-living", "quora-cbi-living"]
 

@@ -52,7 +52,7 @@ def connect(cluster: Cluster) -> None:
     joined: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
     local_options = joined | {"num_cpus": cluster.workers + BESIDE, "include_dashboard": False}
     try:
-        ray.init(address=cluster.address, **(local_options if cluster.address is None else joined))
+        ray.init(address=cluster.address or "local", **(local_options if cluster.address is None else joined))
     except (ConnectionError, ValueError) as error:
         raise ConfigError(f"--address {cluster.address}: no Ray cluster there ({str(error).splitlines()[0]})") from None
 

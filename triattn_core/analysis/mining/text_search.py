@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from math import inf
@@ -22,6 +22,12 @@ from triattn_core.text.rows import line_blocks
 
 CHANGED = re.compile(r'["\\/\x00-\x1f]')  # characters that a file may write in other ways
 ROWS = 10_000  # rows of a Parquet file that are looked at together
+Lines = np.ndarray  # int32, numbers of lines from 1
+
+
+def as_lines(numbers: Iterable[int] = ()) -> Lines:
+    """Numbers of lines as an array."""
+    return np.fromiter(numbers, np.int32)
 
 
 class TextSearch:
@@ -35,10 +41,10 @@ class TextSearch:
         self._task, self._name, self._words = task, source.name, words
         # A line is parsed if it has the words, spaces apart (tasks join "do n't"), or something that may hide one.
         self._hiding = ("\\", "``", "''") if any(map(CHANGED.search, words)) else ("\\u",)
-        self._blocks, self._matches = _blocks(source), [np.empty(0, np.int32)]
+        self._blocks, self._matches = _blocks(source), [as_lines()]
 
     @property
-    def lines(self) -> np.ndarray:
+    def lines(self) -> Lines:
         """The matching lines so far, from 1, in increasing order."""
         return np.concatenate(self._matches)
 
@@ -51,7 +57,7 @@ class TextSearch:
         first, text = block[0], block[1].decode("utf-8", "replace")
         lines = text.split("\n") if (candidates := self._candidates(text)) else []
         matches = [first + i for i in candidates if self._matches_row(first + i, lines[i])]
-        self._matches.append(np.array(matches, np.int32))
+        self._matches.append(as_lines(matches))
         self.line = first + text.count("\n") - 1
         self.seconds += time.perf_counter() - start
         return True
