@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.choice_rows import LIMITS, dialogue_row, reading_row
 from tests.support.living_checkpoints import LIVING
-from tests.support.tiny import make_checkpoint, make_encoder
+from tests.support.tiny import make_checkpoint, make_encoder, make_rows
 from triattn_core.tasks import TASKS
 
 MECHANISMS = ("bi", "cbi", "tri")
@@ -30,6 +30,16 @@ def use_checkpoints(root: Path) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TRIATTN_CHECKPOINTS", str(root / "checkpoints"))
         patch.setenv("TRIATTN_DEVICE", "cpu")
+        yield root
+
+
+@contextmanager
+def use_checkpoints_and_rows(root: Path) -> Iterator[Path]:
+    """As `use_checkpoints`, with `rows.jsonl`: six pairs and a row that cannot be read."""
+    with use_checkpoints(root):
+        make_rows(root / "rows.jsonl", 6, 4)
+        with open(root / "rows.jsonl", "a", encoding="utf-8") as file:
+            file.write('{"text_a": "who"}\n')
         yield root
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.support.analysis_checkpoints import use_checkpoints
-from tests.support.tiny import make_rows
+from tests.support.analysis_checkpoints import use_checkpoints_and_rows
 from triattn_core.__main__ import main
 from triattn_core.analysis import measures
 from triattn_core.analysis.attribution import faithfulness
@@ -25,10 +24,7 @@ from triattn_core.tasks.pairs import Example
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    with use_checkpoints(tmp_path_factory.mktemp("world")) as root:
-        make_rows(root / "rows.jsonl", 6, 4)
-        with open(root / "rows.jsonl", "a", encoding="utf-8") as file:
-            file.write('{"text_a": "who"}\n')
+    with use_checkpoints_and_rows(tmp_path_factory.mktemp("world")) as root:
         yield root
 
 

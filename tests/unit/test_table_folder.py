@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.support.analysis_checkpoints import use_checkpoints
-from tests.support.tiny import make_rows
+from tests.support.analysis_checkpoints import use_checkpoints_and_rows
 from triattn_core.__main__ import main
 from triattn_core.analysis.mining import case_table, sources, table_folder
 from triattn_core.checkpoint.bundle import load
@@ -20,10 +19,7 @@ from triattn_core.errors import DataError
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    with use_checkpoints(tmp_path_factory.mktemp("world")) as root:
-        make_rows(root / "rows.jsonl", 6, 4)
-        with open(root / "rows.jsonl", "a", encoding="utf-8") as file:
-            file.write('{"text_a": "who"}\n')
+    with use_checkpoints_and_rows(tmp_path_factory.mktemp("world")) as root:
         yield root
 
 

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from triattn_core.analysis.mining.sources import Source, watch_truncation
 from triattn_core.errors import DataError
+from triattn_core.text.atomic_write import write_whole
 
 SCHEMA = pa.schema([("row", pa.int64()), ("place", pa.string()), ("text", pa.string()), ("error", pa.string())])
 PART = 8192  # rows of a file
@@ -35,7 +36,7 @@ def write_rows(source: Source, task: str, folder: Path, most: int | None = None)
         pq.write_table(pa.Table.from_pylist(part, SCHEMA), hidden, compression="zstd")
         os.replace(hidden, folder / f"{number:06}.parquet")
         count, last = count + len(part), part[-1]["row"]
-    done.write_text(json.dumps({"rows": count, "last": last, "truncated": "".join(reasons)}))
+    write_whole(done, json.dumps({"rows": count, "last": last, "truncated": "".join(reasons)}))
     return count, last
 
 

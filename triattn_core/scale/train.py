@@ -48,10 +48,10 @@ def train(
     no Ray, no cluster, a wrong config, or more than RESTARTS deaths.
     """
     paths = command.resolve(paths)
+    on_ray.connect(cluster)  # before anything is removed
     if not resume:
         _forget(paths, runs)  # workers always resume, for they cannot know whether one of them has died
     order = Order(tuple(paths), data.resolve(), runs.resolve(), command_line, Path.cwd())
-    on_ray.connect(cluster)
     from ray.util.queue import Queue
 
     events, notes = Queue(actor_options={"num_cpus": 0}), order.runs / f"ray-{uuid4().hex[:8]}"
