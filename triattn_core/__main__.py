@@ -31,7 +31,7 @@ from triattn_core.commands import (
     train,
     web_guard,
 )
-from triattn_core.errors import TriattnError
+from triattn_core.errors import TriattnError, describe_machine_failure, is_machine_failure
 
 # Streamlit takes a folder named `pages` for its older kind of app until `st.navigation` has run once, and tells the
 # first visitor of a link that there is no such page.
@@ -67,6 +67,11 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:  # a name too long for the system, no permission, a full disk
         file_text = "" if error.filename is None else f"{str(error.filename)[:200]}: "
         print(f"triattn: {file_text}{error.strerror or error}", file=sys.stderr)
+        return 1
+    except (MemoryError, RuntimeError) as error:
+        if not is_machine_failure(error):
+            raise
+        print(f"triattn: the machine failed ({describe_machine_failure(error)})", file=sys.stderr)
         return 1
 
 

@@ -66,6 +66,30 @@ def choices(name: str, options: Iterable[str]) -> str:
     return f"known: {', '.join(names[: MANY // 2] if more_text else names) or 'none'}{more_text}"
 
 
+NO_MEMORY = ("out of memory", "can't allocate", "not enough memory")
+DEVICE = ("cuda error", "cudnn error", "hip error")
+
+
+def is_machine_failure(error: BaseException) -> bool:
+    """Whether an error is of the machine, and of no row or text: no memory, a device that failed, a file that cannot be
+    read or written.
+
+    torch raises plain RuntimeErrors for some of these; its own classes are known by name, so that torch is not loaded.
+    """
+    if isinstance(error, (MemoryError, OSError)):
+        return True
+    names, text = {kind.__name__ for kind in type(error).__mro__}, str(error).lower()
+    if names & {"OutOfMemoryError", "AcceleratorError"}:
+        return True
+    return isinstance(error, RuntimeError) and any(part in text for part in (*NO_MEMORY, *DEVICE))
+
+
+def describe_machine_failure(error: BaseException) -> str:
+    """The same in one line, such as "OutOfMemoryError: CUDA out of memory"."""
+    reason = (str(error).strip().splitlines() or ["not enough memory" if isinstance(error, MemoryError) else ""])[0]
+    return f"{type(error).__name__}: {reason}" if reason else type(error).__name__
+
+
 def cause(error: Exception) -> str:
     """The first line of a library's error if it may help a user: a sentence, not a number, a key or an attribute."""
     line = (str(error).strip().splitlines() or [""])[0]

@@ -58,3 +58,20 @@ def _over(seconds, busy, rows):
     }
     aside = tuple(str(example) for _, example in rows if isinstance(example, DataError))
     yield TablePart(pd.DataFrame(columns), aside, rows[-1][0] if rows else 0)
+
+
+def sick_measure(bundles, counter, times: int):
+    """The same, on a machine that has no memory `times` times after the first, by which the columns are known.
+
+    counter: a file with a byte for each time.
+    """
+
+    def over(rows):
+        with open(counter, "a+b") as file:
+            file.write(b"x")
+            count = file.tell()
+        if 1 < count <= times + 1:
+            raise MemoryError("no room")
+        return _over(0.0, False, rows)
+
+    return over

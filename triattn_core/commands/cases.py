@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from triattn_core.commands import engine
+from triattn_core.commands import engine, set_aside
 from triattn_core.commands.row_table import OUT
 from triattn_core.errors import DataError
 
@@ -56,7 +56,8 @@ def run(options: argparse.Namespace) -> int:
     print(json.dumps(_json(table, options.out)) if options.json else "\n".join(_lines(table)))
     if was_stopped:
         print(f"triattn: stopped; {options.out} holds the {len(table.table):,} rows that were mined", file=sys.stderr)
-    return 130 if was_stopped else 0
+    status = set_aside.exit_status(table.about.aside, len(table.table), table.about.complaints)
+    return 130 if was_stopped else status
 
 
 def _on_ray(options: argparse.Namespace, bundles: Sequence[Bundle], source: Source) -> int:
@@ -72,8 +73,8 @@ def _on_ray(options: argparse.Namespace, bundles: Sequence[Bundle], source: Sour
     store_cases(options.out, job.tables(), about)
     table = case_table.open_cases(options.out)  # aggregated from the file, however many rows it has
     print(json.dumps(_json(table, options.out)) if options.json else "\n".join(_lines(table)))
-    job.clear()
-    return 0
+    set_aside.clear(job, len(errors))
+    return set_aside.exit_status(len(errors), len(table.rows), errors)
 
 
 def _mine(mining: Run, names: list[str]) -> bool:

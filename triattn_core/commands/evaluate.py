@@ -10,7 +10,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from triattn_core.commands import engine, evaluate_laboratory
+from triattn_core.commands import engine, evaluate_laboratory, set_aside
 from triattn_core.commands.evaluate_laboratory import GENERATED, SET
 from triattn_core.commands.evaluate_rows import Judged, judge, readable_examples
 from triattn_core.errors import DataError
@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
     if judged.was_stopped:
         print(f"triattn: stopped after {len(judged.rows):,} rows", file=sys.stderr)
         return 130
-    return 0
+    return set_aside.exit_status(len(judged.errors), len(judged.rows) + judged.unlabelled, judged.errors)
 
 
 def _require_plain(options: argparse.Namespace) -> None:

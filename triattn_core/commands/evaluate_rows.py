@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from triattn_core.commands import engine
+from triattn_core.commands import engine, set_aside
 from triattn_core.commands.examples import warn_other_language
 from triattn_core.errors import DataError
 
@@ -47,7 +47,7 @@ def judge(bundles: Sequence[Bundle], options: argparse.Namespace) -> Judged:
     if engine.is_ray(options):
         job = engine.run(options, measure, bundles, source, options.rows)
         rows, errors = _verdicts(job.frame()), job.errors()
-        job.clear()
+        set_aside.clear(job, len(errors))
         return Judged(rows, errors, unlabelled=job.rows - len(errors) - len(rows))
     return _judge_locally(bundles, options, source, measure(bundles))
 

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from triattn_core.commands import engine
+from triattn_core.commands import engine, set_aside
 from triattn_core.errors import DataError
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def run(
     provenance["checkpoints"] = {model.name: model.digest for model in models}
     store_frame(options.out, columns(table), errors, provenance)
     if on_ray:
-        job.clear()
+        set_aside.clear(job, len(errors))
     return table, errors, was_stopped
 
 
@@ -131,7 +131,8 @@ def report(
     fields: dict,
     lines: list[str],
 ) -> int:
-    """Print what a command found, its fields as JSON or its lines; returns the exit status."""
+    """Print what a command found, its fields as JSON or its lines; returns the exit status: 130 after a stop, 1 if most
+    rows were set aside."""
     rows = table["row"].nunique()
     if options.json:
         print(json.dumps({"rows": rows, "aside": len(errors), "out": str(options.out), **fields}))
@@ -139,4 +140,5 @@ def report(
         print(f"{options.data}: {rows:,} rows, {len(errors):,} set aside", *errors[:20], *lines, sep="\n")
     if was_stopped:
         print(f"triattn: stopped; {options.out} holds the {rows:,} rows that were done", file=sys.stderr)
-    return 130 if was_stopped else 0
+    status = set_aside.exit_status(len(errors), rows, errors)
+    return 130 if was_stopped else status

@@ -15,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import psutil
 
-from triattn_core.errors import ConfigError, TriattnError
+from triattn_core.errors import NO_MEMORY, ConfigError, TriattnError, describe_machine_failure, is_machine_failure
 from triattn_core.inference import preload
 
 VARIABLE = "TRIATTN_DEVICE"
@@ -108,14 +108,16 @@ def keep_freed_memory() -> None:
 
 @contextmanager
 def memory_guard(purpose: str) -> Iterator[None]:
-    """Turn an out-of-memory error, on a GPU or CPU, into a TriattnError with a remedy."""
+    """Turn an out-of-memory error, on a GPU or CPU, into a TriattnError with a remedy, and that of a failed device into
+    one line."""
     try:
         yield
     except (MemoryError, RuntimeError) as error:
         # torch.OutOfMemoryError is a RuntimeError; the CPU's allocator raises a plain one.
-        text = str(error).lower()
-        if not isinstance(error, MemoryError) and "out of memory" not in text and "can't allocate" not in text:
+        if not is_machine_failure(error):
             raise
+        if not isinstance(error, MemoryError) and not any(part in str(error).lower() for part in NO_MEMORY):
+            raise TriattnError(f"The device failed ({describe_machine_failure(error)}).") from None
         _empty_cache()
         raise TriattnError(f"Not enough memory for {purpose}: use shorter texts or fewer checkpoints.") from None
 

@@ -111,10 +111,17 @@ def map_rows(
         )
         data.write_parquet(str(folder / "parts"), mode=ray.data.SaveMode.APPEND)
     except ray.exceptions.RayError as error:  # a worker that cannot begin, a cluster that is gone
-        raise DataError(f"the workers ended: {str(error).strip().splitlines()[-1]}") from error
+        raise DataError(f"the workers ended: {_reason(error)}") from error
     finally:
         done.set()
         watch.join()
+
+
+def _reason(error: Exception) -> str:
+    """What a worker raised, in one line: an error of ours, or else the last line of what Ray says."""
+    lines = str(error).strip().splitlines()
+    ours = [line.partition(": ")[2] for line in lines if line.startswith("triattn_core.errors.")]
+    return (ours or lines)[-1]
 
 
 def starts(folder: Path) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from triattn_core.errors import CheckpointError, ConfigError, DataError, InputError, TraceError
+from triattn_core.errors import CheckpointError, ConfigError, DataError, InputError, TraceError, is_machine_failure
 from triattn_core.inference.jobs import JobStopped
 
 T = TypeVar("T")
@@ -16,14 +16,15 @@ def isolate_failures(compute: Callable[[Sequence[Any]], T], rows: Sequence[tuple
     """Return the results of `compute` over all rows at once or, where it raises, over halves of them and so on, in
     order, and for each row on which it raises alone the reason by its line.
 
-    rows: tuples that begin with the line.  Raises what concerns all rows alike (OF_ALL_ROWS).
+    rows: tuples that begin with the line.  Raises what concerns all rows: OF_ALL_ROWS, and failures of the machine
+    (`errors.is_machine_failure`), for which no row is to blame.
     """
     try:
         return [compute(rows)], {}
     except OF_ALL_ROWS:
         raise
     except Exception as error:
-        if not rows:
+        if not rows or is_machine_failure(error):
             raise
         if len(rows) == 1:
             return [], {rows[0][0]: describe_failure(rows[0][0], error)}

@@ -1,0 +1,130 @@
+"""No memory, a failed device or a failed disk is no fault of a row: nothing is set aside for it."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import partial
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+import torch
+
+from tests.support import stand_in
+from tests.support.analysis_checkpoints import use_checkpoints_and_rows
+from triattn_core.__main__ import main
+from triattn_core.analysis import measures
+from triattn_core.analysis.mining import miner, sources
+from triattn_core.analysis.mining.failing_rows import isolate_failures
+from triattn_core.errors import DataError
+from triattn_core.scale.job import RayJob
+from triattn_core.scale.on_ray import Cluster
+from triattn_core.scale.row_files import write_rows
+from triattn_core.scale.worker import Work, Worker, result_schema
+
+FAILURES = {
+    "memory": MemoryError("no room"),
+    "disk": OSError(5, "Input/output error"),
+    "memory of the GPU": torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB\nmore"),
+    "GPU": getattr(torch, "AcceleratorError", RuntimeError)("CUDA error: an illegal memory access"),
+    "GPU, of an older torch": RuntimeError("CUDA error: device-side assert triggered"),
+    "memory of the CPU": RuntimeError("DefaultCPUAllocator: can't allocate memory"),
+}
+each_failure = pytest.mark.parametrize("failure", FAILURES.values(), ids=FAILURES)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    with use_checkpoints_and_rows(tmp_path_factory.mktemp("world")) as root:
+        yield root
+
+
+def fail(failure, *_):
+    raise failure
+
+
+@each_failure
+def test_no_row_is_set_aside_for_it(failure):
+    with pytest.raises(type(failure)) as raised:
+        isolate_failures(partial(fail, failure), [(line, "") for line in range(4)])
+    assert raised.value is failure
+
+
+@each_failure
+@pytest.mark.parametrize("command", ["cases", "context", "evaluate"])
+def test_it_ends_a_command_in_one_line(failure, command, world, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(miner, "_run_models", partial(fail, failure))
+    monkeypatch.setattr(measures, "_verdict_parts", partial(fail, failure))
+    monkeypatch.setattr(
+        "triattn_core.analysis.maps.context_shares.measure_rows", lambda *_: map(partial(fail, failure), "1")
+    )
+    names = ["pairs-bi", "pairs-tri"] if command == "cases" else ["pairs-tri"]
+    out = [] if command == "evaluate" else ["--out", str(tmp_path / "table.parquet")]
+    assert main([command, *names, str(world / "rows.jsonl"), *out]) == 1
+    *_, line = capsys.readouterr().err.splitlines()
+    assert line.startswith("triattn: ") and str(failure).splitlines()[0].rpartition("] ")[2] in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def rows_file(folder, good: int, bad: int):
+    lines = [json.dumps({"id": str(i), "text_a": "who", "text_b": "what", "label": i % 2}) for i in range(good)]
+    (folder / "many.jsonl").write_text("\n".join([*lines, *["not json"] * bad]) + "\n", "utf-8")
+    return folder / "many.jsonl"
+
+
+@pytest.mark.parametrize(("good", "bad", "status"), [(9, 11, 1), (10, 10, 0), (5, 14, 0)])
+@pytest.mark.parametrize("command", ["cases", "context", "evaluate"])
+def test_a_command_fails_that_sets_most_rows_aside(command, good, bad, status, world, tmp_path, capsys):
+    names = ["pairs-bi", "pairs-tri"] if command == "cases" else ["pairs-tri"]
+    out = [] if command == "evaluate" else ["--out", str(tmp_path / "table.parquet")]
+    assert main([command, *names, str(rows_file(tmp_path, good, bad)), *out]) == status
+    printed = capsys.readouterr().err
+    assert (f"WARNING: {bad} of {good + bad} rows were set aside, more than half" in printed) == bool(status)
+    if out:
+        assert pd.read_parquet(tmp_path / "table.parquet")["row"].nunique() == good
+
+
+def job(folder, measure, address=None, good=300, bad=0):
+    source = sources.file_source(rows_file(folder, good, bad))
+    return RayJob(Work(measure, (), None, "pairs"), (), source, Cluster(address, 1), folder=folder / "job")
+
+
+def test_what_a_job_has_kept_stays_if_most_rows_were_set_aside(tmp_path, capsys):
+    from triattn_core.commands import set_aside
+
+    kept = job(tmp_path, stand_in.slow_measure)
+    kept.rows = 300
+    set_aside.clear(kept, 151)
+    assert kept.folder.is_dir() and f"kept: {kept.folder}" in capsys.readouterr().err
+    set_aside.clear(kept, 150)
+    assert not kept.folder.exists() and capsys.readouterr().err == ""
+
+
+def test_a_worker_without_ray_raises_it_in_one_line_and_tries_anew(tmp_path):
+    source = sources.file_source(rows_file(tmp_path, 4, 0))
+    work = Work(partial(stand_in.sick_measure, counter=tmp_path / "count", times=1), (), None, "pairs")
+    schema = result_schema(work, work.measure(()))
+    write_rows(source, "pairs", tmp_path / "rows")
+    worker, batch = Worker(work, schema, tmp_path), pq.read_table(tmp_path / "rows" / "000000.parquet")
+    with pytest.raises(DataError, match=r"^a worker failed once at lines 1 to 4: MemoryError: no room$"):
+        worker(batch)
+    assert worker(batch)["row"].to_pylist() == [1, 2, 3, 4] and not list(tmp_path.glob("failed-*"))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("only_ray")
+@pytest.mark.timeout(600, method="signal", func_only=True)
+@pytest.mark.parametrize("times", [2, 1000])
+def test_ray_starts_a_worker_again_whose_machine_fails_three_times_at_most(times, tmp_path, address):
+    counter = tmp_path / "count"
+    measure = partial(stand_in.sick_measure, counter=counter, times=times)
+    begun = job(tmp_path, measure, address)
+    if times > 2:
+        with pytest.raises(DataError, match=r"a worker failed 3 times at lines .*MemoryError: no room") as raised:
+            begun.run()
+        assert "\n" not in str(raised.value) and os.path.getsize(counter) == 4
+        counter.write_bytes(b"x" * (times + 1))
+    begun.run()
+    assert begun.restarts == (2 if times == 2 else 0)
+    assert len(begun.frame()) == 300 and begun.errors() == [] and not list(begun.folder.glob("workers/failed-*"))
