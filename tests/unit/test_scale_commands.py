@@ -90,7 +90,7 @@ def test_the_command_gives_the_table_of_one_process(tmp_path, address, capsys):
     on_ray = ["--engine", "ray", "--address", address, "--work", str(tmp_path / "work")]
     assert main([*begin, str(tmp_path / "ray"), *on_ray]) == 0
     ours, theirs = load(tmp_path / "here.parquet"), load(tmp_path / "ray" / "part-00000.parquet")
-    assert json.loads((tmp_path / "ray" / "manifest.json").read_text())["rows"] == len(theirs.table)
+    assert json.loads((tmp_path / "ray" / "_manifest.json").read_text())["rows"] == len(theirs.table)
     pd.testing.assert_frame_equal(ours.table, theirs.table, atol=2e-4)
     same = {"seconds", "date", "command"}
     assert ours.about.model_dump(exclude=same) == theirs.about.model_dump(exclude=same)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from triattn_core.analysis.mining.folder_path import out_path
 from triattn_core.commands import engine, set_aside
 from triattn_core.commands.row_table import OUT
 from triattn_core.errors import DataError
@@ -27,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     text = "a file of rows: JSON Lines or SQuAD's official .json, plain or .gz, or Parquet; rows that cannot be read "
     text += "are set aside and counted"
     parser.add_argument("data", type=Path, metavar="DATA", help=text)
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help=OUT)
+    parser.add_argument("--out", type=out_path, required=True, metavar="FILE", help=OUT)
     engine.arguments(parser)
 
 

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from triattn_core.analysis.mining.folder_path import out_path
 from triattn_core.commands import engine, set_aside
 from triattn_core.errors import DataError
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from triattn_core.analysis.measures import Measure
     from triattn_core.analysis.mining.sources import Source
 
-OUT = "where to save the table: FILE.parquet, or another name for a folder of Parquet parts with a manifest"
+OUT = "where to save the table: FILE.parquet, or a folder of Parquet parts: another name, or one that ends in a slash"
 Read = Callable[["Source"], Iterator[tuple[int, object]]]
 
 
@@ -42,7 +43,7 @@ def data_arguments(parser: argparse.ArgumentParser) -> None:
     text = "a file of rows: JSON Lines, plain or .gz, or Parquet; rows that cannot be read are set aside and counted"
     parser.add_argument("data", type=Path, metavar="DATA", help=text)
     parser.add_argument("--rows", type=int, metavar="N", help="use the first N rows only (default: all)")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help=OUT)
+    parser.add_argument("--out", type=out_path, required=True, metavar="FILE", help=OUT)
     engine.arguments(parser)
 
 

@@ -14,18 +14,20 @@ from typing import Any
 
 import pyarrow as pa
 
+from triattn_core.analysis.mining.folder_path import FolderPath
 from triattn_core.errors import DataError
 from triattn_core.text.atomic_write import require_room
 
-MANIFEST = "manifest.json"
+MANIFEST = "_manifest.json"  # pandas, pyarrow, Spark and DuckDB skip names with an underscore where they read a folder
 PART = 250_000  # rows of a part
 LISTED = 20  # errors in the manifest
-OURS = re.compile(r"part-\d+\.parquet|manifest\.json")
+OURS = re.compile(rf"part-\d+\.parquet|{re.escape(MANIFEST)}")
 
 
 def is_folder(out: Path) -> bool:
-    """Whether a table is stored there as a folder: one that exists, or a new name without the suffix .parquet."""
-    return out.is_dir() or (out.suffix != ".parquet" and not os.path.lexists(out))
+    """Whether a table is stored there as a folder: one that exists, or a new name that was written with a slash in the
+    end or without the suffix .parquet."""
+    return isinstance(out, FolderPath) or out.is_dir() or (out.suffix != ".parquet" and not os.path.lexists(out))
 
 
 def require_place(out: Path) -> None:
@@ -33,6 +35,8 @@ def require_place(out: Path) -> None:
     if not is_folder(out):
         require_room(out, "store the table")
         return
+    if os.path.lexists(out) and not out.is_dir():
+        raise DataError(f"{out}: a file; name a new folder, or the file without the slash")
     if out.is_dir() and not all(OURS.fullmatch(entry.name) for entry in out.iterdir()):
         raise DataError(f"{out}: holds other files; name a new folder, or a file that ends in .parquet")
     require_room(out.resolve().with_name(f"{out.resolve().name}.new"), "store the table")
@@ -98,14 +102,24 @@ def _replacing(out: Path) -> Iterator[Path]:
     try:
         yield folder
         folder.chmod(0o777 & ~_umask())
-        if target.is_dir():
-            target.rename(old)
-        folder.rename(target)
+        _swap(folder, target, old)
     except OSError as error:
         raise DataError(f"{out}: cannot be written ({os.strerror(error.errno) if error.errno else error})") from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
+
+
+def _swap(folder: Path, target: Path, old: Path) -> None:
+    """Rename `folder` to `target`; what is there is moved to `old` and deleted afterwards, or put back on failure."""
+    if target.is_dir():
+        target.rename(old)
+    try:
+        folder.rename(target)
+    except BaseException:
+        if old.is_dir():
+            old.rename(target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def _umask() -> int:
