@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from html import escape
 from io import BytesIO
@@ -34,8 +35,9 @@ HELD = 3  # files that a session holds
 def pick(names: set[str], task: str = "", language: str = "") -> str | Path:
     """Shows the picker; returns OWN, FILE, the path of a stored table of exactly these checkpoints, or the name of a
     table of other checkpoints of this task and language."""
-    tables, other_tables = stored_tables(names), stored_tables(None, task, language)
-    choice = url_state.pick("Rows", [OWN, *dict.fromkeys([*tables, *other_tables]), FILE], "rows", width=190)
+    tables = stored_tables(names)
+    others = [name for name, path in _named_tables(None, task, language) if path not in tables.values()]
+    choice = url_state.pick("Rows", [OWN, *dict.fromkeys([*tables, *others]), FILE], "rows", width=190)
     return tables.get(choice, choice)
 
 
@@ -145,19 +147,39 @@ def tables_folder() -> Path:
     return Path(os.environ.get("TRIATTN_TABLES", "tables"))
 
 
-def stored_tables(names: set[str] | None, task: str = "", language: str = "") -> dict[str, Path]:
-    """The stored tables of just these checkpoints, by what they are called; with None those of a task and
-    language, whatever the checkpoints: the project's, and those in TRIATTN_TABLES, files or folders of parts."""
-    paths = {}
+def stored_tables(names: set[str]) -> dict[str, Path]:
+    """The stored tables of just these checkpoints by the names of their rows: the project's, and those in
+    TRIATTN_TABLES, files or folders of parts.
+
+    Tables of rows of one name are told apart by their own: "rows.jsonl (a.parquet)"; the project's keeps its name.
+    """
+    paths: dict[str, Path] = {}
+    tables = _named_tables(names)
+    counts = Counter(name for name, _ in tables)
+    for name, path in tables:
+        labels = [f"{name} ({path.name})", f"{name} ({path.parent.name}/{path.name})", f"{name} ({path})"]
+        if counts[name] == 1 or path.parent == _records():
+            labels.insert(0, name)
+        paths[next(label for label in labels if label not in paths)] = path
+    return paths
+
+
+def _named_tables(names: set[str] | None, task: str = "", language: str = "") -> list[tuple[str, Path]]:
+    """(Name of its rows, path) of each stored table of just these checkpoints; with None of each of a task and
+    language, whatever the checkpoints; the project's first."""
     own = tables_folder()
-    candidates = [*(records_folder() / "cases").glob("*.parquet"), *(own.iterdir() if own.is_dir() else ())]
-    for path in sorted(candidates):
+    tables = []
+    for path in [*sorted(_records().glob("*.parquet")), *sorted(own.iterdir() if own.is_dir() else ())]:
         about = _about(path, path.stat().st_mtime_ns)
         if about is None:
             continue
         if (about.task, about.language) == (task, language) if names is None else _checkpoint_names(about) == names:
-            paths[source_name(about)] = path
-    return paths
+            tables.append((source_name(about), path))
+    return tables
+
+
+def _records() -> Path:
+    return records_folder() / "cases"
 
 
 def _checkpoint_names(about: TableInfo) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from tests.app.test_pages import opened, sound, texts
@@ -25,3 +26,23 @@ def test_a_folder_of_parts_is_listed_under_rows(tmp_path: Path, monkeypatch: pyt
     assert len(app.dataframe[0].value) == 20 and "<b>20</b>" in texts(app)
     moved.unlink()
     assert "far test" not in app.run().selectbox(key="rows").options
+
+
+def test_tables_of_files_of_one_name_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(make_checkpoints(tmp_path / "checkpoints")))
+    monkeypatch.setenv("TRIATTN_TABLES", str(tmp_path / "tables"))
+    stored = next(path for path in tmp_path.rglob("cases/*.parquet") if "far" in path.name)
+    (tmp_path / "tables" / "mine").mkdir(parents=True)
+    shorter = pq.read_table(stored).slice(0, 7)
+    pq.write_table(shorter, tmp_path / "tables" / "mine" / "part-00000.parquet")
+    pq.write_table(shorter.slice(0, 3), tmp_path / "tables" / "again.parquet")
+    for page in ("cases", "compare"):
+        counts = {"far test": 20, "far test (mine)": 7, "far test (again.parquet)": 3}
+        for name, count in counts.items():
+            app = sound(opened(page, rows=name))
+            picker = app.selectbox(key="rows")
+            assert picker.value == name and set(counts) <= set(picker.options)
+            assert f"<b>{count}</b>" in texts(app) or f"{count} rows" in texts(app) or f"{count} pairs" in texts(app)
+    stored.unlink()
+    options = opened("cases", rows="far test (mine)").selectbox(key="rows").options
+    assert "far test" not in options and "far test (again.parquet)" in options
