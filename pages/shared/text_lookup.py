@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.shared import row_source
 from triattn_core.analysis.mining.case_table import Cases
 from triattn_core.analysis.mining.sources import Source
-from triattn_core.analysis.mining.text_search import Lines, TextSearch, as_lines, read_lines
+from triattn_core.analysis.mining.text_search import Lines, LinesRead, TextSearch, as_lines, read_lines
 from triattn_core.case_book import texts
 from triattn_core.tasks import TASKS
 
@@ -83,15 +83,33 @@ def shown_examples(cases: Cases, examples: Mapping[int, object], lines: Sequence
     """The examples of these lines: those in memory, or those that are read from the file of a large table."""
     if examples or not len(lines) or (source := row_source.large_source(cases)) is None:
         return examples
-    examples = _examples_at(cases.about.task, source.sha256, tuple(lines), source)
-    if len(examples) < len(lines):
-        st.html(
-            f'<p class="t-note">{len(lines) - len(examples):,} of these rows are shown without their texts: they are '
-            f"further into {escape(source.name)} than {READ:.0f} s of reading go.</p>"
-        )
-    return examples
+    try:
+        read = _read_texts(cases.about.task, source.sha256, tuple(lines), source)
+    except _CutOffError as cut_off:
+        read = cut_off.read
+    name, far = escape(source.name), len(read.not_reached)
+    if far:
+        _note(f"{far:,} of these rows: they are further into {name} than {READ:.0f} s of reading go")
+    if unreadable := len(lines) - len(read.examples) - far:
+        _note(f"{unreadable:,} of these rows: they cannot be read in {name}")
+    return read.examples
+
+
+def _note(text: str) -> None:
+    st.html(f'<p class="t-note">Shown without the texts: {text}.</p>')
+
+
+class _CutOffError(Exception):
+    """A reading that took too long, which Streamlit does not cache, so that the next one may get further."""
+
+    def __init__(self, read: LinesRead):
+        super().__init__()
+        self.read = read
 
 
 @st.cache_data(max_entries=64, show_spinner="Reading the texts")
-def _examples_at(task: str, sha256: str, lines: tuple[int, ...], _source: Source) -> dict[int, object]:
-    return read_lines(task, _source, lines, READ)
+def _read_texts(task: str, sha256: str, lines: tuple[int, ...], _source: Source) -> LinesRead:
+    read = read_lines(task, _source, lines, READ)
+    if read.not_reached:
+        raise _CutOffError(read)
+    return read

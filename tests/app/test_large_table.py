@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import streamlit as st
 
 from pages.shared import case_list, row_source, text_lookup
 from tests.app.test_cases_page import checkpoint_folder, listed, place  # noqa: F401
 from tests.app.test_pages import opened, sound, texts
 from tests.support.mined_checkpoints import ROWS
+from triattn_core.analysis.mining import text_search
 
 
 def test_texts_of_a_large_table_are_read_and_searched_in_its_file(monkeypatch, tmp_path: Path) -> None:
@@ -43,3 +45,30 @@ def test_a_large_table_is_listed_by_page_or_by_sample(monkeypatch: pytest.Monkey
     assert "Nothing on this page" in texts(sound(app.number_input(key="from").set_value(9).run()))
     drawn = [listed(sound(opened("cases", rows="far test", order="at random", **{"from": seed}))) for seed in "112"]
     assert drawn[0] == drawn[1] != drawn[2] and all(len(set(one)) == 8 for one in drawn)
+
+
+def test_texts_that_take_too_long_are_tried_again_and_those_that_cannot_be_read_are_others(monkeypatch, tmp_path):
+    monkeypatch.setattr(row_source, "TEXTS", 19)
+    monkeypatch.setenv("TRIATTN_TABLES", str(tmp_path))
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "test.jsonl").write_bytes(ROWS)
+    monkeypatch.setattr(text_lookup, "READ", -1.0)
+    app = sound(opened("cases", rows="far test"))
+    assert "20 of these rows: they are further into far/test.jsonl" in texts(app) and "cannot be read" not in texts(app)
+    monkeypatch.setattr(text_lookup, "READ", 60.0)
+    app = sound(app.run())
+    assert "Shown without" not in texts(app) and all(app.dataframe[0].value["sentence A"])
+
+
+def test_rows_whose_texts_cannot_be_read_are_not_said_to_be_too_far(monkeypatch, tmp_path):
+    monkeypatch.setattr(row_source, "TEXTS", 19)
+    monkeypatch.setenv("TRIATTN_TABLES", str(tmp_path))
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "test.jsonl").write_bytes(ROWS)
+    example = text_search._example
+    monkeypatch.setattr(
+        text_search, "_example", lambda task, text, at: None if at.endswith(":3") else example(task, text, at)
+    )
+    st.cache_data.clear()
+    app = sound(opened("cases", rows="far test"))
+    assert "1 of these rows: they cannot be read in far/test.jsonl" in texts(app) and "further into" not in texts(app)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -74,14 +74,22 @@ class TextSearch:
         return all(word in text for word in self._words)
 
 
-def read_lines(task: str, source: Source, lines: Sequence[int], seconds: float = inf) -> dict[int, Any]:
-    """The examples of these lines, from 1, without those that cannot be read; the file is read up to the last of them,
-    or for so many seconds."""
+class LinesRead(NamedTuple):
+    """examples: by line, without those that cannot be read.  not_reached: lines up to which the time did not last."""
+
+    examples: dict[int, Any]
+    not_reached: list[int]
+
+
+def read_lines(task: str, source: Source, lines: Sequence[int], seconds: float = inf) -> LinesRead:
+    """Read the examples of these lines, from 1; the file is read up to the last of them, or for so many seconds."""
     examples: dict[int, Any] = {}
     last, end = max(lines, default=0), time.perf_counter() + seconds
     for first, block in _blocks(source):
-        if first > last or time.perf_counter() > end:
+        if first > last:
             break
+        if time.perf_counter() > end:
+            return LinesRead(examples, [line for line in lines if line >= first])
         count = block.count(b"\n")
         if inside := [line for line in lines if first <= line < first + count]:
             block_lines = block.decode("utf-8", "replace").split("\n")
@@ -90,7 +98,7 @@ def read_lines(task: str, source: Source, lines: Sequence[int], seconds: float =
                 for line in inside
                 if (example := _example(task, block_lines[line - first], f"{source.name}:{line}")) is not None
             }
-    return examples
+    return LinesRead(examples, [])
 
 
 def _blocks(source: Source) -> Iterator[tuple[int, bytes]]:
