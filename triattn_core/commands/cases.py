@@ -35,9 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Mine, store and print cases; after Ctrl-C, the rows so far."""
     from triattn_core.analysis.mining import sources
-    from triattn_core.analysis.mining.runs import Run
     from triattn_core.analysis.mining.table_folder import require_place
-    from triattn_core.analysis.mining.table_store import store_cases
     from triattn_core.checkpoint.bundle import load
     from triattn_core.inference.device import keep_freed_memory
 
@@ -50,14 +48,29 @@ def run(options: argparse.Namespace) -> int:
     bundles = [load(name, options.device) for name in options.name]
     if on_ray:
         return _on_ray(options, bundles, source)
-    mining = Run(bundles, source, options.command)
-    was_stopped = not _mine(mining, options.name)
-    table = mining.case_table()
-    store_cases(options.out, [table.arrow()], table.about)
-    print(json.dumps(_json(table, options.out)) if options.json else "\n".join(_lines(table)))
+    return _locally(options, bundles, source)
+
+
+def _locally(options: argparse.Namespace, bundles: Sequence[Bundle], source: Source) -> int:
+    """Mine in this process, up to Ctrl-C; rows go to a file as they come, so that memory does not grow with them."""
+    from triattn_core.analysis.mining.case_columns import column_types
+    from triattn_core.analysis.mining.case_spill import spilling
+    from triattn_core.analysis.mining.case_table import StoredCases
+    from triattn_core.analysis.mining.runs import Run
+    from triattn_core.analysis.mining.table_store import store_cases
+
+    checkpoints = [(bundle.name, bundle.config.model.mechanism) for bundle in bundles]
+    with spilling(options.out, column_types(checkpoints, bundles[0].task.NAME)) as spill:
+        mining = Run(bundles, source, options.command, sink=spill.append)
+        was_stopped = not _mine(mining, options.name)
+        spill.close()
+        about = mining.table_info()
+        store_cases(options.out, spill.tables(), about)
+        table = StoredCases(spill.case_rows(), about)
+        print(json.dumps(_json(table, options.out)) if options.json else "\n".join(_lines(table)))
     if was_stopped:
-        print(f"triattn: stopped; {options.out} holds the {len(table.table):,} rows that were mined", file=sys.stderr)
-    status = set_aside.exit_status(table.about.aside, len(table.table), table.about.complaints)
+        print(f"triattn: stopped; {options.out} holds the {spill.rows:,} rows that were mined", file=sys.stderr)
+    status = set_aside.exit_status(about.aside, spill.rows, about.complaints)
     return 130 if was_stopped else status
 
 

@@ -33,6 +33,7 @@ class Run:
     bundles: checkpoints, or with `read` other models, each with a name and a device.
     analyse: makes a part of each row, such as `context_shares.measure_rows`; without it, cases are mined.  max_rows:
     read only the first lines.  read: yields the rows of the source, by default the examples of the checkpoints' task.
+    sink: takes the table of each part, which is not kept then.
     lines: approximate number of lines; line: last line read; is_complete: whether all rows that can be read are in
     the table; truncated: why the file was not read to its end, if so.
     """
@@ -43,6 +44,7 @@ class Run:
     analyse: Callable[[Iterator], Iterator[TablePart]] | None = None
     max_rows: int | None = None
     read: Callable[[Source], Iterator[tuple[int, object]]] | None = None
+    sink: Callable[[pd.DataFrame], object] | None = None
     parts: list[TablePart] = field(default_factory=list)
     is_complete: bool = False
     seconds: float = 0.0
@@ -54,6 +56,7 @@ class Run:
         else:
             lines, found = self.source.lines, self.read(self.source)
         self.lines = min(lines, self.max_rows or lines)
+        self._sunk = 0
         self._truncation: list[str] = []
         rows = watch_truncation(islice(found, self.max_rows), self._truncation)
         size = SMALL if self.lines < MANY else 64
@@ -76,7 +79,7 @@ class Run:
     @property
     def rows(self) -> int:
         """The number of rows in the table so far."""
-        return sum(part.table["row"].nunique() for part in self.parts if len(part.table))
+        return self._sunk + sum(part.table["row"].nunique() for part in self.parts if len(part.table))
 
     @property
     def aside(self) -> int:
@@ -95,9 +98,18 @@ class Run:
             part = compute()
         if self._under_way is compute:  # an interrupted step may end in one thread after another has restarted it
             self._under_way = None
-            self.parts.append(part)
+            self._keep(part)
             self.seconds += time.perf_counter() - start
         return True
+
+    def _keep(self, part: TablePart) -> None:
+        if self.sink is None:
+            self.parts.append(part)
+            return
+        self.sink(part.table)
+        self._sunk += len(part.table)
+        aside = (*self.parts[0].aside, *part.aside) if self.parts else part.aside
+        self.parts = [TablePart(pd.DataFrame(), aside, part.line)]
 
     def table(self) -> pd.DataFrame:
         """The analysis table so far.  Raises DataError if no row could be read."""
@@ -112,12 +124,15 @@ class Run:
 
     def case_table(self) -> CaseTable:
         """The case table so far.  Raises DataError if no row could be read."""
+        return join_tables([part.table for part in self.parts], self.table_info())
+
+    def table_info(self) -> TableInfo:
+        """The provenance of the case table so far.  Raises DataError if no row could be read."""
         complaints = self._error_lines()
-        about = table_info(
+        return table_info(
             self.bundles, self.source, self.line, self.is_complete, complaints, self.seconds, self.command,
             self.truncated,
         )  # fmt: skip
-        return join_tables([part.table for part in self.parts], about)
 
 
 def table_info(
