@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import queue
-import re
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -22,7 +22,7 @@ from triattn_core.scale import on_ray
 from triattn_core.scale.on_ray import Cluster
 from triattn_core.training import command
 from triattn_core.training import sweep as sweeps
-from triattn_core.training.loop import Event
+from triattn_core.training.loop import Event, remove_run
 
 RESTARTS = 8  # how often workers are started again
 WAIT = 0.5  # seconds between looks at whether the workers have ended
@@ -44,14 +44,22 @@ def train(
 ) -> Iterator[Event]:
     """Train each of `paths` in turn as `command.train` does, each batch shared by all workers of the cluster.
 
-    When a worker dies, all start again from the last state, and an event of kind `note` says so.  Raises ConfigError:
-    no Ray, no cluster, a wrong config, or more than RESTARTS deaths.
+    When a worker dies, all start again from the last state, and an event of kind `note` says so.  Configs and data are
+    checked, and the cluster joined, before anything is removed.  Raises ConfigError: no Ray, no cluster, a wrong
+    config, or more than RESTARTS deaths; DataError: a data set that is not in `data`.
     """
-    paths = command.resolve(paths)
-    on_ray.connect(cluster)  # before anything is removed
-    if not resume:
-        _forget(paths, runs)  # workers always resume, for they cannot know whether one of them has died
-    order = Order(tuple(paths), data.resolve(), runs.resolve(), command_line, Path.cwd())
+    configs, runs = command.read_configs(paths, data), runs.resolve()
+    on_ray.connect(cluster)
+    if not resume:  # workers always resume, for they cannot know whether one of them has died
+        for path, config in configs:
+            for run in command.run_folders(path, config, runs):
+                remove_run(run)
+    order = Order(tuple(path for path, _ in configs), data.resolve(), runs, command_line, Path.cwd())
+    yield from _fit(order, cluster)
+
+
+def _fit(order: Order, cluster: Cluster) -> Iterator[Event]:
+    """The events of a training on the cluster that is joined."""
     from ray.util.queue import Queue
 
     events, notes = Queue(actor_options={"num_cpus": 0}), order.runs / f"ray-{uuid4().hex[:8]}"
@@ -67,22 +75,31 @@ def sweep(request: sweeps.Request, cluster: Cluster) -> Iterator[Event]:
     once the others are recorded."""
     command.prepare()
     plan = sweeps.plan(request)
-    # What an earlier worker of a variant has done is not done again.
-    request = replace(request, data=request.data.resolve(), resume=True)
     on_ray.connect(cluster)
+    if not request.resume:
+        for _, digest, seeds in plan.variants:
+            for seed in seeds:
+                remove_run(plan.run(digest, seed))
+    # What an earlier worker of a variant has done is not done again.
+    yield from _train_variants(plan, replace(request, data=request.data.resolve(), resume=True), cluster)
+
+
+def _train_variants(plan: sweeps.Plan, request: sweeps.Request, cluster: Cluster) -> Iterator[Event]:
+    """Train what is not recorded yet, at most `cluster.workers` variants at a time; an event for each record."""
     import ray
 
     task = ray.remote(num_cpus=1, num_gpus=cluster.gpus, max_retries=RESTARTS)(_train_variant)
     task = task.options(runtime_env={"env_vars": on_ray.environment()})
-    tasks = {
-        task.remote(variant, missing, plan, request, Path.cwd()): (number, variant, digest)
-        for number, (variant, digest, missing) in enumerate(plan.variants, 1)
-        if missing
-    }
-    waiting, problem = list(tasks), None
-    while waiting:
-        (ready,), waiting = ray.wait(waiting, num_returns=1)
-        number, variant, digest = tasks[ready]
+    missing = ((number, *variant) for number, variant in enumerate(plan.variants, 1) if variant[2])
+    tasks: dict[Any, tuple[int, sweeps.Variant, str]] = {}
+    problem = None
+    while True:
+        for number, variant, digest, seeds in islice(missing, cluster.workers - len(tasks)):
+            tasks[task.remote(variant, seeds, plan, request, Path.cwd())] = number, variant, digest
+        if not tasks:
+            break
+        (ready,), _ = ray.wait(list(tasks), num_returns=1)
+        number, variant, digest = tasks.pop(ready)
         try:
             record = ray.get(ready)
         except ray.exceptions.RayError as error:
@@ -173,12 +190,3 @@ def _worker_events(fit: Callable[[], Any], events: Any) -> Iterator[Event]:
                 yield Event("note", 0, 0, {"workers started again": starts - 1})
     if ended[0] is not None:
         raise ConfigError(f"--engine ray: the training ended: {str(ended[0]).strip().splitlines()[-1]}") from ended[0]
-
-
-def _forget(paths: Sequence[Path], runs: Path) -> None:
-    """Remove earlier runs of these configs: of the config itself, of its further seeds, and of its folds."""
-    for path in paths:
-        name = re.compile(re.escape(path.parent.name) + r"(-seed-\d+|-fold-\d+)*(\.old)?")
-        for folder in runs.iterdir() if runs.is_dir() else ():
-            if name.fullmatch(folder.name) and folder.is_dir():
-                shutil.rmtree(folder)

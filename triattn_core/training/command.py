@@ -40,10 +40,7 @@ def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: 
     prepare()
     runs = runs.resolve()
     trained: list[tuple[Path, AnyConfig]] = []
-    configs = [(path, _read(path)) for path in resolve(paths)]
-    for name in dict.fromkeys(name for _, config in configs for name in sets(config)):
-        rows_file(data, name)  # check that all files exist before the first run
-    for path, config in configs:
+    for path, config in read_configs(paths, data):
         if isinstance(config, dict):
             yield from _train_encoder(path, config, data, runs, resume, command)
             continue
@@ -57,6 +54,27 @@ def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: 
         trained.append((path.parent, config))
     if is_main_process():
         yield from record_metrics(trained, data, runs, resume, command)
+
+
+def read_configs(paths: Sequence[Path], data: Path) -> list[tuple[Path, AnyConfig | dict]]:
+    """Absolute paths of configs and recipes, each with its contents.
+
+    Raises ConfigError for a file that is neither, DataError for a data set that is not in `data`.
+    """
+    configs = [(path, _read(path)) for path in resolve(paths)]
+    for name in dict.fromkeys(name for _, config in configs for name in sets(config)):
+        rows_file(data, name)
+    return configs
+
+
+def run_folders(path: Path, config: AnyConfig | dict, runs: Path) -> list[Path]:
+    """The folders in `runs` where `train` keeps the states of a config: its own, and those of its seeds or folds."""
+    folders = [path.parent]
+    if is_cross_validated(config):
+        folders = list(fold_configs(config, path.parent, runs))
+    elif not isinstance(config, dict):
+        folders += [seed_run(runs, path.parent.name, seed) for seed in config.training.more_seeds]
+    return [runs / folder.name for folder in folders]
 
 
 def resolve(paths: Sequence[Path]) -> list[Path]:

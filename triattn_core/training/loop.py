@@ -148,11 +148,7 @@ def _prepare(run: Path, resume: bool, recipe: dict) -> None:
     if resume and (run / RECIPE).is_file() and (run / RECIPE).read_text("utf-8") != recipe_text:
         raise ConfigError(f"{run}: was started with another recipe; start again, without --resume")
     if not resume:
-        old = run.with_name(run.name + ".old")
-        shutil.rmtree(old, ignore_errors=True)
-        if run.exists():
-            os.rename(run, old)  # atomically: a kill must not leave half of an old run
-        shutil.rmtree(old, ignore_errors=True)
+        remove_run(run)
     run.mkdir(parents=True, exist_ok=True)
     write_whole(run / RECIPE, recipe_text.encode())  # a kill must not leave half of it
     states = _states(run)
@@ -161,6 +157,15 @@ def _prepare(run: Path, resume: bool, recipe: dict) -> None:
     part = run / f"{LOG}.part"
     part.write_text("".join(lines), "utf-8")
     os.replace(part, run / LOG)
+
+
+def remove_run(run: Path) -> None:
+    """Remove a run with its states, so that a kill does not leave half of it."""
+    old = run.with_name(run.name + ".old")
+    shutil.rmtree(old, ignore_errors=True)
+    if run.exists():
+        os.rename(run, old)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def events(run: Path) -> list[dict]:

@@ -54,7 +54,7 @@ SPLITS: dict[str, Callable[..., Any]] = {
 }  # for kinds that hold out rows themselves
 
 
-def is_cross_validated(config: AnyConfig) -> TypeGuard[SentenceCheckpoint]:
+def is_cross_validated(config: AnyConfig | dict) -> TypeGuard[SentenceCheckpoint]:
     """Whether the config uses cross-validation, for a set without a split."""
     return isinstance(config, SentenceCheckpoint) and config.data.folds > 0
 

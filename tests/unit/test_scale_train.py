@@ -1,0 +1,91 @@
+"""Training on Ray, before it begins: what is checked, and which states of earlier runs are removed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.small_training import command_line, make_small
+from tests.support.tiny import change
+from triattn_core.__main__ import main
+from triattn_core.scale import on_ray, train
+
+RUNS = ("small-bi", "small-bi-seed-2", "small-bi-seed-3", "small-bi-fold-2", "small", "other")
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch) -> Path:
+    """A world whose config has seeds 1 and 2, with runs of other configs too, and a cluster that is not asked."""
+    world = make_small(tmp_path / "world")
+    change(world / "checkpoints" / "small-bi", training={"seed": 1, "more_seeds": [2]})
+    monkeypatch.setenv("TRIATTN_CHECKPOINTS", f"{world / 'there'}:{world / 'checkpoints'}")
+    monkeypatch.setattr(on_ray, "connect", lambda *given: None)
+    return world
+
+
+def make_runs(folder: Path, names: tuple[str, ...]) -> None:
+    for name in names:
+        (folder / name / "state-00000001").mkdir(parents=True)
+
+
+@pytest.mark.parametrize(
+    ("more", "removed"), [([], {"small-bi", "small-bi-seed-2"}), (["--resume"], set())], ids=["anew", "resume"]
+)
+def test_a_training_removes_its_own_runs_and_no_other(small, monkeypatch, more, removed):
+    seen = []
+    monkeypatch.setattr(train, "_fit", lambda order, cluster: seen.append(names(order.runs)) or [])
+    command = command_line(small, "train", "there", "--engine", "ray", *more)
+    make_runs(small / "there" / "runs", RUNS)
+    assert main(command) == 0
+    assert seen == [set(RUNS) - removed]
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("command", ["train", "sweep"])
+@pytest.mark.parametrize("fault", ["data", "config"])
+def test_a_fault_that_can_be_seen_before_leaves_all_runs(small, capsys, command, fault):
+    begin = command_line(small, command, "there", "--engine", "ray", "--name", "s")
+    begin = begin if command == "sweep" else begin[:-2]
+    config = small / "there" / "small-bi" / "config.json"
+    runs = (*RUNS, f"s-{digest(config)}-seed-1")
+    make_runs(small / "there" / "runs", runs)
+    if fault == "data":
+        (small / "data" / "small" / "train.jsonl").unlink()
+    else:
+        config.write_text(json.dumps(json.loads(config.read_text()) | {"model": {"layers": "many"}}))
+    capsys.readouterr()
+    assert main(begin) == 1
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.splitlines()[-1].startswith("triattn: ")
+    assert "Traceback" not in printed.err and names(small / "there" / "runs") == set(runs)
+
+
+def digest(config: Path) -> str:
+    from triattn_core.checkpoint.config import read_config
+    from triattn_core.results.run_records import config_variant
+
+    return config_variant(read_config(config))
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_sweep_removes_the_runs_of_its_variants_and_no_other(small, monkeypatch, resume):
+    seen = []
+
+    def run(plan, request, cluster):
+        seen.append(names(plan.runs))
+        assert request.resume  # a worker that is started again goes on
+        return []
+
+    monkeypatch.setattr(train, "_train_variants", run)
+    command = command_line(small, "sweep", "there", "--engine", "ray", "--seeds", "1,2", "--name", "s")
+    config = digest(small / "there" / "small-bi" / "config.json")
+    own = {f"s-{config}-seed-{seed}" for seed in (1, 2)}
+    make_runs(small / "there" / "runs", (*RUNS, *own, f"s-{config}-seed-12", f"t-{config}-seed-1"))
+    before = names(small / "there" / "runs")
+    assert main([*command, *["--resume"] * resume]) == 0
+    assert seen == [before if resume else before - own]
