@@ -73,6 +73,18 @@ def test_rows_are_numbered_by_their_lines_and_read_once(source, tmp_path, monkey
     assert row_files.write_rows(source, "pairs", tmp_path / "in") == (29, 30)
 
 
+def test_long_rows_are_held_by_their_bytes_not_by_their_number(tmp_path, monkeypatch):
+    monkeypatch.setattr(row_files, "BYTES", 10_000)
+    texts = ["\u96fb" * 400, *("x" * (40 + 1000 * (i % 3)) for i in range(60)), "y" * 50_000, "z"]
+    lines = [json.dumps({"id": str(i), "text_a": text, "text_b": "b"}) for i, text in enumerate(texts)]
+    (tmp_path / "wide.jsonl").write_text("\n".join(lines))
+    assert row_files.write_rows(sources.file_source(tmp_path / "wide.jsonl"), "pairs", tmp_path / "in") == (63, 63)
+    tables = [pq.read_table(file) for file in sorted((tmp_path / "in").glob("*.parquet"))]
+    assert [row for table in tables for row in table["row"].to_pylist()] == list(range(1, 64))
+    sizes = [[len(text.encode()) for text in table["text"].to_pylist()] for table in tables]
+    assert all(sum(part[:-1]) < 10_000 for part in sizes) and all(sum(part) >= 10_000 for part in sizes[:-1])
+
+
 def test_a_file_that_cannot_be_read_to_its_end_is_noted(source, tmp_path):
     row_files.write_rows(source, "pairs", tmp_path / "in")
     assert row_files.truncation(tmp_path / "in") == ""

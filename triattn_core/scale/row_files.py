@@ -16,7 +16,8 @@ from triattn_core.errors import DataError
 from triattn_core.text.atomic_write import write_whole
 
 SCHEMA = pa.schema([("row", pa.int64()), ("place", pa.string()), ("text", pa.string()), ("error", pa.string())])
-PART = 8192  # rows of a file
+PART = 8192  # rows of a file, at most
+BYTES = 64 << 20  # of their texts, after which a file ends with fewer rows
 
 
 def write_rows(source: Source, task: str, folder: Path, most: int | None = None) -> tuple[int, int]:
@@ -46,10 +47,18 @@ def truncation(folder: Path) -> str:
 
 
 def _parts(rows: Iterator[tuple[int, str, dict | DataError]]) -> Iterator[list[dict]]:
-    while part := list(islice(rows, PART)):
-        yield [
-            {"row": line, "place": place, "text": None, "error": str(row)}
-            if isinstance(row, DataError)
-            else {"row": line, "place": place, "text": json.dumps(row, ensure_ascii=False), "error": None}
-            for line, place, row in part
-        ]
+    """The records of a file each; a row larger than BYTES is in a file with those before it."""
+    part: list[dict] = []
+    size = 0
+    for line, place, row in rows:
+        is_error = isinstance(row, DataError)
+        text = str(row) if is_error else json.dumps(row, ensure_ascii=False)
+        part.append(
+            {"row": line, "place": place, "text": None, "error": None} | {"error" if is_error else "text": text}
+        )
+        size += len(text.encode("utf-8", "surrogatepass"))
+        if len(part) == PART or size >= BYTES:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
