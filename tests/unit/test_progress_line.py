@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 import sys
+from argparse import Namespace
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from triattn_core.commands import progress_line
+from triattn_core.analysis.mining import sources
+from triattn_core.commands import engine, progress_line
 from triattn_core.inference.pause import pause, progress
+from triattn_core.tasks import pairs
 
 
 def compute() -> None:
@@ -42,6 +47,36 @@ def test_a_log_has_a_line_each_time_and_the_last_count(capsys, monkeypatch):
     lines = capsys.readouterr().err.splitlines()
     assert re.fullmatch(r"tri: 2 of 40 rows, \d+ s, [\d.]+ rows a second, about \d+ s left", lines[0])
     assert lines[-1].startswith("tri: 40 of 40 rows, ") and "left" not in lines[-1] and 4 < len(lines) < 12
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_the_rate_after_a_resume_is_that_of_this_run(capsys, monkeypatch, terminal):
+    clock, bars, begin = [0.0], [], progress_line.bar
+    monkeypatch.setattr(progress_line, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(progress_line, "bar", lambda title: bars.append(begin(title)) or bars[-1])
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+
+    def compute(report):
+        report(9_000, 10_000, 2)
+        clock[0] = 10.0
+        report(9_100, 10_000, 2)
+        if terminal:
+            assert bars[0].format_dict["initial"] == 9_000 and bars[0].n == 9_100
+            assert bars[0].format_meter(**bars[0].format_dict | {"elapsed": 10.0, "rate": None}).count("10.00row/s")
+
+    run_on_ray(monkeypatch, compute)
+    if not terminal:
+        line = capsys.readouterr().err.splitlines()[0]
+        assert line.startswith("2 workers: 9,100 of 10,000 rows, 10 s, 10 rows a second, about 90 s left")
+
+
+def run_on_ray(monkeypatch, compute) -> None:
+    """`engine.run` of a job that is `compute`."""
+    job = SimpleNamespace(run=compute, restarts=0)
+    monkeypatch.setattr("triattn_core.scale.job.RayJob", lambda *given: job)
+    bundle = SimpleNamespace(path=Path("b"), digest="d", task=pairs, config=SimpleNamespace(language="en"))
+    options = Namespace(device="cpu", address=None, workers=2, work=None)
+    engine.run(options, lambda bundles: lambda rows: iter(()), [bundle], sources.uploaded_source("rows.jsonl", b""))
 
 
 def test_an_unknown_total_is_not_named_and_facts_stand_after_it(capsys, monkeypatch):

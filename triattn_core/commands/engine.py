@@ -74,6 +74,8 @@ def run(
         with progress_line.bar(f"{options.workers} workers") as bar:
 
             def report(done: int, rows: int, alive: int) -> None:
+                if bar.total is None:  # the first report: what was done before
+                    progress_line.resume_at(bar, done)
                 bar.total = rows
                 bar.set_postfix(alive=alive, refresh=False)
                 bar.update(done - bar.n)

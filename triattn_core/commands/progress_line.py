@@ -19,11 +19,12 @@ class LogBar:
     """A bar of `tqdm` for what is no terminal: `what: 24 of 200 rows, 10 s, 2.4 rows a second, about 73 s left`, a
     line each time.
 
-    total: None where it is not known.
+    total: None where it is not known.  initial: parts that were done before, which do not count for the rate.
     """
 
     def __init__(self, title: str, total: int | None, unit: str):
         self.what, self.total, self.unit, self.n = title, total, unit, 0
+        self.initial = 0
         self._facts = ""
         self._start = monotonic()
         self._next, self._said = self._start + AFTER, -1
@@ -54,8 +55,8 @@ class LogBar:
         seconds = monotonic() - self._start
         of_total = "" if self.total is None else f" of {self.total:,}"
         line = f"{self.what}: {self.n:,}{of_total} {self.unit}{'s' * ((self.total or self.n) != 1)}, {seconds:.0f} s"
-        if self.total and 0 < self.n < self.total:
-            rate = self.n / seconds
+        if self.total and self.initial < self.n < self.total:
+            rate = (self.n - self.initial) / seconds
             line += f", {rate:,.{0 if rate >= 10 else 2}f} {self.unit}s a second"
             line += f", about {(self.total - self.n) / rate:.0f} s left"
         print(line + self._facts, file=sys.stderr, flush=True)
@@ -67,6 +68,13 @@ def bar(title: str, total: int | None = None, unit: str = "row") -> tqdm | LogBa
     if sys.stderr.isatty():
         return tqdm(total=total, unit=unit, desc=title)
     return LogBar(title, total, unit)
+
+
+def resume_at(bar: tqdm | LogBar, done: int) -> None:
+    """Begin a bar with what earlier runs have done; rate and time left follow from the rest alone."""
+    bar.n = bar.initial = done
+    if isinstance(bar, tqdm):
+        bar.last_print_n = done
 
 
 class ProgressLine:

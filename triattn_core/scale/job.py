@@ -66,7 +66,8 @@ class RayJob:
         write_whole(note, text)
 
     def run(self, report: Callable[[int, int, int], None] = lambda done, rows, alive: None) -> None:
-        """Compute what is not done yet.  report: called with the rows done, all of them, and the workers that live.
+        """Compute what is not done yet.  report: called with the rows done, all of them, and the workers that live; at
+        first with the rows of earlier runs.
 
         Raises ConfigError without Ray or its cluster, DataError if no row could be read.
         """

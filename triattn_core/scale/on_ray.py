@@ -77,7 +77,8 @@ def map_rows(
 ) -> None:
     """Map so many rows from `folder`/rows to `folder`/parts; what is there already is not computed again.
 
-    report: called with the number of rows written so far and of workers that live.  Raises DataError for what ends the
+    report: called with the number of rows written so far and of workers that live, at first with those of earlier runs.
+    Raises DataError for what ends the
     whole job.
     """
     import ray
@@ -94,7 +95,9 @@ def map_rows(
         id_column="row", checkpoint_path=str(folder / "checkpoint"), delete_checkpoint_on_success=False
     )
     done = threading.Event()
-    watch = threading.Thread(target=_report_finished_rows, args=(folder, report, done), daemon=True)
+    counts: dict[str, int] = {}
+    report(_count_rows(folder / "parts", counts), count_alive(workers))
+    watch = threading.Thread(target=_report_finished_rows, args=(folder, report, done, counts), daemon=True)
     watch.start()
     try:
         blocks = max(len(os.listdir(folder / "rows")), min(4 * cluster.workers, rows // BATCH + 1))
@@ -129,17 +132,22 @@ def starts(folder: Path) -> int:
     return len(list((folder / "workers").glob("*.json")))
 
 
-def _report_finished_rows(job: Path, report: Callable[[int, int], None], done: threading.Event) -> None:
-    """Reports the rows of finished files, each opened once, and the workers that live."""
-    folder = job / "parts"
-    counts: dict[str, int] = {}
+def _report_finished_rows(
+    job: Path, report: Callable[[int, int], None], done: threading.Event, counts: dict[str, int]
+) -> None:
+    """Reports the rows of finished files and the workers that live."""
     last = False
     while not last:
         last = done.wait(POLL)
-        for file in os.scandir(folder) if folder.is_dir() else ():
-            if file.name.endswith(".parquet") and file.name not in counts:
-                try:
-                    counts[file.name] = pq.read_metadata(file.path).num_rows
-                except (OSError, pa.ArrowException):
-                    continue  # being written
-        report(sum(counts.values()), count_alive(job / "workers"))
+        report(_count_rows(job / "parts", counts), count_alive(job / "workers"))
+
+
+def _count_rows(folder: Path, counts: dict[str, int]) -> int:
+    """The rows of finished files, each opened once; counts: those of files by name, which is added to."""
+    for file in os.scandir(folder) if folder.is_dir() else ():
+        if file.name.endswith(".parquet") and file.name not in counts:
+            try:
+                counts[file.name] = pq.read_metadata(file.path).num_rows
+            except (OSError, pa.ArrowException):
+                continue  # being written
+    return sum(counts.values())
