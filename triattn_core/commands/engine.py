@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
@@ -46,11 +47,15 @@ def is_ray(options: argparse.Namespace) -> bool:
 
 
 def cluster(options: argparse.Namespace) -> Cluster:
-    """The cluster that is asked for, with a GPU a worker where there are some."""
-    from triattn_core.inference.device import choose_device
+    """The cluster that is asked for: with a GPU a worker where the device that is asked for, or else that of this
+    machine, is one; a cluster that is joined decides by itself if no device is asked for."""
+    from triattn_core.inference.device import VARIABLE, choose_device
     from triattn_core.scale.on_ray import Cluster
 
-    gpus = 1.0 if (options.device or choose_device()).startswith("cuda") else 0.0
+    device = options.device or os.environ.get(VARIABLE, "").strip().lower()
+    if options.address and not device:
+        return Cluster(options.address, options.workers, None)
+    gpus = 1.0 if (device or choose_device()).startswith("cuda") else 0.0
     return Cluster(options.address, options.workers, gpus)
 
 
@@ -63,13 +68,19 @@ def run(
 ) -> RayJob:
     """Runs a job on Ray with a progress line; returns it."""
     from triattn_core.commands import progress_line
+    from triattn_core.scale import on_ray
     from triattn_core.scale.job import RayJob
     from triattn_core.scale.worker import Work
 
     first = bundles[0]
     names = tuple(str(bundle.path.resolve()) for bundle in bundles)
-    work = Work(measure, names, options.device, first.task.NAME, first.config.language)
-    job = RayJob(work, bundles, source, cluster(options), max_rows, options.work)
+    place = cluster(options)
+    if place.gpus is None:
+        with redirect_stdout(sys.stderr):  # Ray's own messages are no output
+            place = on_ray.connect(place)
+    device = "cuda" if place.gpus else options.device  # each worker sees its own GPU alone
+    work = Work(measure, names, device, first.task.NAME, first.config.language)
+    job = RayJob(work, bundles, source, place, max_rows, options.work)
     try:
         with progress_line.bar(f"{options.workers} workers") as bar:
 
@@ -80,7 +91,7 @@ def run(
                 bar.set_postfix(alive=alive, refresh=False)
                 bar.update(done - bar.n)
 
-            with redirect_stdout(sys.stderr):  # Ray's own messages are no output
+            with redirect_stdout(sys.stderr):
                 job.run(report)
     except KeyboardInterrupt:
         print(f"triattn: stopped; run the same command again to resume from {job.folder}", file=sys.stderr)

@@ -77,7 +77,8 @@ class RayJob:
         self.truncated = truncation(self._place / "rows")
         if not self.rows:
             raise DataError(f"{self.source.name}: no row in it")
-        on_ray.connect(self.cluster)
+        self.cluster = on_ray.connect(self.cluster)
+        on_ray.require_room(self.cluster, self.cluster.workers + 1)
 
         def counted(done: int, alive: int) -> None:
             report(min(done, self.rows), self.rows, min(alive, self.cluster.workers))

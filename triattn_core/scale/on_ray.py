@@ -12,7 +12,7 @@ import socket
 import threading
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from triattn_core.errors import ConfigError, DataError
+from triattn_core.inference.device import VARIABLE
 from triattn_core.scale.worker import Work, Worker, count_alive
 
 BATCH = 512  # rows that a worker sorts by length together, as `case_table.WINDOW`
@@ -32,29 +33,71 @@ POLL = 1.0  # seconds between looks at what was written
 @dataclass(frozen=True)
 class Cluster:
     """address: of a running cluster, or None for one of this machine's own.  workers: how many, each with its own copy
-    of the checkpoints and one core, or one GPU where the checkpoints are asked for on a GPU."""
+    of the checkpoints and one core.  gpus: of each worker; None: one where the cluster has any."""
 
     address: str | None = None
     workers: int = 1
-    gpus: float = 0.0
+    gpus: float | None = 0.0
 
 
-def connect(cluster: Cluster) -> None:
-    """Join the cluster, or start one here.  Raises ConfigError: Ray is not installed, or no cluster answers."""
+def connect(cluster: Cluster) -> Cluster:
+    """Join the cluster, or start one here; returns it with the number of GPUs of a worker.
+
+    Raises ConfigError: Ray is not installed, no cluster answers, or it does not let this process join.
+    """
     try:
         import ray
     except ImportError:
         raise ConfigError("--engine ray needs Ray: pip install 'triattn[scale]'") from None
-    if ray.is_initialized():
+    if not ray.is_initialized():
+        _require_listener(cluster.address)
+        os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+        options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
+        if cluster.address is None:
+            options |= {"num_cpus": cluster.workers + BESIDE, "include_dashboard": False}
+        try:
+            ray.init(address=cluster.address or "local", **options)
+        except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
+            raise ConfigError(_explain_failure(cluster.address, error)) from None
+    if cluster.gpus is None:
+        return replace(cluster, gpus=1.0 if ray.cluster_resources().get("GPU", 0) >= 1 else 0.0)
+    return cluster
+
+
+def _explain_failure(address: str | None, error: Exception) -> str:
+    """Why `ray.init` failed, in one line."""
+    reason = " ".join(str(error).split()) or type(error).__name__
+    if address is None:
+        return f"--engine ray: Ray cannot start on this machine ({reason})"
+    if isinstance(error, (ConnectionError, ValueError)):
+        return f"--address {address}: no Ray cluster there ({str(error).splitlines()[0]})"
+    return f"--address {address}: the Ray cluster cannot be joined ({reason})"
+
+
+def require_room(cluster: Cluster, cores: int) -> None:
+    """Raises ConfigError if a joined cluster has too few cores or GPUs in all, for which Ray would wait for ever.
+
+    cores: of all workers, and of what reads the rows beside them.
+    """
+    import ray
+
+    if cluster.address is None:
         return
-    _require_listener(cluster.address)
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-    joined: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
-    local_options = joined | {"num_cpus": cluster.workers + BESIDE, "include_dashboard": False}
-    try:
-        ray.init(address=cluster.address or "local", **(local_options if cluster.address is None else joined))
-    except (ConnectionError, ValueError) as error:
-        raise ConfigError(f"--address {cluster.address}: no Ray cluster there ({str(error).splitlines()[0]})") from None
+    resources = ray.cluster_resources()
+    available = {"core": int(resources.get("CPU", 0)), "GPU": int(resources.get("GPU", 0))}
+    required = {"core": cores, "GPU": int(cluster.workers * (cluster.gpus or 0))}
+    for kind in required:
+        if required[kind] <= available[kind]:
+            continue
+        most = cluster.workers - (required[kind] - available[kind])
+        remedies = [f"pass --workers {most}"] * (most > 0) + ["start more nodes"]
+        remedies += ["pass --device cpu"] * (kind == "GPU")
+        beside = ", one of them to read the rows" if kind == "core" and cores > cluster.workers else ""
+        has = f"{available[kind]} {kind}{'s' * (available[kind] != 1)}"
+        raise ConfigError(
+            f"--address {cluster.address}: the cluster has {has}, and --workers {cluster.workers} "
+            f"needs {required[kind]}{beside}; {' or '.join(remedies)}"
+        )
 
 
 def _require_listener(address: str | None) -> None:
@@ -67,9 +110,10 @@ def _require_listener(address: str | None) -> None:
             raise ConfigError(f"--address {address}: no Ray cluster there ({error})") from None
 
 
-def environment() -> dict[str, str]:
-    """The variables of this process by which workers find checkpoints and encoders."""
-    return {name: value for name, value in os.environ.items() if name.startswith(("TRIATTN_", "HF_"))}
+def environment(cluster: Cluster) -> dict[str, str]:
+    """The variables of this process by which workers find checkpoints and encoders; those with a GPU use it."""
+    variables = {name: value for name, value in os.environ.items() if name.startswith(("TRIATTN_", "HF_"))}
+    return variables | ({VARIABLE: "cuda"} if cluster.gpus else {})
 
 
 def map_rows(
@@ -78,8 +122,7 @@ def map_rows(
     """Map so many rows from `folder`/rows to `folder`/parts; what is there already is not computed again.
 
     report: called with the number of rows written so far and of workers that live, at first with those of earlier runs.
-    Raises DataError for what ends the
-    whole job.
+    Raises DataError for what ends the whole job.
     """
     import ray
     from ray.data.checkpoint import CheckpointConfig
@@ -108,9 +151,9 @@ def map_rows(
             batch_format="pyarrow",
             batch_size=BATCH,
             num_cpus=1,
-            num_gpus=cluster.gpus,
+            num_gpus=cluster.gpus or 0,
             compute=ray.data.ActorPoolStrategy(size=cluster.workers),
-            runtime_env={"env_vars": environment()},
+            runtime_env={"env_vars": environment(cluster)},
         )
         data.write_parquet(str(folder / "parts"), mode=ray.data.SaveMode.APPEND)
     except ray.exceptions.RayError as error:  # a worker that cannot begin, a cluster that is gone

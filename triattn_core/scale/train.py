@@ -49,7 +49,8 @@ def train(
     config, or more than RESTARTS deaths; DataError: a data set that is not in `data`.
     """
     configs, runs = command.read_configs(paths, data), runs.resolve()
-    on_ray.connect(cluster)
+    cluster = on_ray.connect(cluster)
+    on_ray.require_room(cluster, 0 if cluster.gpus else cluster.workers)
     if not resume:  # workers always resume, for they cannot know whether one of them has died
         for path, config in configs:
             for run in command.run_folders(path, config, runs):
@@ -75,7 +76,8 @@ def sweep(request: sweeps.Request, cluster: Cluster) -> Iterator[Event]:
     once the others are recorded."""
     command.prepare()
     plan = sweeps.plan(request)
-    on_ray.connect(cluster)
+    cluster = on_ray.connect(cluster)
+    on_ray.require_room(replace(cluster, workers=1), 1)  # what does not fit waits its turn
     if not request.resume:
         for _, digest, seeds in plan.variants:
             for seed in seeds:
@@ -88,8 +90,8 @@ def _train_variants(plan: sweeps.Plan, request: sweeps.Request, cluster: Cluster
     """Train what is not recorded yet, at most `cluster.workers` variants at a time; an event for each record."""
     import ray
 
-    task = ray.remote(num_cpus=1, num_gpus=cluster.gpus, max_retries=RESTARTS)(_train_variant)
-    task = task.options(runtime_env={"env_vars": on_ray.environment()})
+    task = ray.remote(num_cpus=1, num_gpus=cluster.gpus or 0, max_retries=RESTARTS)(_train_variant)
+    task = task.options(runtime_env={"env_vars": on_ray.environment(cluster)})
     missing = ((number, *variant) for number, variant in enumerate(plan.variants, 1) if variant[2])
     tasks: dict[Any, tuple[int, sweeps.Variant, str]] = {}
     problem = None
@@ -128,13 +130,13 @@ def _trainer(order: Order, events: Any, cluster: Cluster, notes: Path) -> Any:
     from ray.train import FailureConfig, RunConfig, ScalingConfig
     from ray.train.torch import TorchTrainer
 
-    variables = on_ray.environment()
+    variables = on_ray.environment(cluster)
     if not cluster.gpus:
         variables["ACCELERATE_USE_CPU"] = "true"  # else each worker would train alone
     return TorchTrainer(
         _work,
         train_loop_config={"order": order, "events": events},
-        scaling_config=ScalingConfig(num_workers=cluster.workers, use_gpu=cluster.gpus > 0),
+        scaling_config=ScalingConfig(num_workers=cluster.workers, use_gpu=bool(cluster.gpus)),
         run_config=RunConfig(
             name=notes.name,
             storage_path=str(notes.parent),

@@ -1,0 +1,111 @@
+"""Joining a cluster, with made-up answers of Ray: what it has, the device of workers, refusals in one line."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from dataclasses import replace
+
+import pytest
+
+from triattn_core.commands import engine
+from triattn_core.errors import ConfigError
+from triattn_core.scale import on_ray
+from triattn_core.scale.on_ray import Cluster
+
+ray = pytest.importorskip("ray", reason="Ray is not installed: pip install '.[scale]'")
+VERSIONS = (
+    "Version mismatch: The cluster was started with:\n    Ray: 2.9.0\n    Python: 3.11.2\nThis process …:\n    Ray: 3\n"
+)
+
+
+@pytest.fixture
+def joined(monkeypatch):
+    """A cluster that answers `init` with an error, if there is one, and has `resources`."""
+    world = {"error": None, "resources": {}}
+
+    def init(**options):
+        if world["error"]:
+            raise world["error"]
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", init)
+    monkeypatch.setattr(ray, "cluster_resources", lambda: world["resources"])
+    return world
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (ray.exceptions.AuthenticationError("no token\nset one"), "the Ray cluster cannot be joined (no token set one"),
+        (
+            RuntimeError(VERSIONS),
+            "the Ray cluster cannot be joined (Version mismatch: The cluster was started with: Ray: ",
+        ),
+        (OSError("disk full"), "the Ray cluster cannot be joined (disk full)"),
+        (ConnectionError("not found\nmore"), "no Ray cluster there (not found)"),
+    ],
+)
+def test_whatever_ray_says_to_a_new_driver_is_one_line(joined, error, line):
+    joined["error"] = error
+    with pytest.raises(ConfigError) as raised:
+        on_ray.connect(Cluster("auto", 2))
+    assert str(raised.value).startswith(f"--address auto: {line}") and "\n" not in str(raised.value)
+    with pytest.raises(ConfigError) as raised:
+        on_ray.connect(Cluster(None, 2))
+    assert str(raised.value).startswith("--engine ray: Ray cannot start on this machine (")
+
+
+@pytest.mark.parametrize(
+    ("resources", "workers", "gpus", "line"),
+    [
+        (
+            {"CPU": 4.0},
+            4,
+            0,
+            "has 4 cores, and --workers 4 needs 5, one of them to read the rows; pass --workers 3 or ",
+        ),
+        ({"CPU": 1.0}, 1, 0, "has 1 core, and --workers 1 needs 2, one of them to read the rows; start more nodes"),
+        (
+            {"CPU": 8.0, "GPU": 1.0},
+            2,
+            1,
+            "has 1 GPU, and --workers 2 needs 2; pass --workers 1 or start more nodes or ",
+        ),
+        ({"CPU": 8.0}, 2, 1, "has 0 GPUs, and --workers 2 needs 2; start more nodes or pass --device cpu"),
+        ({"CPU": 5.0}, 4, 0, None),
+        ({"CPU": 5.0, "GPU": 4.0}, 4, 1, None),
+    ],
+)
+def test_a_cluster_with_too_little_room_says_what_it_has_and_what_to_pass(joined, resources, workers, gpus, line):
+    joined["resources"] = resources
+    cluster = Cluster("auto", workers, float(gpus))
+    on_ray.require_room(replace(cluster, address=None), workers + 1)  # one of our own has the room that it needs
+    if line is None:
+        on_ray.require_room(cluster, workers + 1)
+        return
+    with pytest.raises(ConfigError) as raised:
+        on_ray.require_room(cluster, workers + 1)
+    assert str(raised.value).startswith(f"--address auto: the cluster {line}") and "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "device", "variable", "gpus"),
+    [
+        ("auto", None, "", 1.0),  # the cluster has some, whatever this machine has
+        ("auto", "cpu", "", 0.0),
+        ("auto", None, "cpu", 0.0),
+        ("auto", "cuda", "", 1.0),
+        (None, None, "cpu", 0.0),
+    ],
+)
+def test_the_device_is_that_which_is_asked_for_or_that_of_the_joined_cluster(
+    joined, monkeypatch, address, device, variable, gpus
+):
+    joined["resources"] = {"CPU": 8.0, "GPU": 2.0}
+    monkeypatch.setenv("TRIATTN_DEVICE", variable)
+    cluster = on_ray.connect(engine.cluster(Namespace(address=address, device=device, workers=2)))
+    assert cluster.gpus == gpus
+    assert (on_ray.environment(cluster)["TRIATTN_DEVICE"] == "cuda") == (gpus > 0)
+    joined["resources"] = {"CPU": 8.0}
+    cluster = on_ray.connect(engine.cluster(Namespace(address="auto", device=None, workers=2)))
+    assert cluster.gpus == 0.0
