@@ -72,7 +72,7 @@ def test_the_rate_after_a_resume_is_that_of_this_run(capsys, monkeypatch, termin
 
 def run_on_ray(monkeypatch, compute) -> None:
     """`engine.run` of a job that is `compute`."""
-    job = SimpleNamespace(run=compute, restarts=0)
+    job = SimpleNamespace(run=compute, restarts=0, earlier="")
     monkeypatch.setattr("triattn_core.scale.job.RayJob", lambda *given: job)
     bundle = SimpleNamespace(path=Path("b"), digest="d", task=pairs, config=SimpleNamespace(language="en"))
     options = Namespace(device="cpu", address=None, workers=2, work=None)

@@ -199,7 +199,7 @@ def test_the_profiles_of_mtsa_go_by_feature_from_process_to_process():
 
 
 def test_what_ray_prints_does_not_come_among_the_output(source, tmp_path, capsys, monkeypatch):
-    job = SimpleNamespace(run=lambda report: print("(raylet) WARNING"), restarts=0)
+    job = SimpleNamespace(run=lambda report: print("(raylet) WARNING"), restarts=0, earlier="")
     monkeypatch.setattr("triattn_core.scale.job.RayJob", lambda *given: job)
     bundle = SimpleNamespace(path=tmp_path, digest="d", task=pairs, config=SimpleNamespace(language="en"))
     options = Namespace(device="cpu", address=None, workers=2, work=tmp_path / "work")

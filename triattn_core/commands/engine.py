@@ -81,6 +81,8 @@ def run(
     device = "cuda" if place.gpus else options.device  # each worker sees its own GPU alone
     work = Work(measure, names, device, first.task.NAME, first.config.language)
     job = RayJob(work, bundles, source, place, max_rows, options.work)
+    if job.earlier:
+        print(f"triattn: {job.earlier}", file=sys.stderr)
     try:
         with progress_line.bar(f"{options.workers} workers") as bar:
 

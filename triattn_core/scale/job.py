@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import time
@@ -12,12 +11,12 @@ from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
+from filelock import FileLock, Timeout
 
 from triattn_core.analysis.mining.sources import Source
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import DataError
-from triattn_core.inference.device import package_versions
-from triattn_core.scale import on_ray, parts
+from triattn_core.scale import job_identity, on_ray, parts
 from triattn_core.scale.on_ray import Cluster
 from triattn_core.scale.row_files import truncation, write_rows
 from triattn_core.scale.worker import Work, result_schema
@@ -30,8 +29,8 @@ FOLDER = Path("runs", "ray")
 class RayJob:
     """bundles: the checkpoints of `work`, loaded.  max_rows: only the first rows.
 
-    folder: a folder that all workers can reach; by default one under `runs`, named by what is asked, so that the same
-    command goes on with it.
+    folder: a folder that all workers can reach; by default one under `runs`, named by what is asked and what computes
+    it, so that the same command goes on with it.  It is locked from `run` to `clear`.
     """
 
     work: Work
@@ -44,26 +43,25 @@ class RayJob:
     last_line: int = 0
     seconds: float = 0.0
     truncated: str = ""  # why the file was not read to its end
+    earlier: str = ""  # where unfinished results of another version are, which are not used
     restarts: int = 0  # workers that died in `run` and were started again
 
     def __post_init__(self):
-        description = {
-            "measure": self.work.measure_name,
-            "checkpoints": [bundle.digest for bundle in self.bundles],
-            "sha256": self.source.sha256,
-            "most": self.max_rows,
-            "versions": package_versions(),  # numbers of two are not mixed
-        }
-        text = json.dumps(description, sort_keys=True)
-        self._place = self.folder = (self.folder or FOLDER / hashlib.sha256(text.encode()).hexdigest()[:12]).resolve()
-        note = self.folder / "job.json"
-        if note.is_file() and note.read_text() != text:
-            reason = "contains the results of another job, or of other versions of torch or transformers"
-            raise DataError(f"{self.folder}: {reason}; choose another folder with --work")
-        self.folder.mkdir(parents=True, exist_ok=True)
-        if not note.is_file() and any(self.folder.iterdir()):  # it is removed in the end
-            raise DataError(f"{self.folder}: not empty; name a new folder with --work")
-        write_whole(note, text)
+        self._schema = result_schema(self.work, self.work.measure(self.bundles))
+        self._identity = job_identity.describe(self.work, self.bundles, self.source, self.max_rows, self._schema)
+        named = FOLDER / job_identity.folder_name(self._identity)
+        self._place = self.folder = (self.folder or named).resolve()
+        note = self._place / job_identity.NOTE
+        if note.is_file() and (other := json.loads(note.read_text())) != self._identity:
+            reason = job_identity.differences(other, self._identity) or "contains the results of another job"
+            raise DataError(f"{self._place}: {reason}; choose another folder with --work")
+        if self._place == named.resolve() and not note.is_file():
+            self.earlier = job_identity.earlier_results(named, self._identity)
+        self._place.mkdir(parents=True, exist_ok=True)
+        if not note.is_file() and any(self._place.iterdir()):  # it is removed in the end
+            raise DataError(f"{self._place}: not empty; name a new folder with --work")
+        write_whole(note, json.dumps(self._identity))
+        self._lock = FileLock(self._place / ".lock", timeout=0, thread_local=False)
 
     def run(self, report: Callable[[int, int, int], None] = lambda done, rows, alive: None) -> None:
         """Compute what is not done yet.  report: called with the rows done, all of them, and the workers that live; at
@@ -71,8 +69,25 @@ class RayJob:
 
         Raises ConfigError without Ray or its cluster, DataError if no row could be read.
         """
+        self._hold()
+        try:
+            self._run(report)
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def _hold(self) -> None:
+        """Keep other processes off the folder until the results are read.  Raises DataError if one is at work there."""
+        self._place.mkdir(parents=True, exist_ok=True)  # again: another may have ended meanwhile
+        try:
+            self._lock.acquire()
+        except Timeout:
+            reason = "another command is at work on this job; wait for it, or name another folder with --work"
+            raise DataError(f"{self._place}: {reason}") from None
+        write_whole(self._place / job_identity.NOTE, json.dumps(self._identity))
+
+    def _run(self, report: Callable[[int, int, int], None]) -> None:
         start = time.perf_counter()
-        schema = result_schema(self.work, self.work.measure(self.bundles))
         self.rows, self.last_line = write_rows(self.source, self.work.task, self._place / "rows", self.max_rows)
         self.truncated = truncation(self._place / "rows")
         if not self.rows:
@@ -84,7 +99,7 @@ class RayJob:
             report(min(done, self.rows), self.rows, min(alive, self.cluster.workers))
 
         begun = on_ray.starts(self._place)
-        on_ray.map_rows(self.rows, self._place, self.work, schema, self.cluster, counted)
+        on_ray.map_rows(self.rows, self._place, self.work, self._schema, self.cluster, counted)
         self.restarts = max(0, on_ray.starts(self._place) - begun - self.cluster.workers)
         self.seconds = time.perf_counter() - start
 
@@ -118,3 +133,4 @@ class RayJob:
     def clear(self) -> None:
         """Remove what was kept, once the results are stored."""
         shutil.rmtree(self._place)
+        self._lock.release()

@@ -1,0 +1,90 @@
+"""The folder of a job on Ray: whose results it may hold, and who may work in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+from tests.support import stand_in
+from triattn_core.analysis.mining import sources
+from triattn_core.errors import DataError
+from triattn_core.scale import job as jobs
+from triattn_core.scale import job_identity, on_ray
+from triattn_core.scale.job import RayJob
+from triattn_core.scale.on_ray import Cluster
+from triattn_core.scale.worker import Work
+
+WORK = Work(stand_in.slow_measure, (), "cpu", "pairs")
+
+
+@pytest.fixture
+def begin(tmp_path, monkeypatch):
+    """Makes the job of the working folder, on workers that do nothing."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.jsonl").write_text('{"text_a": "a", "text_b": "b", "label": 1}\n')
+    monkeypatch.setattr(on_ray, "connect", lambda cluster: cluster)
+    monkeypatch.setattr(on_ray, "map_rows", lambda *given: None)
+    source = sources.file_source(tmp_path / "rows.jsonl")
+    return lambda work=WORK, folder=None: RayJob(work, (), source, Cluster(), folder=folder)
+
+
+def test_the_same_job_goes_on_in_its_folder(begin):
+    first, again = begin(), begin()
+    assert first.folder == again.folder and first.earlier == again.earlier == ""
+
+
+def test_a_job_of_another_version_begins_anew_and_says_so(begin, monkeypatch):
+    monkeypatch.setattr(job_identity, "version", lambda name: "0.0.9")
+    old = begin().folder
+    monkeypatch.undo()
+    monkeypatch.chdir(old.parents[2])
+    job = begin()
+    assert job.folder != old and old.is_dir()
+    assert job.earlier.startswith("runs/ray/") and "results made with triattn 0.0.9 (now " in job.earlier
+    assert job.earlier.endswith(f"; this job begins anew in runs/ray/{job.folder.name}")
+
+
+def test_results_of_two_devices_or_with_other_columns_are_not_mixed(begin, monkeypatch):
+    first = begin().folder
+    other = begin(replace(WORK, device="cuda"))
+    assert other.folder != first and "device cpu (now cuda)" in other.earlier
+    begin(folder=first)
+    schema = jobs.result_schema
+    monkeypatch.setattr(jobs, "result_schema", lambda work, over: with_column(schema(work, over)))
+    assert "other columns" in begin().earlier
+    with pytest.raises(DataError, match="contains results made with other columns; choose another folder"):
+        begin(folder=first)
+
+
+def with_column(schema):
+    record = schema.field("records").type.value_type
+    wider = pa.struct([*record, pa.field("more", pa.int64())])
+    return pa.schema([schema.field("row"), schema.field("error"), ("records", pa.list_(wider))])
+
+
+def test_two_commands_do_not_work_on_one_job(begin):
+    first, second = begin(), begin()
+    first.run()
+    with pytest.raises(DataError, match="another command is at work on this job; wait for it, or name another folder"):
+        second.run()
+    first.clear()
+    assert not first.folder.exists()
+    second.run()  # its folder is made again
+    third = begin()
+    second.clear()
+    third.run()
+    third.clear()
+
+
+def test_a_job_that_failed_can_be_begun_again(begin, monkeypatch):
+    def fail(*given):
+        raise KeyboardInterrupt
+
+    first, second = begin(), begin()
+    with monkeypatch.context() as patch:
+        patch.setattr(on_ray, "map_rows", fail)
+        with pytest.raises(KeyboardInterrupt):
+            first.run()
+    second.run()
