@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from dataclasses import replace
 
 import pytest
 
@@ -79,13 +78,20 @@ def test_whatever_ray_says_to_a_new_driver_is_one_line(joined, error, line):
 def test_a_cluster_with_too_little_room_says_what_it_has_and_what_to_pass(joined, resources, workers, gpus, line):
     joined["resources"] = resources
     cluster = Cluster("auto", workers, float(gpus))
-    on_ray.require_room(replace(cluster, address=None), workers + 1)  # one of our own has the room that it needs
     if line is None:
         on_ray.require_room(cluster, workers + 1)
         return
     with pytest.raises(ConfigError) as raised:
         on_ray.require_room(cluster, workers + 1)
     assert str(raised.value).startswith(f"--address auto: the cluster {line}") and "\n" not in str(raised.value)
+
+
+def test_too_few_gpus_of_this_machine_are_one_line_too(joined):
+    joined["resources"] = {"CPU": 6.0, "GPU": 1.0}
+    with pytest.raises(ConfigError) as raised:
+        on_ray.require_room(Cluster(None, 2, 1.0), 3)
+    line = "--engine ray: this machine has 1 GPU, and --workers 2 needs 2; pass --workers 1 or pass --device cpu"
+    assert str(raised.value) == line
 
 
 @pytest.mark.parametrize(
@@ -109,3 +115,12 @@ def test_the_device_is_that_which_is_asked_for_or_that_of_the_joined_cluster(
     joined["resources"] = {"CPU": 8.0}
     cluster = on_ray.connect(engine.cluster(Namespace(address="auto", device=None, workers=2)))
     assert cluster.gpus == 0.0
+
+
+@pytest.mark.parametrize(("present", "asked", "workers"), [(1, None, 1), (4, None, 2), (1, 2, 2)])
+def test_a_machine_with_one_gpu_has_one_worker_unless_more_are_asked_for(monkeypatch, present, asked, workers):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: present)
+    monkeypatch.delenv("TRIATTN_DEVICE", raising=False)
+    cluster = engine.cluster(Namespace(address=None, device=None, workers=asked))
+    assert (cluster.workers, cluster.gpus) == (workers, 1.0)

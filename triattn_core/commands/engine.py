@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from triattn_core.scale.job import RayJob
     from triattn_core.scale.on_ray import Cluster
 
+WORKERS = 2  # unless they are asked for
+
 
 def arguments(parser: argparse.ArgumentParser, work: bool = True) -> None:
     """Add the options; work: also the folder of a job over rows."""
@@ -27,8 +29,8 @@ def arguments(parser: argparse.ArgumentParser, work: bool = True) -> None:
     group.add_argument("--engine", choices=("local", "ray"), default="local", help=text)
     text = "address of a running Ray cluster, or auto (default: start one on this machine)"
     group.add_argument("--address", help=text)
-    text = "number of Ray workers, one core or one GPU each (default: 2)"
-    group.add_argument("--workers", type=int, default=2, metavar="N", help=text)
+    text = "number of Ray workers, one core or one GPU each (default: 2, or 1 if this machine has one GPU)"
+    group.add_argument("--workers", type=int, metavar="N", help=text)
     if not work:
         return
     text = "folder for intermediate results, reachable from all workers (default: under runs/ray)"
@@ -38,7 +40,7 @@ def arguments(parser: argparse.ArgumentParser, work: bool = True) -> None:
 def is_ray(options: argparse.Namespace) -> bool:
     """Whether Ray is asked for.  Raises DataError for options that need it."""
     if options.engine == "ray":
-        if options.workers < 1:
+        if options.workers is not None and options.workers < 1:
             raise DataError(f"--workers {options.workers}: at least one")
         return True
     if options.address or getattr(options, "work", None):
@@ -54,9 +56,16 @@ def cluster(options: argparse.Namespace) -> Cluster:
 
     device = options.device or os.environ.get(VARIABLE, "").strip().lower()
     if options.address and not device:
-        return Cluster(options.address, options.workers, None)
+        return Cluster(options.address, options.workers or WORKERS, None)
     gpus = 1.0 if (device or choose_device()).startswith("cuda") else 0.0
-    return Cluster(options.address, options.workers, gpus)
+    most = WORKERS if options.address or not gpus else min(WORKERS, _gpu_count())
+    return Cluster(options.address, options.workers or most, gpus)
+
+
+def _gpu_count() -> int:
+    import torch
+
+    return max(1, torch.cuda.device_count())
 
 
 def run(
@@ -84,7 +93,7 @@ def run(
     if job.earlier:
         print(f"triattn: {job.earlier}", file=sys.stderr)
     try:
-        with progress_line.bar(f"{options.workers} workers") as bar:
+        with progress_line.bar(f"{place.workers} worker{'s' * (place.workers != 1)}") as bar:
 
             def report(done: int, rows: int, alive: int) -> None:
                 if bar.total is None:  # the first report: what was done before

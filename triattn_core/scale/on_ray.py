@@ -75,14 +75,13 @@ def _explain_failure(address: str | None, error: Exception) -> str:
 
 
 def require_room(cluster: Cluster, cores: int) -> None:
-    """Raises ConfigError if a joined cluster has too few cores or GPUs in all, for which Ray would wait for ever.
+    """Raises ConfigError if the cluster has too few cores or GPUs in all, for which Ray would wait for ever.
 
     cores: of all workers, and of what reads the rows beside them.
     """
     import ray
 
-    if cluster.address is None:
-        return
+    where = "--engine ray: this machine" if cluster.address is None else f"--address {cluster.address}: the cluster"
     resources = ray.cluster_resources()
     available = {"core": int(resources.get("CPU", 0)), "GPU": int(resources.get("GPU", 0))}
     required = {"core": cores, "GPU": int(cluster.workers * (cluster.gpus or 0))}
@@ -90,14 +89,12 @@ def require_room(cluster: Cluster, cores: int) -> None:
         if required[kind] <= available[kind]:
             continue
         most = cluster.workers - (required[kind] - available[kind])
-        remedies = [f"pass --workers {most}"] * (most > 0) + ["start more nodes"]
+        remedies = [f"pass --workers {most}"] * (most > 0) + ["start more nodes"] * (cluster.address is not None)
         remedies += ["pass --device cpu"] * (kind == "GPU")
         beside = ", one of them to read the rows" if kind == "core" and cores > cluster.workers else ""
         has = f"{available[kind]} {kind}{'s' * (available[kind] != 1)}"
-        raise ConfigError(
-            f"--address {cluster.address}: the cluster has {has}, and --workers {cluster.workers} "
-            f"needs {required[kind]}{beside}; {' or '.join(remedies)}"
-        )
+        needs = f"--workers {cluster.workers} needs {required[kind]}{beside}"
+        raise ConfigError(f"{where} has {has}, and {needs}; {' or '.join(remedies)}")
 
 
 def _require_listener(address: str | None) -> None:
