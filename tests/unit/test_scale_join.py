@@ -124,3 +124,9 @@ def test_a_machine_with_one_gpu_has_one_worker_unless_more_are_asked_for(monkeyp
     monkeypatch.delenv("TRIATTN_DEVICE", raising=False)
     cluster = engine.cluster(Namespace(address=None, device=None, workers=asked))
     assert (cluster.workers, cluster.gpus) == (workers, 1.0)
+
+
+def test_a_device_that_this_machine_has_not_is_refused(monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(ConfigError, match="is not on this machine"):
+        engine.cluster(Namespace(address=None, device="cuda", workers=None))

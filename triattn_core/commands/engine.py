@@ -50,22 +50,19 @@ def is_ray(options: argparse.Namespace) -> bool:
 
 def cluster(options: argparse.Namespace) -> Cluster:
     """The cluster that is asked for: with a GPU a worker where the device that is asked for, or else that of this
-    machine, is one; a cluster that is joined decides by itself if no device is asked for."""
-    from triattn_core.inference.device import VARIABLE, choose_device
+    machine, is one; a cluster that is joined decides by itself if no device is asked for.
+
+    Raises ConfigError for a device that this machine has not, unless a cluster is joined.
+    """
+    from triattn_core.inference.device import VARIABLE, choose_device, gpu_count
     from triattn_core.scale.on_ray import Cluster
 
     device = options.device or os.environ.get(VARIABLE, "").strip().lower()
     if options.address and not device:
         return Cluster(options.address, options.workers or WORKERS, None)
-    gpus = 1.0 if (device or choose_device()).startswith("cuda") else 0.0
-    most = WORKERS if options.address or not gpus else min(WORKERS, _gpu_count())
+    gpus = 1.0 if (device if options.address else choose_device(device)).startswith("cuda") else 0.0
+    most = WORKERS if options.address or not gpus else min(WORKERS, gpu_count())
     return Cluster(options.address, options.workers or most, gpus)
-
-
-def _gpu_count() -> int:
-    import torch
-
-    return max(1, torch.cuda.device_count())
 
 
 def run(

@@ -76,6 +76,13 @@ def describe_device(name: str | None = None) -> Device:
     return Device(device, title, free, total, core_count(), chosen_by, package_versions())
 
 
+def gpu_count() -> int:
+    """The number of CUDA devices of this machine."""
+    import torch
+
+    return torch.cuda.device_count()
+
+
 def core_count() -> int:
     """The number of processor cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
