@@ -25,6 +25,7 @@ def begin(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rows.jsonl").write_text('{"text_a": "a", "text_b": "b", "label": 1}\n')
     monkeypatch.setattr(on_ray, "connect", lambda cluster: cluster)
+    monkeypatch.setattr(on_ray, "require_room", lambda cluster, cores: None)
     monkeypatch.setattr(on_ray, "map_rows", lambda *given: None)
     source = sources.file_source(tmp_path / "rows.jsonl")
     return lambda work=WORK, folder=None: RayJob(work, (), source, Cluster(), folder=folder)

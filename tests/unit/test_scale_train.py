@@ -22,6 +22,7 @@ def small(tmp_path, monkeypatch) -> Path:
     change(world / "checkpoints" / "small-bi", training={"seed": 1, "more_seeds": [2]})
     monkeypatch.setenv("TRIATTN_CHECKPOINTS", f"{world / 'there'}:{world / 'checkpoints'}")
     monkeypatch.setattr(on_ray, "connect", lambda cluster: cluster)
+    monkeypatch.setattr(on_ray, "require_room", lambda cluster, cores: None)
     return world
 
 
