@@ -41,10 +41,14 @@ def joined(monkeypatch):
             "the Ray cluster cannot be joined (Version mismatch: The cluster was started with: Ray: ",
         ),
         (OSError("disk full"), "the Ray cluster cannot be joined (disk full)"),
-        (ConnectionError("not found\nmore"), "no Ray cluster there (not found)"),
+        (
+            ConnectionError("not found\nmore"),
+            "no Ray cluster there (not found); if it has a token, set RAY_AUTH_MODE=token",
+        ),
     ],
 )
-def test_whatever_ray_says_to_a_new_driver_is_one_line(joined, error, line):
+def test_whatever_ray_says_to_a_new_driver_is_one_line(joined, monkeypatch, error, line):
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
     joined["error"] = error
     with pytest.raises(ConfigError) as raised:
         on_ray.connect(Cluster("auto", 2))

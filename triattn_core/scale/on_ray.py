@@ -45,13 +45,13 @@ def connect(cluster: Cluster) -> Cluster:
 
     Raises ConfigError: Ray is not installed, no cluster answers, or it does not let this process join.
     """
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # read at the import
     try:
         import ray
     except ImportError:
         raise ConfigError("--engine ray needs Ray: pip install 'triattn[scale]'") from None
     if not ray.is_initialized():
         _require_listener(cluster.address)
-        os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
         options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
         if cluster.address is None:
             options |= {"num_cpus": cluster.workers + BESIDE, "include_dashboard": False}
@@ -70,7 +70,8 @@ def _explain_failure(address: str | None, error: Exception) -> str:
     if address is None:
         return f"--engine ray: Ray cannot start on this machine ({reason})"
     if isinstance(error, (ConnectionError, ValueError)):
-        return f"--address {address}: no Ray cluster there ({str(error).splitlines()[0]})"
+        token = "" if os.environ.get("RAY_AUTH_MODE") == "token" else "; if it has a token, set RAY_AUTH_MODE=token"
+        return f"--address {address}: no Ray cluster there ({str(error).splitlines()[0]}){token}"
     return f"--address {address}: the Ray cluster cannot be joined ({reason})"
 
 
