@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from torch import nn
 
-from triattn_core.checkpoint.config import AnyConfig, Config
+from triattn_core.checkpoint.config import AnyConfig, Config, SentenceCheckpoint
 from triattn_core.errors import ConfigError
 from triattn_core.models.coin import Coin, PairWords, load_words
 from triattn_core.models.encoder import Encoder
@@ -19,7 +19,7 @@ from triattn_core.models.sentence import SentenceModel
 from triattn_core.models.separate_encoder import ApartEncoder
 from triattn_core.models.systems import SYSTEMS
 from triattn_core.models.tan import Tan
-from triattn_core.models.word_vectors import word_vectors
+from triattn_core.models.word_vectors import WordVectors, word_vectors
 from triattn_core.tasks import ENCODED, TASKS, InputForm, form
 from triattn_core.tasks.laboratory import LABORATORY, Vocabulary
 from triattn_core.text.tokenizer import Tokenizer
@@ -97,10 +97,23 @@ def _tan_encoder(config: Config, encoder: Encoder) -> Encoder | ApartEncoder:
     return ApartEncoder(encoder, config.model.states, config.model.attend_special)
 
 
+def _sentence_vectors(config: SentenceCheckpoint, encoder: Encoder) -> WordVectors:
+    model, network = config.model, encoder.joint.config
+    words = word_vectors(encoder, model.vectors, config.max_tokens, standardised=model.fine_tuned is None)
+    if model.fine_tuned is None:
+        return words
+    layers, sizes = network.num_hidden_layers - words.layer, (network.num_attention_heads, network.intermediate_size)
+    if model.fine_tuned.layers != layers:
+        raise ConfigError(f"model.fine_tuned.layers: the encoder has {layers} layers after {model.vectors}")
+    if (model.fine_tuned.heads, model.fine_tuned.feed_forward) != sizes:
+        raise ConfigError("model.fine_tuned: the encoder has {} heads and feed_forward {}".format(*sizes))
+    return words
+
+
 # Each takes the config of its kind.
 READERS: dict[str, Callable[[Any, Encoder], Frozen]] = {
     "tan": _tan_encoder,
-    "sentence": lambda config, encoder: word_vectors(encoder, config.model.vectors, config.max_tokens),
+    "sentence": _sentence_vectors,
     "coin": lambda config, encoder: PairWords(encoder.hidden, encoder.digest, encoder),
     "reader": lambda config, encoder: word_vectors(encoder, config.model.vectors, config.max_tokens),
 }

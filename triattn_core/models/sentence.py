@@ -10,37 +10,48 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import torch
-from pydantic import Field
+from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from triattn_core.attention import masks
 from triattn_core.attention.pooling import Source2TokenPooling
 from triattn_core.attention.states import States
 from triattn_core.literal import one_of
+from triattn_core.models.encoder_layers import EncoderLayers, FineTuned
 from triattn_core.models.fusion import FUSIONS
 from triattn_core.models.fusion.settings import ACTIVATIONS, FusionSettings
-from triattn_core.models.word_vectors import VectorSource
+from triattn_core.models.word_vectors import TABLE, VectorSource
 
 
 class SentenceConfig(FusionSettings):
     """Settings of a sentence model; the defaults are the paper's sizes.
 
-    vectors: `embedding` or `layer:k`, see `models.word_vectors`.  width: features of a token before the first block.
+    vectors: `embedding` or `layer:k`, see `models.word_vectors`.  fine_tuned: the encoder layers after layer k that are
+    trained with the model; without them the encoder is frozen.  width: features of a token before the first block.
     layers: number of stacked blocks.  keep: the share of the inputs of every fully connected layer and block that
     dropout keeps (p_kp of appendix B).  activation: of all fully connected layers.
     """
 
     mechanism: Annotated[str, one_of(FUSIONS)]
     vectors: VectorSource = "embedding"
+    fine_tuned: FineTuned | None = None
     width: int = Field(300, ge=1)
     layers: int = Field(1, ge=1, le=12)
     hidden: int = Field(300, ge=1)
     keep: float = Field(0.5, gt=0, le=1)
 
+    @model_validator(mode="after")
+    def _after_a_layer(self) -> SentenceConfig:
+        if self.fine_tuned and self.vectors == TABLE:
+            raise ValueError("fine_tuned: layers follow a layer: let vectors be layer:k")
+        return self
+
     @property
     def about(self) -> dict[str, str | int]:
         """Facts about the model that its traces record."""
         facts = {name: getattr(self, name) for name in ("mechanism", "vectors", "layers", "heads")}
+        if self.fine_tuned:
+            facts["fine_tuned_layers"] = self.fine_tuned.layers
         if self.mechanism != "mtsa":
             return facts
         scales = {"scale_t": self.scale_t, "scale_s": self.scale_s}
@@ -55,6 +66,7 @@ class SentenceModel(nn.Module):
         self.texts = tuple(texts)
         act = ACTIVATIONS[config.activation]
         self.dropout, self.activation = nn.Dropout(1 - config.keep), act()
+        self.encoder_layers = EncoderLayers(words, config.fine_tuned) if config.fine_tuned else None
         self.first = nn.Linear(words, config.width)
         widths = [config.width, *[config.out] * (config.layers - 1)]
         self.layers = nn.ModuleList(FUSIONS[config.mechanism](width, config) for width in widths)
@@ -80,6 +92,8 @@ class SentenceModel(nn.Module):
     def sentence(self, states: States, site: str = "") -> Tensor:
         """The vector [B, out] of each text."""
         keep = states.keep
+        if self.encoder_layers is not None:
+            states = self.encoder_layers(states)
         x = self.activation(self.first(self.dropout(states.vectors)))
         for i, layer in enumerate(self.layers):
             fused = layer(self.dropout(x), keep, f"{site}layer.{i}").masked_fill(~keep[..., None], 0.0)

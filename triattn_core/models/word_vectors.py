@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 import torch
@@ -33,12 +33,14 @@ class WordVectors(EncoderUser):
     """Word vectors of texts.  Equal instances give equal vectors, which bundles share.
 
     source: `embedding`, the context-free embedding table; or `layer:k`, the states after layer k of `[CLS] text [SEP]`.
-    A cell is the mean of its tokens.  Each vector is standardised (mean 0, variance 1), because the table's values are
-    about a twentieth of a layer's.
+    A cell is the mean of its tokens.
+    standardised: each vector has mean 0 and variance 1, because the table's values are about a twentieth of a layer's;
+    not where further layers of the encoder read them.
     """
 
     encoder: Encoder
     source: str
+    standardised: bool = True
     lower: Pretrained | None = field(default=None, compare=False, repr=False)  # the encoder up to the layer
 
     @property
@@ -49,6 +51,8 @@ class WordVectors(EncoderUser):
     def __call__(self, batch: TextBatch) -> tuple[States, ...]:
         """The states of each text of a batch."""
         texts = (pool_cells(States(self._look_up(text), text.keep), text) for text in batch.texts)
+        if not self.standardised:
+            return tuple(texts)
         return tuple(States(layer_norm(text.vectors, text.vectors.shape[-1:]), text.keep) for text in texts)
 
     def _look_up(self, text: RoleBatch) -> Tensor:
@@ -62,11 +66,13 @@ class WordVectors(EncoderUser):
         return self.lower(input_ids=distinct[0], attention_mask=distinct[1]).last_hidden_state[place, 1:-1]
 
 
-def word_vectors(encoder: Encoder, source: str, tokens: int) -> WordVectors:
+def word_vectors(encoder: Encoder, source: str, tokens: int, standardised: bool = True) -> WordVectors:
     """The vectors of `source`.  Raises ConfigError for a layer that the encoder does not have, or too many tokens."""
-    vectors, config = WordVectors(encoder, source), encoder.joint.config
+    vectors, config = WordVectors(encoder, source, standardised), encoder.joint.config
     if vectors.layer > config.num_hidden_layers:
         raise ConfigError(f"model.vectors {source!r}: the encoder has layers 1 to {config.num_hidden_layers}")
     if vectors.layer and tokens > config.max_position_embeddings - 2:
         raise ConfigError(f"max_tokens {tokens}: the encoder reads at most {config.max_position_embeddings - 2} here")
-    return WordVectors(encoder, source, first_layers(encoder.joint, vectors.layer).eval()) if vectors.layer else vectors
+    if not vectors.layer:
+        return vectors
+    return replace(vectors, lower=first_layers(encoder.joint, vectors.layer).eval())

@@ -83,13 +83,17 @@ def one_at_a_time(accelerator: Accelerator, runs: Path) -> Iterator[None]:
 def optimizer_for(module: nn.Module, weight_decay: float, name: str = "adamw") -> torch.optim.Optimizer:
     """One of OPTIMIZERS; one-dimensional parameters (biases, normalisation) and those with `no_decay` do not decay.
 
-    In `adam` and `adadelta` the decay is part of the gradient: L2 regularisation, decay / 2 times the squared norm.
+    A parameter's `rate_share` is the share of the learning rate that it has.  In `adam` and `adadelta` the decay is
+    part of the gradient: L2 regularisation, decay / 2 times the squared norm.
     """
     trained = [p for p in module.parameters() if p.requires_grad]
     no_decay = [p.ndim <= 1 or getattr(p, "no_decay", False) for p in trained]
+    shares = [getattr(p, "rate_share", 1.0) for p in trained]
     groups = [
-        {"params": [p for p, exempt in zip(trained, no_decay) if not exempt], "weight_decay": weight_decay},
-        {"params": [p for p, exempt in zip(trained, no_decay) if exempt], "weight_decay": 0.0},
+        {"params": [p for p, *own in zip(trained, no_decay, shares) if own == [exempt, share]]}
+        | {"weight_decay": 0.0 if exempt else weight_decay, "rate_share": share}
+        for share in sorted({1.0, *shares}, reverse=True)
+        for exempt in (False, True)
     ]
     fused = {} if name == "adadelta" else {"fused": True}  # one pass over all parameters, also on a CPU
     return OPTIMIZERS[name](groups, lr=0.0, **fused)
@@ -121,7 +125,7 @@ def _steps(
         module.train()
         set_seed(job.seed * 1_000_003 + step)
         for group in optimizer.param_groups:
-            group["lr"] = job.rate(step)
+            group["lr"] = job.rate(step) * group.get("rate_share", 1.0)  # older states have none
         loss, values = job.loss(module, step)
         accelerator.backward(loss)
         accelerator.clip_grad_norm_(module.parameters(), job.clip)

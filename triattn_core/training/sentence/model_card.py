@@ -54,6 +54,12 @@ def vectors(model: dict, encoder: str) -> str:
     if model["vectors"] == "embedding":
         return f"These are the word-embedding table of `{encoder}`, frozen: they know no context."
     layer = model["vectors"].replace(":", " ")
+    if tuned := model.get("fine_tuned"):
+        layers = f"{tuned['layers']} layer{'s' * (tuned['layers'] > 1)}"
+        return (
+            f"These are the states of {layer} of `{encoder}`, frozen, then its last {layers}, which were trained with "
+            f"the model at {tuned['rate']:g} of its rate and count among its parameters."
+        )
     return f"These are the states of {layer} of `{encoder}`, frozen: they know their context."
 
 

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import cast
 
 from accelerate import Accelerator
+from torch import nn
 
 from triattn_core.checkpoint.config import SentenceCheckpoint
 from triattn_core.models import kinds
+from triattn_core.models.encoder_layers import EncoderLayers
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.word_vectors import WordVectors
 from triattn_core.tasks import TASKS
@@ -36,7 +38,12 @@ def train_sentence(
         sets = {name: _features(name, parts.sets[name], config, words, tokenizer, data, runs) for name in names}
     split_features: dict[str | None, TextFeatures] = {name: sets[name].part(rows) for name, rows in parts.train.items()}
     split_features[config.data.dev] = sets[parts.dev[0]].part(parts.dev[1])
-    yield from fit_best(config, words.hidden, split_features, folder, runs / folder.name, resume, accelerator)
+
+    def start(model: nn.Module) -> None:
+        if model.encoder_layers is not None:
+            cast(EncoderLayers, model.encoder_layers).copy_from(encoder.joint, words.layer)
+
+    yield from fit_best(config, words.hidden, split_features, folder, runs / folder.name, resume, accelerator, start)
 
 
 def fold_configs(config: SentenceCheckpoint, folder: Path, runs: Path) -> dict[Path, SentenceCheckpoint]:
@@ -63,6 +70,7 @@ def _features(
     rows = hashlib.sha256(file.read_bytes()).hexdigest()[:8]
     where = config.data.where if name in config.data.train else {}
     key = [name.replace("/", "-"), rows, words.source.replace(":", ""), config.max_tokens]
+    key += [] if words.standardised else ["unstandardised"]
     parts = [*key, *map("-".join, where.items())]
     windows = (examples[start : start + WINDOW] for start in range(0, len(examples), WINDOW))
     texts = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -60,14 +60,17 @@ def fit_best(
     run: Path,
     resume: bool,
     accelerator: Accelerator,
+    prepare: Callable[[nn.Module], None] = lambda model: None,
 ) -> Iterator[Event]:
     """Train a new model of any kind on features; the best on dev is written to `folder`.
 
     sets: the features of `config.data.train`, each read once per epoch (several may be combined under the first name),
-    and of `config.data.dev`, under the name None if dev is not a named set.
+    and of `config.data.dev`, under the name None if dev is not a named set.  prepare: sets start weights.
     """
     torch.manual_seed(config.training.seed)
-    job = _job(kinds.build(config, hidden), config, sets, run, accelerator)
+    new = kinds.build(config, hidden)
+    prepare(new)
+    job = _job(new, config, sets, run, accelerator)
     yield from fit(job, run, accelerator, save_every=200, resume=resume)
     if accelerator.is_main_process:
         model = kinds.build(config, hidden)
