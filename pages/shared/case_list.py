@@ -224,7 +224,9 @@ def _config(cases: Cases) -> dict:
     return {title: config.Column(width=TEXT) for title in columns_of_texts(cases.about.task)} | {
         "row": config.NumberColumn(width=50, format="localized", help="Its line in the file, from 1."),
         "gold": config.Column(width=106),
-        "right": config.MultiselectColumn(width=106, options=titles, color=colours, help="Who answers it rightly."),
+        "right": config.MultiselectColumn(
+            width=106 if len(titles) < 4 else 174, options=titles, color=colours, help="Who answers it rightly."
+        ),
         "confidence": config.ProgressColumn(
             confidence_title,
             width=118,

@@ -47,7 +47,7 @@ def table(choice: str | Path, task: str, language: str, entries: Sequence[Entry]
     wait: mine the project's examples only after a click; an uploaded file is mined at once.
     """
     if isinstance(choice, Path):
-        return _load(choice, choice.stat().st_mtime_ns)
+        return _with_rows(_load(choice, choice.stat().st_mtime_ns))
     if choice == OWN:
         return mining.mine_table(entries, sources.example_source(task, language), wait)
     if choice != FILE:
@@ -59,8 +59,16 @@ def table(choice: str | Path, task: str, language: str, entries: Sequence[Entry]
     if not content:
         return None
     if content.startswith(MAGIC):
-        return stored.load(BytesIO(content), name)
+        return _with_rows(stored.load(BytesIO(content), name))
     return mining.mine_table(entries, _keep_source(sources.uploaded_source(name, content)))
+
+
+def _with_rows(cases: Cases) -> Cases | None:
+    """The same table; None, with a message, if it has no rows."""
+    if len(cases.rows):
+        return cases
+    st.info(escape_markdown(f"The table of {cases.about.data} has no rows."))
+    return None
 
 
 def load_source(choice: str, task: str, language: str) -> Source | None:
@@ -151,13 +159,14 @@ def stored_tables(names: set[str]) -> dict[str, Path]:
     """The stored tables of just these checkpoints by the names of their rows: the project's, and those in
     TRIATTN_TABLES, files or folders of parts.
 
-    Tables of rows of one name are told apart by their own: "rows.jsonl (a.parquet)"; the project's keeps its name.
+    Tables of rows of one name are told apart by their own: "rows.jsonl (a)"; the project's keeps its name.
     """
     paths: dict[str, Path] = {}
     tables = _named_tables(names)
     counts = Counter(name for name, _ in tables)
     for name, path in tables:
-        labels = [f"{name} ({path.name})", f"{name} ({path.parent.name}/{path.name})", f"{name} ({path})"]
+        own_names = (path.stem, path.name, f"{path.parent.name}/{path.name}", path)
+        labels = [f"{name} ({own_name})" for own_name in own_names]
         if counts[name] == 1 or path.parent == _records():
             labels.insert(0, name)
         paths[next(label for label in labels if label not in paths)] = path

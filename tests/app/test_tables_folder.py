@@ -37,7 +37,7 @@ def test_tables_of_files_of_one_name_are_told_apart(tmp_path: Path, monkeypatch:
     pq.write_table(shorter, tmp_path / "tables" / "mine" / "part-00000.parquet")
     pq.write_table(shorter.slice(0, 3), tmp_path / "tables" / "again.parquet")
     for page in ("cases", "compare"):
-        counts = {"far test": 20, "far test (mine)": 7, "far test (again.parquet)": 3}
+        counts = {"far test": 20, "far test (mine)": 7, "far test (again)": 3}
         for name, count in counts.items():
             app = sound(opened(page, rows=name))
             picker = app.selectbox(key="rows")
@@ -45,4 +45,15 @@ def test_tables_of_files_of_one_name_are_told_apart(tmp_path: Path, monkeypatch:
             assert f"<b>{count}</b>" in texts(app) or f"{count} rows" in texts(app) or f"{count} pairs" in texts(app)
     stored.unlink()
     options = opened("cases", rows="far test (mine)").selectbox(key="rows").options
-    assert "far test" not in options and "far test (again.parquet)" in options
+    assert "far test" not in options and "far test (again)" in options
+
+
+@pytest.mark.parametrize("page", ["cases", "compare"])
+def test_a_table_without_rows_says_so(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(make_checkpoints(tmp_path / "checkpoints")))
+    monkeypatch.setenv("TRIATTN_TABLES", str(tmp_path / "tables"))
+    stored = next(path for path in tmp_path.rglob("cases/*.parquet") if "far" in path.name)
+    (tmp_path / "tables").mkdir()
+    pq.write_table(pq.read_table(stored).slice(0, 0), tmp_path / "tables" / "empty.parquet")
+    app = sound(opened(page, rows="far test (empty)"))
+    assert "has no rows" in texts(app) and not app.dataframe
