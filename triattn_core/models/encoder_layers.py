@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import cast
+
 import torch
 from pydantic import BaseModel, ConfigDict, Field
 from torch import nn
@@ -49,16 +52,19 @@ class EncoderLayers(nn.ModuleList):
     @torch.no_grad()
     def copy_from(self, encoder: Pretrained, first: int) -> None:
         """Start from the weights of the encoder's layers after its layer `first`, counted from 1."""
-        for ours, theirs in zip(self, encoder.encoder.layer[first:], strict=True):
+        for ours, theirs in zip(
+            cast(Iterable[nn.TransformerEncoderLayer], self), encoder.encoder.layer[first:], strict=True
+        ):
             attention = theirs.attention
             projections = (attention.self.query, attention.self.key, attention.self.value)
             ours.self_attn.in_proj_weight.copy_(torch.cat([part.weight for part in projections]))
             ours.self_attn.in_proj_bias.copy_(torch.cat([part.bias for part in projections]))
-            for target, source in (
+            parts: tuple[tuple[nn.Module, nn.Module], ...] = (
                 (ours.self_attn.out_proj, attention.output.dense),
                 (ours.norm1, attention.output.LayerNorm),
                 (ours.linear1, theirs.intermediate.dense),
                 (ours.linear2, theirs.output.dense),
                 (ours.norm2, theirs.output.LayerNorm),
-            ):
+            )
+            for target, source in parts:
                 target.load_state_dict(source.state_dict())
