@@ -33,10 +33,16 @@ HELD = 3  # files that a session holds
 
 
 def pick(names: set[str], task: str = "", language: str = "") -> str | Path:
-    """Shows the picker; returns OWN, FILE, the path of a stored table of exactly these checkpoints, or the name of a
-    table of other checkpoints of this task and language."""
-    tables = stored_tables(names)
-    others = [name for name, path in _named_tables(None, task, language) if path not in tables.values()]
+    """Shows the picker; returns OWN, FILE, the path of a stored table, or the name of a table of other checkpoints.
+
+    The project's tables are of exactly these checkpoints; the user's, given `task` and `language`, of any of the task.
+    """
+    tables = stored_tables(names, task, language)
+    others = [
+        name
+        for name, path, about in _named_tables()
+        if (about.task, about.language) == (task, language) and path not in tables.values()
+    ]
     choice = url_state.pick("Rows", [OWN, *dict.fromkeys([*tables, *others]), FILE], "rows", width=190)
     return tables.get(choice, choice)
 
@@ -155,16 +161,21 @@ def tables_folder() -> Path:
     return Path(os.environ.get("TRIATTN_TABLES", "tables"))
 
 
-def stored_tables(names: set[str]) -> dict[str, Path]:
-    """The stored tables of just these checkpoints by the names of their rows: the project's, and those in
-    TRIATTN_TABLES, files or folders of parts.
+def stored_tables(names: set[str], task: str = "", language: str = "") -> dict[str, Path]:
+    """The stored tables by the names of their rows: the project's of just these checkpoints, and those in
+    TRIATTN_TABLES, files or folders of parts, of these or of a task and language.
 
     Tables of rows of one name are told apart by their own: "rows.jsonl (a)"; the project's keeps its name.
     """
     paths: dict[str, Path] = {}
-    tables = _named_tables(names)
-    counts = Counter(name for name, _ in tables)
-    for name, path in tables:
+    tables = [
+        (name, path, about)
+        for name, path, about in _named_tables()
+        if _checkpoint_names(about) == names
+        or (path.parent != _records() and (about.task, about.language) == (task, language))
+    ]
+    counts = Counter(name for name, _, _ in tables)
+    for name, path, _ in tables:
         own_names = (path.stem, path.name, f"{path.parent.name}/{path.name}", path)
         labels = [f"{name} ({own_name})" for own_name in own_names]
         if counts[name] == 1 or path.parent == _records():
@@ -173,17 +184,14 @@ def stored_tables(names: set[str]) -> dict[str, Path]:
     return paths
 
 
-def _named_tables(names: set[str] | None, task: str = "", language: str = "") -> list[tuple[str, Path]]:
-    """(Name of its rows, path) of each stored table of just these checkpoints; with None of each of a task and
-    language, whatever the checkpoints; the project's first."""
+def _named_tables() -> list[tuple[str, Path, TableInfo]]:
+    """(Name of its rows, path, description) of each stored table; the project's first."""
     own = tables_folder()
     tables = []
     for path in [*sorted(_records().glob("*.parquet")), *sorted(own.iterdir() if own.is_dir() else ())]:
         about = _about(path, path.stat().st_mtime_ns)
-        if about is None:
-            continue
-        if (about.task, about.language) == (task, language) if names is None else _checkpoint_names(about) == names:
-            tables.append((source_name(about), path))
+        if about is not None:
+            tables.append((source_name(about), path, about))
     return tables
 
 

@@ -48,6 +48,18 @@ def test_tables_of_files_of_one_name_are_told_apart(tmp_path: Path, monkeypatch:
     assert "far test" not in options and "far test (again)" in options
 
 
+def test_a_table_of_other_checkpoints_of_the_task_opens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(make_checkpoints(tmp_path / "checkpoints")))
+    monkeypatch.setenv("TRIATTN_TABLES", str(tmp_path / "tables"))
+    stored = next(path for path in tmp_path.rglob("cases/*.parquet") if "near" in path.name)  # of two of the three
+    assert "has not been mined with these checkpoints" in texts(opened("cases", rows="near test"))
+    (tmp_path / "tables").mkdir()
+    stored.rename(tmp_path / "tables" / "mine.parquet")
+    app = sound(opened("cases", rows="near test"))
+    assert app.selectbox(key="rows").value == "near test" and len(app.dataframe[0].value) == 20
+    assert "has not been mined" not in texts(app)
+
+
 @pytest.mark.parametrize("page", ["cases", "compare"])
 def test_a_table_without_rows_says_so(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(make_checkpoints(tmp_path / "checkpoints")))
