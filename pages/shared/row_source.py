@@ -189,7 +189,9 @@ def _named_tables() -> list[tuple[str, Path, TableInfo]]:
     own = tables_folder()
     tables = []
     for path in [*sorted(_records().glob("*.parquet")), *sorted(own.iterdir() if own.is_dir() else ())]:
-        about = _about(path, path.stat().st_mtime_ns)
+        about = None
+        if not path.name.startswith(".") and path.exists():  # not one that is being written, nor a dangling link
+            about = _about(path, path.stat().st_mtime_ns)
         if about is not None:
             tables.append((source_name(about), path, about))
     return tables

@@ -25,8 +25,8 @@ def environment(home: Path) -> dict[str, str]:
     (home / "own").mkdir()
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     checkpoints = f"{home / 'own'}:{ROOT / 'checkpoints'}"
-    own = {"PATH": path, "HOME": str(home), "PYTHONPATH": str(ROOT), "TRIATTN_CHECKPOINTS": checkpoints}
-    return os.environ | own | {"HF_HUB_OFFLINE": "1"}
+    own = {"PATH": path, "HOME": str(home), "TRIATTN_CHECKPOINTS": checkpoints, "HF_HUB_OFFLINE": "1"}
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | own
 
 
 def run_commands(script: list[str], folder: Path, environment: dict[str, str]) -> None:

@@ -109,9 +109,10 @@ def test_the_other_commands_give_the_table_of_one_process(command, tmp_path, add
     pd.testing.assert_frame_equal(ours, theirs, atol=1e-3, check_dtype=False)
 
 
-def test_an_address_without_the_engine_is_one_line(capsys, tmp_path):
-    assert main(["cases", *NAMES, "x.jsonl", "--out", str(tmp_path / "t"), "--address", "auto"]) == 1
-    assert "--address and --work belong to --engine ray: add it" in capsys.readouterr().err
+@pytest.mark.parametrize("option", [["--address", "auto"], ["--workers", "2"]])
+def test_options_of_the_engine_without_it_are_one_line(capsys, tmp_path, option):
+    assert main(["cases", *NAMES, "x.jsonl", "--out", str(tmp_path / "t"), *option]) == 1
+    assert "--address, --workers and --work belong to --engine ray: add it" in capsys.readouterr().err
 
 
 def test_heads_weighs_words_as_one_process_does(world, address, capsys):

@@ -131,3 +131,9 @@ def test_the_reader_of_the_app_opens_a_folder_of_cases(world, tmp_path, monkeypa
     manifest = json.loads((tmp_path / "cases" / "_manifest.json").read_text("utf-8"))
     assert (manifest["rows"], manifest["aside"], len(manifest["parts"])) == (6, 1, 2)
     assert list(manifest["checkpoints"]) == ["pairs-bi", "pairs-tri"]
+    (tmp_path / "cases" / "part-00001.parquet").unlink()  # a copy that was broken off
+    with pytest.raises(DataError, match=r"part-00001\.parquet is missing or not whole: copy the folder again"):
+        case_table.open_cases(tmp_path / "cases")
+    (tmp_path / "cases" / "_manifest.json").write_text("{}")
+    with pytest.raises(DataError, match=r"_manifest\.json cannot be read"):
+        case_table.open_cases(tmp_path / "cases")

@@ -43,8 +43,8 @@ def is_ray(options: argparse.Namespace) -> bool:
         if options.workers is not None and options.workers < 1:
             raise DataError(f"--workers {options.workers}: at least one")
         return True
-    if options.address or getattr(options, "work", None):
-        raise DataError("--address and --work belong to --engine ray: add it")
+    if options.address or getattr(options, "work", None) or options.workers is not None:
+        raise DataError("--address, --workers and --work belong to --engine ray: add it")
     return False
 
 

@@ -1,7 +1,7 @@
 """Ray Data: rows are read, mapped by workers that load the checkpoints once, and written; resumable by row.
 
 Ray keeps account of the rows that were written (its checkpoint of the id column `row`), so that a run that was killed
-goes on; it starts a worker that died again.  Imported where it is asked for: `pip install 'triattn[scale]'`.
+goes on; it starts a worker that died again.  Imported where it is asked for: `pip install -e '.[scale]'`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def connect(cluster: Cluster) -> Cluster:
     try:
         import ray
     except ImportError:
-        raise ConfigError("--engine ray needs Ray: pip install 'triattn[scale]'") from None
+        raise ConfigError("--engine ray needs Ray: pip install -e '.[scale]' in the project's folder") from None
     if not ray.is_initialized():
         _require_listener(cluster.address)
         options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from triattn_core.analysis.mining import table_folder
 from triattn_core.analysis.mining.case_columns import column_types
 from triattn_core.analysis.mining.case_rows import CaseRows
 from triattn_core.analysis.mining.decoded_size import require_decoded_size
@@ -197,6 +198,8 @@ def open_cases(path: Path) -> StoredCases:
         files = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
         if not files:
             raise ValueError("no Parquet file in this folder")
+        if path.is_dir():
+            table_folder.require_all_parts(path)
         infos = [_parse_info(pq.read_schema(file)) for file in files]
         if any(info.checkpoints != infos[0].checkpoints for info in infos):
             raise ValueError("its parts are of other checkpoints")

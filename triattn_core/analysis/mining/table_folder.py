@@ -74,6 +74,21 @@ def make_manifest(rows: int | None, errors: Sequence[str], provenance: Mapping[s
     return measured | {"aside": len(errors), "complaints": list(errors[:LISTED]), **provenance}
 
 
+def require_all_parts(folder: Path) -> None:
+    """Raises ValueError if the manifest of a folder, where it has one, names a part that is not there or of another
+    size, as in a copy that was broken off."""
+    if not (folder / MANIFEST).is_file():
+        return
+    try:
+        parts = json.loads((folder / MANIFEST).read_text("utf-8"))["parts"]
+        sizes = {str(part["name"]): part["bytes"] for part in parts}
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(f"{MANIFEST} cannot be read") from None
+    for name, size in sizes.items():
+        if not (folder / name).is_file() or (folder / name).stat().st_size != size:
+            raise ValueError(f"{name} is missing or not whole: copy the folder again")
+
+
 def _parts(tables: Iterable[pa.Table]) -> Iterator[list[pa.Table]]:
     """The tables, cut and joined to PART rows each; one empty part of a table without rows."""
     part: list[pa.Table] = []
