@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from tests.support import stand_in
 from triattn_core.analysis.mining import sources
+from triattn_core.commands import set_aside
 from triattn_core.errors import DataError
 from triattn_core.scale import job as jobs
 from triattn_core.scale import job_identity, on_ray
@@ -89,3 +96,74 @@ def test_a_job_that_failed_can_be_begun_again(begin, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             first.run()
     second.run()
+
+
+def test_a_finished_folder_is_removed_though_an_open_file_in_it_cannot_be(begin, monkeypatch):
+    """As on NFS, where a file that is open stays in its folder under another name."""
+    job, rmtree = begin(), shutil.rmtree
+    job.run()
+
+    def remove(path, ignore_errors=False, **options):
+        if job._lock.is_locked and not ignore_errors:
+            raise OSError(39, "Directory not empty")
+        rmtree(path, ignore_errors, **options)
+
+    monkeypatch.setattr(shutil, "rmtree", remove)
+    assert job.clear() == "" and list(job.folder.parent.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_removed_costs_no_numbers_and_is_named(begin, monkeypatch, capsys):
+    job = begin()
+    job.run()
+
+    def refuse(*given):
+        raise OSError(16, "Device or resource busy")
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    set_aside.clear(job, 0)
+    assert f"kept: {job.folder}; it cannot be removed (Device or resource busy)" in capsys.readouterr().err
+    begin().run()  # the lock is free
+
+
+KILLED = """
+import os, shutil, signal, sys
+from pathlib import Path
+from tests.support import stand_in
+from tests.unit.test_scale_job import WORK
+from triattn_core.analysis.mining import sources
+from triattn_core.scale import on_ray
+from triattn_core.scale.job import RayJob
+from triattn_core.scale.on_ray import Cluster
+on_ray.connect, on_ray.require_room, on_ray.map_rows = lambda cluster: cluster, lambda *_: None, lambda *_: None
+job = RayJob(WORK, (), sources.file_source(Path("rows.jsonl")), Cluster())
+job.run()
+def remove(path, *given, **options):
+    os.unlink(Path(path, "rows", "000000.parquet"))
+    os.kill(os.getpid(), signal.SIGKILL)
+shutil.rmtree = remove
+job.clear()
+"""
+
+
+def test_a_job_that_is_killed_while_its_folder_is_removed_leaves_nothing_to_go_on_with(begin):
+    root = str(Path(__file__).parents[2])
+    killed = subprocess.run([sys.executable, "-c", KILLED], env=os.environ | {"PYTHONPATH": root})
+    assert killed.returncode == -signal.SIGKILL
+    runs = Path("runs", "ray")
+    (leftover,) = runs.iterdir()
+    assert leftover.name.startswith(".")
+    job = begin()
+    job.run()
+    assert list(runs.resolve().iterdir()) == [job.folder]
+
+
+def test_rows_that_no_run_computes_again_need_another_folder(begin, monkeypatch):
+    """Ray's account of the rows stands, their parts are gone."""
+    job = begin()
+    for counts, remedy in {(0, 5): "done; run the same", (5, 5): "done; delete this folder and run the same"}.items():
+        report = iter(counts)
+        monkeypatch.setattr(on_ray, "map_rows", lambda *given, report=report: [given[-1](n, 1) for n in report])
+        job.run()
+        with pytest.raises(DataError, match=f"0 of 1 rows are {remedy} command again"):
+            list(job.tables())
+        job._lock.release()

@@ -28,8 +28,10 @@ def exit_status(aside: int, rows: int, reasons: Sequence[str]) -> int:
 
 
 def clear(job: RayJob, aside: int) -> None:
-    """Remove what a job has kept; not if too many rows were set aside."""
+    """Remove what a job has kept; not if too many rows were set aside.  Raises nothing if it cannot be removed: a line
+    says so."""
     if not is_too_many(aside, job.rows - aside):
-        job.clear()
+        if reason := job.clear():
+            print(f"triattn: kept: {job.folder}; it cannot be removed ({reason})", file=sys.stderr)
         return
     print(f"triattn: kept: {job.folder}; delete it to compute these rows again", file=sys.stderr)

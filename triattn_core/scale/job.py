@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ from triattn_core.scale.worker import Work, result_schema
 from triattn_core.text.atomic_write import write_whole
 
 FOLDER = Path("runs", "ray")
+DONE = "triattn-done"  # in the hidden name that the folder of a finished job has while it is removed
 
 
 @dataclass
@@ -45,6 +47,7 @@ class RayJob:
     truncated: str = ""  # why the file was not read to its end
     earlier: str = ""  # where unfinished results of another version are, which are not used
     restarts: int = 0  # workers that died in `run` and were started again
+    computed: int = 0  # rows that `run` added to those of earlier runs
 
     def __post_init__(self):
         self._schema = result_schema(self.work, self.work.measure(self.bundles))
@@ -78,6 +81,8 @@ class RayJob:
 
     def _hold(self) -> None:
         """Keep other processes off the folder until the results are read.  Raises DataError if one is at work there."""
+        for leftover in self._place.parent.glob(f".*.{DONE}-*"):  # of jobs that were killed in `clear`
+            shutil.rmtree(leftover, ignore_errors=True)
         self._place.mkdir(parents=True, exist_ok=True)  # again: another may have ended meanwhile
         try:
             self._lock.acquire()
@@ -95,7 +100,11 @@ class RayJob:
         self.cluster = on_ray.connect(self.cluster)
         on_ray.require_room(self.cluster, self.cluster.workers + 1)
 
+        earlier: list[int] = []
+
         def counted(done: int, alive: int) -> None:
+            earlier[:] = earlier or [done]
+            self.computed = done - earlier[0]
             report(min(done, self.rows), self.rows, min(alive, self.cluster.workers))
 
         begun = on_ray.starts(self._place)
@@ -114,7 +123,9 @@ class RayJob:
             if len(flat):
                 yield flat
         if num_rows != self.rows:
-            raise DataError(f"{self._place}: {num_rows:,} of {self.rows:,} rows are done; run the same command again")
+            remedy = "" if self.computed else "delete this folder and "
+            reason = f"{num_rows:,} of {self.rows:,} rows are done; {remedy}run the same command again"
+            raise DataError(f"{self._place}: {reason}")
         if not readable:
             raise DataError((*self.errors(), f"{self.source.name}: no row in it")[0])
 
@@ -130,7 +141,18 @@ class RayJob:
         tables = [part.to_pandas() for part in self.tables()]
         return pd.concat(tables or [pd.DataFrame({"row": []})], ignore_index=True)
 
-    def clear(self) -> None:
-        """Remove what was kept, once the results are stored."""
-        shutil.rmtree(self._place)
-        self._lock.release()
+    def clear(self) -> str:
+        """Remove what was kept, once the results are stored; returns why it stays, or an empty text.
+
+        The folder is renamed first, so that a job that is killed here leaves no part of it under its name; the lock in
+        it is released before it is removed, as NFS keeps a file that is open.
+        """
+        hidden = self._place.with_name(f".{self._place.name}.{DONE}-{uuid.uuid4().hex[:8]}")
+        try:
+            self._place.rename(hidden)
+        except OSError as error:  # such as a mount
+            return error.strerror or str(error)
+        finally:
+            self._lock.release()
+        shutil.rmtree(hidden, ignore_errors=True)
+        return ""
