@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from functools import partial
 
 import pandas as pd
@@ -17,7 +18,8 @@ from triattn_core.__main__ import main
 from triattn_core.analysis import measures
 from triattn_core.analysis.mining import miner, sources
 from triattn_core.analysis.mining.failing_rows import isolate_failures
-from triattn_core.errors import DataError
+from triattn_core.errors import ConfigError, DataError
+from triattn_core.scale.attempts import count_attempt
 from triattn_core.scale.job import RayJob
 from triattn_core.scale.on_ray import Cluster
 from triattn_core.scale.row_files import write_rows
@@ -112,6 +114,47 @@ def test_a_worker_without_ray_raises_it_in_one_line_and_tries_anew(tmp_path):
     assert worker(batch)["row"].to_pylist() == [1, 2, 3, 4] and not list(tmp_path.glob("failed-*"))
 
 
+def work_in_a_process(folder, measure):
+    """A function of a run that measures the rows in a new process; returns the result or the signal it died of."""
+    work = Work(measure, (), None, "pairs")
+    schema = result_schema(work, work.measure(()))
+    write_rows(sources.file_source(rows_file(folder, 4, 0)), "pairs", folder / "rows")
+    batch = pq.read_table(folder / "rows" / "000000.parquet")
+
+    def call(run):
+        if (process := os.fork()) == 0:
+            try:
+                result = str(len(Worker(work, schema, folder, run)(batch)))
+            except DataError as error:
+                result = str(error)
+            (folder / "result").write_text(result)
+            os._exit(0)
+        code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        return (folder / "result").read_text() if code == 0 else code
+
+    return call
+
+
+def test_the_third_worker_that_the_system_kills_at_the_same_rows_ends_the_job(tmp_path):
+    call = work_in_a_process(tmp_path, partial(stand_in.deadly_measure, counter=tmp_path / "count", times=5))
+    assert call("earlier") == call("earlier") == -signal.SIGKILL  # no attempts of the run that goes on
+    assert [call("run") for _ in range(3)] == [-signal.SIGKILL] * 3
+    assert call("run").startswith("a worker failed 3 times at lines 1 to 4: its process was killed")
+    assert call("run") == "4" and not list(tmp_path.glob("failed-run-*"))
+
+
+def test_a_worker_that_was_killed_once_leaves_no_count(tmp_path):
+    call = work_in_a_process(tmp_path, partial(stand_in.deadly_measure, counter=tmp_path / "count", times=1))
+    assert call("run") == -signal.SIGKILL and len(list(tmp_path.glob("failed-*"))) == 1
+    assert call("run") == "4" and not list(tmp_path.glob("failed-*"))
+
+
+def test_a_row_that_breaks_a_job_is_no_death_of_a_worker(tmp_path):
+    with pytest.raises(ConfigError), count_attempt(tmp_path / "failed", "1 to 4"):
+        raise ConfigError("of another task")
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("only_ray")
 @pytest.mark.timeout(600, method="signal", func_only=True)
@@ -128,3 +171,14 @@ def test_ray_starts_a_worker_again_whose_machine_fails_three_times_at_most(times
     begun.run()
     assert begun.restarts == (2 if times == 2 else 0)
     assert len(begun.frame()) == 300 and begun.errors() == [] and not list(begun.folder.glob("workers/failed-*"))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("only_ray")
+@pytest.mark.timeout(600, method="signal", func_only=True)
+def test_a_worker_that_the_system_kills_at_the_same_rows_ends_a_job_on_ray(tmp_path, address):
+    counter = tmp_path / "count"
+    begun = job(tmp_path, partial(stand_in.deadly_measure, counter=counter, times=1000), address)
+    with pytest.raises(DataError, match=r"a worker failed 3 times at lines .*: its process was killed") as raised:
+        begun.run()
+    assert "\n" not in str(raised.value) and os.path.getsize(counter) == 4

@@ -10,6 +10,7 @@ import logging
 import os
 import socket
 import threading
+import uuid
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -127,6 +128,8 @@ def map_rows(
 
     workers = folder / "workers"
     workers.mkdir(parents=True, exist_ok=True)
+    for note in workers.glob("failed-*"):  # of attempts in earlier runs
+        note.unlink(missing_ok=True)
     context = ray.data.DataContext.get_current()
     context.target_max_block_size = BLOCK
     context.enable_progress_bars = False
@@ -145,7 +148,7 @@ def map_rows(
         data = ray.data.read_parquet(str(folder / "rows"), override_num_blocks=blocks)
         data = data.map_batches(
             Worker,
-            fn_constructor_args=(work, schema, workers),
+            fn_constructor_args=(work, schema, workers, uuid.uuid4().hex[:8]),
             batch_format="pyarrow",
             batch_size=BATCH,
             num_cpus=1,

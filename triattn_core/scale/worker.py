@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-import sys
 import threading
 import time
 import uuid
@@ -24,11 +23,11 @@ import pyarrow as pa
 
 from triattn_core.analysis.measures import Measure, Over, aside_by_line, measure_rows
 from triattn_core.checkpoint.bundle import load
-from triattn_core.errors import DataError, InputError, describe_machine_failure, is_machine_failure
+from triattn_core.errors import DataError, InputError
+from triattn_core.scale.attempts import count_attempt
 from triattn_core.tasks import TASKS
 from triattn_core.text.atomic_write import write_whole
 
-TRIES = 3  # of a batch at which the machine fails, each in a process of its own
 BEAT, SILENT = 3.0, 15.0  # seconds between two signs of life, and without one after which a worker counts as dead
 
 
@@ -84,33 +83,13 @@ def _beat(note: Path, worker: weakref.ref) -> None:
         time.sleep(BEAT)
 
 
-def _give_up(note: Path, reason: str) -> DataError:
-    """The error that ends the job; before it is due, ends this process, if it is one of Ray's.
-
-    note: a file named by the rows, with a line for each attempt.
-    """
-    with open(note, "a", encoding="utf-8") as file:
-        file.write(f"{reason}\n")
-    attempts = note.read_text("utf-8").count("\n")
-    if attempts < TRIES and _is_in_actor():
-        os._exit(1)
-    note.unlink()  # the job, when it is started again, tries anew
-    times = "once" if attempts == 1 else f"{attempts} times"
-    lines = note.name.removeprefix("failed-").replace("-", " to ")
-    return DataError(f"a worker failed {times} at lines {lines}: {reason}")
-
-
-def _is_in_actor() -> bool:
-    ray = sys.modules.get("ray")
-    return ray is not None and ray.is_initialized() and ray.get_runtime_context().get_actor_id() is not None
-
-
 class Worker:
     """schema: of the results.  log: folder in which each worker leaves a file when it starts, so that restarts can be
-    counted, and touches it every BEAT seconds while it lives."""
+    counted, and touches it every BEAT seconds while it lives.  run: names a run of the job, which counts the attempts
+    at its rows anew."""
 
-    def __init__(self, work: Work, schema: pa.Schema, log: Path):
-        self.task, self.schema, self.log = TASKS[work.task], schema, log
+    def __init__(self, work: Work, schema: pa.Schema, log: Path, run: str = "run"):
+        self.task, self.schema, self.log, self.run = TASKS[work.task], schema, log, run
         self.over = work.measure([load(name, work.device) for name in work.checkpoints])
         start = {"host": socket.gethostname(), "process": os.getpid(), "date": datetime.now(UTC).isoformat()}
         note = log / f"{uuid.uuid4().hex}.json"
@@ -121,19 +100,16 @@ class Worker:
         """The results of rows (columns `row`, `place`, `text`, `error`), one for each, in their order.
 
         A row that cannot be read, or on which the measure fails, gets its `error`.  Where the machine fails, such as a
-        GPU or its memory, the process ends, as it may be of no more use, and Ray starts it again; at the third time
-        with the same rows, DataError is raised, which ends the job.
+        GPU or its memory, the process ends, as it may be of no more use, and Ray starts it again; after the third
+        death at the same rows, whether by such a failure or killed by the system, DataError is raised, which ends the
+        job.
         """
         lines = batch["row"]
-        note = self.log / f"failed-{lines[0]}-{lines[-1]}" if len(lines) else self.log / "failed"
-        try:
-            results = self._measure(batch)
-        except Exception as error:
-            if not is_machine_failure(error):
-                raise
-            raise _give_up(note, describe_machine_failure(error)) from None
-        note.unlink(missing_ok=True)
-        return results
+        if not len(lines):
+            return self._measure(batch)
+        note = self.log / f"failed-{self.run}-{lines[0]}-{lines[-1]}"
+        with count_attempt(note, f"{lines[0]} to {lines[-1]}"):
+            return self._measure(batch)
 
     def _measure(self, batch: pa.Table) -> pa.Table:
         lines, *columns = (batch[name].to_pylist() for name in ("row", "place", "text", "error"))

@@ -1,0 +1,50 @@
+"""Attempts at the rows of a batch: how often a worker died at the same rows in one run of a job, and when it ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from triattn_core.errors import DataError, describe_machine_failure, is_machine_failure
+
+TRIES = 3  # of a batch at which the machine fails or the system kills the worker, each in a process of its own
+KILLED = "its process was killed, as the system does when memory runs out"
+
+
+@contextmanager
+def count_attempt(note: Path, lines: str) -> Iterator[None]:
+    """Context in which a batch is measured.  A failure of the machine ends this process, if it is one of Ray's, which
+    starts another; with TRIES failures, or processes that died without an exception, DataError is raised, which ends
+    the job.
+
+    note: a file named by the run and the rows, with the reason of each attempt so far; it is written before an attempt,
+    as a process that is killed writes nothing, and removed after it.  lines: the rows in words.
+    """
+    reasons = note.read_text("utf-8").splitlines() if note.is_file() else []
+    if len(reasons) < TRIES:
+        with open(note, "a", encoding="utf-8") as file:
+            file.write(f"{KILLED}\n")
+        try:
+            yield
+        except Exception as error:
+            if not is_machine_failure(error):
+                note.unlink(missing_ok=True)
+                raise
+            reasons.append(describe_machine_failure(error))
+            note.write_text("".join(f"{reason}\n" for reason in reasons), "utf-8")
+            if len(reasons) < TRIES and _is_in_actor():
+                os._exit(1)
+        else:
+            note.unlink(missing_ok=True)
+            return
+    note.unlink(missing_ok=True)
+    times = "once" if len(reasons) == 1 else f"{len(reasons)} times"
+    raise DataError(f"a worker failed {times} at lines {lines}: {reasons[-1]}") from None
+
+
+def _is_in_actor() -> bool:
+    ray = sys.modules.get("ray")
+    return ray is not None and ray.is_initialized() and ray.get_runtime_context().get_actor_id() is not None
