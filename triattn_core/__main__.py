@@ -68,7 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
         file_text = "" if error.filename is None else f"{str(error.filename)[:200]}: "
         print(f"triattn: {file_text}{error.strerror or error}", file=sys.stderr)
         return 1
-    except (MemoryError, RuntimeError) as error:
+    except (MemoryError, RuntimeError, ImportError, AttributeError) as error:
         if not is_machine_failure(error):
             raise
         print(f"triattn: the machine failed ({describe_machine_failure(error)})", file=sys.stderr)

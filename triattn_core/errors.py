@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from types import ModuleType
 
 
 class TriattnError(Exception):
@@ -72,16 +73,23 @@ DEVICE = ("cuda error", "cudnn error", "hip error")
 
 def is_machine_failure(error: BaseException) -> bool:
     """Whether an error is of the machine, and of no row or text: no memory, a device that failed, a file that cannot be
-    read or written.
+    read or written, a package that cannot be imported.
 
     torch raises plain RuntimeErrors for some of these; its own classes are known by name, so that torch is not loaded.
     """
-    if isinstance(error, (MemoryError, OSError)):
+    if isinstance(error, (MemoryError, OSError)) or _is_import_failure(error):
         return True
     names, text = {kind.__name__ for kind in type(error).__mro__}, str(error).lower()
     if names & {"OutOfMemoryError", "AcceleratorError"}:
         return True
     return isinstance(error, RuntimeError) and any(part in text for part in (*NO_MEMORY, *DEVICE))
+
+
+def _is_import_failure(error: BaseException) -> bool:
+    """Whether a package is missing, damaged or of another version: an ImportError, or a name that a module lacks."""
+    if isinstance(error, AttributeError):
+        return isinstance(error.obj, ModuleType)
+    return isinstance(error, ImportError) or isinstance(error.__cause__, ImportError)
 
 
 def describe_machine_failure(error: BaseException) -> str:

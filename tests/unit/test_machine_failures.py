@@ -6,6 +6,7 @@ import json
 import os
 import signal
 from functools import partial
+from importlib.metadata import version
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -31,6 +32,8 @@ FAILURES = {
     "memory of the GPU": torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB\nmore"),
     "GPU": getattr(torch, "AcceleratorError", RuntimeError)("CUDA error: an illegal memory access"),
     "GPU, of an older torch": RuntimeError("CUDA error: device-side assert triggered"),
+    "a package": ImportError("libcudart.so.12: cannot open shared object file"),
+    "a package of another version": AttributeError("module 'torch' has no attribute 'new'", name="new", obj=torch),
     "memory of the CPU": RuntimeError("DefaultCPUAllocator: can't allocate memory"),
 }
 each_failure = pytest.mark.parametrize("failure", FAILURES.values(), ids=FAILURES)
@@ -153,6 +156,22 @@ def test_a_row_that_breaks_a_job_is_no_death_of_a_worker(tmp_path):
     with pytest.raises(ConfigError), count_attempt(tmp_path / "failed", "1 to 4"):
         raise ConfigError("of another task")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_missing_attribute_of_a_row_is_its_own_fault():
+    _, failures = isolate_failures(lambda rows: rows[0][1].text, [(1, None)])
+    assert list(failures) == [1]
+
+
+def test_a_node_with_another_version_ends_the_job_in_one_line(tmp_path, monkeypatch):
+    work = Work(stand_in.slow_measure, (), None, "pairs")
+    schema = result_schema(work, work.measure(()))
+    versions = {"triattn": "0.0.9", "torch": version("torch")}
+    monkeypatch.setattr("triattn_core.scale.worker.version", versions.__getitem__)
+    with pytest.raises(ConfigError, match=r"has triattn 0.0.9, and the command .*; install one version on all"):
+        Worker(work, schema, tmp_path)
+    versions |= {"triattn": version("triattn"), "torch": version("torch").partition("+")[0] + "+other"}
+    Worker(work, schema, tmp_path)
 
 
 @pytest.mark.slow

@@ -13,8 +13,9 @@ import time
 import uuid
 import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
@@ -23,12 +24,29 @@ import pyarrow as pa
 
 from triattn_core.analysis.measures import Measure, Over, aside_by_line, measure_rows
 from triattn_core.checkpoint.bundle import load
-from triattn_core.errors import DataError, InputError
+from triattn_core.errors import ConfigError, DataError, InputError
 from triattn_core.scale.attempts import count_attempt
 from triattn_core.tasks import TASKS
 from triattn_core.text.atomic_write import write_whole
 
 BEAT, SILENT = 3.0, 15.0  # seconds between two signs of life, and without one after which a worker counts as dead
+
+
+def code_versions() -> tuple[tuple[str, str], ...]:
+    """Names and versions of triattn and torch in this process; builds of torch for other devices count as one."""
+    try:
+        return tuple((package, version(package).partition("+")[0]) for package in ("triattn", "torch"))
+    except PackageNotFoundError:  # run from its source
+        return ()
+
+
+def _require_versions(versions: tuple[tuple[str, str], ...]) -> None:
+    """Raises ConfigError if this node computes with others than the command."""
+    here = dict(code_versions())
+    for package, expected in versions:
+        if here.get(package, expected) != expected:
+            reason = f"{package} {here[package]}, and the command {expected}; install one version on all nodes"
+            raise ConfigError(f"{socket.gethostname()} has {reason}")
 
 
 @dataclass(frozen=True)
@@ -40,6 +58,7 @@ class Work:
     device: str | None
     task: str
     language: str = "en"
+    versions: tuple[tuple[str, str], ...] = field(default_factory=code_versions)  # of the process that asks
 
     @property
     def measure_name(self) -> str:
@@ -89,6 +108,7 @@ class Worker:
     at its rows anew."""
 
     def __init__(self, work: Work, schema: pa.Schema, log: Path, run: str = "run"):
+        _require_versions(work.versions)
         self.task, self.schema, self.log, self.run = TASKS[work.task], schema, log, run
         self.over = work.measure([load(name, work.device) for name in work.checkpoints])
         start = {"host": socket.gethostname(), "process": os.getpid(), "date": datetime.now(UTC).isoformat()}
