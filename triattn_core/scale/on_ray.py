@@ -13,6 +13,7 @@ import threading
 import uuid
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,14 @@ def connect(cluster: Cluster) -> Cluster:
     if cluster.gpus is None:
         return replace(cluster, gpus=1.0 if ray.cluster_resources().get("GPU", 0) >= 1 else 0.0)
     return cluster
+
+
+def leave() -> None:
+    """Leave the cluster, which ends what this process started on it; nothing happens if the cluster is gone."""
+    import ray
+
+    with suppress(Exception):
+        ray.shutdown()
 
 
 def _explain_failure(address: str | None, error: Exception) -> str:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import queue
 import shutil
+import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -37,6 +39,7 @@ class Order:
     runs: Path
     command: str
     folder: Path  # where the command was given: relative folders of results lie there
+    host: str  # where the command was given; an error from elsewhere names its machine
 
 
 def train(
@@ -55,19 +58,24 @@ def train(
         for path, config in configs:
             for run in command.run_folders(path, config, runs):
                 remove_run(run)
-    order = Order(tuple(path for path, _ in configs), data.resolve(), runs, command_line, Path.cwd())
+    order = Order(
+        tuple(path for path, _ in configs), data.resolve(), runs, command_line, Path.cwd(), socket.gethostname()
+    )
     yield from _fit(order, cluster)
 
 
 def _fit(order: Order, cluster: Cluster) -> Iterator[Event]:
-    """The events of a training on the cluster that is joined."""
+    """The events of a training on the cluster that is joined; an error stops its workers."""
     from ray.util.queue import Queue
 
     events, notes = Queue(actor_options={"num_cpus": 0}), order.runs / f"ray-{uuid4().hex[:8]}"
     try:
         yield from _worker_events(_trainer(order, events, cluster, notes).fit, events)
-    finally:
         events.shutdown()
+    except BaseException:
+        on_ray.leave()
+        raise
+    finally:
         shutil.rmtree(notes, ignore_errors=True)
 
 
@@ -96,16 +104,20 @@ def _train_variants(plan: sweeps.Plan, request: sweeps.Request, cluster: Cluster
     tasks: dict[Any, tuple[int, sweeps.Variant, str]] = {}
     problem = None
     while True:
-        for number, variant, digest, seeds in islice(missing, cluster.workers - len(tasks)):
-            tasks[task.remote(variant, seeds, plan, request, Path.cwd())] = number, variant, digest
-        if not tasks:
-            break
-        (ready,), _ = ray.wait(list(tasks), num_returns=1)
+        with _cluster_errors():
+            for number, variant, digest, seeds in islice(missing, cluster.workers - len(tasks)):
+                tasks[task.remote(variant, seeds, plan, request, Path.cwd())] = number, variant, digest
+            if not tasks:
+                break
+            (ready,), _ = ray.wait(list(tasks), num_returns=1)
         number, variant, digest = tasks.pop(ready)
         try:
             record = ray.get(ready)
-        except ray.exceptions.RayError as error:
+        except ray.exceptions.RayTaskError as error:  # what the variant raised
             problem = problem or ConfigError(f"{variant.path}: {str(error).strip().splitlines()[-1]}")
+            continue
+        except ray.exceptions.RayError as error:  # its worker or the cluster is gone
+            problem = problem or _lost(f"{variant.path} was not trained", error)
             continue
         yield sweeps.store(plan, variant, digest, record, number)
     if problem:
@@ -147,7 +159,7 @@ def _trainer(order: Order, events: Any, cluster: Cluster, notes: Path) -> Any:
 
 
 def _work(config: dict) -> None:
-    """What each worker runs; the first one tells what happens."""
+    """What each worker runs; the first one tells what happens, and each tells what it cannot do."""
     import ray.train
 
     order, events = config["order"], config["events"]
@@ -160,12 +172,13 @@ def _work(config: dict) -> None:
             if first:
                 events.put(event)
     except TriattnError as error:  # another start would not help
-        if first:
-            events.put(error)
+        host = socket.gethostname()
+        events.put(error if host == order.host else type(error)(f"{host}: {error}"))
 
 
 def _worker_events(fit: Callable[[], Any], events: Any) -> Iterator[Event]:
-    """The events of the workers while `fit` runs."""
+    """The events of the workers while `fit` runs.  Raises the first error of any worker, without waiting for the others,
+    and ConfigError if the cluster is lost."""
     ended: list[BaseException | None] = []
 
     def run() -> None:
@@ -177,13 +190,12 @@ def _worker_events(fit: Callable[[], Any], events: Any) -> Iterator[Event]:
 
     threading.Thread(target=run, daemon=True).start()
     starts = 0
-    while not ended or not events.empty():
-        try:
-            event = events.get(timeout=WAIT)
-        except queue.Empty:
+    while not ended or not _is_empty(events):
+        event = _next_event(events)
+        if event is None:
             continue
         if isinstance(event, TriattnError):
-            raise event  # the other workers wait for the first one, until this process leaves the cluster
+            raise event  # the other workers wait for that one, until this process leaves the cluster
         if isinstance(event, Event):
             yield event
         else:
@@ -191,4 +203,34 @@ def _worker_events(fit: Callable[[], Any], events: Any) -> Iterator[Event]:
             if starts > 1:
                 yield Event("note", 0, 0, {"workers started again": starts - 1})
     if ended[0] is not None:
-        raise ConfigError(f"--engine ray: the training ended: {str(ended[0]).strip().splitlines()[-1]}") from ended[0]
+        raise _lost("the training ended", ended[0]) from ended[0]
+
+
+def _next_event(events: Any) -> Any:
+    """The next event of the workers, or None if there is none within WAIT seconds.  Raises ConfigError."""
+    with _cluster_errors():
+        try:
+            return events.get(timeout=WAIT)
+        except queue.Empty:
+            return None
+
+
+def _is_empty(events: Any) -> bool:
+    with _cluster_errors():
+        return events.empty()
+
+
+@contextmanager
+def _cluster_errors() -> Iterator[None]:
+    """Raises ConfigError for what Ray raises when the cluster is gone."""
+    from ray.exceptions import RayError
+
+    try:
+        yield
+    except RayError as error:
+        raise _lost("the cluster was lost", error) from error
+
+
+def _lost(what: str, error: BaseException) -> ConfigError:
+    reason = (str(error).strip().splitlines() or [type(error).__name__])[-1].strip().rstrip(".")
+    return ConfigError(f"--engine ray: {what} ({reason}); the same command with --resume goes on")
