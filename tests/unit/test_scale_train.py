@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,10 @@ import pytest
 from tests.support.small_training import command_line, make_small
 from tests.support.tiny import change
 from triattn_core.__main__ import main
+from triattn_core.results.run_records import config_variant
 from triattn_core.scale import on_ray, train
+from triattn_core.training import sweep as sweeps
+from triattn_core.training.loop import Event
 
 RUNS = ("small-bi", "small-bi-seed-2", "small-bi-seed-3", "small-bi-fold-2", "small", "other")
 
@@ -68,7 +72,6 @@ def test_a_fault_that_can_be_seen_before_leaves_all_runs(small, capsys, command,
 
 def digest(config: Path) -> str:
     from triattn_core.checkpoint.config import read_config
-    from triattn_core.results.run_records import config_variant
 
     return config_variant(read_config(config))
 
@@ -90,3 +93,37 @@ def test_a_sweep_removes_the_runs_of_its_variants_and_no_other(small, monkeypatc
     before = names(small / "there" / "runs")
     assert main([*command, *["--resume"] * resume]) == 0
     assert seen == [before if resume else before - own]
+
+
+@pytest.mark.parametrize("engine", ["local", "ray"])
+@pytest.mark.parametrize("kind", ["settings", "configs"])
+def test_a_sweep_trains_variants_with_the_same_settings_and_seed_once(small, monkeypatch, capsys, engine, kind):
+    """A value given twice, or two configs that differ in their own seed only."""
+
+    def train_variant(variant, seeds, plan, request, *_):
+        trained.extend(plan.run(config_variant(variant.config), seed).name for seed in seeds)
+        return {}
+        yield
+
+    def train_on_ray(plan, request, cluster):
+        for variant, _, seeds in plan.variants:
+            list(train_variant(variant, seeds, plan, request))
+        return []
+
+    trained: list[str] = []
+    monkeypatch.setattr(sweeps, "train_variant", train_variant)
+    monkeypatch.setattr(sweeps, "store", lambda *_: Event("metric", 1, 1, {}))
+    monkeypatch.setattr(train, "_train_variants", train_on_ray)
+    command = command_line(small, "sweep", "there", "--seeds", "1,2", "--name", "s", "--engine", engine)
+    config = small / "there" / "small-bi" / "config.json"
+    expected = [f"s-{digest(config)}-seed-{seed}" for seed in (1, 2)]
+    if kind == "settings":
+        layers = json.loads(config.read_text())["model"].get("layers", 1)
+        command += ["--set", f"model.layers={layers},{layers}"]
+    else:
+        shutil.copytree(config.parent, small / "there" / "other")
+        change(small / "there" / "other", training={"seed": 9})
+        command.insert(2, str(small / "there" / "other" / "config.json"))
+    assert main(command) == 0
+    assert trained == expected
+    assert "runs left out, same settings and seed as another 2" in capsys.readouterr().out

@@ -90,6 +90,7 @@ def sweep(request: sweeps.Request, cluster: Cluster) -> Iterator[Event]:
         for _, digest, seeds in plan.variants:
             for seed in seeds:
                 remove_run(plan.run(digest, seed))
+    yield from plan.notes()
     # What an earlier worker of a variant has done is not done again.
     yield from _train_variants(plan, replace(request, data=request.data.resolve(), resume=True), cluster)
 
@@ -177,8 +178,8 @@ def _work(config: dict) -> None:
 
 
 def _worker_events(fit: Callable[[], Any], events: Any) -> Iterator[Event]:
-    """The events of the workers while `fit` runs.  Raises the first error of any worker, without waiting for the others,
-    and ConfigError if the cluster is lost."""
+    """The events of the workers while `fit` runs.  Raises the first error of any worker, without waiting for the
+    others, and ConfigError if the cluster is lost."""
     ended: list[BaseException | None] = []
 
     def run() -> None:

@@ -59,15 +59,22 @@ class Request:
 
 @dataclass(frozen=True)
 class Plan:
-    """variants: each with its digest, and the seeds that are not recorded yet.  file: of the records."""
+    """variants: each with its digest, and the seeds that are not recorded yet.  file: of the records.  repeated: runs
+    that were left out, since an earlier one has the same settings and seed."""
 
     variants: tuple[tuple[Variant, str, tuple[int, ...]], ...]
     file: Path
     runs: Path
+    repeated: int = 0
 
     def run(self, digest: str, seed: int) -> Path:
         """The folder of a run."""
         return self.runs / f"{self.file.stem}-{digest}-seed-{seed}"
+
+    def notes(self) -> Iterator[Event]:
+        """One event of kind `note` if runs were left out."""
+        if self.repeated:
+            yield Event("note", 0, 0, {"runs left out, same settings and seed as another": self.repeated})
 
 
 def sweep(request: Request) -> Iterator[Event]:
@@ -77,6 +84,8 @@ def sweep(request: Request) -> Iterator[Event]:
     """
     prepare()
     planned = plan(request)
+    if is_main_process():
+        yield from planned.notes()
     for number, (variant, digest, missing) in enumerate(planned.variants, 1):
         if not missing:
             continue
@@ -86,7 +95,8 @@ def sweep(request: Request) -> Iterator[Event]:
 
 
 def plan(request: Request) -> Plan:
-    """What `sweep` will train, checked before the first run: all files are there, and nothing is recorded twice."""
+    """What `sweep` will train, checked before the first run: all files are there, and nothing is trained or recorded
+    twice."""
     changes = dict(choices_of(text) for text in request.settings)
     variants = [
         _variant(path, dict(zip(changes, values)), request.test)
@@ -104,12 +114,16 @@ def plan(request: Request) -> Plan:
         for record in records
         for seed_metrics in record.entry.metrics["each_seed"]
     }
-    planned = []
+    planned, runs, repeated = [], set(), 0
     for variant in variants:
         digest, all_seeds = run_records.config_variant(variant.config), request.seeds or (variant.config.training.seed,)
-        missing = tuple(seed for seed in all_seeds if not required <= recorded.get((digest, seed), set()))
-        planned.append((variant, digest, missing))
-    return Plan(tuple(planned), file.resolve(), request.runs.resolve())
+        new_seeds = [seed for seed in all_seeds if (digest, seed) not in runs]
+        runs |= {(digest, seed) for seed in new_seeds}
+        repeated += len(all_seeds) - len(new_seeds)
+        missing = tuple(seed for seed in new_seeds if not required <= recorded.get((digest, seed), set()))
+        if new_seeds:
+            planned.append((variant, digest, missing))
+    return Plan(tuple(planned), file.resolve(), request.runs.resolve(), repeated)
 
 
 def train_variant(variant: Variant, seeds: Sequence[int], plan: Plan, request: Request) -> Generator[Event, None, dict]:
