@@ -72,7 +72,7 @@ def test_a_record_a_variant_with_all_that_made_it(world, swept):
 
 def test_no_weights_are_left_and_the_checkpoints_are_as_they_were(world, swept):
     assert {path.parent.name for path in world.rglob("*.safetensors")} == {"tiny"}
-    assert [path.name for path in (world / "runs").iterdir()] == ["features"]
+    assert {path.name for path in (world / "runs").iterdir()} == {"features", "measured", ".locks"}
     assert all(not (entry.path / "metrics.json").exists() for entry in list_checkpoints())
 
 

@@ -139,7 +139,7 @@ def test_a_sweep_on_workers_records_what_one_process_records(tmp_path, address, 
         lines = (small / folder / "results" / "layers.jsonl").read_text().splitlines()
         sweep_records = sorted(map(json.loads, lines), key=lambda record: record["set"]["model.layers"])
         records.append([[seed["dev"] for seed in record["each_seed"]] for record in sweep_records])
-        assert [path.name for path in (small / folder / "runs").iterdir()] == ["features"]
+        assert {path.name for path in (small / folder / "runs").iterdir()} == {"features", "measured", ".locks"}
     assert len(records[0]) == 2 and records[0] == records[1]
 
 

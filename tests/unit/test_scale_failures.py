@@ -43,7 +43,7 @@ def work(monkeypatch, order: train.Order, rank: int, events: queue.Queue) -> Non
 
 @pytest.mark.parametrize("rank", [0, 1])
 def test_each_worker_reports_why_it_cannot_train(order, monkeypatch, rank):
-    monkeypatch.setattr(command, "train", lambda *_: fail(DataError("there is no encoder 'tiny'")))
+    monkeypatch.setattr(command, "read_configs", lambda *_: fail(DataError("there is no encoder 'tiny'")))
     events: queue.Queue = queue.Queue()
     work(monkeypatch, order, rank, events)
     *started, error = events.queue
@@ -52,7 +52,7 @@ def test_each_worker_reports_why_it_cannot_train(order, monkeypatch, rank):
 
 
 def test_the_error_of_another_machine_names_it(order, monkeypatch):
-    monkeypatch.setattr(command, "train", lambda *_: fail(DataError("there is no encoder 'tiny'")))
+    monkeypatch.setattr(command, "read_configs", lambda *_: fail(DataError("there is no encoder 'tiny'")))
     monkeypatch.setattr(socket, "gethostname", lambda: "node-2")
     events: queue.Queue = queue.Queue()
     work(monkeypatch, order, 1, events)

@@ -3,19 +3,37 @@
 from __future__ import annotations
 
 import json
+import queue
 import shutil
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tests.support.small_training import command_line, make_small
 from tests.support.tiny import change
 from triattn_core.__main__ import main
+from triattn_core.checkpoint.bundle import load
+from triattn_core.errors import ConfigError
 from triattn_core.results.run_records import config_variant
 from triattn_core.scale import on_ray, train
+from triattn_core.training import command as trainer
+from triattn_core.training import metrics_writer
 from triattn_core.training import sweep as sweeps
 from triattn_core.training.loop import Event
+from triattn_core.training.run_lock import LOCKS, lock_runs
 
+HOLD = """
+import sys, time
+from pathlib import Path
+from triattn_core.training.run_lock import lock_runs
+
+with lock_runs(Path(sys.argv[1]), [sys.argv[2]]):
+    print("locked", flush=True)
+    time.sleep(600)
+"""
 RUNS = ("small-bi", "small-bi-seed-2", "small-bi-seed-3", "small-bi-fold-2", "small", "other")
 
 
@@ -48,7 +66,7 @@ def test_a_training_removes_its_own_runs_and_no_other(small, monkeypatch, more, 
 
 
 def names(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir()}
+    return {path.name for path in folder.iterdir()} - {LOCKS}
 
 
 @pytest.mark.parametrize("command", ["train", "sweep"])
@@ -127,3 +145,89 @@ def test_a_sweep_trains_variants_with_the_same_settings_and_seed_once(small, mon
     assert main(command) == 0
     assert trained == expected
     assert "runs left out, same settings and seed as another 2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("more", [[], ["--resume"]], ids=["anew", "resume"])
+@pytest.mark.parametrize("engine", ["local", "ray"])
+@pytest.mark.parametrize(("command", "run"), [("train", "small-bi"), ("train", "small-bi-seed-2"), ("sweep", "s")])
+def test_a_second_command_on_a_run_is_one_line_and_removes_nothing(small, capsys, first, engine, command, run, more):
+    line = command_line(small, command, "there", "--engine", engine, *more)
+    line += ["--name", "s"] * (command == "sweep")
+    runs = small / "there" / "runs"
+    make_runs(runs, RUNS)
+    capsys.readouterr()
+    process = first(runs, run)
+    assert main(line) == 1
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.splitlines()[-1] == (
+        f"triattn: {runs / run}: another command is training there; wait for it, or name another folder with --runs"
+    )
+    assert names(runs) == set(RUNS)
+    process.kill()
+    process.wait()
+    with lock_runs(runs, [run]):  # nothing is left of the first
+        pass
+
+
+@pytest.fixture
+def first():
+    """Starts another process that trains a run."""
+    processes = []
+
+    def start(runs: Path, run: str) -> subprocess.Popen:
+        command = [sys.executable, "-c", HOLD, str(runs), run]
+        processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+        assert processes[0].stdout.readline() == "locked\n"
+        return processes[0]
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("command", ["train", "sweep"])
+def test_workers_train_while_their_own_command_has_locked_its_runs(small, monkeypatch, command):
+    def fit(order, cluster):
+        configs = trainer.read_configs(order.paths, order.data)
+        with pytest.raises(ConfigError, match="another command"), trainer.lock_configs(configs, order.runs):
+            pass
+        monkeypatch.setattr("ray.train.get_context", lambda: SimpleNamespace(get_world_rank=lambda: 0))
+        events = queue.Queue()
+        train._work({"order": order, "events": events})
+        assert not [event for event in events.queue if isinstance(event, Exception)]
+        return []
+
+    def train_variants(plan, request, cluster):
+        with pytest.raises(ConfigError, match="another command"), plan.lock():
+            pass
+        for variant, _, seeds in plan.variants:
+            assert train._train_variant(variant, seeds, plan, request, Path.cwd())["each_seed"]
+        return []
+
+    pytest.importorskip("ray.train")
+    monkeypatch.setattr(train, "_fit", fit)
+    monkeypatch.setattr(train, "_train_variants", train_variants)
+    change(small / "checkpoints" / "small-bi", training={"epochs": 1, "more_seeds": []})
+    assert main(command_line(small, command, "there", "--engine", "ray", "--device", "cpu")) == 0
+    assert (small / "there" / "small-bi" / "metrics.json").is_file() == (command == "train")
+
+
+def test_a_measurement_that_ends_does_not_disturb_another(small, monkeypatch):
+    """The second one begins and ends before the first one writes its first verdict."""
+
+    def evaluate_late(*arguments):
+        monkeypatch.setattr(metrics_writer, "evaluate", evaluate)
+        measure()
+        return evaluate(*arguments)
+
+    def measure() -> list[dict]:
+        return metrics_writer.measure([bundle], bundle.config, small / "data", small / "there" / "runs", False)
+
+    change(small / "checkpoints" / "small-bi", training={"epochs": 1, "more_seeds": []})
+    assert main(command_line(small, "train", "there", "--device", "cpu")) == 0
+    bundle, evaluate = load(small / "there" / "small-bi"), metrics_writer.evaluate
+    monkeypatch.setattr(metrics_writer, "evaluate", evaluate_late)
+    (metrics,) = measure()
+    assert set(metrics) == {"dev", "test"}
+    assert not list((small / "there" / "runs" / "measured").iterdir())

@@ -52,16 +52,17 @@ def train(
     config, or more than RESTARTS deaths; DataError: a data set that is not in `data`.
     """
     configs, runs = command.read_configs(paths, data), runs.resolve()
-    cluster = on_ray.connect(cluster)
-    on_ray.require_room(cluster, 0 if cluster.gpus else cluster.workers)
-    if not resume:  # workers always resume, for they cannot know whether one of them has died
-        for path, config in configs:
-            for run in command.run_folders(path, config, runs):
-                remove_run(run)
-    order = Order(
-        tuple(path for path, _ in configs), data.resolve(), runs, command_line, Path.cwd(), socket.gethostname()
-    )
-    yield from _fit(order, cluster)
+    with command.lock_configs(configs, runs):  # here, and not by the workers
+        cluster = on_ray.connect(cluster)
+        on_ray.require_room(cluster, 0 if cluster.gpus else cluster.workers)
+        if not resume:  # workers always resume, for they cannot know whether one of them has died
+            for path, config in configs:
+                for run in command.run_folders(path, config, runs):
+                    remove_run(run)
+        order = Order(
+            tuple(path for path, _ in configs), data.resolve(), runs, command_line, Path.cwd(), socket.gethostname()
+        )
+        yield from _fit(order, cluster)
 
 
 def _fit(order: Order, cluster: Cluster) -> Iterator[Event]:
@@ -84,15 +85,16 @@ def sweep(request: sweeps.Request, cluster: Cluster) -> Iterator[Event]:
     once the others are recorded."""
     command.prepare()
     plan = sweeps.plan(request)
-    cluster = on_ray.connect(cluster)
-    on_ray.require_room(replace(cluster, workers=1), 1)  # what does not fit waits its turn
-    if not request.resume:
-        for _, digest, seeds in plan.variants:
-            for seed in seeds:
-                remove_run(plan.run(digest, seed))
-    yield from plan.notes()
-    # What an earlier worker of a variant has done is not done again.
-    yield from _train_variants(plan, replace(request, data=request.data.resolve(), resume=True), cluster)
+    with plan.lock():
+        cluster = on_ray.connect(cluster)
+        on_ray.require_room(replace(cluster, workers=1), 1)  # what does not fit waits its turn
+        if not request.resume:
+            for _, digest, seeds in plan.variants:
+                for seed in seeds:
+                    remove_run(plan.run(digest, seed))
+        yield from plan.notes()
+        # What an earlier worker of a variant has done is not done again.
+        yield from _train_variants(plan, replace(request, data=request.data.resolve(), resume=True), cluster)
 
 
 def _train_variants(plan: sweeps.Plan, request: sweeps.Request, cluster: Cluster) -> Iterator[Event]:
@@ -169,7 +171,9 @@ def _work(config: dict) -> None:
         events.put("started")
     os.chdir(order.folder)
     try:
-        for event in command.train(order.paths, order.data, order.runs, True, order.command):
+        command.prepare()
+        configs = command.read_configs(order.paths, order.data)
+        for event in command.train_configs(configs, order.data, order.runs, True, order.command):
             if first:
                 events.put(event)
     except TriattnError as error:  # another start would not help

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from accelerate import Accelerator
@@ -22,6 +23,7 @@ from triattn_core.training.metrics_writer import is_cross_validated, machine, re
 from triattn_core.training.model_card import encoder_card
 from triattn_core.training.reader.trainer import train_reader
 from triattn_core.training.recipe import read_recipe
+from triattn_core.training.run_lock import lock_runs
 from triattn_core.training.sentence.trainer import fold_configs, train_sentence
 from triattn_core.training.tan.trainer import train_tan
 
@@ -35,12 +37,25 @@ def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: 
     """Train each of `paths` in turn; results are written next to them.
 
     Checkpoints of one encoder train on the same features and are measured in one pass over dev and test.  Raises
-    ConfigError for a file that is neither a config.json nor a recipe.json.
+    ConfigError for a file that is neither a config.json nor a recipe.json, and if another command trains one of them.
     """
     prepare()
-    runs = runs.resolve()
+    configs, runs = read_configs(paths, data), runs.resolve()
+    with lock_configs(configs, runs) if is_main_process() else nullcontext():
+        yield from train_configs(configs, data, runs, resume, command)
+
+
+def lock_configs(configs: Sequence[tuple[Path, AnyConfig | dict]], runs: Path) -> AbstractContextManager[None]:
+    """Keeps other commands off the folders in `runs` of these configs.  Raises ConfigError."""
+    return lock_runs(runs, [run.name for path, config in configs for run in run_folders(path, config, runs)])
+
+
+def train_configs(
+    configs: Sequence[tuple[Path, AnyConfig | dict]], data: Path, runs: Path, resume: bool, command: str
+) -> Iterator[Event]:
+    """`train` of configs that are read, where this process, or that for which it works, has locked their runs."""
     trained: list[tuple[Path, AnyConfig]] = []
-    for path, config in read_configs(paths, data):
+    for path, config in configs:
         if isinstance(config, dict):
             yield from _train_encoder(path, config, data, runs, resume, command)
             continue

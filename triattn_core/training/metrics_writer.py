@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -146,7 +145,7 @@ def measure(bundles: Sequence[Bundle], config: AnyConfig, data: Path, runs: Path
     for split, (name, _) in rows.items():  # the cache is specific to weights and rows
         key = hashlib.sha256(digests + rows_file(data, name).read_bytes()).hexdigest()[:16]
         caches[split] = runs / "measured" / f"{key}-{split}.jsonl"
-    (runs / "measured").mkdir(parents=True, exist_ok=True)
+    (runs / "measured").mkdir(parents=True, exist_ok=True)  # not removed: others may measure meanwhile
     for split, (name, examples) in rows.items():
         if not resume:
             caches[split].unlink(missing_ok=True)
@@ -161,8 +160,6 @@ def measure(bundles: Sequence[Bundle], config: AnyConfig, data: Path, runs: Path
             bundle_metrics[split] = {"set": name, **result["metrics"], "n": result["n"], **baseline}
     for file in caches.values():
         file.unlink(missing_ok=True)
-    with suppress(OSError):  # another measurement is running
-        (runs / "measured").rmdir()
     return measured
 
 

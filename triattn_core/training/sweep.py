@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -24,6 +25,7 @@ from triattn_core.training.command import is_main_process, prepare, resolve, set
 from triattn_core.training.laboratory.records import measure_laboratory
 from triattn_core.training.loop import Event, seconds
 from triattn_core.training.metrics_writer import machine, measure, run_record
+from triattn_core.training.run_lock import lock_runs
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,10 @@ class Plan:
         """The folder of a run."""
         return self.runs / f"{self.file.stem}-{digest}-seed-{seed}"
 
+    def lock(self) -> AbstractContextManager[None]:
+        """Keeps other commands off the runs of all sweeps of this name.  Raises ConfigError."""
+        return lock_runs(self.runs, [self.file.stem])
+
     def notes(self) -> Iterator[Event]:
         """One event of kind `note` if runs were left out."""
         if self.repeated:
@@ -84,6 +90,11 @@ def sweep(request: Request) -> Iterator[Event]:
     """
     prepare()
     planned = plan(request)
+    with planned.lock() if is_main_process() else nullcontext():
+        yield from _train_variants(planned, request)
+
+
+def _train_variants(planned: Plan, request: Request) -> Iterator[Event]:
     if is_main_process():
         yield from planned.notes()
     for number, (variant, digest, missing) in enumerate(planned.variants, 1):
