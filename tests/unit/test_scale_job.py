@@ -15,7 +15,7 @@ import pytest
 
 from tests.support import stand_in
 from triattn_core.analysis.mining import sources
-from triattn_core.commands import set_aside
+from triattn_core.commands import engine, set_aside
 from triattn_core.errors import DataError
 from triattn_core.scale import job as jobs
 from triattn_core.scale import job_identity, on_ray
@@ -167,3 +167,8 @@ def test_rows_that_no_run_computes_again_need_another_folder(begin, monkeypatch)
         with pytest.raises(DataError, match=f"0 of 1 rows are {remedy} command again"):
             list(job.tables())
         job._lock.release()
+
+
+def test_the_line_says_why_no_worker_lives_yet():
+    assert [engine.alive_text(*case) for case in ((0, 5.0), (2, 60.0))] == ["0", "2"]
+    assert engine.alive_text(0, 31.0) == "0 (loading, or waiting for free cores)"

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from triattn_core.errors import DataError
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from triattn_core.scale.on_ray import Cluster
 
 WORKERS = 2  # unless they are asked for
+LATE = 30.0  # seconds after which the line says why no worker may live yet
 
 
 def arguments(parser: argparse.ArgumentParser, work: bool = True) -> None:
@@ -65,6 +67,11 @@ def cluster(options: argparse.Namespace) -> Cluster:
     return Cluster(options.address, options.workers or most, gpus)
 
 
+def alive_text(alive: int, seconds: float) -> str:
+    """The workers that live, `seconds` after the start of a job, and why there may be none for so long."""
+    return "0 (loading, or waiting for free cores)" if not alive and seconds > LATE else str(alive)
+
+
 def run(
     options: argparse.Namespace,
     measure: Measure,
@@ -89,6 +96,7 @@ def run(
     job = RayJob(work, bundles, source, place, max_rows, options.work)
     if job.earlier:
         print(f"triattn: {job.earlier}", file=sys.stderr)
+    start = monotonic()
     try:
         with progress_line.bar(f"{place.workers} worker{'s' * (place.workers != 1)}") as bar:
 
@@ -96,7 +104,7 @@ def run(
                 if bar.total is None:  # the first report: what was done before
                     progress_line.resume_at(bar, done)
                 bar.total = rows
-                bar.set_postfix(alive=alive, refresh=False)
+                bar.set_postfix(alive=alive_text(alive, monotonic() - start), refresh=False)
                 bar.update(done - bar.n)
 
             with redirect_stdout(sys.stderr):

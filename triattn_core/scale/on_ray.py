@@ -86,7 +86,8 @@ def _explain_failure(address: str | None, error: Exception) -> str:
 
 
 def require_room(cluster: Cluster, cores: int) -> None:
-    """Raises ConfigError if the cluster has too few cores or GPUs in all, for which Ray would wait for ever.
+    """Raises ConfigError if the cluster has too few cores or GPUs in all, for which Ray would wait for ever; those that
+    others use now are waited for.
 
     cores: of all workers, and of what reads the rows beside them.
     """
