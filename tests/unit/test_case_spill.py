@@ -40,15 +40,15 @@ def world(tmp_path_factory):
 def test_rows_that_come_in_any_order_within_windows_come_back_in_that_of_the_file(seed, tmp_path, small):
     draw = random.Random(seed)
     lines = sorted(draw.sample(range(1, 400), draw.randrange(90)))
-    spill, most = CaseSpill(tmp_path / "x.parquet", TYPES), 0
+    spill, most = CaseSpill(tmp_path / "x.parquet", tmp_path / "x.parquet", TYPES), 0
     for start in range(0, len(lines), 8):
         window = draw.sample(lines[start : start + 8], len(lines[start : start + 8]))
         while window:
             batch, window = window[: (size := draw.randrange(4))], window[size:]
             spill.append(pd.DataFrame({"row": pd.Series(batch, dtype="int32"), "id": [str(line) for line in batch]}))
             most = max(most, sum(map(len, spill._pending)))
-    spill.close()
-    spill.close()
+    spill.finish()
+    spill.finish()
     pieces = list(spill.tables())
     assert [line for piece in pieces for line in piece["row"].to_pylist()] == lines and spill.rows == len(lines)
     assert all(len(piece) == 6 for piece in pieces[:-1]) and most < 6 + 8 + 3

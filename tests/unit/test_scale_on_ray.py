@@ -82,7 +82,7 @@ def here(source) -> pd.DataFrame:
 
 
 def test_two_nodes_give_the_rows_of_one_process_although_a_worker_is_killed(source, tmp_path, address):
-    begun = job(source, tmp_path, address, 0.002)
+    begun = job(source, tmp_path, address, 0.006)  # long enough for another worker to begin
     killer = threading.Thread(target=kill_a_worker, args=(tmp_path,))
     killer.start()
     living: list[int] = []

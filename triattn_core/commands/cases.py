@@ -63,7 +63,7 @@ def _locally(options: argparse.Namespace, bundles: Sequence[Bundle], source: Sou
     with spilling(options.out, column_types(checkpoints, bundles[0].task.NAME)) as spill:
         mining = Run(bundles, source, options.command, sink=spill.append)
         was_stopped = not _mine(mining, options.name)
-        spill.close()
+        spill.finish()
         about = mining.table_info()
         store_cases(options.out, spill.tables(), about)
         table = StoredCases(spill.case_rows(), about)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,22 +14,23 @@ import pyarrow.parquet as pq
 
 from triattn_core.analysis.mining.case_rows import CaseRows
 from triattn_core.analysis.mining.case_table import GROUP, WINDOW
+from triattn_core.errors import DataError
 
 
 class CaseSpill:
     """Takes the tables of batches, in any order within a window of WINDOW rows, and gives them back in the order of the
     file.
 
-    file: where they are put.  types: the columns.  rows: how many there are so far.
+    file: where they are put, on the disk of `out`.  types: the columns.  rows: how many there are so far.
     """
 
-    def __init__(self, file: Path, types: dict[str, pa.DataType]):
-        self.rows, self._file, self._types = 0, file, types
+    def __init__(self, file: Path, out: Path, types: dict[str, pa.DataType]):
+        self.rows, self._file, self._out, self._types = 0, file, out, types
         self._pending: list[pd.DataFrame] = []
         self._writer = pq.ParquetWriter(file, pa.schema(list(types.items())), compression="zstd")
 
     def append(self, table: pd.DataFrame) -> None:
-        """Add the table of a batch."""
+        """Add the table of a batch.  Raises DataError if it cannot be written."""
         self.rows += len(table)
         self._pending.append(table)
         if sum(map(len, self._pending)) >= GROUP + WINDOW:  # all but the last WINDOW rows are of windows that are done
@@ -39,13 +41,27 @@ class CaseSpill:
         table = pd.concat(self._pending, ignore_index=True).sort_values("row", ignore_index=True)
         first = pa.table({name: pa.array(table[name][:count], kind) for name, kind in self._types.items()})
         self._pending = [table[count:]]
-        self._writer.write_table(first, GROUP)
+        try:
+            self._writer.write_table(first, GROUP)
+        except OSError as error:
+            raise self._failure(error) from None
 
-    def close(self) -> None:
-        """Write what is pending; no table can be added any more."""
+    def _failure(self, error: OSError) -> DataError:
+        return DataError(f"{self._out}: cannot be written ({os.strerror(error.errno) if error.errno else error})")
+
+    def finish(self) -> None:
+        """Write what is pending; no table can be added any more.  Raises DataError if it cannot be written."""
         if self._pending and self._writer.is_open:
             self._write(sum(map(len, self._pending)))
-        self._writer.close()
+        try:
+            self._writer.close()
+        except OSError as error:
+            raise self._failure(error) from None
+
+    def close(self) -> None:
+        """Let go of the file, whether it is finished or not."""
+        with suppress(OSError):
+            self._writer.close()
 
     def tables(self) -> Iterator[pa.Table]:
         """The rows, in the order of the file, in pieces of GROUP."""
@@ -61,11 +77,11 @@ class CaseSpill:
 def spilling(out: Path, types: dict[str, pa.DataType]) -> Iterator[CaseSpill]:
     """A spill on the disk of `out`, which is gone when the block ends; for a pipe, among temporary files.
 
-    Raises OSError if it cannot be written.
+    Raises DataError if it cannot be written.
     """
     on_disk = out.is_dir() or out.is_file() or not out.exists()
     with TemporaryDirectory(".part", ".triattn-", out.resolve().parent if on_disk else None) as folder:
-        spill = CaseSpill(Path(folder, "cases.parquet"), types)
+        spill = CaseSpill(Path(folder, "cases.parquet"), out, types)
         try:
             yield spill
         finally:
