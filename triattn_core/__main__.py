@@ -124,9 +124,11 @@ def server_environment() -> dict[str, str]:
     """The environment of the app's server; what is set already stays.
 
     Threads of torch that wait for each other sleep: each job has threads of its own, and where other programs run too,
-    those that spin take several times the CPU time of the work.  Fewer heaps give more memory back.
+    those that spin take several times the CPU time of the work.  Fewer heaps give more memory back.  Tables are where
+    the app is started, which is not where the server runs.
     """
-    return {"OMP_WAIT_POLICY": "PASSIVE", "MALLOC_ARENA_MAX": "2", **os.environ}
+    tables = os.path.abspath(os.environ.get("TRIATTN_TABLES", "tables"))
+    return {"OMP_WAIT_POLICY": "PASSIVE", "MALLOC_ARENA_MAX": "2", **os.environ, "TRIATTN_TABLES": tables}
 
 
 def app(options: argparse.Namespace) -> int:

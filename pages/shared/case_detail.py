@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from math import inf, nextafter
+from math import inf
 
 import pandas as pd
 import streamlit as st
@@ -97,8 +97,9 @@ def _facts(cases: Cases, row: pd.Series) -> list[tuple[str, str]]:
         facts.append(("gold", TASKS[cases.about.task].LABELS[row["label"]] if row["label"] >= 0 else "not judged"))
     for name in cases.three_way:
         column = f"{name} moved"
-        above = cases.rows.count(Filter(between={column: (nextafter(row[column], inf), inf)}))
+        at_least = cases.rows.count(Filter(between={column: (row[column], inf)}))
+        equal = cases.rows.count(Filter(equal={column: (row[column],)}))
         suffix = f" {name}" if len(cases.three_way) > 1 else ""
         facts.append((f"context moved{suffix}", f"{row[column]:.3g} bits"))
-        facts.append(("rank among all rows", f"{above + 1:,} of {len(cases.rows):,}"))
+        facts.append(("rank among all rows", f"{at_least - equal + 1:,} of {len(cases.rows):,}"))
     return [*facts, ("length", f"{row['tokens']:,} tokens"), ("id", str(row["id"]))]

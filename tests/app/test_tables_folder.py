@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -29,6 +30,8 @@ def test_a_folder_of_parts_is_listed_under_rows(tmp_path: Path, monkeypatch: pyt
     app = sound(opened("cases", rows="far test"))
     assert len(app.dataframe[0].value) == 20 and "<b>20</b>" in texts(app)
     assert not [name for name in app.selectbox(key="rows").options if "triattn-" in name]
+    (rank,) = re.findall(r"rank among all rows\D+(\d+) of 20", texts(app))  # the list begins with the most moved
+    assert rank == "1"
     moved.unlink()
     assert "far test" not in app.run().selectbox(key="rows").options
 

@@ -123,3 +123,13 @@ def test_the_server_s_threads_sleep_while_they_wait(monkeypatch):
     assert server_environment()["OMP_WAIT_POLICY"] == "PASSIVE"
     monkeypatch.setenv("OMP_WAIT_POLICY", "ACTIVE")
     assert server_environment()["OMP_WAIT_POLICY"] == "ACTIVE"
+
+
+def test_tables_are_where_the_app_is_started(monkeypatch, tmp_path):
+    from triattn_core.__main__ import server_environment
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TRIATTN_TABLES", raising=False)
+    assert server_environment()["TRIATTN_TABLES"] == str(tmp_path / "tables")
+    monkeypatch.setenv("TRIATTN_TABLES", "mine")
+    assert server_environment()["TRIATTN_TABLES"] == str(tmp_path / "mine")

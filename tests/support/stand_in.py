@@ -68,29 +68,27 @@ def sick_measure(bundles, counter, times: int):
     counter: a file with a byte for each time.
     """
 
-    def over(rows):
-        with open(counter, "a+b") as file:
-            file.write(b"x")
-            count = file.tell()
-        if 1 < count <= times + 1:
-            raise MemoryError("no room")
-        return _over(0.0, False, rows)
+    def fail():
+        raise MemoryError("no room")
 
-    return over
+    return _failing(fail, counter, times)
 
 
 def deadly_measure(bundles, counter, times: int):
     """The same, on a machine that kills the process `times` times after the first, by which the columns are known.
 
-    counter: a file with a byte for each time.
+    counter: as of `sick_measure`.
     """
+    return _failing(lambda: os.kill(os.getpid(), signal.SIGKILL), counter, times)
 
+
+def _failing(fail, counter, times):
     def over(rows):
         with open(counter, "a+b") as file:
             file.write(b"x")
             count = file.tell()
         if 1 < count <= times + 1:
-            os.kill(os.getpid(), signal.SIGKILL)
+            fail()
         return _over(0.0, False, rows)
 
     return over

@@ -155,6 +155,7 @@ def test_the_file_of_a_stored_table_is_found_by_name_and_digest(world):
     assert sources.find_source(f"../{name}", source.sha256, [world / "checkpoints"]) is None  # not out of the folder
     own = sources.example_source("pairs", "zh")
     assert sources.find_source(own.name, own.sha256, []) is not None
+    assert sources.find_source(f"elsewhere/{name}", source.sha256, [(world.parent / source.name).parent]) is not None
     assert len(list(islice(sources.read_examples("pairs", own), 5))) == 5
     handed = sources.uploaded_source("pairs.jsonl", (world / "pairs.jsonl").read_bytes())
     assert handed.sha256 == source.sha256 and handed.lines == 30

@@ -22,16 +22,16 @@ def replacing(path: Path) -> Iterator[Path]:
     written: no room, no permission, no folder.
     """
     if os.path.exists(path) and not os.path.isfile(path):
-        with _one_line(path):
+        with one_line(path):
             yield path
         return
-    with _one_line(path):
+    with one_line(path):
         target = Path(os.path.realpath(path))  # the target of a link
         descriptor, name = mkstemp(".part", ".triattn-", target.parent)
         os.close(descriptor)
     part = Path(name)
     try:
-        with _one_line(path):
+        with one_line(path):
             yield part
             os.chmod(part, _mode(target))
             with open(part, "rb") as file:
@@ -88,7 +88,8 @@ def _mode(target: Path) -> int:
 
 
 @contextmanager
-def _one_line(path: Path) -> Iterator[None]:
+def one_line(path: Path) -> Iterator[None]:
+    """Raises DataError, in one line, for an OSError in the block, in which `path` is written."""
     try:
         yield
     except OSError as error:

@@ -90,8 +90,11 @@ def optimizer_for(module: nn.Module, weight_decay: float, name: str = "adamw") -
     no_decay = [p.ndim <= 1 or getattr(p, "no_decay", False) for p in trained]
     shares = [getattr(p, "rate_share", 1.0) for p in trained]
     groups = [
-        {"params": [p for p, *own in zip(trained, no_decay, shares) if own == [exempt, share]]}
-        | {"weight_decay": 0.0 if exempt else weight_decay, "rate_share": share}
+        {
+            "params": [p for p, *group in zip(trained, no_decay, shares) if group == [exempt, share]],
+            "weight_decay": 0.0 if exempt else weight_decay,
+            "rate_share": share,
+        }
         for share in sorted({1.0, *shares}, reverse=True)
         for exempt in (False, True)
     ]

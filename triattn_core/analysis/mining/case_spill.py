@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,7 +13,7 @@ import pyarrow.parquet as pq
 
 from triattn_core.analysis.mining.case_rows import CaseRows
 from triattn_core.analysis.mining.case_table import GROUP, WINDOW
-from triattn_core.errors import DataError
+from triattn_core.text.atomic_write import one_line
 
 
 class CaseSpill:
@@ -41,22 +40,15 @@ class CaseSpill:
         table = pd.concat(self._pending, ignore_index=True).sort_values("row", ignore_index=True)
         first = pa.table({name: pa.array(table[name][:count], kind) for name, kind in self._types.items()})
         self._pending = [table[count:]]
-        try:
+        with one_line(self._out):
             self._writer.write_table(first, GROUP)
-        except OSError as error:
-            raise self._failure(error) from None
-
-    def _failure(self, error: OSError) -> DataError:
-        return DataError(f"{self._out}: cannot be written ({os.strerror(error.errno) if error.errno else error})")
 
     def finish(self) -> None:
         """Write what is pending; no table can be added any more.  Raises DataError if it cannot be written."""
         if self._pending and self._writer.is_open:
             self._write(sum(map(len, self._pending)))
-        try:
+        with one_line(self._out):
             self._writer.close()
-        except OSError as error:
-            raise self._failure(error) from None
 
     def close(self) -> None:
         """Let go of the file, whether it is finished or not."""

@@ -111,12 +111,13 @@ def generated_source(task: str, rows: int, seed: int | str = 1, size: int | None
 
 
 def find_source(name: str, sha256: str, folders: Sequence[Path]) -> Source | None:
-    """The file with this name and digest under one of the folders or among this project's examples, or None."""
+    """The file with this digest under one of the folders or among this project's examples, or None.  name: with its
+    folder or without."""
     parts = [part for part in PurePosixPath(name).parts if part not in ("/", "..")][-2:]
     for folder in (*folders, Path(squad_file.__file__).parents[1]):
-        path = folder.joinpath(*parts)
-        if path.is_file() and (source := file_source(path)).sha256 == sha256:
-            return source
+        for path in dict.fromkeys((folder.joinpath(*parts), folder.joinpath(*parts[-1:]))):
+            if path.is_file() and (source := file_source(path)).sha256 == sha256:
+                return source
     return None
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from triattn_core.analysis.mining.folder_path import FolderPath
 from triattn_core.errors import DataError
-from triattn_core.text.atomic_write import require_room
+from triattn_core.text.atomic_write import one_line, require_room
 
 MANIFEST = "_manifest.json"  # pandas, pyarrow, Spark and DuckDB skip names with an underscore where they read a folder
 PART = 250_000  # rows of a part
@@ -109,17 +109,14 @@ def _parts(tables: Iterable[pa.Table]) -> Iterator[list[pa.Table]]:
 @contextmanager
 def _replacing(out: Path) -> Iterator[Path]:
     target = out.resolve()
-    try:
+    with one_line(out):
         folder = Path(mkdtemp(".part", ".triattn-", target.parent))
-    except OSError as error:
-        raise DataError(f"{out}: cannot be written ({os.strerror(error.errno or 0)})") from None
     old = folder.with_suffix(".old")
     try:
-        yield folder
-        folder.chmod(0o777 & ~_umask())
-        _swap(folder, target, old)
-    except OSError as error:
-        raise DataError(f"{out}: cannot be written ({os.strerror(error.errno) if error.errno else error})") from None
+        with one_line(out):
+            yield folder
+            folder.chmod(0o777 & ~_umask())
+            _swap(folder, target, old)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
