@@ -27,7 +27,7 @@ from triattn_core.scale.worker import Work, Worker, count_alive
 
 BATCH = 512  # rows that a worker sorts by length together, as `case_table.WINDOW`
 BLOCK = 1 << 19  # bytes: one block is one checkpoint, so this is how much work a kill can cost each worker
-BESIDE = 4  # places on a cluster of our own, beside those of the workers, for what reads, filters and writes
+BESIDE = 3  # places on a cluster of our own, beside those of the workers, for what reads, filters and writes
 ANSWER = 5.0  # seconds within which the port of a cluster is reached
 POLL = 1.0  # seconds between looks at what was written
 
@@ -142,6 +142,7 @@ def map_rows(
         note.unlink(missing_ok=True)
     context = ray.data.DataContext.get_current()
     context.target_max_block_size = BLOCK
+    context.use_datasource_v2 = False  # which starts 32 processes of 0.1 GB to read the footers of our few files
     context.enable_progress_bars = False
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", module=r"ray\.data\.")  # of Ray's own settings, and of fewer rows than workers

@@ -2,44 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+ROWS = 8192  # of a table, at least, but for the last
+OPEN = 32  # files at a time
+GAP = 16  # lines without a row, such as empty ones, that do not end a run, at most
+
+
+class Run(NamedTuple):
+    """Rows `first` to `last` in a row group of a file, with no large gap between them."""
+
+    first: int
+    last: int
+    file: Path
+    group: int
+
 
 def ordered_parts(folder: Path, columns: list[str] | None = None) -> Iterator[pa.Table]:
     """Yield tables of results (`worker.result_schema`), sorted by `row` within and between them, each row once.
 
     A worker that is killed after it wrote its part and before this was noted writes the part again: the first counts.
-    Files whose rows overlap are read together, the others one by one.
+    A batch may hold rows from far apart in the file, so it is runs of rows that are merged; memory does not grow with
+    their number.
     """
-    together: list[Path] = []
+    open_file = lru_cache(OPEN)(pq.ParquetFile)
+    together: list[Run] = []
     reach = -1
-    for first, last, file in sorted(_spans(folder)):
-        if together and first > reach:
-            yield _sorted_once(together, columns)
+    for run in sorted(_runs(folder)):
+        if together and run.first > reach and reach - together[0].first >= ROWS - 1:
+            yield _sorted_once(together, open_file, columns)
             together = []
-        together.append(file)
-        reach = max(reach, last)
+        together.append(run)
+        reach = max(reach, run.last)
     if together:
-        yield _sorted_once(together, columns)
+        yield _sorted_once(together, open_file, columns)
 
 
-def _spans(folder: Path) -> Iterator[tuple[int, int, Path]]:
-    """The smallest and the largest row of each file that has any."""
-    for file in folder.glob("*.parquet"):
-        rows = pq.read_table(file, columns=["row"])["row"]
-        if len(rows):
-            ends = pc.min_max(rows)
-            yield ends["min"].as_py(), ends["max"].as_py(), file
+def _runs(folder: Path) -> Iterator[Run]:
+    for path in folder.glob("*.parquet"):
+        file = pq.ParquetFile(path)
+        rows, start = file.read(["row"])["row"].to_numpy(), 0
+        for group in range(file.num_row_groups):
+            stop = start + file.metadata.row_group(group).num_rows
+            part, start = rows[start:stop], stop
+            steps = np.diff(part)
+            for run in np.split(part, np.flatnonzero((steps < 1) | (steps > GAP)) + 1):
+                if len(run):
+                    yield Run(int(run[0]), int(run[-1]), path, group)
 
 
-def _sorted_once(files: list[Path], columns: list[str] | None) -> pa.Table:
-    table = pa.concat_tables([pq.read_table(file, columns=columns) for file in files])
+def _sorted_once(
+    runs: Sequence[Run], open_file: Callable[[Path], pq.ParquetFile], columns: list[str] | None
+) -> pa.Table:
+    """The rows of these runs, of which no other run has any."""
+    low, high = runs[0].first, max(run.last for run in runs)
+    tables = []
+    for path, group in dict.fromkeys((run.file, run.group) for run in runs):
+        table = open_file(path).read_row_group(group, columns)
+        tables.append(table.filter((pc.field("row") >= low) & (pc.field("row") <= high)))
+    table = pa.concat_tables(tables)
     _, first = np.unique(table["row"].to_numpy(), return_index=True)
     return table.take(first)
 
