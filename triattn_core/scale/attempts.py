@@ -1,9 +1,11 @@
-"""Attempts at the rows of a batch: how often a worker died at the same rows in one run of a job, and when it ends."""
+"""Attempts at loading the checkpoints and at the rows of a batch: how often workers died at them in one run of a job,
+and when it ends."""
 
 from __future__ import annotations
 
 import os
 import sys
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,6 +45,25 @@ def count_attempt(note: Path, lines: str) -> Iterator[None]:
     note.unlink(missing_ok=True)
     times = "once" if len(reasons) == 1 else f"{len(reasons)} times"
     raise DataError(f"a worker failed {times} at lines {lines}: {reasons[-1]}") from None
+
+
+@contextmanager
+def count_start(log: Path, run: str, workers: int) -> Iterator[None]:
+    """Context in which a worker loads its checkpoints.  Raises DataError where TRIES workers of this run have died so,
+    as Ray would start others for ever.
+
+    log: folder in which each has a file meanwhile.  workers: how many there are, so that many may load at a time.
+    """
+    deaths = len(list(log.glob(f"starting-{run}-*"))) - (workers - 1)
+    if deaths >= TRIES:
+        reason = "killed while they loaded the checkpoints, as the system does when memory runs out"
+        raise DataError(f"{deaths} workers were {reason}; try fewer --workers")
+    note = log / f"starting-{run}-{uuid.uuid4().hex}"
+    note.touch()
+    try:
+        yield
+    finally:
+        note.unlink(missing_ok=True)
 
 
 def _is_in_actor() -> bool:

@@ -138,7 +138,7 @@ def map_rows(
 
     workers = folder / "workers"
     workers.mkdir(parents=True, exist_ok=True)
-    for note in workers.glob("failed-*"):  # of attempts in earlier runs
+    for note in [*workers.glob("failed-*"), *workers.glob("starting-*")]:  # of earlier runs
         note.unlink(missing_ok=True)
     context = ray.data.DataContext.get_current()
     context.target_max_block_size = BLOCK
@@ -159,7 +159,7 @@ def map_rows(
         data = ray.data.read_parquet(str(folder / "rows"), override_num_blocks=blocks)
         data = data.map_batches(
             Worker,
-            fn_constructor_args=(work, schema, workers, uuid.uuid4().hex[:8]),
+            fn_constructor_args=(work, schema, workers, uuid.uuid4().hex[:8], cluster.workers),
             batch_format="pyarrow",
             batch_size=BATCH,
             num_cpus=1,

@@ -25,7 +25,7 @@ import pyarrow as pa
 from triattn_core.analysis.measures import Measure, Over, aside_by_line, measure_rows
 from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import ConfigError, DataError, InputError
-from triattn_core.scale.attempts import count_attempt
+from triattn_core.scale.attempts import count_attempt, count_start
 from triattn_core.tasks import TASKS
 from triattn_core.text.atomic_write import write_whole
 
@@ -105,12 +105,13 @@ def _beat(note: Path, worker: weakref.ref) -> None:
 class Worker:
     """schema: of the results.  log: folder in which each worker leaves a file when it starts, so that restarts can be
     counted, and touches it every BEAT seconds while it lives.  run: names a run of the job, which counts the attempts
-    at its rows anew."""
+    at its rows anew.  workers: of the run."""
 
-    def __init__(self, work: Work, schema: pa.Schema, log: Path, run: str = "run"):
+    def __init__(self, work: Work, schema: pa.Schema, log: Path, run: str = "run", workers: int = 1):
         _require_versions(work.versions)
         self.task, self.schema, self.log, self.run = TASKS[work.task], schema, log, run
-        self.over = work.measure([load(name, work.device) for name in work.checkpoints])
+        with count_start(log, run, workers):
+            self.over = work.measure([load(name, work.device) for name in work.checkpoints])
         start = {"host": socket.gethostname(), "process": os.getpid(), "date": datetime.now(UTC).isoformat()}
         note = log / f"{uuid.uuid4().hex}.json"
         write_whole(note, json.dumps(start))
