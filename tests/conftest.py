@@ -56,6 +56,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=WITHOUT))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log):
+    """With `--dist loadfile` the tests with Ray go to one process: only one may use Ray, and the other would wait."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class RayTogether(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "tests/on_ray" if nodeid.startswith("tests/on_ray/") else super()._split_scope(nodeid)
+
+    return RayTogether(config, log)
+
+
 def pytest_terminal_summary(terminalreporter) -> None:
     """Names what was left out for want of a browser."""
     left_out = [r.nodeid for r in terminalreporter.stats.get("skipped", []) if WITHOUT in str(r.longrepr)]

@@ -74,21 +74,21 @@ def sick_measure(bundles, counter, times: int):
     return _failing(fail, counter, times)
 
 
-def deadly_measure(bundles, counter, times: int):
+def deadly_measure(bundles, counter, times: int, seconds: float = 0.0):
     """The same, on a machine that kills the process `times` times after the first, by which the columns are known.
 
-    counter: as of `sick_measure`.
+    counter: as of `sick_measure`.  seconds: as of `slow_measure`.
     """
-    return _failing(lambda: os.kill(os.getpid(), signal.SIGKILL), counter, times)
+    return _failing(lambda: os.kill(os.getpid(), signal.SIGKILL), counter, times, seconds)
 
 
-def _failing(fail, counter, times):
+def _failing(fail, counter, times, seconds=0.0):
     def over(rows):
         with open(counter, "a+b") as file:
             file.write(b"x")
             count = file.tell()
         if 1 < count <= times + 1:
             fail()
-        return _over(0.0, False, rows)
+        return _over(seconds, False, rows)
 
     return over

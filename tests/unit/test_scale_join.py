@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import socket
 from argparse import Namespace
 
 import pytest
 
+from tests.support.evaluate_world import use_world
+from triattn_core.__main__ import main
 from triattn_core.commands import engine
 from triattn_core.errors import ConfigError
 from triattn_core.scale import on_ray
@@ -56,6 +59,24 @@ def test_whatever_ray_says_to_a_new_driver_is_one_line(joined, monkeypatch, erro
     with pytest.raises(ConfigError) as raised:
         on_ray.connect(Cluster(None, 2))
     assert str(raised.value).startswith("--engine ray: Ray cannot start on this machine (")
+
+
+def test_an_address_at_which_no_cluster_answers_is_one_line_before_ray_waits_for_it(joined, tmp_path, capsys):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    with use_world(tmp_path) as root:
+        command = ["evaluate", "bi", str(root / "rows.jsonl"), "--engine", "ray", "--address", f"127.0.0.1:{port}"]
+        capsys.readouterr()
+        assert main([*command, "--work", str(root / "work")]) == 1
+    printed = capsys.readouterr()
+    (line,) = printed.err.splitlines()
+    assert printed.out == "" and line.startswith(f"triattn: --address 127.0.0.1:{port}: no Ray cluster there")
+
+
+@pytest.mark.parametrize("option", [["--address", "auto"], ["--workers", "2"]])
+def test_options_of_the_engine_without_it_are_one_line(capsys, tmp_path, option):
+    assert main(["cases", "bi", "x.jsonl", "--out", str(tmp_path / "t"), *option]) == 1
+    assert "--address, --workers and --work belong to --engine ray: add it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 
 import pytest
@@ -12,16 +10,12 @@ import pytest
 from tests.support.evaluate_world import use_world
 from tests.support.small_training import command_line, make_small
 from triattn_core.__main__ import main
-from triattn_core.scale import train
+from triattn_core.scale import on_ray, train
+from triattn_core.scale.on_ray import Cluster
 from triattn_core.training import sweep as sweeps
 from triattn_core.training.loop import Event
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install '.[scale]'")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.usefixtures("only_ray"),
-    pytest.mark.timeout(600, method="signal", func_only=True),
-]
 
 
 def test_a_sweep_trains_no_more_variants_at_a_time_than_there_are_workers(address, tmp_path, monkeypatch):
@@ -45,22 +39,31 @@ def test_a_sweep_trains_no_more_variants_at_a_time_than_there_are_workers(addres
     assert max(sum(start <= begun < end for start, end in spans) for begun, _ in spans) <= 2  # a busy machine: 1
 
 
-def test_a_cluster_needs_one_core_more_than_it_has_workers(only_ray, tmp_path):
-    from ray.cluster_utils import Cluster as Simulated
+@pytest.fixture
+def two_cores(address):
+    """All cores of the cluster but two of one node are taken."""
 
-    nodes = Simulated(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
-    try:
-        with use_world(tmp_path) as root:
-            command = [sys.executable, "-m", "triattn_core", "evaluate", "bi", str(root / "rows.jsonl")]
-            command += ["--engine", "ray"]
-            command += ["--address", nodes.address, "--work", str(root / "work"), "--json", "--workers"]
-            two, one = (
-                subprocess.run([*command, workers], capture_output=True, text=True, timeout=240) for workers in "21"
-            )
-    finally:
-        nodes.shutdown()
-    assert two.returncode == 1 and two.stdout == ""
-    assert two.stderr.splitlines()[-1].endswith(
-        "needs 3, one of them to read the rows; pass --workers 1 or start more nodes"
+    @ray.remote
+    class Taken:
+        def begin(self):
+            pass
+
+    on_ray.connect(Cluster(address))
+    others = [Taken.options(num_cpus=cores).remote() for cores in (4, 2)]
+    ray.get([other.begin.remote() for other in others])
+    yield
+    for other in others:
+        ray.kill(other)
+
+
+def test_a_cluster_needs_one_core_more_than_it_has_workers(address, two_cores, tmp_path, capsys):
+    with use_world(tmp_path) as root:
+        command = ["evaluate", "bi", str(root / "rows.jsonl"), "--engine", "ray", "--address", address]
+        command += ["--work", str(root / "work"), "--json", "--workers"]
+        assert main([*command, "8"]) == 1
+        printed = capsys.readouterr()
+        assert main([*command, "1"]) == 0
+    assert printed.out == "" and printed.err.splitlines()[-1].endswith(
+        "has 8 cores, and --workers 8 needs 9, one of them to read the rows; pass --workers 7 or start more nodes"
     )
-    assert one.returncode == 0 and json.loads(one.stdout)["n"] == 75
+    assert json.loads(capsys.readouterr().out)["n"] == 75

@@ -1,0 +1,1 @@
+"""Tests that start Ray: a package, so that its cluster ends with the last of them."""
