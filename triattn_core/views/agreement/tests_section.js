@@ -10,10 +10,11 @@ function testRow(one, data, theme) {
   const first = one.only_b >= one.only_a;
   const [win, lose] = first ? [one.b, one.a] : [one.a, one.b];
   const [more, less] = first ? [one.only_b, one.only_a] : [one.only_a, one.only_b];
-  const parts = [
+  const counts = [
     [win, more],
     [lose, less],
-  ].map(([title, n]) => {
+  ];
+  const parts = counts.filter(([, n]) => n > 0).map(([title, n]) => {
     const part = make("i");
     Object.assign(part.style, { flexGrow: n, background: theme[of(title).mechanism] ?? theme.bar });
     return part;
