@@ -59,7 +59,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"triattn: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("triattn: stopped; resume a training run with --resume", file=sys.stderr)
+        resume = "; resume with --resume" if options.command.split()[1] in ("train", "sweep") else ""
+        print(f"triattn: stopped{resume}", file=sys.stderr)
         return 130
     except BrokenPipeError:  # the reader, such as `head`, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from tests.on_ray.test_rows import job, make_source
 from tests.support.evaluate_world import use_world
 from tests.support.small_training import command_line, make_small
 from triattn_core.__main__ import main
@@ -40,8 +41,8 @@ def test_a_sweep_trains_no_more_variants_at_a_time_than_there_are_workers(addres
 
 
 @pytest.fixture
-def two_cores(address):
-    """All cores of the cluster but two of one node are taken."""
+def three_cores(address):
+    """All cores of the cluster but three of one node are taken."""
 
     @ray.remote
     class Taken:
@@ -49,14 +50,14 @@ def two_cores(address):
             pass
 
     on_ray.connect(Cluster(address))
-    others = [Taken.options(num_cpus=cores).remote() for cores in (4, 2)]
+    others = [Taken.options(num_cpus=cores).remote() for cores in (4, 1)]
     ray.get([other.begin.remote() for other in others])
     yield
     for other in others:
         ray.kill(other)
 
 
-def test_a_cluster_needs_one_core_more_than_it_has_workers(address, two_cores, tmp_path, capsys):
+def test_a_cluster_needs_two_cores_more_than_it_has_workers(address, three_cores, tmp_path, capsys):
     with use_world(tmp_path) as root:
         command = ["evaluate", "bi", str(root / "rows.jsonl"), "--engine", "ray", "--address", address]
         command += ["--work", str(root / "work"), "--json", "--workers"]
@@ -64,6 +65,16 @@ def test_a_cluster_needs_one_core_more_than_it_has_workers(address, two_cores, t
         printed = capsys.readouterr()
         assert main([*command, "1"]) == 0
     assert printed.out == "" and printed.err.splitlines()[-1].endswith(
-        "has 8 cores, and --workers 8 needs 9, one of them to read the rows; pass --workers 7 or start more nodes"
+        "has 8 cores, and --workers 8 needs 10, 2 of them to read the rows; pass --workers 6 or start more nodes"
     )
     assert json.loads(capsys.readouterr().out)["n"] == 75
+
+
+def test_a_resumed_job_needs_no_more_cores_than_a_new_one(address, three_cores, tmp_path):
+    """What filters the rows that are done takes a core: with too few this waits for ever."""
+    source = make_source(tmp_path, 3000)
+    for _ in range(2):
+        begun = job(source, tmp_path / "job", address, workers=1)
+        begun.run()
+        begun._lock.release()
+    assert sum(map(len, begun.tables())) == 3000 and begun.computed == 0

@@ -175,9 +175,9 @@ def test_a_missing_attribute_of_a_row_is_its_own_fault():
 def test_a_node_with_another_version_ends_the_job_in_one_line(tmp_path, monkeypatch):
     work = Work(stand_in.slow_measure, (), None, "pairs")
     schema = result_schema(work, work.measure(()))
-    versions = {"triattn": "0.0.9", "torch": version("torch")}
-    monkeypatch.setattr("triattn_core.scale.worker.version", versions.__getitem__)
-    with pytest.raises(ConfigError, match=r"has triattn 0.0.9, and the command .*; install one version on all"):
+    monkeypatch.setattr("triattn_core.scale.worker.code_version", lambda: "0.0.9, code 12345678")
+    with pytest.raises(ConfigError, match=r"has triattn 0.0.9, code 12345678, and the command .*; install one version"):
         Worker(work, schema, tmp_path)
-    versions |= {"triattn": version("triattn"), "torch": version("torch").partition("+")[0] + "+other"}
+    monkeypatch.undo()
+    monkeypatch.setattr("triattn_core.scale.worker.version", lambda _: version("torch").partition("+")[0] + "+other")
     Worker(work, schema, tmp_path)

@@ -133,18 +133,6 @@ def test_the_order_of_a_batch_is_kept(source, tmp_path):
     assert one(turned)["row"].to_pylist() == turned["row"].to_pylist()
 
 
-def part(folder, name: str, *given: int):
-    table = pa.table({"row": pa.array(given, pa.int64()), "error": pa.array([None] * len(given), pa.string())})
-    pq.write_table(table, folder / f"{name}.parquet")
-
-
-def test_parts_come_in_order_and_each_row_once_although_a_part_was_written_twice(tmp_path):
-    for name, given in {"c": (1, 2, 3), "a": (7, 8), "b": (4, 6, 5), "twice": (5, 6), "none": ()}.items():
-        part(tmp_path, name, *given)
-    tables = [table["row"].to_pylist() for table in parts.ordered_parts(tmp_path)]
-    assert tables == [[1, 2, 3], [4, 5, 6], [7, 8]]
-
-
 @pytest.mark.parametrize("size", [1, 7, 64])
 def test_one_process_sets_the_same_rows_aside_as_a_worker(source, tmp_path, size):
     row_files.write_rows(source, "pairs", tmp_path / "in")

@@ -6,6 +6,7 @@ import queue
 import socket
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -49,6 +50,14 @@ def test_each_worker_reports_why_it_cannot_train(order, monkeypatch, rank):
     *started, error = events.queue
     assert started == ["started"] * (rank == 0)
     assert isinstance(error, DataError) and str(error) == "there is no encoder 'tiny'"
+
+
+def test_a_machine_without_the_folder_of_the_command_says_so(order, monkeypatch):
+    events: queue.Queue = queue.Queue()
+    work(monkeypatch, replace(order, folder=order.folder / "missing"), 1, events)
+    (error,) = events.queue
+    assert isinstance(error, ConfigError)
+    assert str(error).endswith("missing: No such file or directory; the workers must see the folder of the command")
 
 
 def test_the_error_of_another_machine_names_it(order, monkeypatch):

@@ -44,13 +44,13 @@ def test_the_same_job_goes_on_in_its_folder(begin):
 
 
 def test_a_job_of_another_version_begins_anew_and_says_so(begin, monkeypatch):
-    monkeypatch.setattr(job_identity, "version", lambda name: "0.0.9")
+    monkeypatch.setattr(job_identity, "code_version", lambda: "0.0.9, code 12345678")
     old = begin().folder
     monkeypatch.undo()
     monkeypatch.chdir(old.parents[2])
     job = begin()
     assert job.folder != old and old.is_dir()
-    assert job.earlier.startswith("runs/ray/") and "results made with triattn 0.0.9 (now " in job.earlier
+    assert job.earlier.startswith("runs/ray/") and "results made with triattn 0.0.9, code 12345678 (now " in job.earlier
     assert job.earlier.endswith(f"; this job begins anew in runs/ray/{job.folder.name}")
 
 

@@ -86,9 +86,9 @@ def test_options_of_the_engine_without_it_are_one_line(capsys, tmp_path, option)
             {"CPU": 4.0},
             4,
             0,
-            "has 4 cores, and --workers 4 needs 5, one of them to read the rows; pass --workers 3 or ",
+            "has 4 cores, and --workers 4 needs 6, 2 of them to read the rows; pass --workers 2 or ",
         ),
-        ({"CPU": 1.0}, 1, 0, "has 1 core, and --workers 1 needs 2, one of them to read the rows; start more nodes"),
+        ({"CPU": 1.0}, 1, 0, "has 1 core, and --workers 1 needs 3, 2 of them to read the rows; start more nodes"),
         (
             {"CPU": 8.0, "GPU": 1.0},
             2,
@@ -96,25 +96,25 @@ def test_options_of_the_engine_without_it_are_one_line(capsys, tmp_path, option)
             "has 1 GPU, and --workers 2 needs 2; pass --workers 1 or start more nodes or ",
         ),
         ({"CPU": 8.0}, 2, 1, "has 0 GPUs, and --workers 2 needs 2; start more nodes or pass --device cpu"),
-        ({"CPU": 5.0}, 4, 0, None),
-        ({"CPU": 5.0, "GPU": 4.0}, 4, 1, None),
+        ({"CPU": 6.0}, 4, 0, None),
+        ({"CPU": 6.0, "GPU": 4.0}, 4, 1, None),
     ],
 )
 def test_a_cluster_with_too_little_room_says_what_it_has_and_what_to_pass(joined, resources, workers, gpus, line):
     joined["resources"] = resources
     cluster = Cluster("auto", workers, float(gpus))
     if line is None:
-        on_ray.require_room(cluster, workers + 1)
+        on_ray.require_room(cluster, workers + on_ray.LEAST_BESIDE)
         return
     with pytest.raises(ConfigError) as raised:
-        on_ray.require_room(cluster, workers + 1)
+        on_ray.require_room(cluster, workers + on_ray.LEAST_BESIDE)
     assert str(raised.value).startswith(f"--address auto: the cluster {line}") and "\n" not in str(raised.value)
 
 
 def test_too_few_gpus_of_this_machine_are_one_line_too(joined):
     joined["resources"] = {"CPU": 6.0, "GPU": 1.0}
     with pytest.raises(ConfigError) as raised:
-        on_ray.require_room(Cluster(None, 2, 1.0), 3)
+        on_ray.require_room(Cluster(None, 2, 1.0), 4)
     line = "--engine ray: this machine has 1 GPU, and --workers 2 needs 2; pass --workers 1 or pass --device cpu"
     assert str(raised.value) == line
 
@@ -155,3 +155,11 @@ def test_a_device_that_this_machine_has_not_is_refused(monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     with pytest.raises(ConfigError, match="is not on this machine"):
         engine.cluster(Namespace(address=None, device="cuda", workers=None))
+
+
+def test_workers_get_no_password_or_token_for_ray_logs_what_they_get(monkeypatch):
+    monkeypatch.setenv("TRIATTN_CASES", "postgresql+psycopg://triattn:secret@localhost/triattn")
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    monkeypatch.setenv("TRIATTN_CHECKPOINTS", "/shared/checkpoints")
+    variables = on_ray.environment(Cluster("auto", 2))
+    assert "secret" not in str(variables) and variables["TRIATTN_CHECKPOINTS"] == "/shared/checkpoints"

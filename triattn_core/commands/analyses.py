@@ -6,7 +6,7 @@ import argparse
 from functools import partial
 
 from triattn_core.analysis.catalogue import METHODS
-from triattn_core.commands import row_table
+from triattn_core.commands import engine, row_table
 from triattn_core.errors import DataError
 
 
@@ -36,7 +36,7 @@ def context(options: argparse.Namespace) -> int:
     from triattn_core.analysis.maps import context_shares
     from triattn_core.checkpoint.bundle import load
 
-    bundle = load(options.name, options.device)
+    bundle = load(options.name, engine.loading_device(options))
     table, errors, was_stopped = row_table.run(options, [bundle], measures.context)
     quartiles = context_shares.quartiles(table)
     summary = {
@@ -61,7 +61,7 @@ def faithful(options: argparse.Namespace) -> int:
 
     if options.draws < 1:
         raise DataError("--draws: the control needs one random ranking at least")
-    bundles = [load(name, options.device) for name in options.name]
+    bundles = [load(name, engine.loading_device(options)) for name in options.name]
     require_shared_encoder(bundles)
     run_query(bundles[0], bundles[0].task.examples(bundles[0].config.language)[0])  # raises early if unsupported
     settings = {"methods": options.methods, "draws": options.draws, "seed": options.seed, "steps": options.steps}

@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     if options.out.resolve() == options.data.resolve():
         raise DataError(f"{options.out}: --out would overwrite the input; choose another file")
     keep_freed_memory()
-    bundles = [load(name, options.device) for name in options.name]
+    bundles = [load(name, engine.loading_device(options)) for name in options.name]
     if on_ray:
         return _on_ray(options, bundles, source)
     return _locally(options, bundles, source)
@@ -83,7 +83,9 @@ def _on_ray(options: argparse.Namespace, bundles: Sequence[Bundle], source: Sour
 
     job = engine.run(options, measures.cases, bundles, source)
     errors = job.errors()
-    about = table_info(bundles, source, job.last_line, True, errors, job.seconds, options.command, job.truncated)
+    about = table_info(
+        *(bundles, source, job.last_line, True, errors, job.seconds, options.command, job.truncated, job.work.device)
+    )
     store_cases(options.out, job.tables(), about)
     table = case_table.open_cases(options.out)  # aggregated from the file, however many rows it has
     print(json.dumps(_json(table, options.out)) if options.json else "\n".join(_lines(table)))

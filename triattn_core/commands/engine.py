@@ -39,6 +39,18 @@ def arguments(parser: argparse.ArgumentParser, work: bool = True) -> None:
     group.add_argument("--work", type=Path, metavar="FOLDER", help=text)
 
 
+def row_count(text: str) -> int:
+    """The value of `--rows`."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of rows: at least 1")
+    return int(text)
+
+
+def loading_device(options: argparse.Namespace) -> str | None:
+    """Where this process loads the checkpoints: for Ray's workers, which load their own, it only asks their columns."""
+    return "cpu" if options.engine == "ray" else options.device
+
+
 def is_ray(options: argparse.Namespace) -> bool:
     """Whether Ray is asked for.  Raises DataError for options that need it."""
     if options.engine == "ray":

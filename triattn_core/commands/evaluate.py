@@ -31,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     text = "seed of the generated laboratory rows (default: 1)"
     parser.add_argument("--seed", type=int, default=1, metavar="N", help=text)
     text = f"use the first N rows only (default: all); how many laboratory rows to generate (default: {GENERATED})"
-    parser.add_argument("--rows", "--limit", type=_count, metavar="N", help=text)
+    parser.add_argument("--rows", "--limit", type=engine.row_count, metavar="N", help=text)
     text = "also evaluate the majority vote of the checkpoints (a tie goes to the higher mean probability)"
     parser.add_argument("--vote", action="store_true", help=text)
     text = "also measure how much predictions rely on the attention weights (more of TANs and laboratory models)"
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
         return evaluate_laboratory.run(options)
     if not options.data.is_file():
         raise DataError(f"{options.data}: no such file")
-    bundles = [load(name, options.device) for name in options.name]
+    bundles = [load(name, engine.loading_device(options)) for name in options.name]
     split = split_of(bundles, options.data) if options.record and options.vote else ""
     judged = judge(bundles, options)
     if judged.errors and not (judged.rows or judged.unlabelled or judged.was_stopped):
@@ -152,12 +152,6 @@ def with_attention_measures(bundle: Bundle, result: dict, options: argparse.Name
 def set_name(file: Path) -> str:
     """`quora/dev` of `…/quora/dev.jsonl.gz`."""
     return f"{file.resolve().parent.name}/{file.name.partition('.')[0]}"
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of rows: at least 1")
-    return int(text)
 
 
 def split_of(bundles: Sequence[Bundle], file: Path) -> str:

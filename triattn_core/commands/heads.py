@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
         as_text = bool(words) and engine.is_ray(options)
         settings = {"words": words} if as_text else {"profiles": bool(words)}
         measure = partial(measures.heads, ablate=options.ablate, **settings)
-        bundles = [load(options.name, options.device)]
+        bundles = [load(options.name, engine.loading_device(options))]
         table, errors, was_stopped = row_table.run(options, bundles, measure, columns=head_profiles.drop_profiles)
         table = decode_profiles(table) if as_text else table
     means = head_atlas.summarize(table)

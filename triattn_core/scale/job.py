@@ -98,7 +98,7 @@ class RayJob:
         if not self.rows:
             raise DataError(f"{self.source.name}: no row in it")
         self.cluster = on_ray.connect(self.cluster)
-        on_ray.require_room(self.cluster, self.cluster.workers + 1)
+        on_ray.require_room(self.cluster, self.cluster.workers + on_ray.LEAST_BESIDE)
 
         earlier: list[int] = []
 

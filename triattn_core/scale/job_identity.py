@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,6 +13,7 @@ import pyarrow as pa
 from triattn_core.analysis.mining.sources import Source
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.inference.device import VARIABLE, package_versions
+from triattn_core.scale.code_version import code_version
 from triattn_core.scale.worker import Work
 
 NOTE = "job.json"  # the identity, in the folder of a job
@@ -32,7 +32,8 @@ def describe(
     }
     columns = [f"{field.name} {field.type}" for field in schema.field("records").type.value_type]
     device = work.device or os.environ.get(VARIABLE, "") or "auto"
-    means = {"triattn": _version(), **dict(package_versions()), "device": device, "columns": columns}
+    packages = {name: number for name, number in package_versions() if name != "streamlit"}
+    means = {"triattn": code_version(), **packages, "device": device, "columns": columns}
     return {"question": question, "means": means}
 
 
@@ -60,13 +61,6 @@ def earlier_results(named: Path, identity: dict[str, dict]) -> str:
         if reason := differences(json.loads(note.read_text()), identity):
             return f"{note.parent} {reason}; this job begins anew in {named}"
     return ""
-
-
-def _version() -> str:
-    try:
-        return version("triattn")
-    except PackageNotFoundError:  # run from its source
-        return "unknown"
 
 
 def _digest(content: object) -> str:

@@ -28,6 +28,12 @@ from triattn_core.scale.worker import Work, Worker, count_alive
 BATCH = 512  # rows that a worker sorts by length together, as `case_table.WINDOW`
 BLOCK = 1 << 19  # bytes: one block is one checkpoint, so this is how much work a kill can cost each worker
 BESIDE = 3  # places on a cluster of our own, beside those of the workers, for what reads, filters and writes
+LEAST_BESIDE = 2  # on any cluster: a job that is resumed filters its rows while it reads them
+FILTER_MEMORY = 1 << 28  # bytes that Ray sets aside for that filter, at least
+VARIABLES = (  # of the command that its workers get; Ray logs them, so never a password or a token
+    *("TRIATTN_CHECKPOINTS", "TRIATTN_DEVICE", "TRIATTN_HUB"),
+    *("HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "HF_ENDPOINT"),
+)
 ANSWER = 5.0  # seconds within which the port of a cluster is reached
 POLL = 1.0  # seconds between looks at what was written
 
@@ -103,7 +109,8 @@ def require_room(cluster: Cluster, cores: int) -> None:
         most = cluster.workers - (required[kind] - available[kind])
         remedies = [f"pass --workers {most}"] * (most > 0) + ["start more nodes"] * (cluster.address is not None)
         remedies += ["pass --device cpu"] * (kind == "GPU")
-        beside = ", one of them to read the rows" if kind == "core" and cores > cluster.workers else ""
+        reading = cores - cluster.workers if kind == "core" else 0
+        beside = f", {reading} of them to read the rows" if reading else ""
         has = f"{available[kind]} {kind}{'s' * (available[kind] != 1)}"
         needs = f"--workers {cluster.workers} needs {required[kind]}{beside}"
         raise ConfigError(f"{where} has {has}, and {needs}; {' or '.join(remedies)}")
@@ -121,7 +128,7 @@ def _require_listener(address: str | None) -> None:
 
 def environment(cluster: Cluster) -> dict[str, str]:
     """The variables of this process by which workers find checkpoints and encoders; those with a GPU use it."""
-    variables = {name: value for name, value in os.environ.items() if name.startswith(("TRIATTN_", "HF_"))}
+    variables = {name: os.environ[name] for name in VARIABLES if name in os.environ}
     return variables | ({VARIABLE: "cuda"} if cluster.gpus else {})
 
 
@@ -149,6 +156,8 @@ def map_rows(
     context.checkpoint_config = CheckpointConfig(
         id_column="row", checkpoint_path=str(folder / "checkpoint"), delete_checkpoint_on_success=False
     )
+    context.checkpoint_config.checkpoint_actor_pool_max_size = 1
+    context.checkpoint_config.checkpoint_actor_memory_bytes = FILTER_MEMORY
     done = threading.Event()
     counts: dict[str, int] = {}
     report(_count_rows(folder / "parts", counts), count_alive(workers))

@@ -131,7 +131,7 @@ def _train_variant(
     variant: sweeps.Variant, seeds: Sequence[int], plan: sweeps.Plan, request: sweeps.Request, folder: Path
 ) -> dict:
     """The record of a variant, trained and measured by one worker."""
-    os.chdir(folder)
+    _enter(folder)
     command.prepare()
     events = sweeps.train_variant(variant, seeds, plan, request)
     while True:
@@ -169,8 +169,8 @@ def _work(config: dict) -> None:
     first = ray.train.get_context().get_world_rank() == 0
     if first:
         events.put("started")
-    os.chdir(order.folder)
     try:
+        _enter(order.folder)
         command.prepare()
         configs = command.read_configs(order.paths, order.data)
         for event in command.train_configs(configs, order.data, order.runs, True, order.command):
@@ -179,6 +179,14 @@ def _work(config: dict) -> None:
     except TriattnError as error:  # another start would not help
         host = socket.gethostname()
         events.put(error if host == order.host else type(error)(f"{host}: {error}"))
+
+
+def _enter(folder: Path) -> None:
+    """Go to the folder where the command was given.  Raises ConfigError if this machine has none."""
+    try:
+        os.chdir(folder)
+    except OSError as error:
+        raise ConfigError(f"{folder}: {error.strerror}; the workers must see the folder of the command") from None
 
 
 def _worker_events(fit: Callable[[], Any], events: Any) -> Iterator[Event]:

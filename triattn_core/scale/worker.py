@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +26,7 @@ from triattn_core.analysis.measures import Measure, Over, aside_by_line, measure
 from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import ConfigError, DataError, InputError
 from triattn_core.scale.attempts import count_attempt, count_start
+from triattn_core.scale.code_version import code_version
 from triattn_core.tasks import TASKS
 from triattn_core.text.atomic_write import write_whole
 
@@ -33,11 +34,8 @@ BEAT, SILENT = 3.0, 15.0  # seconds between two signs of life, and without one a
 
 
 def code_versions() -> tuple[tuple[str, str], ...]:
-    """Names and versions of triattn and torch in this process; builds of torch for other devices count as one."""
-    try:
-        return tuple((package, version(package).partition("+")[0]) for package in ("triattn", "torch"))
-    except PackageNotFoundError:  # run from its source
-        return ()
+    """triattn, by its code, and the version of torch in this process; builds for other devices count as one."""
+    return ("triattn", code_version()), ("torch", version("torch").partition("+")[0])
 
 
 def _require_versions(versions: tuple[tuple[str, str], ...]) -> None:

@@ -144,8 +144,9 @@ def table_info(
     seconds: float,
     command: str,
     truncated: str = "",
+    device: str | None = None,
 ) -> TableInfo:
-    """The provenance of a table that was mined just now."""
+    """The provenance of a table that was mined just now.  device: of the workers; None: that of the checkpoints."""
     first = bundles[0]
     return TableInfo(
         task=first.task.NAME,
@@ -158,7 +159,7 @@ def table_info(
         aside=len(complaints),
         complaints=tuple(complaints[:MAX_COMPLAINTS]),
         seconds=round(seconds, 2),
-        device=first.device,
+        device=device or first.device,
         date=datetime.now(UTC).isoformat(timespec="seconds"),
         command=command,
         versions=dict(package_versions()),
