@@ -165,3 +165,12 @@ def test_bad_input_is_one_line(world, tmp_path, capsys):
         errors = capsys.readouterr().err
         assert message in errors and errors.count("\n") == 1, errors
     assert not Path(out).exists()
+
+
+@pytest.mark.parametrize("rows", ["-1", "0", "two"])
+@pytest.mark.parametrize("command", ["context", "heads", "faithful", "evaluate"])
+def test_a_number_of_rows_is_at_least_one(command, rows, capsys):
+    arguments = [command, "NAME", "rows.jsonl", "--rows", rows]
+    with pytest.raises(SystemExit):
+        main(arguments if command == "evaluate" else [*arguments, "--out", "table.parquet"])
+    assert f"'{rows}' is no number of rows: at least 1" in capsys.readouterr().err
