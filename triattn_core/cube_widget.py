@@ -1,6 +1,6 @@
 """A figure as a widget of Jupyter, marimo and VS Code, whose chosen cell Python reads and sets: `widget`.
 
-It needs anywidget: `pip install "triattn[notebook]"`.
+It needs anywidget: `pip install -e '.[notebook]'`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from triattn_core.case_card.rendered import RenderedView
     from triattn_core.scenes.trace_scenes import RenderedTrace
 
-NEEDED = 'widgets need anywidget: pip install "triattn[notebook]"'
+NEEDED = "widgets need anywidget: pip install -e '.[notebook]' in the project's folder"
 _MODULE = """
 function render({ model, el }) {
   const root = el.appendChild(document.createElement("div"));
