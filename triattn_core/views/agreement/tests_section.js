@@ -14,11 +14,16 @@ function testRow(one, data, theme) {
     [win, more],
     [lose, less],
   ];
-  const parts = counts.filter(([, n]) => n > 0).map(([title, n]) => {
-    const part = make("i");
-    Object.assign(part.style, { flexGrow: n, background: theme[of(title).mechanism] ?? theme.bar });
-    return part;
-  });
+  const parts = counts
+    .filter(([, n]) => n > 0)
+    .map(([title, n]) => {
+      const part = make("i");
+      Object.assign(part.style, {
+        flexGrow: n,
+        background: theme[of(title).mechanism] ?? theme.bar,
+      });
+      return part;
+    });
   return make(
     "li",
     {},
