@@ -76,16 +76,18 @@ def test_a_table_too_large_to_load_is_summarised_from_its_file(world, tmp_path, 
         truncated="",
         clear=lambda: None,
         rows=31,
+        work=SimpleNamespace(device="cuda"),
     )
     monkeypatch.setattr(engine, "run", lambda *arguments: job)
     monkeypatch.setattr(case_table, "LARGEST", 9)
     assert cases(world, tmp_path / "large.parquet", "--engine", "ray", *form) == 0
     output = capsys.readouterr().out
+    assert case_table.read_info(tmp_path / "large.parquet").device == "cuda"  # that of the workers
     if not form:
         assert output == expected
         return
     large, small = json.loads(output), json.loads(expected)
-    differing = {"date", "command", "out"}
+    differing = {"date", "command", "out", "device"}
     assert {key for key in small if small[key] != large[key]} <= differing and large.keys() == small.keys()
     assert small["accuracy"] and len(small["agreement"]) == 8 and len(small["differences"]) == 3
 
