@@ -149,7 +149,7 @@ def map_rows(
         note.unlink(missing_ok=True)
     context = ray.data.DataContext.get_current()
     context.target_max_block_size = BLOCK
-    context.use_datasource_v2 = False  # which starts 32 processes of 0.1 GB to read the footers of our few files
+    context.use_datasource_v2 = False  # which starts 32 processes to read the footers of our few files
     context.enable_progress_bars = False
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", module=r"ray\.data\.")  # of Ray's own settings, and of fewer rows than workers

@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 
 ROWS = 8192  # of a table, at least, but for the last
 OPEN = 32  # files at a time
-GAP = 16  # lines without a row, such as empty ones, that do not end a run, at most
+GAP = 16  # lines without a row, such as empty ones, that do not end a range, at most
 
 
-class Run(NamedTuple):
+class RowRange(NamedTuple):
     """Rows `first` to `last` in a row group of a file, with no large gap between them."""
 
     first: int
@@ -30,23 +30,23 @@ def ordered_parts(folder: Path, columns: list[str] | None = None) -> Iterator[pa
     """Yield tables of results (`worker.result_schema`), sorted by `row` within and between them, each row once.
 
     A worker that is killed after it wrote its part and before this was noted writes the part again: the first counts.
-    A batch may hold rows from far apart in the file, so it is runs of rows that are merged; memory does not grow with
-    their number.
+    A batch may hold rows from far apart in the file, so it is ranges of rows that are merged; the results of one table
+    are held at a time.
     """
     open_file = lru_cache(OPEN)(pq.ParquetFile)
-    together: list[Run] = []
+    together: list[RowRange] = []
     reach = -1
-    for run in sorted(_runs(folder)):
-        if together and run.first > reach and reach - together[0].first >= ROWS - 1:
+    for rows in sorted(_row_ranges(folder)):
+        if together and rows.first > reach and reach - together[0].first >= ROWS - 1:
             yield _sorted_once(together, open_file, columns)
             together = []
-        together.append(run)
-        reach = max(reach, run.last)
+        together.append(rows)
+        reach = max(reach, rows.last)
     if together:
         yield _sorted_once(together, open_file, columns)
 
 
-def _runs(folder: Path) -> Iterator[Run]:
+def _row_ranges(folder: Path) -> Iterator[RowRange]:
     for path in folder.glob("*.parquet"):
         file = pq.ParquetFile(path)
         rows, start = file.read(["row"])["row"].to_numpy(), 0
@@ -54,18 +54,18 @@ def _runs(folder: Path) -> Iterator[Run]:
             stop = start + file.metadata.row_group(group).num_rows
             part, start = rows[start:stop], stop
             steps = np.diff(part)
-            for run in np.split(part, np.flatnonzero((steps < 1) | (steps > GAP)) + 1):
-                if len(run):
-                    yield Run(int(run[0]), int(run[-1]), path, group)
+            for part_rows in np.split(part, np.flatnonzero((steps < 1) | (steps > GAP)) + 1):
+                if len(part_rows):
+                    yield RowRange(int(part_rows[0]), int(part_rows[-1]), path, group)
 
 
 def _sorted_once(
-    runs: Sequence[Run], open_file: Callable[[Path], pq.ParquetFile], columns: list[str] | None
+    ranges: Sequence[RowRange], open_file: Callable[[Path], pq.ParquetFile], columns: list[str] | None
 ) -> pa.Table:
-    """The rows of these runs, of which no other run has any."""
-    low, high = runs[0].first, max(run.last for run in runs)
+    """The rows of these ranges, of which no other has any."""
+    low, high = ranges[0].first, max(rows.last for rows in ranges)
     tables = []
-    for path, group in dict.fromkeys((run.file, run.group) for run in runs):
+    for path, group in dict.fromkeys((rows.file, rows.group) for rows in ranges):
         table = open_file(path).read_row_group(group, columns)
         tables.append(table.filter((pc.field("row") >= low) & (pc.field("row") <= high)))
     table = pa.concat_tables(tables)
