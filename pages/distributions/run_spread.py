@@ -70,7 +70,7 @@ def runs(all_records: Sequence[Record], highlighted: Sequence[str], theme: str) 
         return
     recipes = list(dict.fromkeys(map(spreads.training_recipe, records)))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        recipe = url_state.pick("Trained as", recipes, "recipe", width=420) if len(recipes) > 1 else recipes[0]
+        recipe = _recipe(recipes)
         metric = url_state.segments("Metric", list(METRICS), "metric")
         split = url_state.segments("Measured on", list(SPLITS), "split")
         curve = url_state.segments("Loss of", ["dev", "train"], "loss")
@@ -87,6 +87,14 @@ def runs(all_records: Sequence[Record], highlighted: Sequence[str], theme: str) 
     with st.container(horizontal=True):
         save_button("Runs, CSV", f"runs-{metric}-{split}.csv", points.assign(metric=metric, split=split))
         save_button("Losses, CSV", f"losses-{curve}.csv", lines.assign(loss_of=curve))
+
+
+def _recipe(recipes: Sequence[str]) -> str:
+    """A picker with what distinguishes the recipes; none for a single one."""
+    if len(recipes) == 1:
+        return recipes[0]
+    shorter = dict(zip(recipes, spreads.short_recipes(recipes)))
+    return url_state.pick("Trained as", list(recipes), "recipe", show=shorter.__getitem__, width=420)
 
 
 def _of(table: pd.DataFrame, recipe: str) -> pd.DataFrame:

@@ -104,6 +104,15 @@ def test_a_recipe_is_another_where_anything_but_the_function_and_the_seed_is(par
     assert run(1, 17) == run(2, 17) != run(1, 19)
 
 
+def test_a_short_recipe_says_what_distinguishes_it():
+    one, other = (
+        "states 64; rate 0.1, batch 8; All rows of s/train.",
+        "states 64; rate 0.1, batch 9; One row in 6 of s/train.",
+    )
+    assert spreads.short_recipes([one, other]) == ["batch 8, All rows of s/train.", "batch 9, One row in 6 of s/train."]
+    assert spreads.short_recipes([one, f"{one}; 5 epochs"]) == [one, f"{one}; 5 epochs"]  # else one would be empty
+
+
 def test_two_runs_of_a_function_are_two_curves_told_apart_by_what_differs():
     def run(name: str, ends: float, **training) -> Record:
         run_record = record("dot", (), history=[{"step": 9, "dev_loss": 7.0}, {"step": 19, "dev_loss": ends}])

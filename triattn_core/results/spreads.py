@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -29,6 +30,14 @@ def training_recipe(record: Record) -> str:
         f"{name.rpartition('.')[2]} {flat.get(name)}".replace("_", " ") for name in ("model.dropout", *names)
     ]
     return f"{words}, {settings.get('encoder')}; {limits}; {', '.join(settings_text)}; {trained_on(record)}"
+
+
+def short_recipes(recipes: Sequence[str]) -> list[str]:
+    """Each training recipe with only the parts that not all of them have: `rate 0.004, batch 64`."""
+    parts = [re.split("[;,] ", recipe) for recipe in recipes]
+    shared = set(parts[0]).intersection(*parts)
+    shorter = [", ".join(part for part in own if part not in shared) for own in parts]
+    return shorter if all(shorter) else list(recipes)
 
 
 def seed_runs(records: Sequence[Record], split: str, metric: str) -> pd.DataFrame:
