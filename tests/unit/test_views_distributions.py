@@ -146,6 +146,12 @@ def test_a_box_has_the_quartiles_of_its_runs():
     assert sorted(row["value"] for row in dots) == sorted([*values, 8.0])
 
 
+def test_an_axis_of_one_value_reaches_around_it():
+    runs = pd.DataFrame({"function": ["dot"], "value": [22.56], "seed": "1", "checkpoint": "x"})
+    spec = json.loads(distributions.boxes(runs, ["dot"], "EM, %").to_json())
+    assert spec["layer"][2]["encoding"]["x"]["scale"]["domain"] == pytest.approx([21.56, 23.56])
+
+
 def test_the_chosen_curves_stand_out_and_each_has_its_name():
     rows = pd.DataFrame(
         {"function": ["dot", "dot", "fnn", "fnn"], "step": [1, 2, 1, 2], "value": [5.0, 3.0, 6.0, 3.01]}
