@@ -168,7 +168,8 @@ def metrics_table(splits: list[dict]) -> str:
     lines = [f"| set | {' | '.join(f'{head}, %' for head in heads)} | examples |", "|---|" + "---:|" * (len(heads) + 1)]
     for split_metrics in splits:
         numbers = " | ".join(f"{split_metrics[name]:.2f}" if name in split_metrics else "" for name in (*names, blind))
-        lines.append(f"| `{split_metrics['set']}` | {numbers} | {split_metrics['n']:,} |")
+        held_out = ", held out" * split_metrics["set"].endswith("/train")
+        lines.append(f"| `{split_metrics['set']}`{held_out} | {numbers} | {split_metrics['n']:,} |")
     return "\n".join(lines)
 
 
@@ -177,7 +178,7 @@ def seed_text(metrics: dict) -> str:
     seeds, split = metrics.get("seeds", []), "test" if "test" in metrics else "dev"
     name, score = next(iter(metadata.metrics(metrics[split]).items()))
     error = 100 * (score / 100 * (1 - score / 100) / metrics[split]["n"]) ** 0.5
-    noise = f"One standard error of this {name} is {error:.2f}."
+    noise = f"The standard error of {split} {metadata.METRICS.get(name, name)} is {error:.2f} points."
     values = [seed[split] for seed in seeds if split in seed]
     if len(values) < 2:
         return f"One seed ({metrics['seed']}): how far seeds alone move these figures was not measured. {noise}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from triattn_core.training.model_card import card_records, data_text, metrics_table, seed_text, sources_text
+from triattn_core.training.model_card import PRECISIONS, card_records, data_text, metrics_table, seed_text, sources_text
 
 BLOCKS = {
     "bi_lstm": "Bi-LSTM",
@@ -22,7 +22,7 @@ def sentence_card(folder: Path) -> str:
     """The model card of a folder with config.json and metrics.json."""
     config, metrics, encoder = card_records(folder)
     model, train, data = config["model"], config["training"], config["data"]
-    sets, seconds = data_text(data), metrics["seconds"]
+    sets, seconds = data_text(data), f"{metrics['seconds']} s" + " for one fold" * ("folds" in metrics)
     layers = f"{model['layers']} layer{'s' * (model['layers'] > 1)} of "
     return f"""# {folder.name}
 
@@ -35,7 +35,8 @@ source2token attention: {metrics["parameters"]:,} parameters beside the word vec
 {_describe_folds(metrics) if "folds" in metrics else seed_text(metrics)} The epoch was chosen on dev{_dev(data)}.
 
 Trained on {sets}{_filter(data)}: epochs {train["epochs"]}, batch {train["batch"]}, {train["optimizer"]}, learning rate
-{train["rate"]}, L2 {train["weight_decay"]}, dropout keeps {model["keep"]}, {seconds} s, {metrics["machine"]}.
+{train["rate"]}, L2 {train["weight_decay"]}, dropout keeps {model["keep"]},
+matrix products in {PRECISIONS[train["precision"]]}, {seconds}, {metrics["machine"]}.
 {_duplicates_text(data)}
 
 {sources_text(encoder, metrics)}
