@@ -29,15 +29,16 @@ def joint_softmax(
     return flat.view_as(relevance)
 
 
-def kept_softmax(relevance: Tensor, keep: Tensor) -> Tensor:
-    """Softmax over the last axis in at least float32; a row with nothing kept is zeros, and so is its gradient."""
+def kept_softmax(relevance: Tensor, keep: Tensor, axis: int = -1) -> Tensor:
+    """Softmax over an axis in at least float32; a row with nothing kept is zeros, and so is its gradient.
+
+    keep: broadcast to `relevance`; both have the axis.
+    """
     if relevance.dtype in (torch.float16, torch.bfloat16):
-        return kept_softmax(relevance.float(), keep).to(relevance.dtype)
+        return kept_softmax(relevance.float(), keep, axis).to(relevance.dtype)
     if keep.all():
-        return relevance.softmax(-1)
+        return relevance.softmax(axis)
+    empty = ~keep.any(axis, keepdim=True)
     # The mask replaces the score: an infinite score would survive an added mask.
-    masked = torch.where(keep, relevance, -torch.inf)
-    empty = ~keep.any(-1, keepdim=True)
-    if not empty.any():
-        return masked.softmax(-1)
-    return masked.masked_fill(empty, 0.0).softmax(-1).masked_fill(empty, 0.0)
+    weights = torch.where(keep, relevance, torch.where(empty, 0.0, -torch.inf).to(relevance.dtype)).softmax(axis)
+    return weights.masked_fill(empty, 0.0) if empty.any() else weights

@@ -109,7 +109,7 @@ def keep_freed_memory() -> None:
         mallopt = ctypes.CDLL("libc.so.6").mallopt
     except (OSError, AttributeError):
         return
-    for parameter, value in ((-3, 32 << 20), (-1, 2**31 - 1), (-2, 256 << 20)):  # M_MMAP_THRESHOLD, TRIM, TOP_PAD
+    for parameter, value in ((-3, 2**31 - 1), (-1, 2**31 - 1), (-2, 256 << 20)):  # M_MMAP_THRESHOLD, TRIM, TOP_PAD
         mallopt(parameter, value)
 
 
