@@ -83,7 +83,7 @@ from triattn_core.inference.device import keep_freed_memory
 for _ in range({times}):
     keep_freed_memory()
 for turn in range(6):
-    blocks = [bytearray(b"x") * (24 << 20) for _ in range(4)]
+    blocks = [bytearray(b"x") * (40 << 20) for _ in range(4)]
     del blocks
     if turn == 0:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -92,7 +92,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 
 def faults(times: int) -> int:
-    """Pages asked of the system by five rounds of four blocks of 24 MiB, after as many calls."""
+    """Pages asked of the system by five rounds of four blocks of 40 MiB, after as many calls."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("MALLOC_", "GLIBC_"))}
     command = [sys.executable, "-c", FAULTS.format(times=times)]
     return int(subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True).stdout)

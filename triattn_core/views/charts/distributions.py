@@ -124,8 +124,9 @@ def boxes(runs: pd.DataFrame, order: Sequence[str], unit: str, theme: str = "lig
     names = [*(name for name in order if name in functions), *(name for name in functions if name not in order)]
     y = alt.Y("function:N", sort=names, title=None, axis=alt.Axis(grid=True, ticks=False, domain=False))
     least, greatest = float(runs.value.min()), float(runs.value.max())
-    around = {"domain": [least - 1, greatest + 1]} if least == greatest else {}  # else one tick, with six decimals
-    scale = alt.Scale(zero=False, nice=True, **around)
+    scale = alt.Scale(zero=False, nice=True)
+    if least == greatest:  # else one tick, with six decimals
+        scale = alt.Scale(zero=False, nice=True, domain=[least - 1, greatest + 1])
     x = alt.X("value:Q", title=unit, scale=scale, axis=alt.Axis(tickCount=6, grid=False))
     tips: list[Any] = [
         "function:N",
