@@ -157,7 +157,8 @@ def curves(rows: pd.DataFrame, highlighted: Sequence[str], theme: str = "light",
     """
     palette = THEMES[theme]
     lit = [name for name in dict.fromkeys(rows.checkpoint) if name in highlighted]
-    x = alt.X("step:Q", title="step", axis=alt.Axis(grid=False, tickCount=6, format="~s"))
+    axis = alt.Axis(grid=False, tickCount=6, format="~s")
+    x = alt.X("step:Q", title="step", scale=alt.Scale(nice=False), axis=axis)  # so that names begin where lines end
     low, high = float(rows.value.min()), float(rows.value.max())
     over = max(high - low, 1e-6) / 25  # above and below the lines
     low, high = low - over, high + over
