@@ -161,6 +161,12 @@ def test_a_checkpoint_and_sweeps_fill_the_rows_of_their_settings_alone(records):
     assert missing.reason == "not trained: no record of trec, mtsa, without token2token"
 
 
+def test_a_sweep_does_not_take_the_test_of_one_fold_for_that_of_all(world, capsys):
+    folded = world / "checkpoints" / "baselines" / "cr-multi-head" / "config.json"
+    assert main(["sweep", str(folded), "--test", "--data", str(world / "data"), "--runs", str(world / "runs")]) == 1
+    assert "one fold alone" in capsys.readouterr().err
+
+
 def test_folds_trained_in_an_unlisted_folder_fill_their_row_with_their_spread(records):
     result_cell = cell(5, "Multi-head", "Accuracy", "CR", records)
     folds = result_cell.record.entry.metrics["folds"]

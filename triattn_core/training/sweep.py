@@ -24,7 +24,7 @@ from triattn_core.training.best_checkpoint import best, history
 from triattn_core.training.command import is_main_process, prepare, resolve, sets, train_seeds
 from triattn_core.training.laboratory.records import measure_laboratory
 from triattn_core.training.loop import Event, seconds
-from triattn_core.training.metrics_writer import machine, measure, run_record
+from triattn_core.training.metrics_writer import is_cross_validated, machine, measure, run_record
 from triattn_core.training.run_lock import lock_runs
 
 
@@ -203,6 +203,8 @@ def _variant(path: Path, changed: dict[str, Any], test: bool) -> Variant:
         return Variant(path, changed, config.model_copy(update={"digest": None, "training": training}), splits)
     if test and config.data.test is None:
         raise ConfigError(f"{path}: names no data.test to measure with --test")
+    if test and is_cross_validated(config):
+        raise ConfigError(f"{path}: a sweep trains one fold alone; without --test, or with triattn train for all folds")
     data = config.data if test else config.data.model_copy(update={"test": None})
     return Variant(
         path, changed, config.model_copy(update={"digest": None, "training": training, "data": data}), splits
