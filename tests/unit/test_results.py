@@ -142,6 +142,9 @@ def test_the_page_opens_where_most_can_be_compared():
     paper = Paper(order=1, name="x", cite="y")
     shelved = [PaperRecord(paper, tables, (), ()) for tables in ((), (empty, TABLE))]
     assert paper_comparison.default_table(shelved, [record()]) == (1, 1)
+    longer = TABLE.model_copy(update={"rows": (*TABLE.rows, *TABLE.rows)})
+    more = PaperRecord(paper, (longer,), (), ())
+    assert paper_comparison.default_table([*shelved, more], [record()]) == (1, 1)  # the first paper is the first
     assert paper_comparison.default_table([], []) == (0, 0)
 
 

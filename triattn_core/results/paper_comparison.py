@@ -152,13 +152,15 @@ def compare_column(cells: Sequence[Cell]) -> ColumnGaps | None:
 
 
 def default_table(papers: Sequence[PaperRecord], records: Sequence[Record]) -> tuple[int, int]:
-    """(paper, table), from 0, of the table with most cells that have both numbers."""
-    counts = {
-        (i, j): sum(cell.difference is not None for row in fill_table(table, records) for cell in row)
-        for i, paper in enumerate(papers)
-        for j, table in enumerate(paper.tables)
-    }
-    return max(counts, key=counts.__getitem__, default=(0, 0))
+    """(paper, table), from 0: of the first paper with a cell that has both numbers, the table with most of them."""
+    for i, paper in enumerate(papers):
+        counts = [
+            sum(cell.difference is not None for row in fill_table(table, records) for cell in row)
+            for table in paper.tables
+        ]
+        if any(counts):
+            return i, counts.index(max(counts))
+    return 0, 0
 
 
 def format_cell(cell: Cell) -> str:
