@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 
 import pytest
 
 from triattn_core.checkpoint.config import KINDS, read_config
+from triattn_core.errors import ConfigError
 from triattn_core.results.run_records import UNSEEDED
 from triattn_core.training.metrics_writer import CARDS
 from triattn_core.training.model_card import encoder_card
@@ -31,10 +33,8 @@ def trained_by(command: str) -> Iterator[dict]:
     changes = dict(choices_of(value) for word, value in zip(words, words[1:]) if word == "--set")
     for path in (ROOT / word for word in words if word.endswith("config.json")):
         for values in product(*changes.values()):
-            try:
+            with suppress(ConfigError):  # a combination that this config refuses
                 yield settings(read_config(path, dict(zip(changes, values))))
-            except Exception:  # a combination that the sweep rejects
-                assert len(words) > 4
 
 
 @pytest.mark.parametrize("file", RECORDS, ids=lambda file: file.stem)
