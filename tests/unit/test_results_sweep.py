@@ -170,6 +170,18 @@ def test_a_sweep_that_is_stopped_keeps_what_it_had(world, monkeypatch):
     assert [record["set"]["training.rate"] for record in stored(world, "stopped")] == [0.002, 0.004]
 
 
+def test_weights_that_a_kill_left_beside_their_record_are_removed_by_the_next_command(world, monkeypatch):
+    def kill(run):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sweeps, "remove_run", kill)
+        assert run(world, "--name", "killed") != 0
+    assert len(stored(world, "killed")) == 1 and list((world / "runs").glob("killed-*/*.safetensors"))
+    assert run(world, "--name", "killed", "--resume") == 0
+    assert len(stored(world, "killed")) == 1 and not list((world / "runs").glob("killed-*"))
+
+
 def test_several_configs_and_settings_are_all_combined(world):
     settings = ("--set", "model.similarity=dot,scaled_dot", "--set", "data.every=3", "--name", "two")
     assert run(world, *settings, names=("bi", "tri")) == 0

@@ -92,6 +92,7 @@ def sweep(request: sweeps.Request, cluster: Cluster) -> Iterator[Event]:
             for _, digest, seeds in plan.variants:
                 for seed in seeds:
                     remove_run(plan.run(digest, seed))
+        plan.remove_recorded()
         yield from plan.notes()
         # What an earlier worker of a variant has done is not done again.
         yield from _train_variants(plan, replace(request, data=request.data.resolve(), resume=True), cluster)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from triattn_core.text.rows import rows_file
 from triattn_core.training.best_checkpoint import best, history
 from triattn_core.training.command import is_main_process, prepare, resolve, sets, train_seeds
 from triattn_core.training.laboratory.records import measure_laboratory
-from triattn_core.training.loop import Event, seconds
+from triattn_core.training.loop import Event, remove_run, seconds
 from triattn_core.training.metrics_writer import is_cross_validated, machine, measure, run_record
 from triattn_core.training.run_lock import lock_runs
 
@@ -62,12 +61,14 @@ class Request:
 @dataclass(frozen=True)
 class Plan:
     """variants: each with its digest, and the seeds that are not recorded yet.  file: of the records.  repeated: runs
-    that were left out, since an earlier one has the same settings and seed."""
+    that were left out, since an earlier one has the same settings and seed.  recorded: digest and seed of each run
+    that has its record already."""
 
     variants: tuple[tuple[Variant, str, tuple[int, ...]], ...]
     file: Path
     runs: Path
     repeated: int = 0
+    recorded: tuple[tuple[str, int], ...] = ()
 
     def run(self, digest: str, seed: int) -> Path:
         """The folder of a run."""
@@ -76,6 +77,11 @@ class Plan:
     def lock(self) -> AbstractContextManager[None]:
         """Keeps other commands off the runs of all sweeps of this name.  Raises ConfigError."""
         return lock_runs(self.runs, [self.file.stem])
+
+    def remove_recorded(self) -> None:
+        """Remove what a command that was killed between a record and the end of `store` has left."""
+        for digest, seed in self.recorded:
+            remove_run(self.run(digest, seed))
 
     def notes(self) -> Iterator[Event]:
         """One event of kind `note` if runs were left out."""
@@ -96,6 +102,7 @@ def sweep(request: Request) -> Iterator[Event]:
 
 def _train_variants(planned: Plan, request: Request) -> Iterator[Event]:
     if is_main_process():
+        planned.remove_recorded()
         yield from planned.notes()
     for number, (variant, digest, missing) in enumerate(planned.variants, 1):
         if not missing:
@@ -125,16 +132,17 @@ def plan(request: Request) -> Plan:
         for record in records
         for seed_metrics in record.entry.metrics["each_seed"]
     }
-    planned, runs, repeated = [], set(), 0
+    planned, runs, repeated, kept = [], set(), 0, []
     for variant in variants:
         digest, all_seeds = run_records.config_variant(variant.config), request.seeds or (variant.config.training.seed,)
         new_seeds = [seed for seed in all_seeds if (digest, seed) not in runs]
         runs |= {(digest, seed) for seed in new_seeds}
         repeated += len(all_seeds) - len(new_seeds)
         missing = tuple(seed for seed in new_seeds if not required <= recorded.get((digest, seed), set()))
+        kept += [(digest, seed) for seed in new_seeds if seed not in missing]
         if new_seeds:
             planned.append((variant, digest, missing))
-    return Plan(tuple(planned), file.resolve(), request.runs.resolve(), repeated)
+    return Plan(tuple(planned), file.resolve(), request.runs.resolve(), repeated, tuple(kept))
 
 
 def train_variant(variant: Variant, seeds: Sequence[int], plan: Plan, request: Request) -> Generator[Event, None, dict]:
@@ -161,7 +169,7 @@ def store(plan: Plan, variant: Variant, digest: str, record: dict, number: int) 
     """Append the record of a variant, the `number`-th of the plan, then remove its weights; returns the event of it."""
     run_records.append_record(plan.file, record)
     for seed_metrics in record["each_seed"]:
-        shutil.rmtree(plan.run(digest, seed_metrics["seed"]))
+        remove_run(plan.run(digest, seed_metrics["seed"]))
     stored = next(record for record in run_records.read_records(plan.file)[0] if record.entry.digest == digest)
     metric = metadata.main_metric(stored.entry)
     values = stored.values("dev", metric)
