@@ -37,6 +37,14 @@ def trained_by(command: str) -> Iterator[dict]:
                 yield settings(read_config(path, dict(zip(changes, values))))
 
 
+def voted_by(command: str) -> dict:
+    """The settings of a checkpoint that votes with further seeds of its own config."""
+    name, *others = shlex.split(command.partition(" DATA")[0].removeprefix("triattn evaluate "))
+    assert [other[:-1] for other in others] == [f"runs/{name}-seed-"] * len(set(others)), command
+    (file,) = ROOT.glob(f"checkpoints/*/{name}/config.json")
+    return settings(read_config(file))
+
+
 @pytest.mark.parametrize("file", RECORDS, ids=lambda file: file.stem)
 def test_the_command_of_a_record_trains_its_model(file):
     for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
@@ -46,7 +54,8 @@ def test_the_command_of_a_record_trains_its_model(file):
             assert (ROOT / f"{command.split()[2].replace('.', '/')}.py").is_file()
             continue
         trained = settings(KINDS[config.get("kind", "tan")].model_validate(config))
-        assert trained in trained_by(command), (number, command)
+        made = [voted_by(command)] if "--vote" in command.split() else trained_by(command)
+        assert trained in made, (number, command)
         assert not {"--resume", "--runs"} & set(command.split()), (number, command)
 
 
