@@ -43,9 +43,10 @@ class Scale:
 
 def head(column: Column) -> str:
     """HTML: what is drawn, and what the dots mean."""
-    published = '<span class="t-key"></span>published' if column.printed else ""
+    keys = ('<span class="t-key"></span>published',) * column.printed + ('<span class="t-key ours"></span>ours, ± sd',)
     unit = f", {column.unit}" if column.unit and column.unit not in column.name else ""
-    return f'<b>{escape(column.name + unit)}</b>{published}<span class="t-key ours"></span>ours, ± sd'
+    pairs = "".join(f' <span class="t-pair">{key}</span>' for key in keys)
+    return f"<b>{escape(column.name + unit)}</b>{pairs}"
 
 
 def axis(scale: Scale) -> str:

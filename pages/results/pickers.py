@@ -55,5 +55,7 @@ def choose_columns(table: Table, cells: Sequence[Sequence[Cell]]) -> tuple[list[
     if len(groups) > 1:
         group = url_state.segments("Data", list(groups), "data", counts.index(max(counts)))
     names = {table.columns[i].name: i for i in groups[group]}
-    column_name = url_state.segments("Draw", list(names), "draw") if len(names) > 1 else next(iter(names))
+    scores = (i for i in groups[group] if table.columns[i].split != "run" and any(line[i].values for line in cells))
+    first = groups[group].index(next(scores, groups[group][0]))  # sizes are not what a table is about
+    column_name = url_state.segments("Draw", list(names), "draw", first) if len(names) > 1 else next(iter(names))
     return groups[group], names[column_name]

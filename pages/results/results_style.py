@@ -31,7 +31,8 @@ CSS = """
 .t-draw .line {height: 2px; margin-top: -1px; top: 50%}
 .t-draw .tick {font-size: 12px; color: var(--t-muted); transform: translateX(-50%); bottom: 4px}
 .t-key {display: inline-block; width: 10px; height: 10px; border-radius: 50%; box-sizing: border-box;
-  border: 1.5px solid var(--t-muted); margin: 0 5px 0 14px}
+  border: 1.5px solid var(--t-muted); margin: 0 5px 0 0}
+.t-pair {display: inline-block; margin-left: 10px}
 .t-key.ours {background: var(--t-muted)}
 .t-beside.t-order td {vertical-align: baseline; height: auto; padding-top: 4px; padding-bottom: 4px}
 .t-beside.t-order .say {text-align: left; padding-left: 30px; font-size: 13px; white-space: normal; width: 27%}
@@ -41,6 +42,10 @@ CSS = """
 .t-know b {font-weight: 600} .t-know span {color: var(--t-muted)} .t-know a {color: var(--t-accent)}
 @media (max-width: 1150px) {
   .t-beside .t-strip, .t-beside tr.t-group td.t-strip {min-width: 130px; padding-left: 18px}
+  .t-beside th.t-strip {white-space: normal}
+  .t-beside.t-wide .t-strip, .t-beside.t-wide tr.t-group td.t-strip {display: none}
+  .t-beside.t-wide .first, .t-beside.t-wide th.t-over {padding-left: 14px}
+  .t-beside.t-wide .s {min-width: 0} .t-beside.t-wide .r {padding-left: 10px}
   .t-beside .n {padding-left: 8px; min-width: 0}
 }
 @media (max-width: 1023px) {

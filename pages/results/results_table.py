@@ -47,8 +47,7 @@ def table(table: Table, cells: Sequence[Sequence[Cell]], plot_index: int) -> str
             for i in printed_indices
         ]
         texts += _our_cells(line, [number in best for best in marked[True]])
-        seeds = max((len(cell.values) for cell in line if cell.column.split != "run"), default=0)
-        texts.append(f'<td class="r t-muted">{seeds or ""}</td>')
+        texts.append(f'<td class="r t-muted">{_runs(line)}</td>')
         texts += [
             f'<td class="r">{format_difference(line[plot_index].difference, plot_column.digits)}</td>'
         ] * plot_column.printed
@@ -57,7 +56,8 @@ def table(table: Table, cells: Sequence[Sequence[Cell]], plot_index: int) -> str
     run_unit = "fold" if any(cell.record and cell.record.folds for line in cells for cell in line) else "seed"
     head = _head([column[0].column for column in columns], printed_indices, plot_index, scale, run_unit)
     label = escape(describe_column(table, columns[plot_index]), quote=True)
-    table_html = f'<table class="t-beside" aria-label="{label}">{head}{"".join(body)}</table>'
+    wide = " t-wide" * (len(printed_indices) + len(columns) > 6)
+    table_html = f'<table class="t-beside{wide}" aria-label="{label}">{head}{"".join(body)}</table>'
     return f'<div class="t-scroll">{table_html}</div><p class="t-note">{label}</p>'
 
 
@@ -96,6 +96,14 @@ def _head(columns, printed_indices: Sequence[int], plot_index: int, scale: dot_p
         f'<tr><th></th>{group_heads}<th class="t-strip">{dot_plot.head(cells)}</th></tr>'
         f'<tr><th></th>{below}<th class="t-strip">{dot_plot.axis(scale)}</th></tr>'
     )
+
+
+def _runs(line: Sequence[Cell]) -> str:
+    """How many seeds or folds are behind a row of ours; "vote of 5" for an ensemble."""
+    measured = [cell for cell in line if cell.values and cell.record]
+    voters = max((cell.record.voters for cell in measured), default=0)
+    seeds = max((len(cell.values) for cell in measured if cell.column.split != "run"), default=0)
+    return f"vote of {voters}" if voters else str(seeds or "")
 
 
 def _row_name(row: Row) -> str:
@@ -155,8 +163,9 @@ def cell_tooltip(cell: Cell) -> str:
     metrics, split = cell.record.entry.metrics, cell.column.split
     values_text = ", ".join(f"{value:.{cell.digits}f}" for value in cell.values)
     rows = cell.record.rows(split)
+    one = f"the vote of {cell.record.voters} seeds" if cell.record.voters else f"one {cell.record.unit}"
     parts = [
-        f"{len(cell.values)} {cell.record.unit}s: {values_text}" if len(cell.values) > 1 else f"one {cell.record.unit}",
+        f"{len(cell.values)} {cell.record.unit}s: {values_text}" if len(cell.values) > 1 else one,
         (f"{rows:,} {split} rows" if rows else f"number of {split} rows not recorded") * (split != "run"),
         cell.record.entry.name + (f" ({cell.record.file}.jsonl)" if cell.record.file else ""),
         str(metrics.get("machine") or "machine not recorded"),

@@ -31,7 +31,7 @@ def html(app: AppTest) -> str:
     return "\n".join(element.proto.body for element in app.get("html"))
 
 
-def cells(text: str, which: str = 't-beside"') -> list[list[str]]:
+def cells(text: str, which: str = "t-beside") -> list[list[str]]:
     """The texts of a table's rows, as a reader sees them."""
     body = text.split(f'<table class="{which}', 1)[1].split("</table>", 1)[0]
     rows = re.findall(r"<tr.*?</tr>", body, re.DOTALL)
@@ -40,7 +40,7 @@ def cells(text: str, which: str = 't-beside"') -> list[list[str]]:
 
 
 def bold(text: str) -> list[str]:
-    return re.findall(r"<b>([\d.]+)</b>", text.split('<table class="t-beside"', 1)[1].split("</table>", 1)[0])
+    return re.findall(r"<b>([\d.]+)</b>", text.split('<table class="t-beside', 1)[1].split("</table>", 1)[0])
 
 
 def test_it_opens_on_the_table_with_most_to_compare_and_its_rows_are_the_papers() -> None:
@@ -226,3 +226,15 @@ def test_a_sentence_says_how_far_ours_lie_from_what_is_printed_and_stands_on_the
     assert f"of {len(gaps)} rows with both, ours is above the published number in {above}" in sentence
     assert all(one in sentence for one in ends) and f"{best[0]:.{cells[0].column.digits}f}" in sentence
     assert sentence in unescape(html(opened(table="Table VIII", data="LCQMC")))
+
+
+def test_an_ensemble_says_how_many_vote() -> None:
+    text = html(opened(paper="COIN", table="Table 2"))
+    single, ensemble = ([row for row in cells(text) if row[0] == name][0] for name in ("COIN", "COIN (ensemble)"))
+    assert "5" in single and "vote of 5" in ensemble and "1" not in ensemble
+    assert "the vote of 5 seeds" in text
+
+
+def test_scores_are_drawn_first_although_sizes_stand_before_them() -> None:
+    text = html(opened(paper="MTSA", table="Table 1"))
+    assert "SNLI, Test Acc.: " in unescape(text) and "millions: of" not in text
