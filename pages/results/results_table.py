@@ -101,7 +101,7 @@ def _head(columns, printed_indices: Sequence[int], plot_index: int, scale: dot_p
 def _runs(line: Sequence[Cell]) -> str:
     """How many seeds or folds are behind a row of ours; "vote of 5" for an ensemble."""
     measured = [cell for cell in line if cell.values and cell.record]
-    voters = max((cell.record.voters for cell in measured), default=0)
+    voters = max((cell.record.settings.get("voters", 0) for cell in measured), default=0)
     seeds = max((len(cell.values) for cell in measured if cell.column.split != "run"), default=0)
     return f"vote of {voters}" if voters else str(seeds or "")
 
@@ -163,7 +163,8 @@ def cell_tooltip(cell: Cell) -> str:
     metrics, split = cell.record.entry.metrics, cell.column.split
     values_text = ", ".join(f"{value:.{cell.digits}f}" for value in cell.values)
     rows = cell.record.rows(split)
-    one = f"the vote of {cell.record.voters} seeds" if cell.record.voters else f"one {cell.record.unit}"
+    voters = cell.record.settings.get("voters")
+    one = f"the vote of {voters} seeds" if voters else f"one {cell.record.unit}"
     parts = [
         f"{len(cell.values)} {cell.record.unit}s: {values_text}" if len(cell.values) > 1 else one,
         (f"{rows:,} {split} rows" if rows else f"number of {split} rows not recorded") * (split != "run"),

@@ -53,13 +53,8 @@ class Record:
         the number in a majority vote."""
         flat = metadata.flatten(self.entry.config)
         short = {name.rpartition(".")[2]: setting for name, setting in flat.items()}
-        voters = {"voters": self.voters} if self.voters else {}
+        voters = {"voters": self.entry.metrics["voters"]} if self.entry.metrics.get("voters") else {}
         return short | flat | voters | {"data": metadata.data_folder(self.entry)}
-
-    @property
-    def voters(self) -> int:
-        """The number of models in a majority vote; 0 if it is none."""
-        return self.entry.metrics.get("voters") or 0
 
     @property
     def folds(self) -> tuple[float, ...]:
