@@ -204,12 +204,12 @@ def test_frozen_vectors_are_projected():
     torch.testing.assert_close(module(frozen), own(sentences()))
 
 
-@pytest.mark.parametrize("start", [0.1, 0.3])
-def test_vectors_begin_alike_whether_learnt_or_projected(start):
+@pytest.mark.parametrize("std", [0.1, 0.3])
+def test_vectors_begin_alike_whether_learnt_or_projected(std):
     """Standardised vectors that are not made smaller overflow: h * h' in block after block."""
     torch.manual_seed(1)
-    config, table = CoinConfig(start=start), torch.nn.functional.layer_norm(torch.randn(300, 384), (384,))
+    config, table = CoinConfig(initial_std=std), torch.nn.functional.layer_norm(torch.randn(300, 384), (384,))
     learnt = Coin(config, len(table)).embed(torch.arange(len(table)))
     projected = Coin(config, 384, frozen=True).embed(table)
     for vectors in (learnt, projected):
-        assert vectors.std().item() == pytest.approx(start, rel=0.02)
+        assert vectors.std().item() == pytest.approx(std, rel=0.02)

@@ -30,8 +30,8 @@ TOKENIZER = "tokenizer.json"
 class CoinConfig(BaseModel):
     """What makes one COIN differ from another; the paper leaves the number of heads open.
 
-    embedding: features of a token.  start: their standard deviation before training.  hidden: of every
-    feed-forward network and convolution.  layers: interaction blocks.
+    embedding: features of a token.  initial_std: their standard deviation before training.  hidden: of
+    every feed-forward network and convolution.  layers: interaction blocks.
     The ablations of Table 3: context False ("w/o context"), fusion simple, aggregation False, pooling max.
     """
 
@@ -39,7 +39,7 @@ class CoinConfig(BaseModel):
 
     mechanism: Literal["coin"] = "coin"
     embedding: int = Field(200, ge=1)
-    start: float = Field(0.1, gt=0)
+    initial_std: float = Field(0.1, gt=0)
     hidden: int = Field(200, ge=1)
     layers: int = Field(2, ge=1, le=12, strict=True)
     heads: int = Field(5, ge=1, strict=True)
@@ -129,7 +129,7 @@ class Coin(nn.Module):
         for parameter in self.parameters():
             nn.init.zeros_(parameter) if parameter.ndim == 1 else nn.init.xavier_uniform_(parameter)
         # Products of features (Eq. 9), block after block, overflow if initial vectors are large.
-        nn.init.normal_(self.embed.weight, std=config.start / (words**0.5 if frozen else 1))
+        nn.init.normal_(self.embed.weight, std=config.initial_std / (words**0.5 if frozen else 1))
         if not frozen:
             # Most words are in few batches; in all others only L2 would change them.
             vars(self.embed.weight)["no_decay"] = True
