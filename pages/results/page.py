@@ -55,8 +55,9 @@ if table is not None:
     rankings = mechanism_order.rank_mechanisms(paper.tables, records)
     if any(ranking.column.group == column.group for ranking in rankings):
         st.html(results_notes.order(rankings, column.group))
-    elif ranking_table := results_ranking.ranking_html(row_order.rank_agreements(paper.tables, records), column.group):
-        st.html(ranking_table)
+    else:
+        agreements = row_order.rank_agreements(table, paper.tables, records)
+        st.html(results_ranking.ranking_html(agreements, column.group, alone=table.ranked_alone))
 if drawn_live := results_notes.figure_links(paper.paper.live, records):
     st.html(drawn_live)
 st.html(results_notes.left_out_html(paper.paper.left_out))

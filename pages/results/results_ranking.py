@@ -15,16 +15,20 @@ TAKES = (
 )
 
 
-def ranking_html(agreements: Sequence[Agreement], group: str) -> str:
-    """HTML: one line per column of the data set; empty where it has no row of ours."""
+def ranking_html(agreements: Sequence[Agreement], group: str, *, alone: bool = False) -> str:
+    """HTML: one line per column of the data set; empty where it has no row of ours.
+
+    alone: the rows are those of one table.
+    """
     group_agreements = [agreement for agreement in agreements if agreement.column.group == group]
     if not group_agreements:
         return ""
     head = "".join(f'<th class="n">{name}</th>' for name in ("rows", "Spearman", "p", "Kendall", "p"))
     body = "".join(_line(agreement) for agreement in group_agreements)
     table = f'<table class="t-beside t-order" style="max-width:680px"><tr><th></th>{head}</tr>{body}</table>'
+    where = "this table" if alone else "all tables of the paper whose runs here were trained alike"
     sentence = (
-        "The rows that have both numbers, in all tables of the paper. A p is two-sided: how often rows in a random "
+        f"The rows that have both numbers, in {where}. A p is two-sided: how often rows in a random "
         f"order correlate as strongly, in either direction; exact up to {MAX_EXACT_ROWS} rows."
     )
     lines = "".join(

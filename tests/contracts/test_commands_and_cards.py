@@ -13,7 +13,7 @@ import pytest
 
 from triattn_core.checkpoint.config import KINDS, read_config
 from triattn_core.errors import ConfigError
-from triattn_core.results.run_records import UNSEEDED
+from triattn_core.results.run_records import UNSEEDED, config_variant
 from triattn_core.training.metrics_writer import CARDS
 from triattn_core.training.model_card import encoder_card
 from triattn_core.training.sweep import choices_of
@@ -53,7 +53,9 @@ def test_the_command_of_a_record_trains_its_model(file):
         if command.startswith("python -m "):
             assert (ROOT / f"{command.split()[2].replace('.', '/')}.py").is_file()
             continue
-        trained = settings(KINDS[config.get("kind", "tan")].model_validate(config))
+        parsed = KINDS[config.get("kind", "tan")].model_validate(config)
+        assert record["digest"].startswith(config_variant(parsed)), (number, "--resume would train it again")
+        trained = settings(parsed)
         made = [voted_by(command)] if "--vote" in command.split() else trained_by(command)
         assert trained in made, (number, command)
         assert not {"--resume", "--runs"} & set(command.split()), (number, command)

@@ -36,7 +36,7 @@ def rank_agreement(tables, values: dict[str, float], metric: str = "EM", **more)
     all_ = [record(name, em, **more) for name, em in values.items()]
     return next(
         agreement
-        for agreement in row_order.rank_agreements(tables, all_)
+        for agreement in row_order.rank_agreements(tables[0], tables, all_)
         if (agreement.column.group, agreement.column.name) == (more.get("output", "O_2"), metric)
     )
 
@@ -64,6 +64,20 @@ def test_the_twelfth_row_stands_in_another_table(tables):
     agreement = rank_agreement(tables, {"t_trilinear": 52.0, "dot": 45.0, "cosine": 40.0})
     assert [row[:2] for row in agreement.rows] == [("T-trilinear", 65.3), ("dot-product", 64.2), ("cosine", 60.7)]
     assert agreement.rho[0] == pytest.approx(1)
+
+
+def test_rows_that_were_trained_otherwise_have_no_place_in_the_order(tables):
+    all_ = [record(name, em) for name, em in zip(NAMES, (50.0, 51.0, 49.0, 45.0, 40.0))]
+
+    def num_rows(table: Table, others: list[Table]) -> int:
+        agreements = row_order.rank_agreements(table, others, all_)
+        return next(agreement.of for agreement in agreements if agreement.column.group == "O_2")
+
+    alone = tables[1].model_copy(update={"ranked_alone": True})
+    assert num_rows(tables[0], tables) == 12 and num_rows(tables[0], [tables[0], alone]) == 11
+    assert num_rows(alone, [tables[0], alone]) == len(alone.rows)
+    rows = tuple(row.model_copy(update={"ranked": row.name != "cosine"}) for row in tables[0].rows)
+    assert num_rows(tables[0].model_copy(update={"rows": rows}), [tables[0].model_copy(update={"rows": rows})]) == 10
 
 
 @pytest.mark.parametrize("values", [(50.0, 45.0, 40.0), (45.0, 50.0, 40.0), (50.0, 45.0, 45.0, 41.0)])

@@ -233,3 +233,14 @@ def test_a_config_is_read_with_changes(world):
     path = world / "checkpoints" / "small-bi" / "config.json"
     assert read_config(path, {"model.layers": 5}).model.layers == 5
     assert read_config(path).model.layers == 2
+
+
+def test_a_setting_that_is_added_later_leaves_older_records_recognised(world):
+    config = read_config(world / "checkpoints" / "small-tri" / "config.json")
+
+    class Later(type(config)):
+        added: int = 3
+
+    later = Later.model_validate(config.model_dump(mode="json"))
+    assert run_records.config_variant(later) == run_records.config_variant(config)
+    assert run_records.config_variant(later.model_copy(update={"added": 4})) != run_records.config_variant(config)

@@ -64,6 +64,7 @@ class Row(StrictModel):
     """A system by the paper's name (`TAN_{TAdd}`: a subscript); without `ours` it is not one of ours.
 
     within: additional settings of `ours` by group of columns.  reason: why ours is empty, if no record can fill it.
+    ranked: False if our run was trained on other rows than those beside it, so that its place would mean nothing.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Row(StrictModel):
     ours: Ours | None = None
     within: dict[str, Ours] = {}
     reason: str = ""
+    ranked: bool = True
 
     @field_validator("values")
     @classmethod
@@ -83,7 +85,11 @@ class Row(StrictModel):
 
 
 class Table(StrictModel):
-    """A table of a paper; `runs`: the number of runs behind its means and spreads, if it says so."""
+    """A table of a paper.
+
+    runs: the number of runs behind its means and spreads, if it says so.  ranked_alone: our runs were trained otherwise
+    than those of the paper's other tables, so that their rows have no common order.
+    """
 
     kind: Literal["table"]
     number: int
@@ -94,6 +100,7 @@ class Table(StrictModel):
     columns: tuple[Column, ...] = Field(min_length=1)
     rows: tuple[Row, ...] = Field(min_length=1)
     notes: tuple[Note, ...] = ()
+    ranked_alone: bool = False
 
     @model_validator(mode="after")
     def _whole(self) -> Table:

@@ -66,15 +66,15 @@ class Agreement:
         return {tuple(better): worse for worse, better in groups.items()}
 
 
-def rank_agreements(tables: Sequence[Table], records: Sequence[Record]) -> list[Agreement]:
-    """The agreement in each printed column, over the rows of all tables that have it, without duplicates."""
+def rank_agreements(table: Table, tables: Sequence[Table], records: Sequence[Record]) -> list[Agreement]:
+    """The agreement in each printed column, over the rows of all tables that rank with `table`, without duplicates."""
     cells_by_column: dict[tuple[str, str], dict[str, Cell]] = {}
-    for table in tables:
-        for column in table.columns:
+    for other in [table] if table.ranked_alone else [other for other in tables if not other.ranked_alone]:
+        for column in other.columns:
             rows = cells_by_column.setdefault((column.group, column.name), {})
-            for row in table.rows:
-                if row.ours is not None and table.printed(row, column) is not None:
-                    rows.setdefault(plain_name(row.name), make_cell(table, row, column, records))
+            for row in other.rows:
+                if row.ours is not None and row.ranked and other.printed(row, column) is not None:
+                    rows.setdefault(plain_name(row.name), make_cell(other, row, column, records))
     return [_agreement(rows) for rows in cells_by_column.values() if rows]
 
 

@@ -142,8 +142,9 @@ def record_files(pattern: str = "*.jsonl") -> list[Path]:
 
 
 def config_variant(config: Any) -> str:
-    """A digest of a config without its seeds, 16 hexadecimal digits.  config: a `config.Config`."""
-    settings = config.model_dump(mode="json", exclude=UNSEEDED)
+    """16 hexadecimal digits of a config (`config.Config`) without its seeds; nor its defaults, so that a setting that
+    is added later leaves older records recognised."""
+    settings = config.model_dump(mode="json", exclude=UNSEEDED, exclude_defaults=True)
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
 
 
