@@ -178,7 +178,7 @@ COMMANDS = (
     Command("studies", studies.run, "Measure the claims of the guided studies again.", studies.arguments),
     Command(
         "seeds", listing.seeds,
-        "Print mean and spread over seeds, and test whether mechanisms differ significantly.",
+        "Print mean and spread over seeds or folds, and test whether mechanisms differ significantly.",
         device=False,
     ),
     Command(

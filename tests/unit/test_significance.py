@@ -10,9 +10,11 @@ from statistics import mean
 import numpy as np
 import pytest
 from scipy.special import betainc
+from scipy.stats import t as student
+from scipy.stats import ttest_rel
 
 from triattn_core.__main__ import main
-from triattn_core.analysis.significance import holm, mcnemar, welch_over_seeds, wilson_interval
+from triattn_core.analysis.significance import holm, mcnemar, paired_over_folds, welch_over_seeds, wilson_interval
 
 
 def coin(k: int, n: int) -> float:
@@ -136,6 +138,18 @@ def test_seeds_that_do_not_move_the_number():
     assert [comparison.p for comparison in welch_over_seeds({"a": same, "b": other})] == [0.0]
 
 
+def test_folds_are_paired_and_their_training_sets_overlap():
+    a, b = [80.0, 82.0, 81.0, 85.0, 79.0], [81.0, 82.5, 83.0, 85.5, 80.0]  # gains 1, 0.5, 2, 0.5, 1
+    (difference,) = paired_over_folds({"a": a, "b": b})
+    plain = ttest_rel(b, a).statistic
+    assert difference.gain == pytest.approx(1.0)
+    assert difference.p == pytest.approx(2 * student.sf(plain * (1 / 5 / (1 / 5 + 1 / 4)) ** 0.5, 4))
+    assert difference.p > 2 * ttest_rel(b, a).pvalue
+    with pytest.raises(ValueError):
+        paired_over_folds({"a": a, "b": b[:4]})
+    assert [pair.p for pair in paired_over_folds({"a": a, "b": a, "c": [x + 1 for x in a]})] == [1.0, 0.0, 0.0]
+
+
 # --- triattn seeds ---
 
 
@@ -174,6 +188,22 @@ def test_triattn_seeds_in_words(checkpoint_folder, capsys):
     assert lines[1].split() == "x-bi 80.23 ± 0.25 over 3 seeds".split()
     assert lines[3].startswith("  x-tri less x-bi: +4.00; Welch p ")
     assert not any("x-cbi" in line for line in lines)
+
+
+def test_triattn_seeds_compares_models_on_the_same_folds_alone(checkpoint_folder, capsys):
+    (checkpoint_folder / "results").mkdir()
+    lines = []
+    for name, split, scores in (("one", 1, [80.0, 81.0]), ("two", 1, [82.0, 84.0]), ("other", 2, [70.0, 71.0])):
+        data = {"train": ["cr/all"], "test": "cr/all", "folds": 2, "split_seed": split}
+        each = {"folds": {"each": scores, "of": "test", "metric": "accuracy"}, "each_seed": [{"seed": 1}]}
+        lines.append(json.dumps({"name": name, "digest": name, "config": {"task": "sentences", "data": data}, **each}))
+    (checkpoint_folder / "results" / "trained.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    assert main(["seeds", "--json"]) == 0
+    (group,) = (group for group in json.loads(capsys.readouterr().out) if group["over"] == "folds")
+    assert group["data"] == "CR" and group["test"] == {"one": [80.0, 81.0], "two": [82.0, 84.0]}
+    assert group["differences"] == [vars(paired_over_folds(group["test"])[0])]
+    assert main(["seeds"]) == 0
+    assert "  two less one: +2.50; paired t, corrected for folds, p " in capsys.readouterr().out
 
 
 def test_triattn_seeds_of_checkpoints_without_seeds_says_so(tmp_path, monkeypatch, capsys):

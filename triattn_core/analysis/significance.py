@@ -9,6 +9,7 @@ from statistics import mean, stdev
 
 import numpy as np
 from scipy.stats import binomtest, ttest_ind_from_stats
+from scipy.stats import t as student
 
 from triattn_core.trace.listing import listing
 
@@ -73,6 +74,22 @@ def welch_over_seeds(scores: Mapping[str, Sequence[float]]) -> list[Difference]:
     """Welch's t-test of every pair with at least two seeds each: {name: metric of each seed} (Welch 1947)."""
     several = {name: values for name, values in scores.items() if len(values) > 1}
     return welch_tests({name: Sample(mean(values), stdev(values), len(values)) for name, values in several.items()})
+
+
+def paired_over_folds(scores: Mapping[str, Sequence[float]]) -> list[Difference]:
+    """Paired t-test of every pair over the folds of one cross-validation: {name: metric of each fold}.
+
+    The variance of the mean difference is s² (1/k + 1/(k - 1)) for k folds, not s²/k, since the training sets overlap
+    (Nadeau, Bengio 2003, Equation 9, with 1/(k - 1) the share of test rows to training rows).
+    """
+    results = []
+    for a, b in combinations(scores, 2):
+        gains = [right - left for left, right in zip(scores[a], scores[b], strict=True)]
+        k, gain = len(gains), mean(gains)
+        error = stdev(gains) * (1 / k + 1 / (k - 1)) ** 0.5
+        p = float(2 * student.sf(abs(gain) / error, k - 1)) if error else float(gain == 0)
+        results.append((a, b, gain, p))
+    return [Difference(*result, q) for result, q in zip(results, holm([result[3] for result in results]))]
 
 
 def welch_tests(samples: Mapping[str, Sample]) -> list[Difference]:

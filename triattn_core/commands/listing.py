@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from statistics import mean, stdev
 
@@ -63,11 +64,11 @@ def _format(value: object) -> str:
 
 
 def seeds(options: argparse.Namespace) -> None:
-    """Mean and spread over seeds on test, from the records, and Welch's test between comparable checkpoints."""
-    from triattn_core.analysis.significance import welch_over_seeds
+    """Mean and spread over seeds or folds on test, from the records, and tests between comparable models."""
+    from triattn_core.analysis.significance import paired_over_folds, welch_over_seeds
     from triattn_core.checkpoint.metadata import seed_scores, seed_scores_of
     from triattn_core.checkpoint.registry import list_checkpoints
-    from triattn_core.results import run_records, worth
+    from triattn_core.results import folds, run_records, worth
 
     records = run_records.all_records()[0]
 
@@ -77,21 +78,27 @@ def seeds(options: argparse.Namespace) -> None:
         return worth.seed_scores(entry, "test", records) if is_tan else seed_scores_of(entry)
 
     groups = seed_scores(list_checkpoints(), scores_of)
-    rows = []
-    for (data, similarity), scores in groups.items():
-        tests = welch_over_seeds(scores)
-        rows.append({"data": data, "similarity": similarity, "test": scores, "differences": [vars(t) for t in tests]})
-        if not options.json:
-            print(f"{data}, {similarity}")
-            for name, values in scores.items():
-                print(f"  {name}  {mean(values):.2f} ± {stdev(values):.2f} over {len(values)} seeds")
-            for difference in tests:
-                gain = f"{difference.b} less {difference.a}: {difference.gain:+.2f}"
-                print(f"  {gain}; Welch p {difference.p:.3g}, after Holm {difference.adjusted:.3g}")
+    rows = [_compared(data, similarity, "seeds", runs, welch_over_seeds) for (data, similarity), runs in groups.items()]
+    for (data, _), runs in folds.fold_scores(records).items():
+        rows.append(_compared(data, "", "folds", runs, paired_over_folds))
     if options.json:
         print(json.dumps(rows))
     elif not rows:
         print("no checkpoint was trained with several seeds: name more_seeds in its config.json")
+    for row in [] if options.json else rows:
+        test = "Welch" if row["over"] == "seeds" else "paired t, corrected for folds,"
+        print(", ".join(filter(None, (row["data"], row["similarity"]))))
+        for name, values in row["test"].items():
+            print(f"  {name}  {mean(values):.2f} ± {stdev(values):.2f} over {len(values)} {row['over']}")
+        for difference in row["differences"]:
+            gain = f"{difference['b']} less {difference['a']}: {difference['gain']:+.2f}"
+            print(f"  {gain}; {test} p {difference['p']:.3g}, after Holm {difference['adjusted']:.3g}")
+
+
+def _compared(data: str, similarity: str, over: str, runs: dict, test: Callable[[dict], list]) -> dict:
+    """Models that differ in the mechanism, and the test of each pair."""
+    differences = [vars(difference) for difference in test(runs)]
+    return {"data": data, "similarity": similarity, "over": over, "test": runs, "differences": differences}
 
 
 def results(options: argparse.Namespace) -> None:
