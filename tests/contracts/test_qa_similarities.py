@@ -14,7 +14,7 @@ from triattn_core.attention.qa import OUTPUTS, QaAttention
 from triattn_core.attention.qa_similarity import QA_SIMILARITIES
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import recording
-from triattn_core.inference.span_decoding import QUESTION
+from triattn_core.inference.span_decoding import PASSAGE, QUESTION
 from triattn_core.trace.axes import AXES, QUANTITIES
 
 B, M, N, D = 3, 7, 5, 11
@@ -83,6 +83,10 @@ def test_the_terms_without_u_are_those_that_a_row_shares(name):
     first, second = (module.terms(H[0, 0], u) for u in U[0, :2])
     same = {term for term in first if torch.equal(first[term], second[term])}
     assert same == {term for term in first if not QUESTION.search(term)}
+    below = module.terms(H[0, 1], U[0, 0])
+    assert {term for term in first if torch.equal(first[term], below[term])} == {
+        term for term in first if not PASSAGE.search(term)
+    }
 
 
 def test_gradients(name):

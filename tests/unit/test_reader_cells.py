@@ -74,6 +74,9 @@ def test_the_command_repeats_the_numbers(tmp_path, capsys):
         main([*command[:3], "--cell", "attention/relevance", at, "--part", "2"])
         assert f"{expected['score']:.6g}  attention/relevance" in capsys.readouterr().out
     assert f"{expected['score']:.6g}  score of {facts['words']}" in output and "w_pq·(h^t * u^t)" in output
+    assert f"{expected['centred']:+.6g}  score minus its row's mean\n" in output
+    for term, at, value in expected["dimensions"]:
+        assert f"{value:+.6g}  dimension {at + 1} of {expected['terms'][term][0]}, of {STATES}\n" in output
 
 
 def test_every_part_is_traced_and_said_and_spans_say_where_they_stand(tmp_path, capsys):

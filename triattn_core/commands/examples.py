@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -91,17 +91,29 @@ def explain(options: argparse.Namespace) -> None:
     for cell_record in cells:
         note = f"  ({cell_record['note']})" if "note" in cell_record else ""
         print(f"{cell_record['value']:.6g}  {cell_record['site']}  {', '.join(cell_record['at'])}{note}")
-    for name, value in terms.get("terms", ()):
-        print(f"{value:+.6g}  {name}")
     if terms:
-        print("{score:.6g}  score of {words}\n{weight:.6g}  weight, rank {rank} of {of}".format(**terms))
-    if "over_passage" in terms:
-        print("{weight:.6g}  weight over the passage, rank {rank} of {of}".format(**terms["over_passage"]))
+        _print_terms(terms)
     for site in () if cells or terms else sorted(trace.sites):
         array = trace.sites[site]
         print(f"{site}  {' x '.join(f'{axis} {size}' for axis, size in array.sizes.items())}")
     if not terms and any(site.startswith("layer.") for site in trace.sites):
         print(COUNTED, file=sys.stderr)  # the numbers on stdout are for scripts
+
+
+def _print_terms(terms: Mapping[str, Any]) -> None:
+    """Print the numbers that the page Similarity shows of a cell."""
+    for name, value in terms["terms"]:
+        print(f"{value:+.6g}  {name}")
+    print("{score:.6g}  score of {words}\n{centred:+.6g}  score minus its row's mean".format(**terms))
+    flows = {"passage -> question": terms}
+    if over := terms.get("over_passage"):
+        flows["question -> passage" + ", one for all question words" * over["one_for_all"]] = over
+    for flow, facts in flows.items():
+        print(f"{facts['weight']:.6g}  weight, {flow}, rank {facts['rank']} of {facts['of']}")
+        if facts["sentinel"]:
+            print(f"{facts['sentinel']:.6g}  left to the sentinel")
+    for term, dimension, value in terms["dimensions"]:
+        print(f"{value:+.6g}  dimension {dimension + 1} of {terms['terms'][term][0]}, of {terms['width']}")
 
 
 def _print_prediction(prediction: Prediction, trace: AttentionTrace) -> None:

@@ -22,6 +22,8 @@ from triattn_core.trace import AttentionTrace
 
 COUNT = 5  # spans per answer
 QUESTION = re.compile(r"(?<![a-z])u(?![a-z])")  # matches the question state in the name of a term
+PASSAGE = re.compile(r"(?<![a-z])h(?![a-z])")  # matches the passage state
+SOME = 5e-4  # of the weights: less is rounding
 DIMENSIONS = 5  # of a score to list
 
 
@@ -131,10 +133,13 @@ def cell_facts(trace: AttentionTrace, terms: Mapping[str, np.ndarray], query: in
     """The exact numbers of one cell of a reader's trace, with the terms [d] of its score.
 
     score; centred: the score minus the mean of its row; weight; rank: of the weight in its row, largest first; of: the
-    row's length; terms: [name, value]; alike: names of the terms without u, which are equal along a row and cancel in
-    the softmax; dimensions: the largest products, as (index of the term, dimension, value); width: d.
-    over_passage: the weight of the passage word for the question word, with its rank among passage words; only of
-    readers whose question words attend too.
+    row's length; sentinel: the share of the row that no word has, 0 without a sentinel; terms: [name, value]; alike:
+    names of the terms without u, which are equal along a row and cancel in the softmax over the question; alike_down:
+    those without h, equal along a column; dimensions: the largest products, as (index of the term, dimension, value);
+    width: d.
+    over_passage: the weight of the passage word for the question word, with its rank among passage words and the
+    sentinel's share; `one_for_all` where all question words have one distribution, as in BiDAF; only of readers whose
+    question words attend too.
     """
     sites = (trace.site(f"attention/{name}").transpose("query", "key") for name in ("weight", "relevance"))
     weights, scores = (array.values[query].astype(np.float64) for array in sites)
@@ -147,8 +152,10 @@ def cell_facts(trace: AttentionTrace, terms: Mapping[str, np.ndarray], query: in
         "weight": float(weights[key]),
         "rank": int((weights > weights[key]).sum()) + 1,
         "of": len(weights),
+        "sentinel": _sentinel_share(weights),
         "terms": [[name, float(term.sum(dtype=np.float64))] for name, term in terms.items()],
         "alike": [name for name in terms if not QUESTION.search(name)],
+        "alike_down": [name for name in terms if not PASSAGE.search(name)],
         "dimensions": sorted(products, key=lambda product: -abs(product[2]))[:DIMENSIONS],
         "width": len(next(iter(terms.values()))),
     } | _over_passage(trace, query, key)
@@ -158,6 +165,14 @@ def _over_passage(trace: AttentionTrace, query: int, key: int) -> dict[str, dict
     if OVER_PASSAGE not in trace.sites:
         return {}
     array = trace.site(OVER_PASSAGE)
-    weights = (array.isel(key=key) if "key" in array.dims else array).values.astype(np.float64)
+    is_per_word = "key" in array.dims
+    weights = (array.isel(key=key) if is_per_word else array).values.astype(np.float64)
     rank = int((weights > weights[query]).sum()) + 1
-    return {"over_passage": {"weight": float(weights[query]), "rank": rank, "of": len(weights)}}
+    facts = {"weight": float(weights[query]), "rank": rank, "of": len(weights)}
+    return {"over_passage": facts | {"sentinel": _sentinel_share(weights), "one_for_all": not is_per_word}}
+
+
+def _sentinel_share(weights: np.ndarray) -> float:
+    """What a distribution over words leaves to a sentinel, as DCN has one; rounding is none."""
+    share = 1 - float(weights.sum())
+    return share if share >= SOME else 0.0

@@ -162,5 +162,5 @@ def facts_of(
     )
     words = [str(array[f"{axis}_token"].values[i]) for axis, i in zip(("query", "key"), strongest)]
     pair = {"at": list(strongest), "words": words, "score": facts["score"]}
-    pair_facts = {name: facts[name] for name in ("terms", "alike", "dimensions", "width")}
+    pair_facts = {name: facts[name] for name in ("terms", "alike", "alike_down", "dimensions", "width")}
     return span_decoding.cell_facts(grouped, {"": np.zeros(1)}, *cell[:2]) | pair_facts | {"pair": pair}

@@ -20,7 +20,7 @@ from triattn_core.views.lib.payload import map_payload
 from triattn_core.views.lib.tokens import cell_axes, tokens
 from triattn_core.views.similarity.marks import marks
 from triattn_core.views.similarity.panels import OVER_PASSAGE, SCALES, FunctionPanel, first_cell, scales
-from triattn_core.views.similarity.sentences import alt, fold_notes
+from triattn_core.views.similarity.sentences import alt, describe_flow, fold_notes
 
 MOST = 4  # functions side by side
 SCRIPT = "similarity/similarity.js"
@@ -57,6 +57,8 @@ def figure(
         "counted": counted,
         "facts": list(facts or ()),
         "notes": fold_notes(panels, quantity),
+        "folded": any(fold_notes([panel], "weight") for panel in panels),
+        "flow": describe_flow(panels, quantity),
         "alt": alt(panels),
     }
     return Canvas(
@@ -79,7 +81,7 @@ def _panel(panel: FunctionPanel, scale: Scale, levels: np.ndarray, exact: bool) 
         "spans": [list(span) for span in panel.spans],
         "right": panel.right,
     }
-    payload |= {"elsewhere": panel.elsewhere, "levels": pack(levels)}
+    payload |= {"elsewhere": panel.elsewhere, "one_for_all": panel.is_one_for_all, "levels": pack(levels)}
     payload["scale"] = {**scale_payload(scale), "title": ""}
     for end in ("start", "end"):
         payload[end] = pack(panel.site(f"{end}/weight").values.astype(np.float32))

@@ -14,7 +14,7 @@ export function layoutMaps(ctx, data, width, theme) {
   const m = query.label.length;
   const n = key.label.length;
   const count = data.panels.length;
-  const own = Math.round(clamp(widestLabel(ctx, query, theme), 88, data.notes ? 200 : 112)) + 14;
+  const own = Math.round(clamp(widestLabel(ctx, query, theme), 88, data.folded ? 200 : 112)) + 14;
   const side = width < WIDE ? 128 : SIDE;
   let across = count;
   const room = () => (width - own - side - OVERHANG - (across - 1) * GUTTER) / across;

@@ -7,6 +7,10 @@ import { formatNumber, formatProbability } from "../lib/numbers.js";
 import { valueOfLevel } from "../lib/scales.js";
 import { cellsOfIndices, largestIndices } from "../lib/walk.js";
 
+export const OVER_PASSAGE = "over passage";
+export const FLOWS = { weight: "passage → question", [OVER_PASSAGE]: "question → passage" };
+export const ONE_FOR_ALL = "one for all question words";
+
 export function unpack(payload) {
   const open = (packed) => (packed ? unpackFloats(packed) : null);
   const panels = payload.panels.map((one) => ({
@@ -72,10 +76,13 @@ export function describeCell(data, cell) {
   const [q, k, index] = cell;
   const panel = data.panels[index];
   const [value, about] = valueAt(data, cell);
+  const flow = FLOWS[data.quantity];
+  const shared = data.quantity === OVER_PASSAGE && panel.one_for_all ? `, ${ONE_FOR_ALL}` : "";
+  const name = flow ? `weight, ${flow}${shared}` : data.quantity;
   const ends = `start ${formatProbability(panel.start[q])}, end ${formatProbability(panel.end[q])}`;
   return [
     `${spokenLabel(data.axes.query, q)} × ${spokenLabel(data.axes.key, k)}`,
-    `${panel.title}: ${data.quantity} ${about}${formatNumber(value)}`,
+    `${panel.title}: ${name} ${about}${formatNumber(value)}`,
     ends,
   ];
 }

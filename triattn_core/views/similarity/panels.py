@@ -18,8 +18,8 @@ SYSTEMS = {name: MECHANISM_LABELS[name] for name in ("bidaf", "dcn", "qanet")}
 SCALES = {
     "relevance": "relevance, before softmax",
     "centred": "relevance, centred per row",
-    "weight": "weight, log scale",
-    "over passage": "over passage, log scale",
+    "weight": "weight, over question, log scale",
+    "over passage": "weight, over passage, log scale",
 }
 OVER_PASSAGE_SITE = "attention/over_passage/weight"
 OVER_PASSAGE = "over passage"  # how a question word attends to the passage: BiDAF, DCN and QANet alone
@@ -60,6 +60,16 @@ class FunctionPanel:
     def has_over_passage(self) -> bool:
         """Whether its question words attend to the passage."""
         return OVER_PASSAGE_SITE in self.trace.sites
+
+    @property
+    def is_one_for_all(self) -> bool:
+        """Whether all its question words share one distribution over the passage, as in BiDAF."""
+        return self.has_over_passage and "key" not in self.site(OVER_PASSAGE_SITE).dims
+
+    @property
+    def has_sentinel(self) -> bool:
+        """Whether its weights over the question lack what a sentinel takes, as in DCN."""
+        return not self.site("attention/weight").attrs.get("sums_over")
 
     def _over_passage(self) -> xr.DataArray:
         if not self.has_over_passage:

@@ -60,6 +60,7 @@ export function fillPassage(box, data, [q, , index]) {
   box.replaceChildren(
     make("p", { class: "told" }, ...told, make("span", {}, data.counted ?? "")),
     words,
+    ...(data.flow ? [make("p", { class: "flow" }, data.flow)] : []),
   );
   const mark = words.querySelector("mark.query") ?? words.querySelector("mark");
   if (mark) words.scrollTop = mark.offsetTop - words.offsetTop - 40;

@@ -14,6 +14,12 @@ from triattn_core.views.similarity.panels import OVER_PASSAGE, OVER_PASSAGE_SITE
 
 SAME = 1e-6  # between weights: less is rounding
 ENDS = "The answer's start and end are added up over the passage; the answer itself is the reader's, word by word."
+FLOWS = {
+    "relevance": "Relevance: the score before the softmax.",
+    "centred": "Centred: the score minus its row's mean, all that the softmax over the question sees.",
+    "weight": "Weight, passage → question: each passage word attends to the question; a row sums to one.",
+    OVER_PASSAGE: "Over passage, question → passage: the question attends to the passage; a column sums to one.",
+}
 PARTS = {"query": "passage", "key": "question"}
 
 
@@ -36,9 +42,22 @@ def fold_notes(panels: Sequence[FunctionPanel], quantity: str) -> str:
 
 def _describe_equal_columns(panel: FunctionPanel) -> str:
     """Whether all question words share one distribution over the passage, as with BiDAF."""
-    if "key" in panel.site(OVER_PASSAGE_SITE).dims:
+    if not panel.is_one_for_all:
         return ""
     return f"{panel.title}: one distribution, from the highest score of each passage word, for all question words."
+
+
+def describe_flow(panels: Sequence[FunctionPanel], quantity: str) -> str:
+    """Which way the attention of a quantity runs, over what its softmax is, and what sentinels take."""
+    sentinels = [_describe_sentinel(panel, quantity) for panel in panels if panel.has_sentinel]
+    return " ".join([FLOWS[quantity], *sentinels])
+
+
+def _describe_sentinel(panel: FunctionPanel, quantity: str) -> str:
+    """The mean share of a distribution that no word has."""
+    down = quantity == OVER_PASSAGE
+    sums = panel.values_of(OVER_PASSAGE if down else "weight").values.astype(np.float64).sum(0 if down else 1)
+    return f"{panel.title}: its sentinel takes {1 - sums.mean():.1%} of a {'column' if down else 'row'} on average."
 
 
 def alt(panels: Sequence[FunctionPanel]) -> str:

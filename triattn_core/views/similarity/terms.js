@@ -3,7 +3,7 @@
 import { make } from "../lib/elements.js";
 import { spokenLabel } from "../lib/label_text.js";
 import { formatNumber, formatSigned } from "../lib/numbers.js";
-import { passageCut } from "./model.js";
+import { FLOWS, ONE_FOR_ALL, OVER_PASSAGE, passageCut } from "./model.js";
 
 const TERM_LETTERS = "abcdefgh";
 
@@ -60,19 +60,31 @@ function termRows({ terms, pair, score }) {
   ];
 }
 
-/** The centred score, and the weight over the question and over the passage. */
+/** A weight with its rank, and what a sentinel takes of its distribution. */
+function flowLines(name, { weight, rank, of, sentinel }, help) {
+  const line = labelledLine(name, `${formatNumber(weight)}, rank ${rank} of ${of}`, help);
+  const share = "The share of these weights that no word has";
+  return sentinel
+    ? [line, labelledLine("left to the sentinel", formatNumber(sentinel), share)]
+    : [line];
+}
+
+/** The centred score, and the weight of each flow. */
 function weightLines(says, facts) {
-  const formatRank = ({ weight, rank, of }) => `${formatNumber(weight)}, rank ${rank} of ${of}`;
-  const names = facts.pair
-    ? ["cell, centred", "cell, weight"]
-    : ["score minus its row's mean", "weight"];
+  const { over_passage: back, pair, centred } = facts;
+  const whose = pair ? "cell's " : "";
   const lines = [
-    labelledLine(names[0], formatSigned(facts.centred), says.relevance),
-    labelledLine(names[1], formatRank(facts), says.weight),
+    labelledLine(
+      pair ? "cell, centred" : "score minus its row's mean",
+      formatSigned(centred),
+      says.relevance,
+    ),
+    ...flowLines(`${whose}weight, ${FLOWS.weight}`, facts, says.weight),
   ];
-  if (!facts.over_passage) return lines;
-  const help = "How the question word attends to the passage word: sums to one over the passage";
-  return [...lines, labelledLine("weight over the passage", formatRank(facts.over_passage), help)];
+  if (!back) return lines;
+  const help = "How the question attends to the passage word: sums to one over the passage";
+  const name = `${whose}weight, ${FLOWS[OVER_PASSAGE]}`;
+  return [...lines, ...flowLines(back.one_for_all ? `${name}, ${ONE_FOR_ALL}` : name, back, help)];
 }
 
 /** The dimensions with the largest products; of several terms a letter says whose each is. */
@@ -89,17 +101,31 @@ function dimensionList({ dimensions, terms, width }) {
   return make("div", { class: "dimensions" }, title, ...list);
 }
 
-/** Which letter is which term, and which terms are the same for every question word. */
-function termLegends({ terms, alike }) {
-  const legend = (text) => make("div", { class: "dimensions legend" }, text);
-  const letters = terms.map(([name], i) => `${TERM_LETTERS[i]}: ${formatFormula(name)}`);
-  const same = alike?.map(formatFormula).join(", ");
-  return [
-    legend(letters.join(", ")),
-    ...(same
-      ? [legend(`${same}: the same for every question word, so the softmax takes it away`)]
-      : []),
-  ];
+/** Which terms cancel in the softmax of the shown flow, or why not; "" where nothing is to be said. */
+export function cancelNote(
+  quantity,
+  { alike = [], alike_down: alikeDown = [], over_passage: back },
+) {
+  const list = (names) => names.map(formatFormula).join(", ");
+  if (quantity !== OVER_PASSAGE || !back)
+    return alike.length
+      ? `${list(alike)}: the same for every question word, so the softmax over the question takes it away`
+      : "";
+  if (back.one_for_all)
+    return alike.length
+      ? `${list(alike)}: counts here, for the softmax over the passage takes each passage word's highest score`
+      : "";
+  return alikeDown.length
+    ? `${list(alikeDown)}: the same for every passage word, so the softmax over the passage takes it away`
+    : "";
+}
+
+/** Which letter is which term, and which terms cancel. */
+function termLegends(quantity, facts) {
+  const letters = facts.terms.map(([name], i) => `${TERM_LETTERS[i]}: ${formatFormula(name)}`);
+  return [letters.join(", "), cancelNote(quantity, facts)]
+    .filter(Boolean)
+    .map((text) => make("div", { class: "dimensions legend" }, text));
 }
 
 function factsBlock(data, index, facts, chosen) {
@@ -113,7 +139,7 @@ function factsBlock(data, index, facts, chosen) {
   if (facts.pair) head.append(pairNote(facts.pair));
   if (panel.spans[0]) box.append(spanNote(data, panel));
   box.append(...termRows(facts), ...weightLines(data.says, facts), dimensionList(facts));
-  if (several) box.append(...termLegends(facts));
+  if (several) box.append(...termLegends(data.quantity, facts));
   return box;
 }
 
@@ -134,7 +160,7 @@ export function fillTerms(box, data, cell, place) {
   const left = make(
     "div",
     { class: "which" },
-    data.notes ? "the cell" : "terms of",
+    data.folded ? "the cell" : "terms of",
     make("br"),
     " ",
     word("query", q),
