@@ -7,6 +7,7 @@ from html import escape
 import streamlit as st
 
 from pages.results import (
+    commands,
     gpu_report,
     pickers,
     results_figure,
@@ -21,7 +22,7 @@ from triattn_core.results import curves, mechanism_order, paper_comparison, pape
 
 style.heading(
     "Results",
-    "Published numbers next to ours, in the layout of each paper. Click one of our numbers to open its checkpoint; "
+    "Published numbers next to ours, in the layout of each paper. An underlined number opens its checkpoint; "
     "bold marks the best of a column.",
 )
 results_style.inject_style()
@@ -46,6 +47,7 @@ if table is not None:
     group_cells = [[line[i] for i in column_indices] for line in cells]
     st.html(checkpoint_html.section(f"{table.label}. {table.title}", results_notes.runs(cells)))
     st.html(results_table.table(table, group_cells, column_indices.index(plot_index)))
+    commands.show_table_commands(table, group_cells)
     with st.container(key="main"):
         left, right = st.columns(2, gap="large") if figure else (None, st.container())
         right.html(results_notes.table_notes_html(paper, table, group_cells, column.group))

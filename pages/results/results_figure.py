@@ -9,7 +9,7 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from pages.results import results_notes
+from pages.results import commands, results_notes
 from pages.shared import checkpoint_html, figures, style
 from triattn_core.results import curves, paper_comparison
 from triattn_core.results.paper_results import PaperRecord
@@ -41,6 +41,7 @@ def show_figure(figure: Figure, lines: Sequence[curves.Curve]) -> None:
     figures.show(chart, sentence, "figure-chart")
     figures.note(sentence)
     figures.numbers("The points as numbers", points, "points")
+    commands.show_curve_commands(lines)
     st.html(f'<p class="t-note">{escape(figure.note)} {escape(curves.describe_training(lines))}</p>')
 
 

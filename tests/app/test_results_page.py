@@ -84,7 +84,7 @@ def test_the_best_of_each_is_marked_and_a_number_of_ours_opens_its_checkpoint() 
     assert set(bold_numbers[2:]) == set(tops)
     links = set(re.findall(r'href="checkpoints\?checkpoint=([\w-]+)"', html(app)))
     there = {entry.name for entry in list_checkpoints()}
-    assert links and links <= there and all(name.startswith("lcqmc-tri-") for name in links)
+    assert links and links <= there and links == {"lcqmc-tri-published", "lcqmc-coin"}
 
 
 @pytest.fixture
@@ -129,9 +129,9 @@ def test_a_sweep_is_drawn_and_where_there_is_none_its_command_stands(small: Path
     app = opened(table="Table VI")
     (chart,) = app.get("vega_lite_chart")
     assert "layers" in chart.proto.spec and "Ringed" in html(app)
-    assert "triattn sweep" not in html(app) and not app.code
+    assert "triattn sweep" not in html(app) and all("triattn sweep" not in code.value for code in app.code)
     app = opened(table="Table VII")
-    assert not app.get("vega_lite_chart") and app.code[0].value == PAPER.figures[2].command
+    assert not app.get("vega_lite_chart") and [code.value for code in app.code] == [PAPER.figures[2].command]
 
 
 @pytest.mark.parametrize("paper", paper_results.load_papers(), ids=lambda paper: paper.paper.name)
@@ -171,7 +171,16 @@ def test_a_command_stands_where_its_checkpoint_is_there(small: Path, tmp_path, m
     (copied / "quora" / "quora-coin").mkdir(parents=True)
     (copied / "quora" / "quora-coin" / "config.json").write_text("{}")
     app = opened(paper="COIN", table="Table 3", data="Quora")
-    assert app.code and "waits for quora-coin" not in html(app) and "--name coin-ablations" in html(app)
+    assert "waits for quora-coin" not in html(app) and "--name quora-coin-blocks" in app.code[0].value
+
+
+def test_the_commands_of_the_rows_shown_stand_below_the_table_to_copy() -> None:
+    app = opened(paper="COIN", table="Table 3", data="Quora")
+    (lines, points) = (code.value.splitlines() for code in app.code)
+    assert lines[::2] == ["# original; w/o context", "# simple fusion", "# w/o aggregat.", "# simple pool"]
+    assert all("quora-coin/config.json --name coin-ablations" in line for line in lines[1::2])
+    assert points[0] == "# Quora at 1, 2, 3, 4" and "--name quora-coin-blocks" in points[1]
+    assert any("--vote --record" in code.value for code in opened(paper="COIN", table="Table 2").code)
 
 
 def test_without_any_record_the_papers_are_still_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

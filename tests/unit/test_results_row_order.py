@@ -123,7 +123,7 @@ def test_a_system_has_the_function_that_its_row_prints_and_no_other(tables):
         return {group: {cell.column.name for cell in cells if cell.column.group == group} for group in groups}
 
     for mechanism, own in {"bidaf": "trilinear", "dcn": "dot", "qanet": "trilinear"}.items():
-        assert f"({own})" in next(row.name for row in tables[2].rows if row.ours == {"mechanism": mechanism})
+        assert f"(own: {own})" in next(row.name for row in tables[2].rows if row.ours == {"mechanism": mechanism})
         assert list_groups(mechanism, own) == {"Original function": {"EM", "F1"}}
         assert list_groups(mechanism, "t_trilinear") == {"T-trilinear": {"EM", "F1"}}
         assert list_groups(mechanism, {"trilinear": "dot", "dot": "trilinear"}[own]) == {}

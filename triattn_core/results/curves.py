@@ -17,11 +17,16 @@ NO_DIFFERENCE = ("digest", "training.seed", "training.more_seeds")
 
 @dataclass(frozen=True)
 class Curve:
-    """A line and its measured points: x → the metric of each seed.  `record` is one of its runs."""
+    """A line and its measured points: x → the metric of each seed, and x → the record of these."""
 
     line: Line
     points: dict[float, tuple[float, ...]]
-    record: Record
+    records: dict[float, Record]
+
+    @property
+    def record(self) -> Record:
+        """One of its runs."""
+        return next(iter(self.records.values()))
 
 
 def measured_curves(figure: Figure, records: Sequence[Record]) -> list[Curve]:
@@ -32,10 +37,12 @@ def measured_curves(figure: Figure, records: Sequence[Record]) -> list[Curve]:
         for record in records:
             values, x = record.values(figure.split, figure.metric), record.changed.get(figure.x)
             if values and isinstance(x, int | float) and has_settings(record, figure.ours | line.ours):
-                curve = groups.setdefault(_alike(record, figure.x), Curve(line, {}, record))
-                curve.points[float(x)] = values
+                curve = groups.setdefault(_alike(record, figure.x), Curve(line, {}, {}))
+                curve.points[float(x)], curve.records[float(x)] = values, record
         curves += [max(reversed(groups.values()), key=_size)] if groups else []
-    return [Curve(curve.line, dict(sorted(curve.points.items())), curve.record) for curve in curves]
+    return [
+        Curve(curve.line, dict(sorted(curve.points.items())), dict(sorted(curve.records.items()))) for curve in curves
+    ]
 
 
 def _size(curve: Curve) -> tuple[int, int]:

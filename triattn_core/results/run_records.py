@@ -194,7 +194,8 @@ def _read_records(file: Path, changed: int, size: int) -> tuple[list[Record], li
                 problems.append(f"{file}:{number}: a record has the object config and the list each_seed")
                 continue
             record = by_digest.setdefault(str(row.get("digest") or number), {"seeds": {}})
-            record["seeds"] |= {seed.get("seed"): seed for seed in seeds if isinstance(seed, dict)}
+            command = {"command": row.get("command")}
+            record["seeds"] |= {seed.get("seed"): command | seed for seed in seeds if isinstance(seed, dict)}
             record["row"] = row
     incomplete = problems and not file.read_bytes().endswith(b"\n") and f":{_count(file)}:" in problems[-1]
     records = [_record(file, record["row"], list(record["seeds"].values())) for record in by_digest.values()]
