@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.distributions import histograms, run_spread
-from pages.shared import choice_input, figures, qa_models, style, url_state
+from pages.shared import choice_input, figures, qa_models, reader_picker, style, url_state
 from pages.shared.errors import notice, report_errors
 from triattn_core.results import run_records
 
@@ -28,7 +28,7 @@ if entries:
         question_place = st.container(width="stretch", key="asked")
     example = choice_input.example(qa_models.TASK, question_place)
     with settings:
-        readers = qa_models.pick_readers(entries, OPENS, MOST)
+        readers = reader_picker.pick_readers(entries, OPENS, MOST)
         quantity = url_state.segments("Quantity", list(histograms.CENTRED), "spread")
         shared_axis = url_state.segments("Axis", ["shared", "one each"], "axis") == "shared"
     with report_errors(stop=False):

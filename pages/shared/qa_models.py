@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import mode
 
-import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import languages, model_jobs, models, url_state
-from pages.shared.errors import notice
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.inference import stored_traces
@@ -30,52 +28,32 @@ BEST = "the answer"  # the part of a long passage in which the last function's a
 
 
 def readers() -> list[Entry]:
-    """The readers, in the order of the paper's tables; O_2, by which it chose, before O_1."""
+    """The readers, in the order of the paper's tables: the baseline's, O_2, by which it chose, before O_1; then system
+    by system, its own function before others."""
     order = {name: i for i, name in enumerate(FUNCTION_LABELS)}
+    systems = {name: i for i, name in enumerate(["baseline", *view.OWN_FUNCTIONS])}
     entries = [entry for entry in models.entries(TASK) if entry.config.get("kind") == "reader"]
     return sorted(
         entries,
         key=lambda entry: (
-            metadata.model_setting(entry, "mechanism") != "baseline",
+            systems.get(metadata.model_setting(entry, "mechanism"), 99),
             metadata.model_setting(entry, "output") != "O_2",
+            not has_own_function(entry),
             order.get(metadata.model_setting(entry, "similarity"), 99),
             entry.name,
         ),
     )
 
 
+def has_own_function(entry: Entry) -> bool:
+    """Whether a system reads with the function that it was published with."""
+    own = view.OWN_FUNCTIONS.get(metadata.model_setting(entry, "mechanism"))
+    return own is not None and metadata.model_setting(entry, "similarity") == own
+
+
 def titles_by_checkpoint(entries: Sequence[Entry]) -> dict[str, str]:
     """Titles by checkpoint: the function, with whatever else tells the readers apart."""
     return view.titles({entry.name: dict(entry.config["model"]) for entry in entries})
-
-
-def pick_readers(entries: Sequence[Entry], opens: Sequence[str] = OPENS, limit: int = view.MOST) -> list[Entry]:
-    """One to `limit` readers, in the URL if they are not the default."""
-    names, first = titles_by_checkpoint(entries), opening(entries, opens)
-    linked = list(dict.fromkeys(st.query_params.get_all(KEY)))
-    if KEY not in st.session_state or (url_state.is_first_run() and linked):
-        valid = [name for name in linked if name in names][:limit]
-        st.session_state[KEY] = valid or first
-        if valid != linked:
-            left_out = ", ".join(name for name in linked if name not in valid)[:80]
-            titles = ", ".join(names[name] for name in valid or first)
-            reason = f"The link asks for {left_out}: not among the checkpoints, or too many."
-            notice(f"{reason if left_out else 'The link names no checkpoint.'} Shown instead: {titles}.")
-    elif any(name not in names for name in st.session_state[KEY]) or len(st.session_state[KEY]) > limit:
-        st.session_state[KEY] = first
-    else:
-        st.session_state[KEY] = st.session_state[KEY]  # else Streamlit drops what was chosen on the page before
-    with st.popover("Functions", width=112, key="choose"):
-        options = {"format_func": names.get, "max_selections": limit}
-        selected_names = (
-            st.multiselect(f"Similarity functions, one to {limit}", list(names), key=KEY, **options) or first
-        )
-    if selected_names == first:
-        st.query_params.pop(KEY, None)
-    elif linked != selected_names:
-        st.query_params[KEY] = selected_names
-    by_name = {entry.name: entry for entry in entries}
-    return [by_name[name] for name in sorted(selected_names, key=list(by_name).index)]
 
 
 def current_readers(entries: Sequence[Entry]) -> list[Entry]:

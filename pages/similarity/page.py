@@ -42,6 +42,8 @@ with report_errors():
 token_grouping.missing(explanation[0].trace.texts, grouping)
 with row:
     page.save_menus("similarity" + token_grouping.ending(grouping))
+if note := pickers.one_flow_note(chosen, settings.titles):
+    figures.note(note)
 if notes := pair_input.notes(explanation):
     st.html(notes)
 inspector.explore(page)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.test_pages import sound
+from tests.app.test_pages import sound, visible_text
 from tests.app.test_similarity_pages import facts, maps
 from tests.support.checkpoint_fixtures import checkpoint_fixtures
 from tests.support.pages import app_test, at_page
@@ -31,4 +31,6 @@ def test_both_flows_are_shown(first: str, offered: bool) -> None:
     quantities = next(group for group in app.get("button_group") if group.label == "Quantity")
     assert ("over passage" in quantities.options) == offered
     assert (maps(app)["quantity"] == "over passage") == offered
+    note = "Over passage is not offered: trilinear has no flow question → passage."
+    assert (note in visible_text(app)) == (not offered)
     assert [bool(fact.get("over_passage")) for fact in facts(app)] == [offered, True]

@@ -3,6 +3,7 @@
 from triattn_core.views.similarity.figure import MOST, SCRIPT, STYLE, figure
 from triattn_core.views.similarity.panels import (
     OVER_PASSAGE,
+    OWN_FUNCTIONS,
     SCALES,
     SYSTEMS,
     FunctionPanel,
@@ -20,6 +21,7 @@ __all__ = [
     "ENDS",
     "MOST",
     "OVER_PASSAGE",
+    "OWN_FUNCTIONS",
     "PARTS",
     "FunctionPanel",
     "SAME",

@@ -14,7 +14,8 @@ from triattn_core.trace import AttentionTrace
 from triattn_core.trace.axes import FUNCTION_LABELS, MECHANISM_LABELS
 from triattn_core.views.lib.palette import LogScale, Scale, SignedScale, centred
 
-SYSTEMS = {name: MECHANISM_LABELS[name] for name in ("bidaf", "dcn", "qanet")}
+OWN_FUNCTIONS = {"bidaf": "trilinear", "dcn": "dot", "qanet": "trilinear"}  # of the published systems
+SYSTEMS = {name: MECHANISM_LABELS[name] for name in OWN_FUNCTIONS}
 SCALES = {
     "relevance": "relevance, before softmax",
     "centred": "relevance, centred per row",

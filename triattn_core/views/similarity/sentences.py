@@ -16,7 +16,7 @@ SAME = 1e-6  # between weights: less is rounding
 ENDS = "The answer's start and end are added up over the passage; the answer itself is the reader's, word by word."
 FLOWS = {
     "relevance": "Relevance: the score before the softmax.",
-    "centred": "Centred: the score minus its row's mean, all that the softmax over the question sees.",
+    "centred": "Centred: the score minus its row's mean, all that passage → question, the softmax of a row, sees.",
     "weight": "Weight, passage → question: each passage word attends to the question; a row sums to one.",
     OVER_PASSAGE: "Over passage, question → passage: the question attends to the passage; a column sums to one.",
 }

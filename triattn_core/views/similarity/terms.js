@@ -101,7 +101,7 @@ function dimensionList({ dimensions, terms, width }) {
   return make("div", { class: "dimensions" }, title, ...list);
 }
 
-/** Which terms cancel in the softmax of the shown flow, or why not; "" where nothing is to be said. */
+/** Which terms cancel in the softmax of the shown flow, or why not; may be "". */
 export function cancelNote(
   quantity,
   { alike = [], alike_down: alikeDown = [], over_passage: back },
