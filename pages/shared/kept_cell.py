@@ -16,10 +16,13 @@ TOKENS = "kept tokens"  # in the session: the tokens of each picker that chooses
 ALIKE = 0.5  # of the tokens of an axis, from which on a text counts as edited and not as another
 
 
-def keep_cell(view: str, key: str, scene: Scene) -> None:
-    """Puts the cell into the URL after an edit of a text; call it before the cell is read."""
+def keep_cell(view: str, key: str, scene: Scene, question: str = "") -> None:
+    """Puts the cell into the URL after an edit of a text; call it before the cell is read.
+
+    question: where another one is asked, the figure opens anew, at its answer.
+    """
     last = st.session_state.get(KEY)
-    if last is None or last["key"] == key or url_state.is_first_run():
+    if last is None or last["key"] == key or url_state.is_first_run() or last["question"] != question:
         return
     if (last["view"], last["settings"]) != (view, scene.settings.model_dump(exclude=UNKEPT)):
         return
@@ -30,11 +33,12 @@ def keep_cell(view: str, key: str, scene: Scene) -> None:
         canvas_component.carry_to(key, positions)
 
 
-def remember(view: str, key: str, scene: Scene, cell: Sequence[int]) -> None:
+def remember(view: str, key: str, scene: Scene, cell: Sequence[int], question: str = "") -> None:
     """Notes the cell that is chosen now."""
     settings = scene.settings.model_dump(exclude=UNKEPT)
     st.session_state[KEY] = {
-        "view": view, "key": key, "settings": settings, "tokens": axis_tokens(scene), "cell": list(cell)
+        "view": view, "key": key, "settings": settings, "tokens": axis_tokens(scene), "cell": list(cell),
+        "question": question,
     }  # fmt: skip
 
 

@@ -30,13 +30,15 @@ def scenes() -> ResultCache:
 class ShownScene:
     """A scene and the choices made in its figures, which change with a click without a new scene.
 
-    key: of the figure, which keeps its cell as long as the key stays.  choices: settings by name.
+    key: of the figure, which keeps its cell as long as the key stays.  choices: settings by name.  question: to which
+    the figure opens at the answer, where the view has one.
     """
 
     view: str
     scene: Scene
     key: str
     choices: dict[str, Any] = field(default_factory=dict)
+    question: str = ""
 
     @property
     def cell(self) -> Sequence[int]:
@@ -51,11 +53,11 @@ class ShownScene:
     def choose(self) -> Sequence[int]:
         """Draws the figure, and returns the chosen cell; call it in a fragment, so that a click runs that alone."""
         clicked, axes = canvas_component.show(self.scene.screen, self.key), self.scene.axes
-        kept_cell.keep_cell(self.view, self.key, self.scene)
+        kept_cell.keep_cell(self.view, self.key, self.scene, self.question)
         clicked = None if clicked is None else clicked[: len(axes)]
         cell = canvas_component.cell(self.key, clicked, axes, self.scene.settings.cell)
         self.choices["cell"] = tuple(cell)
-        kept_cell.remember(self.view, self.key, self.scene, cell)
+        kept_cell.remember(self.view, self.key, self.scene, cell, self.question)
         return cell
 
     def answer(self, **content: Any) -> None:

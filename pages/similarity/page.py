@@ -39,6 +39,7 @@ with report_errors():
     grouping, digests = settings.grouping(), (entry.digest for entry in chosen)
     parts = (example.passage, example.question, str(settings.part - 1), *grouping.parts, *digests)
     page = PageScene.build("similarity", chosen, example, settings, *parts)
+    page.question = example.question
 token_grouping.missing(explanation[0].trace.texts, grouping)
 with row:
     page.save_menus("similarity" + token_grouping.ending(grouping))

@@ -100,6 +100,19 @@ def test_a_link_names_everything() -> None:
     assert "squad-trilinear-o1 row.json --terms 6.1" in command(app)
 
 
+def test_a_new_question_opens_at_its_answer_and_an_edit_of_the_passage_keeps_the_cell() -> None:
+    app = sound(opened("similarity", cell="2.1.3"))
+    assert command(app).endswith("--terms 2.1")
+    app = sound(app.text_input(key="write-question").set_value("Which day was it?").run())
+    payload = maps(app)
+    assert "cell" not in app.query_params and command(app).endswith("--terms {}.{}".format(*payload["cell"]))
+    start, end, _ = payload["panels"][3]["spans"][0]
+    assert start <= payload["axes"]["query"]["start"][payload["cell"][0]] < end
+    app = sound(opened("similarity", edit="true", cell="2.1.3"))
+    app = sound(app.text_area(key="write-passage").set_value(f"So {questions.examples()[0].passage}").run())
+    assert command(app).endswith("--terms 3.1")
+
+
 def test_bad_values_in_the_link_are_said() -> None:
     app = sound(opened("similarity", functions="squad-nothing", quantity="colour", example="nobody"))
     assert len(app.info) == 3 and "squad-nothing" in visible_text(app) and len(maps(app)["panels"]) == 4
