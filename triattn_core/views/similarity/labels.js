@@ -24,6 +24,7 @@ export function paintLabels(ctx, { x, y }, layout, data, theme, state, parts) {
     if (!size) return;
     const place = { x, y: y + top, own: layout.own };
     const middle = paintAnswerGround(ctx, data, { from, size, lay }, best, place, theme);
+    const answered = isRead ? null : middle;
     if (i !== 1)
       return paintThinLabels(ctx, data, { from, size, lay }, best, answered, place, theme);
     paintRowLabels(ctx, lay, sliceTokens(query, from, size), x, y + top, theme, {
