@@ -9,6 +9,7 @@ import streamlit as st
 from pages.results import (
     commands,
     gpu_report,
+    group_differences,
     pickers,
     results_figure,
     results_notes,
@@ -18,7 +19,15 @@ from pages.results import (
 )
 from pages.shared import checkpoint_html, style
 from pages.shared.errors import notice, report_errors
-from triattn_core.results import curves, mechanism_order, paper_comparison, paper_results, row_order, run_records
+from triattn_core.results import (
+    curves,
+    group_comparison,
+    mechanism_order,
+    paper_comparison,
+    paper_results,
+    row_order,
+    run_records,
+)
 
 style.heading(
     "Results",
@@ -48,6 +57,8 @@ if table is not None:
     st.html(checkpoint_html.section(f"{table.label}. {table.title}", results_notes.runs(cells)))
     st.html(results_table.table(table, group_cells, column_indices.index(plot_index)))
     commands.show_table_commands(table, group_cells)
+    if differences := group_differences.differences_html(group_comparison.compare_groups(table, cells)):
+        st.html(differences)
     with st.container(key="main"):
         left, right = st.columns(2, gap="large") if figure else (None, st.container())
         right.html(results_notes.table_notes_html(paper, table, group_cells, column.group))

@@ -15,6 +15,7 @@ from triattn_core.results import curves, paper_comparison
 from triattn_core.results.paper_results import PaperRecord
 from triattn_core.results.paper_schema import Figure, Table
 from triattn_core.results.run_records import Record
+from triattn_core.trace.listing import listing
 from triattn_core.views.charts import layers
 
 
@@ -37,12 +38,15 @@ def show_figure(figure: Figure, lines: Sequence[curves.Curve]) -> None:
     ringed = {line.line.name: line.line.chosen for line in lines}
     colour = style.colour(str((figure.ours | lines[0].line.ours).get("mechanism", "")))
     chart = partial(layers.figure, points, titles, ringed, colour, style.theme())
-    sentence = layers.describe(points, titles)
+    sentence = " ".join(filter(None, (layers.describe(points, titles), curves.describe_noise(lines))))
     figures.show(chart, sentence, "figure-chart")
     figures.note(sentence)
     figures.numbers("The points as numbers", points, "points")
     commands.show_curve_commands(lines)
     st.html(f'<p class="t-note">{escape(figure.note)} {escape(curves.describe_training(lines))}</p>')
+    if unrun := [line.name for line in figure.lines if line.name not in ringed]:
+        st.html(f'<p class="t-note">Not run yet: {escape(listing(unrun))}. This makes their records:</p>')
+        st.code(figure.command, language=None, wrap_lines=True)
 
 
 def export_menu(paper: PaperRecord, table: Table, records: Sequence[Record], points: list[dict]) -> None:

@@ -36,6 +36,7 @@ CSS = """
 .t-key.ours {background: var(--t-muted)}
 .t-beside.t-order td {vertical-align: baseline; height: auto; padding-top: 4px; padding-bottom: 4px}
 .t-beside.t-order .say {text-align: left; padding-left: 30px; font-size: 13px; white-space: normal; width: 27%}
+.t-beside.t-pairs {max-width: 900px}
 .t-scroll:has(> .t-beside) {overflow: auto hidden}
 .t-know {display: grid; grid-template-columns: minmax(92px, max-content) 1fr; gap: 5px 18px; font-size: 13.5px;
   line-height: 1.45; margin: 4px 0}

@@ -59,14 +59,42 @@ def test_of_several_sweeps_one_is_drawn_and_none_are_mixed(others, chosen):
 def test_points_as_rows_and_in_words():
     figure_curves = curves.measured_curves(FIGURE, [run(1, 80.0, 81.0), run(2, 82.0, 83.0)])
     assert curves.export_rows(figure_curves)[:2] == [
-        {"line": "TAdd", "x": 1.0, "run": 1, "value": 80.0},
-        {"line": "TAdd", "x": 1.0, "run": 2, "value": 81.0},
+        {"line": "TAdd", "x": 1.0, "run": 1, "value": 80.0, "standard_error": None},
+        {"line": "TAdd", "x": 1.0, "run": 2, "value": 81.0, "standard_error": None},
     ]
     assert curves.describe_training(figure_curves) == "A point is 2 runs. One row in 3 of a/train; 1 epoch."
     assert "1 to 2 runs" in curves.describe_training(curves.measured_curves(FIGURE, [run(1, 80.0, 81.0), run(2, 82.0)]))
 
 
+def measured_on(rows: int, *values: float) -> list[Record]:
+    runs = [run(x, value) for x, value in enumerate(values, 1)]
+    for record in runs:
+        record.entry.metrics["dev"]["n"] = rows
+    return runs
+
+
+def test_noise_is_one_standard_error_of_the_rows_and_names_the_pairs_beyond_it():
+    (curve,) = flat = curves.measured_curves(FIGURE, measured_on(8802, 84.04, 84.22, 84.22))
+    assert curve.error(1.0, 84.04) == pytest.approx((84.04 * 15.96 / 8802) ** 0.5)
+    assert curves.describe_noise(flat).startswith(
+        "One standard error of the 8,802 dev rows is 0.39 (the bars). TAdd: the"
+    )
+    assert "the whole curve is within noise" in curves.describe_noise(flat)
+    steep = curves.describe_noise(curves.measured_curves(FIGURE, measured_on(8802, 66.0, 66.5, 70.0)))
+    assert "beyond noise are 2 of 3 pairs" in steep and steep.endswith(": 3 over 1, 3 over 2.")
+    assert curves.describe_noise(curves.measured_curves(FIGURE, [run(1, 80.0)])) == "" == curves.describe_noise([])
+
+
 # --- the view ---
+
+
+def test_a_bar_is_one_standard_error_of_the_rows():
+    (first, second) = layers.table(
+        pd.DataFrame(curves.export_rows(curves.measured_curves(FIGURE, measured_on(100, 50.0, 80.0))))
+    ).to_dict("records")
+    assert (first["bottom"], first["top"], second["bottom"], second["top"]) == (45, 55, 76, 84)
+    bars = [layer for layer in drawn(*measured_on(100, 50.0, 80.0))["layer"] if layer["mark"]["type"] == "rule"]
+    assert [layer["encoding"]["y"]["field"] for layer in bars] == ["bottom"]
 
 
 def test_a_band_is_one_standard_deviation_and_of_one_run_there_is_none():
@@ -74,8 +102,8 @@ def test_a_band_is_one_standard_deviation_and_of_one_run_there_is_none():
     table = layers.table(pd.DataFrame(curves.export_rows(drawn)))
     low, high = (pytest.approx(81 + side * 2**0.5) for side in (-1, 1))
     assert table.to_dict("records") == [
-        {"line": "TAdd", "x": 1.0, "mean": 81.0, "runs": 2, "low": low, "high": high},
-        {"line": "TAdd", "x": 2.0, "mean": 83.0, "runs": 1, "low": 83.0, "high": 83.0},
+        {"line": "TAdd", "x": 1.0, "mean": 81.0, "runs": 2, "bottom": 81, "top": 81, "low": low, "high": high},
+        {"line": "TAdd", "x": 2.0, "mean": 83.0, "runs": 1, "bottom": 83, "top": 83, "low": 83.0, "high": 83.0},
     ]
 
 

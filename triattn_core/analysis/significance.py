@@ -8,7 +8,7 @@ from itertools import combinations
 from statistics import mean, stdev
 
 import numpy as np
-from scipy.stats import binomtest, ttest_ind_from_stats
+from scipy.stats import binomtest, norm, ttest_ind_from_stats
 from scipy.stats import t as student
 
 from triattn_core.trace.listing import listing
@@ -41,6 +41,17 @@ def wilson_interval(right: int, rows: int) -> tuple[float, float]:
     """Wilson's 95 % interval of a share of rows, between 0 and 1 (Wilson 1927); NaN of no rows."""
     ends = binomtest(right, rows).proportion_ci(0.95, "wilson") if rows else (np.nan, np.nan)
     return float(ends[0]), float(ends[1])
+
+
+def standard_error(share: float, rows: int) -> float:
+    """One standard error of a share of rows, in per cent."""
+    return float((share * (100 - share) / rows) ** 0.5)
+
+
+def share_test(a: float, n: int, b: float, m: int) -> float:
+    """The two-sided p of the z-test of two shares in per cent, of n and m rows."""
+    error = (standard_error(a, n) ** 2 + standard_error(b, m) ** 2) ** 0.5
+    return 1.0 if error == 0 else float(2 * norm.sf(abs(a - b) / error))
 
 
 def mcnemar(

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
+from statistics import mean
 from typing import Any
 
+from triattn_core.analysis.significance import LEVEL, holm, share_test, standard_error
 from triattn_core.checkpoint import metadata
 from triattn_core.results.notes import trained_on
 from triattn_core.results.paper_schema import Figure, Line
+from triattn_core.results.row_order import SHARES
 from triattn_core.results.run_records import Record, has_settings
 
 NO_DIFFERENCE = ("digest", "training.seed", "training.more_seeds")
@@ -17,16 +21,27 @@ NO_DIFFERENCE = ("digest", "training.seed", "training.more_seeds")
 
 @dataclass(frozen=True)
 class Curve:
-    """A line and its measured points: x → the metric of each seed, and x → the record of these."""
+    """A line and its measured points: x → the metric of each seed on the split, and x → the record of these."""
 
     line: Line
     points: dict[float, tuple[float, ...]]
     records: dict[float, Record]
+    split: str = "dev"
+    metric: str = ""
 
     @property
     def record(self) -> Record:
         """One of its runs."""
         return next(iter(self.records.values()))
+
+    def rows(self, x: float) -> int | None:
+        """How many rows a point was measured on, if recorded."""
+        return self.records[x].rows(self.split)
+
+    def error(self, x: float, value: float) -> float | None:
+        """One standard error of a share of a point's rows; None if the metric is no share or its rows are unknown."""
+        rows = self.rows(x)
+        return standard_error(value, rows) if rows and self.metric in SHARES else None
 
 
 def measured_curves(figure: Figure, records: Sequence[Record]) -> list[Curve]:
@@ -37,11 +52,12 @@ def measured_curves(figure: Figure, records: Sequence[Record]) -> list[Curve]:
         for record in records:
             values, x = record.values(figure.split, figure.metric), record.changed.get(figure.x)
             if values and isinstance(x, int | float) and has_settings(record, figure.ours | line.ours):
-                curve = groups.setdefault(_alike(record, figure.x), Curve(line, {}, {}))
+                curve = groups.setdefault(_alike(record, figure.x), Curve(line, {}, {}, figure.split, figure.metric))
                 curve.points[float(x)], curve.records[float(x)] = values, record
         curves += [max(reversed(groups.values()), key=_size)] if groups else []
     return [
-        Curve(curve.line, dict(sorted(curve.points.items())), dict(sorted(curve.records.items()))) for curve in curves
+        replace(curve, points=dict(sorted(curve.points.items())), records=dict(sorted(curve.records.items())))
+        for curve in curves
     ]
 
 
@@ -63,10 +79,32 @@ def describe_training(curves: Sequence[Curve]) -> str:
 
 
 def export_rows(curves: Sequence[Curve]) -> list[dict[str, Any]]:
-    """One row per run: line, x, run (from 1) and value."""
+    """One row per run: line, x, run (from 1), value and its standard error over the rows measured, None if unknown."""
     return [
-        {"line": curve.line.name, "x": x, "run": run, "value": value}
+        {"line": curve.line.name, "x": x, "run": run, "value": value, "standard_error": curve.error(x, value)}
         for curve in curves
         for x, values in curve.points.items()
         for run, value in enumerate(values, 1)
     ]
+
+
+def describe_noise(curves: Sequence[Curve]) -> str:
+    """One standard error of the rows, and for each line which points differ by more; empty if these are not known."""
+    sizes = {curve.rows(x) for curve in curves for x in curve.points}
+    if not curves or None in sizes or len(sizes) > 1 or curves[0].metric not in SHARES:
+        return ""
+    rows, means = next(iter(sizes)) or 1, [mean(values) for curve in curves for values in curve.points.values()]
+    errors = sorted({f"{standard_error(value, rows):.2f}" for value in (min(means), max(means))})
+    head = f"One standard error of the {rows:,} {curves[0].split} rows is {' to '.join(errors)} (the bars)."
+    return " ".join([head, *(_line_noise(curve, rows) for curve in curves if len(curve.points) > 1)])
+
+
+def _line_noise(curve: Curve, rows: int) -> str:
+    means = {x: mean(values) for x, values in curve.points.items()}
+    pairs = [sorted(pair, key=lambda x: -means[x]) for pair in combinations(means, 2)]
+    chances = holm([share_test(means[a], rows, means[b], rows) for a, b in pairs])
+    apart = [f"{a:g} over {b:g}" for (a, b), p in zip(pairs, chances) if p < LEVEL]
+    test = f"z-test, Holm's correction, p < {LEVEL:g}"
+    if not apart:
+        return f"{curve.line.name}: the whole curve is within noise: no two points differ significantly ({test})."
+    return f"{curve.line.name}: beyond noise are {len(apart)} of {len(pairs)} pairs ({test}): {', '.join(apart)}."

@@ -88,7 +88,8 @@ class Table(StrictModel):
     """A table of a paper.
 
     runs: the number of runs behind its means and spreads, if it says so.  ranked_alone: our runs were trained otherwise
-    than those of the paper's other tables, so that their rows have no common order.
+    than those of the paper's other tables, so that their rows have no common order.  compared: two groups of columns
+    whose difference the table is about, the second less the first.
     """
 
     kind: Literal["table"]
@@ -101,6 +102,7 @@ class Table(StrictModel):
     rows: tuple[Row, ...] = Field(min_length=1)
     notes: tuple[Note, ...] = ()
     ranked_alone: bool = False
+    compared: tuple[str, str] | None = None
 
     @model_validator(mode="after")
     def _whole(self) -> Table:
@@ -112,6 +114,8 @@ class Table(StrictModel):
                 )
             if unknown := set(row.within) - {column.group for column in self.columns}:
                 raise ValueError(f"row {row.name!r}: no column has the group {min(unknown)!r}")
+        if unknown := set(self.compared or ()) - {column.group for column in self.columns}:
+            raise ValueError(f"compared: no column has the group {min(unknown)!r}")
         return self
 
     def printed(self, row: Row, column: Column) -> Printed | None:

@@ -8,9 +8,9 @@ from functools import cache
 from itertools import combinations, permutations
 
 import numpy as np
-from scipy.stats import kendalltau, norm, rankdata, spearmanr
+from scipy.stats import kendalltau, rankdata, spearmanr
 
-from triattn_core.analysis.significance import LEVEL, holm
+from triattn_core.analysis.significance import LEVEL, holm, share_test
 from triattn_core.results.paper_comparison import Cell, make_cell
 from triattn_core.results.paper_schema import Column, Table, plain_name
 from triattn_core.results.run_records import Record
@@ -138,13 +138,6 @@ def _significant_pairs(cells: dict[str, Cell], sign: int) -> tuple[tuple[str, st
     if column.metric not in SHARES or len(shares) < len(cells):
         return None
     pairs = list(combinations(cells, 2))
-    p_values = [_chance(*shares[a], *shares[b]) for a, b in pairs]
+    p_values = [share_test(*shares[a], *shares[b]) for a, b in pairs]
     significant = [pair for pair, p in zip(pairs, holm(p_values)) if p < LEVEL]
     return tuple((a, b) if sign * (shares[a][0] - shares[b][0]) > 0 else (b, a) for a, b in significant)
-
-
-def _chance(a: float, n: int, b: float, m: int) -> float:
-    """The two-sided p of the z-test of two shares in per cent."""
-    p, q = a / 100, b / 100
-    error = (p * (1 - p) / n + q * (1 - q) / m) ** 0.5
-    return 1.0 if error == 0 else float(2 * norm.sf(abs(p - q) / error))

@@ -8,6 +8,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from triattn_core.trace.listing import listing
 from triattn_core.views.charts.axis_style import style_axes
 from triattn_core.views.lib.palette import THEMES
 
@@ -16,8 +17,12 @@ CLOSE = 0.075  # of the height: line names nearer than this are moved apart
 
 
 def table(points: pd.DataFrame) -> pd.DataFrame:
-    """Columns line, x, mean, low, high (one standard deviation), runs, of rows `line, x, run, value`."""
-    means = points.groupby(["line", "x"], sort=False).value.agg(["mean", "std", "count"]).reset_index()
+    """Columns line, x, mean, low, high (one standard deviation), runs, bottom, top (one standard error), of rows
+    `line, x, run, value` and, where known, `standard_error`."""
+    groups = points.assign(standard_error=points.get("standard_error", 0.0)).groupby(["line", "x"], sort=False)
+    means = groups.value.agg(["mean", "std", "count"]).reset_index()
+    error = groups.standard_error.mean().astype(float).fillna(0.0).to_numpy()
+    means["bottom"], means["top"] = means["mean"] - error, means["mean"] + error
     spread = means["std"].fillna(0.0)
     means["low"], means["high"] = means["mean"] - spread, means["mean"] + spread
     return means.rename(columns={"count": "runs"}).drop(columns="std")
@@ -26,10 +31,11 @@ def table(points: pd.DataFrame) -> pd.DataFrame:
 def _ends(means: pd.DataFrame, height: int) -> dict[str, float]:
     """Pixels by which the name at the end of each line must move so that none covers another."""
     last = means.groupby("line", sort=False).tail(1).sort_values("mean", ascending=False)
-    extent = max(float(means.high.max() - means.low.min()), 1e-9)
+    most = float(means[["high", "top"]].to_numpy().max())
+    extent = max(most - float(means[["low", "bottom"]].to_numpy().min()), 1e-9)
     moves, before = {}, float("-inf")
     for _, row in last.iterrows():
-        y_position = height * (float(means.high.max()) - row["mean"]) / extent
+        y_position = height * (most - row["mean"]) / extent
         put = max(y_position, before + CLOSE * height)
         moves[row["line"]], before = put - y_position, put
     return moves
@@ -40,10 +46,11 @@ def _text(base: alt.Chart, field: str, format: str = "", **text_options) -> alt.
 
 
 def describe(points: pd.DataFrame, titles: Mapping[str, str]) -> str:
-    """A sentence: each line's highest mean and where it stands, the highest line first."""
-    means = points.groupby(["line", "x"], sort=False)["value"].mean()
-    best = means.loc[means.groupby("line").idxmax()].sort_values(ascending=False)
-    ends = "; ".join(f"{line} {value:.1f} at {x:g}" for (line, x), value in best.items())
+    """A sentence: each line's highest mean and where it stands, ties included; the highest line first."""
+    means = points.groupby(["line", "x"], sort=False)["value"].mean().round(2)
+    best = means.groupby("line").max().sort_values(ascending=False)
+    places = {line: [f"{x:g}" for x, value in means[line].items() if value == top] for line, top in best.items()}
+    ends = "; ".join(f"{line} {top:.2f} at {listing(places[line])}" for line, top in best.items())
     return f"Highest mean {titles['value']} of each line, against {titles['x']}: {ends}."
 
 
@@ -55,7 +62,8 @@ def figure(
     theme: str = "light",
     height: int = 220,
 ) -> alt.LayerChart:
-    """points: rows `line, x, run, value`; a band is one standard deviation over runs, where there are several.
+    """points: rows `line, x, run, value`; a band is one standard deviation over runs, where there are several; a bar
+    one standard error, where `standard_error` is known.
 
     titles: of `x` and `value`.  ringed_x: of a line the x that is ringed.  Lines share a colour and differ in their
     dash.
@@ -77,11 +85,12 @@ def figure(
     top = base.properties(data=means.loc[[means["mean"].idxmax()]])
     layers = [
         base.mark_area(opacity=0.14, color=colour).encode(alt.Y("low:Q"), alt.Y2("high:Q")),
+        base.mark_rule(strokeWidth=1.5, opacity=0.55, color=colour).encode(alt.Y("bottom:Q"), alt.Y2("top:Q")),
         runs.mark_point(size=14, filled=True, color=colour, opacity=0.45),
         base.mark_line(strokeWidth=2, color=colour).encode(dash),
         base.mark_point(size=50, filled=True, opacity=1, color=colour),
         ringed.mark_point(size=190, filled=False, strokeWidth=1.5, opacity=1, color=palette["text"]),
-        _text(top, "mean:Q", color=palette["text"], dy=-18, format=".2f"),
+        _text(top.encode(alt.Y("top:Q")), "mean:Q", color=palette["text"], dy=-16, format=".2f"),
     ]
     for name, move in _ends(means, height).items():
         end = base.properties(data=means[means.line == name].tail(1))
