@@ -10,12 +10,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.distributions import run_spread
-from pages.shared import checkpoint_html, figures, models, pair_input, style
+from pages.shared import cell_command, checkpoint_html, figures, models, pair_input, style
 from triattn_core.scenes.runner import describe_duration
 from triattn_core.scenes.similarity import panel
 from triattn_core.tasks import questions
 from triattn_core.views import similarity
 from triattn_core.views.charts import distributions as view
+from triattn_core.views.similarity import spread
 
 CENTRED = {"relevance": "", "centred": ", minus the mean of their row"}
 ACROSS = 4
@@ -32,7 +33,7 @@ def show(
     """Draws one histogram per reader.  titles: by checkpoint.  shared_axis: one axis for all.  row: place of Export."""
     part, parts = explanations[0].prediction.option, explanations[0].prediction.parts
     panels = [panel(titles[explanation.entry.name], explanation, example, part) for explanation in explanations]
-    values, table = [view.scores(panel_data, quantity) for panel_data in panels], view.numbers(panels, quantity)
+    values, table = [spread.scores(panel_data, quantity) for panel_data in panels], spread.numbers(panels, quantity)
     bins = [view.counts(scores, view.edges(values if shared_axis else [scores])) for scores in values]
     top = max(counts.share.max() for counts in bins) if shared_axis else None
     with row, st.popover("Export", width=92, key="export"):
@@ -51,5 +52,9 @@ def show(
                     figures.show(chart, summary, f"scores-{i}-chart")
                     figures.note(summary)
         st.html(run_spread.table(table))
+        names = [explanation.entry.name for explanation in explanations]
+        part_argument = f" --part {part + 1}" if parts > 1 else ""
+        arguments = f"--spread {quantity}{part_argument}"
+        cell_command.commands(names, questions.row(example), arguments, "The rows of this table again")
         if notes := pair_input.notes(explanations):
             st.html(notes)

@@ -30,7 +30,7 @@ def format_number(value: float) -> str:
 
 
 def table(numbers: pd.DataFrame) -> str:
-    """HTML of `distributions.numbers`."""
+    """HTML of `similarity.spread.numbers`."""
     names = ["least", "5 %", "median", "95 %", "greatest", "mean", "deviation"]
     head = "".join(f'<th class="r">{name}</th>' for name in names)
     even = "How many question words a passage word's weights are spread over: the mean of their perplexity."

@@ -1,13 +1,16 @@
-"""The numbers of a chosen cell again, from the command line."""
+"""The numbers of a page again, from the command line."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from html import escape
 
 import streamlit as st
 
 from triattn_core.trace import AttentionTrace
+
+CELL = "The numbers of this cell again"
 
 
 def cell(trace: AttentionTrace, site: str, position: Mapping[str, int | str], part: int | None = None) -> str:
@@ -17,10 +20,16 @@ def cell(trace: AttentionTrace, site: str, position: Mapping[str, int | str], pa
     return " ".join(filter(None, (f"--cell {site} {places}", str(read), option)))
 
 
-def command(checkpoint: str, row: Mapping, arguments: str) -> None:
-    """Shows the command and the row that it reads.  arguments: of `triattn explain`."""
+def command(checkpoint: str, row: Mapping, arguments: str, label: str = CELL) -> None:
+    """Shows the command and the row that it reads.  arguments: of `triattn explain`; label: what it prints."""
+    commands([checkpoint], row, arguments, label)
+
+
+def commands(checkpoints: Sequence[str], row: Mapping, arguments: str, label: str) -> None:
+    """The same for several checkpoints, a line each."""
+    st.html(f'<span class="t-note">{escape(label)}, from the command line:</span>')
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.html('<span class="t-note">The numbers of this cell again, from the command line:</span>', width="content")
-        st.code(f"triattn explain {checkpoint} row.json {arguments}", language=None)
+        lines = [f"triattn explain {checkpoint} row.json {arguments}" for checkpoint in checkpoints]
+        st.code("\n".join(lines), language=None, wrap_lines=True)
         text = json.dumps(row, ensure_ascii=False, indent=1) + "\n"
         st.download_button("row.json", text, "row.json", "application/json", key="row", on_click="ignore")

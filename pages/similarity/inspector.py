@@ -18,4 +18,6 @@ def explore(page: PageScene) -> None:
     page.answer(facts=facts)
     command = token_grouping.command(panels[position[2]].trace, facts[position[2]], position)
     command += f" --part {page.settings.part}" if explanation[0].prediction.parts > 1 else ""
-    cell_command.command(page.entries[position[2]].name, page.row, command)
+    name, title = page.entries[position[2]].name, panels[position[2]].title
+    what = "The terms of the pair and the weight of the cell" if "pair" in facts[position[2]] else cell_command.CELL
+    cell_command.command(name, page.row, command, f"{what}, {title}")

@@ -204,36 +204,6 @@ def test_the_command_that_is_printed_runs_for_every_part(units: dict, tmp_path: 
         assert float(output.partition("  score of ")[0].splitlines()[-1]) == pytest.approx(score, rel=1e-4)
 
 
-# --- distributions ---
-
-
-def test_distributions_open_on_the_functions_of_figure_4() -> None:
-    app = sound(opened("distributions"))
-    page_text = visible_text(app)
-    cells = [line for line in page_text.split("<tr>") if " of " in line and "<td>" in line]
-    assert [line.split("</td>")[0].removeprefix("<td>").partition(",")[0] for line in cells[:3]] == [
-        "dot-product", "cosine", "scaled dot-product",
-    ]  # fmt: skip
-    assert len(app.get("vega_lite_chart")) == 3 + 2 * 2  # histograms; boxes and losses of O_1 and of O_2
-    assert "At most 3 runs a function" in page_text
-
-
-def test_distributions_take_more_functions_than_similarity() -> None:
-    app = sound(opened("distributions"))
-    names = [f"squad-{name.replace('_', '-')}" for name in NAMES]
-    app = sound(app.multiselect(key="functions").set_value(names).run())
-    assert len(names) > 4 and len(app.get("vega_lite_chart")) == len(names) + 2 * 2
-    app = sound(app.segmented_control(key="spread").set_value("centred").run())
-    assert "minus the mean of their row" in visible_text(app)
-
-
-def test_metric_split_and_loss_are_in_the_link() -> None:
-    app = sound(opened("distributions", metric="F1", split="dev", loss="train"))
-    page_text = visible_text(app)
-    assert "F1 in %, dev of 10,570 questions of squad1.1/dev that are not trained on" in page_text
-    assert "No reader of O_2 has recorded its loss on train" in page_text
-
-
 def test_there_is_a_checkpoint_of_every_function() -> None:
     app = sound(opened("similarity"))
     assert len(app.multiselect(key="functions").options) == len(NAMES) + 1

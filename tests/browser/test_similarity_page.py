@@ -66,10 +66,29 @@ def test_at_800_pixels_nothing_runs_over(browser, app, theme):
     for part in (".side", ".side .passage", ".side .terms"):
         inside, outside = page.locator(part).evaluate("(one) => [one.scrollWidth, one.clientWidth]")
         assert 0 < inside <= outside, part
+    page.locator(f"{LINES} .total").last.wait_for()
+    for name in page.locator(f"{LINES} .line > span").all():
+        inside, outside = name.evaluate("(one) => [one.scrollWidth, one.clientWidth]")
+        assert inside <= outside, name.inner_text()
     for name in page.locator(f"{LINES} .term > span:first-child").all():
         inside, outside = name.evaluate("(one) => [one.scrollWidth, one.clientWidth]")
         assert inside <= outside, name.inner_text()
     context.close()
+
+
+def test_a_long_command_is_whole_at_800_pixels(browser, app):
+    page = browser.new_page(viewport={"width": 800, "height": 900})
+    page.set_default_timeout(180_000)
+    phrases = "|".join(
+        ("American Football Conference", "Denver Broncos", "Carolina Panthers", "third Super Bowl title")
+    )
+    page.goto(f"{app}/similarity?passage-as=phrases&phrases={phrases}")
+    page.locator(f"{LINES} .total").last.wait_for()
+    code = page.get_by_test_id("stCode").locator("pre")
+    assert "--cell attention/weight" in code.inner_text()
+    inside, outside = code.evaluate("(one) => [one.scrollWidth, one.clientWidth]")
+    assert 0 < inside <= outside
+    page.close()
 
 
 def test_each_function_has_its_terms_under_its_map_whatever_the_width_was_before(browser, app):

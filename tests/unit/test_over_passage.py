@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from triattn_core.errors import InputError
 from triattn_core.inference.explain import explain
 from triattn_core.inference.span_decoding import cell_facts, score_terms
 from triattn_core.tasks import questions
+from triattn_core.trace.token_grouping import TokenGrouping
 from triattn_core.views import similarity
 from triattn_core.views.similarity import OVER_PASSAGE, FunctionPanel
 
@@ -59,6 +61,24 @@ def test_the_map_and_the_table_have_the_weights_of_the_trace(mechanism):
     assert "question → passage" in payload["flow"] and not payload["folded"]
     taken = f"dcn: its sentinel takes {1 - sums.mean():.1%} of a column on average."
     assert (taken in payload["flow"]) == (mechanism == "dcn") == ("sentinel" in payload["flow"])
+
+
+@pytest.mark.parametrize("mechanism", ["dcn", "qanet"])
+def test_groups_share_out_what_their_words_do(mechanism):
+    """Passage words are summed where they share one distribution, else averaged; a sentinel has the rest."""
+    trace = panel(mechanism).trace
+    grouped = TokenGrouping.of(("red boat", "the harbour"), query="phrases").trace(trace)
+    cells = grouped.site(SITE)["query_cells"].values
+    starts = np.cumsum(cells) - cells
+    assert cells.max() == 2
+    down = np.add.reduceat(trace.site(SITE).values, starts, 0)
+    np.testing.assert_allclose(grouped.site(SITE).values, down, rtol=1e-5)
+    across = np.add.reduceat(trace.site("attention/weight").values, starts, 0) / cells[:, None]
+    np.testing.assert_allclose(grouped.site("attention/weight").values, across, rtol=1e-5)
+    for quantity, reduction in (("weight", "averaged"), (OVER_PASSAGE, "summed")):
+        notes = similarity.figure([FunctionPanel(mechanism, grouped)], quantity).payload["notes"]
+        before, after = re.search(rf"weights are {reduction}, mass before (.+) and after (.+?)\. ", notes).groups()
+        assert before == after and (float(before) < 0.999) == (mechanism == "dcn")
 
 
 def test_a_baseline_has_none():

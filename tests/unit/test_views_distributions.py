@@ -18,12 +18,13 @@ from triattn_core.results import spreads
 from triattn_core.results.run_records import Record
 from triattn_core.views import similarity
 from triattn_core.views.charts import distributions
+from triattn_core.views.similarity import spread
 
 # --- distributions ---
 
 
 def test_bins_count_every_score_once():
-    values = [distributions.scores(panel) for panel in panels()]
+    values = [spread.scores(panel) for panel in panels()]
     at = distributions.edges(values, 11)
     for scores in values:
         bins = distributions.counts(scores, at)
@@ -36,7 +37,7 @@ def test_bins_count_every_score_once():
 
 
 def test_a_histogram_draws_its_bins_from_zero():
-    rows = distributions.counts(distributions.scores(panels()[0]), np.linspace(-5, 5, 8))
+    rows = distributions.counts(spread.scores(panels()[0]), np.linspace(-5, 5, 8))
     spec = json.loads(distributions.histogram(rows).to_json())
     assert spec["encoding"]["y2"] == {"datum": 0} and spec["encoding"]["x"]["scale"]["domain"] == [-5, 5]
     assert sum(row["cells"] for row in next(iter(spec["datasets"].values()))) == M * N
@@ -44,7 +45,7 @@ def test_a_histogram_draws_its_bins_from_zero():
 
 def test_numbers_of_a_function_are_those_of_its_scores():
     first, _ = panels()
-    row = distributions.numbers([first]).iloc[0]
+    row = spread.numbers([first]).iloc[0]
     scores = sorted(first.trace.site("attention/relevance").values.astype(float).ravel())
     assert (row["least"], row["greatest"], row["median"]) == (scores[0], scores[-1], scores[len(scores) // 2])
     mean = sum(scores) / len(scores)
@@ -61,7 +62,7 @@ def test_a_sentinels_share_is_told_and_weights_are_even_among_the_words():
     whole = first.trace.site("attention/weight").values.astype(float)
     left = np.linspace(0.1, 0.9, M)[:, None]  # of each row, what the words keep
     first.trace.site("attention/weight").values[:] = whole * left
-    row = distributions.numbers([first]).iloc[0]
+    row = spread.numbers([first]).iloc[0]
     assert row["beyond"] == pytest.approx(0.5, abs=1e-6)
     assert row["even"] == pytest.approx(sum(exp(-sum(w * log(w) for w in line)) for line in whole) / M, rel=1e-6)
 

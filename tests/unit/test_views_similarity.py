@@ -15,6 +15,7 @@ from triattn_core.trace import AttentionTrace
 from triattn_core.views import similarity
 from triattn_core.views.charts import distributions
 from triattn_core.views.lib.palette import SignedScale
+from triattn_core.views.similarity import spread
 
 
 def unpack(packed: str, kind: str, *shape: int) -> np.ndarray:
@@ -126,9 +127,9 @@ def test_weights_that_no_passage_word_changes_are_said():
 def test_centred_scores_are_those_the_softmax_sees():
     panel = panels()[0]
     scores = panel.site("attention/relevance").values.astype(float)
-    centred = distributions.scores(panel, "centred").reshape(scores.shape)
+    centred = spread.scores(panel, "centred").reshape(scores.shape)
     np.testing.assert_allclose(centred, scores - scores.mean(1, keepdims=True), atol=1e-6)
-    statistics = distributions.numbers([panel], "centred").iloc[0]
+    statistics = spread.numbers([panel], "centred").iloc[0]
     assert statistics["mean"] == pytest.approx(0, abs=1e-6) and statistics["deviation"] == pytest.approx(centred.std())
     rows = distributions.counts(centred.ravel(), distributions.edges([centred]))
     spec = json.loads(distributions.histogram(rows, top=0.75).to_json())

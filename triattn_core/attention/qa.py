@@ -33,7 +33,8 @@ class QaMatrix(nn.Module):
         tap(f"{site}/relevance", S[:, :m, :n], AXES, "relevance")
         if is_tapped(f"{site}/weight"):
             A = masked_softmax(S, question.keep)[:, :m, :n]
-            tap(f"{site}/weight", A, AXES, "weight", () if beyond else ("key",))
+            over = {"runs_over" if beyond else "sums_over": ("key",)}
+            tap(f"{site}/weight", A, AXES, "weight", **over)
         return S
 
 

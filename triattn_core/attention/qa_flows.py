@@ -48,7 +48,8 @@ def coattention(
     """
     over_passage = masked_softmax(L.mT, passage)
     m, n = (size - beyond for size in L.shape[-2:])
-    tap(OVER_PASSAGE, over_passage.mT[:, :m, :n], AXES, "weight", () if beyond else ("query",))
+    over = {"runs_over" if beyond else "sums_over": ("query",)}
+    tap(OVER_PASSAGE, over_passage.mT[:, :m, :n], AXES, "weight", **over)
     of_question = over_passage @ D
     return masked_softmax(L, question) @ torch.cat([Q, of_question], -1)
 

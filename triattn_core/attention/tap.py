@@ -21,6 +21,7 @@ class TappedTensor:
     """A recorded tensor [B, *axes], its quantity and the axes that it sums to one over.
 
     roles: for an axis that concatenates several roles, their names, such as key and context.
+    runs_over: the axes of a distribution that does not sum to one over them, as a sentinel has the rest.
     """
 
     tensor: Tensor
@@ -28,6 +29,7 @@ class TappedTensor:
     quantity: str
     sums_over: tuple[str, ...] = ()
     roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    runs_over: tuple[str, ...] = ()
 
 
 @dataclass
@@ -59,11 +61,12 @@ def tap(
     quantity: str,
     sums_over: tuple[str, ...] = (),
     roles: Mapping[str, tuple[str, ...]] = NO_ROLES,
+    runs_over: tuple[str, ...] = (),
 ) -> None:
     """Show a tensor [B, *axes] at a site such as `layer.0/a_over_b/weight`."""
     record = _record.get()
     if record is not None and record.keep_site(site):
-        record.sites[site] = TappedTensor(tensor.detach(), axes, quantity, sums_over, roles)
+        record.sites[site] = TappedTensor(tensor.detach(), axes, quantity, sums_over, roles, runs_over)
 
 
 def is_recording() -> bool:

@@ -48,6 +48,8 @@ def explain_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--phrases", default="", metavar="TEXT", help=text)
     text = "print the terms of a QA model's score of passage word P and question word Q, such as 13.6 or 13,6"
     parser.add_argument("--terms", metavar="P.Q", help=text)
+    text = "print how a QA model's scores before the softmax spread; centred: each minus the mean of its row"
+    parser.add_argument("--spread", choices=("relevance", "centred"), help=text)
     text = "trace this part of a long passage, or this one of the texts to choose from, counted from 1"
     parser.add_argument("--part", type=int, metavar="N", help=text)
 
@@ -77,6 +79,7 @@ def explain(options: argparse.Namespace) -> None:
     else:
         prediction, trace = explain_one(bundle, example, option=option)
     terms = _terms(options.terms, bundle, example, trace) if options.terms else {}
+    spread = _spread(options.spread, bundle, trace) if options.spread else {}
     if options.group_by:
         trace = _grouping(options.group_by, options.phrases, trace).trace(trace)
     cells = [cell(trace, *positions) for positions in options.cell]
@@ -84,8 +87,8 @@ def explain(options: argparse.Namespace) -> None:
         trace.save(options.out)
     if options.json:
         fields = {**vars(prediction), "meta": dict(trace.meta), "sites": sorted(trace.sites)}
-        selection = ({"cells": cells} if cells else {}) | ({"terms": terms} if terms else {})
-        print(json.dumps(fields | selection, indent=1))
+        selection = {"cells": cells, "terms": terms, "spread": spread}
+        print(json.dumps(fields | {name: found for name, found in selection.items() if found}, indent=1))
         return
     _print_prediction(prediction, trace)
     for cell_record in cells:
@@ -93,10 +96,12 @@ def explain(options: argparse.Namespace) -> None:
         print(f"{cell_record['value']:.6g}  {cell_record['site']}  {', '.join(cell_record['at'])}{note}")
     if terms:
         _print_terms(terms)
-    for site in () if cells or terms else sorted(trace.sites):
+    for name, value in spread.items():
+        print(f"{value:.6g}  {name}")
+    for site in () if cells or terms or spread else sorted(trace.sites):
         array = trace.sites[site]
         print(f"{site}  {' x '.join(f'{axis} {size}' for axis, size in array.sizes.items())}")
-    if not terms and any(site.startswith("layer.") for site in trace.sites):
+    if not (terms or spread) and any(site.startswith("layer.") for site in trace.sites):
         print(COUNTED, file=sys.stderr)  # the numbers on stdout are for scripts
 
 
@@ -188,6 +193,19 @@ def _terms(cell_text: str, bundle: Bundle, example, trace: AttentionTrace) -> di
     )
     words = [trace.site("attention/weight")[f"{axis}_token"].values[i] for axis, i in zip(("query", "key"), positions)]
     return {**facts, "words": " x ".join(map(str, words))}
+
+
+def _spread(quantity: str, bundle: Bundle, trace: AttentionTrace) -> dict[str, float]:
+    """The row of a reader in the table of the page Distributions."""
+    from triattn_core.views.similarity.panels import FunctionPanel
+    from triattn_core.views.similarity.spread import numbers
+
+    if bundle.config.kind != "reader":
+        raise DataError(f"--spread {quantity}: {bundle.name} has no similarity function of a passage and a question")
+    row = numbers([FunctionPanel(bundle.name, trace)], quantity).iloc[0].to_dict()
+    names = {"even": "effective question words", "of": "question words", "cells": "scores"}
+    names |= {"beyond": "left to the sentinel"}
+    return {names.get(name, name): float(value) for name, value in row.items() if name != "function"}
 
 
 def warn_other_language(bundle: Bundle, examples: Iterable) -> None:

@@ -137,6 +137,7 @@ def sites(
                 names = [name for name in tapped.roles[axis] for _ in axis_roles[name].runs]
                 coords[f"{axis}_role"] = (axis, names)
         attrs = {"quantity": tapped.quantity, "sums_over": ",".join(tapped.sums_over)}
+        attrs |= {"runs_over": ",".join(tapped.runs_over)} if tapped.runs_over else {}
         array = xr.DataArray(tapped.tensor[0].float().cpu().numpy(), coords, tapped.axes, attrs=attrs)
         arrays[site] = array if attend_special else _without_special(array)
     return arrays

@@ -53,7 +53,7 @@ def fold(
         raise TraceError(f"{len(groups)} names for the {size} positions of {axis}")
     names = list(dict.fromkeys(groups))
     index = np.array([names.index(name) for name in groups])
-    sum_axes = list(filter(None, array.attrs.get("sums_over", "").split(","))) or list(sum_axes)
+    sum_axes = distribution_axes(array) or list(sum_axes)
     rows = quantity in ("weight", "relevance") and bool(sum_axes) and axis not in sum_axes
     values = (_average_groups if rows else _sum_groups)(array, axis, index, sum_axes)
     coords = {name: coord for name, coord in array.coords.items() if axis not in coord.dims}
@@ -71,9 +71,15 @@ def cell_counts(array: xr.DataArray, axis: str) -> np.ndarray:
     return array[name].values if name in array.coords else np.ones(array.sizes[axis], int)
 
 
+def distribution_axes(array: xr.DataArray) -> list[str]:
+    """The axes that its distributions run over: `sums_over`, or `runs_over` where a sentinel has the rest."""
+    sum_axes = list(filter(None, array.attrs.get("sums_over", "").split(",")))
+    return sum_axes or [axis for axis in array.attrs.get("runs_over", "").split(",") if axis in array.dims]
+
+
 def mean_mass(weights: xr.DataArray) -> float:
     """The mean mass of a distribution of the model: 1 if the weights do sum to one over `sums_over`."""
-    sum_axes = [axis for axis in weights.attrs.get("sums_over", "").split(",") if axis in weights.dims]
+    sum_axes = [axis for axis in distribution_axes(weights) if axis in weights.dims]
     totals = weights.sum(sum_axes, dtype=np.float64)
     for axis in map(str, totals.dims):
         cells = cell_counts(weights, axis)

@@ -12,7 +12,7 @@ import xarray as xr
 
 from triattn_core.errors import DataError, TraceError, cause, choices
 from triattn_core.text.atomic_write import write_whole
-from triattn_core.trace.aggregation import fold, logsumexp
+from triattn_core.trace.aggregation import distribution_axes, fold, logsumexp
 from triattn_core.trace.axes import AXES, QUANTITIES
 
 MOST_BYTES = 2 << 30  # of all unpacked arrays of a file
@@ -24,7 +24,7 @@ class AttentionTrace:
 
     sites: `"layer.0/a_over_b/weight"` → DataArray; dims are names of `axes.AXES`; the index of an axis is the position;
         other coords are named `<axis>_<name>` (see `axes.COORDINATES`); attrs are `quantity` (of `axes.QUANTITIES`)
-        and, for weights, `sums_over` (axes, comma-separated).
+        and, for weights, `sums_over` (axes, comma-separated); `runs_over` where a sentinel has the rest of the weight.
     texts: the unchanged input texts by name; spans are offsets into these.
     meta: plain values: checkpoint, digest, mechanism, similarity, ….
 
@@ -73,7 +73,7 @@ class AttentionTrace:
 
         def over(site: str) -> tuple[str, ...]:
             twin = self.sites.get(site.rsplit("/", 1)[0] + "/weight", self.sites[site])
-            return tuple(filter(None, twin.attrs.get("sums_over", "").split(",")))
+            return tuple(distribution_axes(twin))
 
         sites = {
             name: fold(array, axis, groups(array), over(name), labelled, self.texts) if folds(array) else array

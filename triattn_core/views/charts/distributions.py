@@ -14,19 +14,13 @@ from triattn_core.views.charts.axis_style import style_axes
 from triattn_core.views.charts.layers import DASHES
 from triattn_core.views.lib.number_format import minus
 from triattn_core.views.lib.palette import THEMES
-from triattn_core.views.similarity import FunctionPanel
+from triattn_core.views.similarity.spread import SOME
 
 BINS = 40
 BOX = 5  # runs: fewer are shown as they are, without a box
 ROW = 24  # pixels of a function
-SOME = 5e-4  # of the weights: less is rounding
 NAME = 14.0  # pixels between two names at the ends of lines
 AXIS = 52  # pixels of a chart's height that its axis and padding take
-
-
-def scores(panel: FunctionPanel, quantity: str = "relevance") -> np.ndarray:
-    """All scores before the softmax, [cells]; `centred`: each minus the mean of its row, which the softmax sees."""
-    return panel.values_of(quantity).values.ravel().astype(np.float64)
 
 
 def edges(values: Sequence[np.ndarray], bins: int = BINS) -> np.ndarray:
@@ -61,28 +55,8 @@ def histogram(rows: pd.DataFrame, theme: str = "light", height: int = 130, top: 
     )
 
 
-def numbers(panels: Sequence[FunctionPanel], quantity: str = "relevance") -> pd.DataFrame:
-    """A row a function: how its scores spread, and how even its weights are.
-
-    `even`: the mean over passage words of the perplexity of their weights, `of` question words: 1 is one word alone.
-    `beyond`: the share of the weights that no word has, a sentinel's, as DCN has one; `even` is among the words.
-    """
-    parts = []
-    for panel in panels:
-        values, weights = scores(panel, quantity), panel.site("attention/weight").values.astype(np.float64)
-        mass = weights.sum(1, keepdims=True)
-        weights = weights / np.maximum(mass, np.finfo(np.float64).tiny)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            entropy = -np.where(weights > 0, weights * np.log(weights), 0.0).sum(1)
-        low, five, middle, ninety, high = np.quantile(values, (0, 0.05, 0.5, 0.95, 1))
-        row = {"function": panel.title, "least": low, "5 %": five, "median": middle, "95 %": ninety, "greatest": high}
-        row |= {"mean": values.mean(), "deviation": values.std(), "even": np.exp(entropy).mean()}
-        parts.append(row | {"of": weights.shape[1], "cells": values.size, "beyond": 1 - mass.mean()})
-    return pd.DataFrame(parts)
-
-
 def describe_scores(row: Mapping) -> str:
-    """A sentence on a histogram, from a row of `numbers`."""
+    """A sentence on a histogram, from a row of `similarity.spread.numbers`."""
     ends = f"nine in ten lie between {row['5 %']:.3g} and {row['95 %']:.3g}, the median is {row['median']:.3g}"
     even = f"a passage word's weights are spread over {row['even']:.2f} of {row['of']} question words"
     beyond = row["beyond"]

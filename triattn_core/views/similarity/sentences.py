@@ -35,7 +35,8 @@ def counted(trace: AttentionTrace, part: int = 0, parts: int = 1) -> str:
 def fold_notes(panels: Sequence[FunctionPanel], quantity: str) -> str:
     """What was folded; of all panels that say it otherwise."""
     site = {"weight": "attention/weight", OVER_PASSAGE: OVER_PASSAGE_SITE}.get(quantity, "attention/relevance")
-    folds = dict.fromkeys(describe_aggregation(panel.site(site)) for panel in panels)
+    over = ("query",) if quantity == OVER_PASSAGE else ("key",)
+    folds = dict.fromkeys(describe_aggregation(panel.site(site), over) for panel in panels)
     columns = [_describe_equal_columns(panel) for panel in panels if quantity == OVER_PASSAGE]
     return " ".join(filter(None, [*folds, ENDS * any(folds), *columns]))
 
