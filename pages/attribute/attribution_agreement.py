@@ -57,6 +57,8 @@ def show_rank_correlation(ranked: Attributions, role: str, theme: str, missing: 
     return f'<style>{CSS}</style><table class="t-ranks">{rows}</table><p class="t-note">{escape(sentence)}</p>'
 
 
-def completeness(rows: list[tuple[str, str]]) -> str:
+def completeness(rows: list[tuple[str, str]], warning: str) -> str:
     """HTML: what integrated gradients add up to, and what is missing."""
-    return checkpoint_html.section("Completeness", "integrated gradients, log-odds") + checkpoint_html.facts(rows)
+    note = f'<p class="t-note">{escape(warning)}</p>' if warning else ""
+    head = checkpoint_html.section("Completeness", "integrated gradients, log-odds")
+    return head + checkpoint_html.facts(rows) + note

@@ -32,7 +32,7 @@ with below:
     figures.numbers(f"All {len(tokens.table):,} attributions as numbers", tokens.rows, "numbers")
 with right:
     chosen_token.show(tokens)
-    st.html(attribution_agreement.completeness(tokens.completeness))
+    st.html(attribution_agreement.completeness(tokens.completeness, tokens.completeness_warning))
 page = faithfulness.show_example_curves(page, parts)
 with tail:
     page.save_menus("attribute")

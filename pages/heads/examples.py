@@ -64,7 +64,7 @@ def _maps(rows: Rows, picks: pd.DataFrame, examples: dict[int, Any], site: str, 
         maps_html = word_map.maps(maps, min(HEIGHT, 50 * tallest), style.theme())
         st.html(f'{CSS}<b>{title}</b><div class="t-atlas">{maps_html}</div>')
         if title == "Strongest":
-            st.html(f'<p class="t-note">{word_map.legend(style.theme())}</p>')
+            st.html(f'<p class="t-note">{word_map.legend(style.theme(), "set of maps")}</p>')
 
 
 def _map(trace: AttentionTrace, site: str, head: int) -> xr.DataArray:

@@ -55,4 +55,4 @@ def _show_replacements(accuracy: Mapping[str, Mapping[str, float]]) -> None:
     rows = pd.DataFrame([{"model": name, **scores} for name, scores in accuracy.items()])
     formats = {name: st.column_config.NumberColumn(format="%.1f") for name in rows.columns[1:]}
     st.dataframe(rows, hide_index=True, width="content", height="content", column_config=formats,
-                 alt="Accuracy with weights replaced")  # fmt: skip
+                 placeholder="", alt="Accuracy with weights replaced")  # fmt: skip

@@ -15,7 +15,7 @@ from triattn_core.results.mechanism_order import EXPECTED, MechanismRanking
 from triattn_core.results.notes import notes_on_cells
 from triattn_core.results.paper_comparison import Cell
 from triattn_core.results.paper_results import PaperRecord, missing_checkpoints
-from triattn_core.results.paper_schema import LeftOut, Live, Note, Ours, Table
+from triattn_core.results.paper_schema import LeftOut, Live, Note, Ours, Table, plain_name
 from triattn_core.results.run_records import Record, has_settings
 from triattn_core.trace.axes import MECHANISM_LABELS
 
@@ -27,7 +27,8 @@ def table_notes_html(paper: PaperRecord, table: Table, cells: Sequence[Sequence[
     """HTML: what to know of a table before comparing its columns of one data set, [rows][columns]."""
     sentences = [*(paper.paper.setup if any(column.printed for column in table.columns) else ())]
     sentences += [note for note in table.notes if note.about in ("", group)]
-    return notes_html([*sentences, *notes_on_cells([cell for line in cells for cell in line])])
+    rows = [plain_name(row.name) for row, line in zip(table.rows, cells) for _ in line]
+    return notes_html([*sentences, *notes_on_cells([cell for line in cells for cell in line], rows)])
 
 
 def notes_html(notes: Sequence[Note]) -> str:

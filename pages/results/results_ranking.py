@@ -8,7 +8,6 @@ from html import escape
 from pages.shared import checkpoint_html
 from triattn_core.results.row_order import MAX_EXACT_ROWS, MIN_ROWS, Agreement
 
-FEW = 6  # pairs that are named
 TAKES = (
     "The z-test treats the rows of two models as independent samples, although both were evaluated on the same rows, "
     "so the test is conservative; variance between seeds is not included."
@@ -109,7 +108,10 @@ def _noise(agreement: Agreement) -> str:
 
 
 def _reversed_rows(agreement: Agreement) -> str:
-    """A sentence: the pairs that the paper ranks the other way round."""
-    pairs_text = ", ".join(f"{a} over {b}" for a, b in agreement.turned[:FEW])
-    rest_text = f" and {len(agreement.turned) - FEW} more" if len(agreement.turned) > FEW else ""
-    return f"The paper ranks these the other way round: {pairs_text}{rest_text}. " if pairs_text else ""
+    """A sentence: the pairs that the paper ranks the other way round, all of them."""
+    worse: dict[str, list[str]] = {}
+    for ahead, behind in agreement.turned:
+        worse.setdefault(ahead, []).append(behind)
+    pairs = "; ".join(f"{ahead} behind {_join_names(behind)}" for ahead, behind in worse.items())
+    count = len(agreement.turned)
+    return f"The paper has {count} of these the other way round: {pairs}. " if count else ""

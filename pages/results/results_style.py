@@ -45,7 +45,7 @@ CSS = """
   .t-beside .t-strip, .t-beside tr.t-group td.t-strip {min-width: 130px; padding-left: 18px}
   .t-beside th.t-strip {white-space: normal}
   .t-beside.t-wide .t-strip, .t-beside.t-wide tr.t-group td.t-strip {display: none}
-  .t-beside.t-wide .first, .t-beside.t-wide th.t-over {padding-left: 14px}
+  .t-beside.t-wide .first, .t-beside.t-wide th.t-over {padding-left: 14px; white-space: normal}
   .t-beside.t-wide .s {min-width: 0} .t-beside.t-wide .r {padding-left: 10px}
   .t-beside .n {padding-left: 8px; min-width: 0}
 }
@@ -55,6 +55,10 @@ CSS = """
   .t-beside .s {min-width: 0; font-size: 11px; padding-left: 3px}
 }
 @media (max-width: 960px) {
+  .t-beside th.t-over {white-space: normal}
+  .t-beside.t-wide td:first-child {white-space: normal} .t-beside.t-wide th, .t-beside.t-wide td {font-size: 12px}
+  .t-beside.t-wide .n, .t-beside.t-wide .r {padding-left: 6px}
+  .t-beside td.why {font-size: 11px; white-space: normal; line-height: 1.1; padding-left: 6px; max-width: 74px}
   .t-beside .t-strip, .t-beside tr.t-group td.t-strip {display: none}
   .t-beside .n, .t-beside .r {padding-left: 8px; min-width: 0}
   .t-beside .first, .t-beside th.t-over {padding-left: 14px}

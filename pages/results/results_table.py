@@ -11,6 +11,7 @@ from pages.results import dot_plot
 from triattn_core.results import notes
 from triattn_core.results.paper_comparison import Cell, best_cells, compare_column
 from triattn_core.results.paper_schema import Row, Table
+from triattn_core.views.lib.number_format import half_up
 
 SPACE, POINT = "\u2007", "\u2008"  # as wide as a digit and as a point: numbers of fewer digits stand below each other
 MINUS = "\u2212"
@@ -56,7 +57,7 @@ def table(table: Table, cells: Sequence[Sequence[Cell]], plot_index: int) -> str
     run_unit = "fold" if any(cell.record and cell.record.folds for line in cells for cell in line) else "seed"
     head = _head([column[0].column for column in columns], printed_indices, plot_index, scale, run_unit)
     label = escape(describe_column(table, columns[plot_index]), quote=True)
-    wide = " t-wide" * (len(printed_indices) + len(columns) > 6)
+    wide = " t-wide" * (len(printed_indices) + len(columns) + bool(plot_column.note) > 6)
     table_html = f'<table class="t-beside{wide}" aria-label="{label}">{head}{"".join(body)}</table>'
     return f'<div class="t-scroll">{table_html}</div><p class="t-note">{label}</p>'
 
@@ -73,7 +74,7 @@ def describe_column(table: Table, cells: Sequence[Cell]) -> str:
         cells_html.append(several if gaps.rows > 1 else one_row)
     if first is not None:
         name = re.sub(r"_\{(.*?)\}", r" \1", table.rows[first].name)
-        cells_html.append(f"best of ours: {name}, {cells[first].ours:.{column.digits}f}")
+        cells_html.append(f"best of ours: {name}, {half_up(cells[first].ours or 0.0, column.digits)}")
     return f"{about}: {'; '.join(cells_html) or 'nothing of ours is measured'}."
 
 

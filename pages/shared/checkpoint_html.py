@@ -15,6 +15,7 @@ from pages.shared.errors import without_folders
 from triattn_core.checkpoint import metadata, provenance
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.trace.axes import FUNCTION_LABELS, MECHANISM_LABELS
+from triattn_core.views.lib.number_format import half_up
 
 if TYPE_CHECKING:
     from triattn_core.checkpoint.verify import Check
@@ -48,7 +49,15 @@ def megabytes(size: int) -> str:
 
 def percent(value: float | None) -> str:
     """A metric in per cent, or a dash where it was not measured."""
-    return "–" if value is None else f"{value:.1f}"
+    return "–" if value is None else half_up(value, 1)
+
+
+def duration(seconds: float) -> str:
+    """Seconds, minutes or hours and minutes: `45 s`, `7 min`, `3 h 20 min`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def frame(entries: Sequence[Entry]) -> pd.DataFrame:
@@ -133,7 +142,7 @@ def head(entry: Entry) -> str:
 def metrics_html(entry: Entry) -> str:
     """HTML: the recorded numbers of metrics.json, one line each."""
     metrics = entry.metrics
-    minutes = f"{metrics['seconds'] / 60:.2g} min" if metrics.get("seconds") else ""
+    took = duration(metrics["seconds"]) if metrics.get("seconds") else ""
     epochs = f"{metrics['epochs']} epoch{'s' * (metrics['epochs'] > 1)}" if metrics.get("epochs") else ""
     majority = metadata.metric_value(entry, "test", "majority") or metrics.get("majority")
     beside_encoder = " beside the encoder" * bool(entry.config.get("encoder"))
@@ -142,7 +151,7 @@ def metrics_html(entry: Entry) -> str:
         ("F1 on test", percent(metadata.metric_value(entry, "test", "f1"))),
         ("majority class on test", percent(majority)),
         ("test over seeds", seed_spread(entry) or ""),
-        ("trained", ", ".join(part for part in (epochs, minutes) if part)),
+        ("trained", ", ".join(part for part in (epochs, took) if part)),
         ("on", str(metrics.get("machine", ""))),
         ("seed", str(metrics.get("seed", ""))),
         (f"parameters{beside_encoder}", f"{metrics['parameters']:,}" if metrics.get("parameters") else ""),

@@ -77,7 +77,12 @@ def test_the_least_alike_and_the_most_alike_are_named() -> None:
 def test_what_blanked_words_leave_is_measured_not_supposed() -> None:
     """F(x) = 2, the attributions add up to 1.5, the gap is -0.25: F(x') = 2 - 1.5 - 0.25."""
     facts = dict(attribution.completeness(pd.Series([1.0, 0.5]), -0.25, 2.0))
-    assert facts["with every word blanked"] == "+0.25" and facts["completeness gap"] == "0.25, 17 % of that"
+    assert facts["with every word blanked"] == "+0.25" and facts["completeness gap"] == "0.25, 14 % of the difference"
+    assert facts["difference of these"] == "+1.75"
+    assert "do not trust" in attribution.completeness_warning(pd.Series([1.0, 0.5]), -0.25)
+    assert attribution.completeness_warning(pd.Series([1.0, 0.5]), -0.1) == ""
+    small = dict(attribution.completeness(pd.Series([-0.158]), -0.078, 1.0))  # as the opening example: nearly all
+    assert small["completeness gap"] == "0.078, 98 % of the difference"
 
 
 def test_few_rows_give_no_verdict() -> None:

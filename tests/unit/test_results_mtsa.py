@@ -191,7 +191,7 @@ def test_one_fold_alone_is_said_to_be_that(records):
     assert fold_record.unit == "fold 1 of 3, alone"
     cell_notes = notes.notes_on_cells([cell(5, "Multi-head", "Accuracy", "CR", [fold_record])])
     seeds_note = next(note.text for note in cell_notes if note.head == "Seeds")
-    assert seeds_note.startswith("fold 1 of 3, alone behind 1 cell of ours")
+    assert seeds_note.startswith("Fold 1 of 3, alone behind 1 cell of ours")
 
 
 def test_all_training_pairs_and_random_ones_are_columns_of_their_own(records):

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.test_results import CONFIG, TABLE, record
+from tests.unit.test_results import COLUMN, CONFIG, TABLE, record
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.results import notes
-from triattn_core.results.paper_comparison import fill_table
+from triattn_core.results.paper_comparison import Cell, fill_table
 
 
 def encoder(root: Path, seen: list | None) -> None:
@@ -52,6 +52,37 @@ def test_notes_say_what_the_start_weights_had_read(tmp_path, monkeypatch, seen, 
 def test_notes_of_nothing_say_how_much_is_empty():
     (only,) = notes.notes_on_cells([c for row in fill_table(TABLE, []) for c in row])
     assert (only.head, only.text) == ("Empty", "2 cells of ours: not trained.")
+
+
+def test_notes_that_differ_between_rows_name_their_rows():
+    records = [record(file="a"), record("b", config=CONFIG | {"training": {"epochs": 2}})]
+    cells = [Cell(COLUMN, None, (80.0,), one) for one in (records[0], records[0], records[1])]
+    cells += [Cell(COLUMN, None, reason=reason) for reason in ("not trained: x", "not measured: y", "not trained: z")]
+    names = ["one", "one", "two", "three", "four", "five"]
+    texts = [(note.head, note.text) for note in notes.notes_on_cells(cells, names)]
+    assert [text for head, text in texts if head == "Trained on"] == [
+        "one: One row in 3 of lcqmc/train; 1 epoch.", "two: One row in 3 of lcqmc/train; 2 epochs."
+    ]  # fmt: skip
+    assert [text for head, text in texts if head == "Empty"] == [
+        "three, five: 2 cells of ours: not trained.", "four: 1 cell of ours: not measured."
+    ]  # fmt: skip
+    assert len([text for head, text in texts if head == "Encoder" and "one" not in text]) == 1  # alike in both
+
+
+def test_notes_that_differ_between_columns_of_the_same_rows_name_the_columns():
+    other = COLUMN.model_copy(update={"name": "random alone"})
+    cells = [
+        Cell(COLUMN, None, (80.0,), record()),
+        Cell(other, None, (80.0,), record("b", config=CONFIG | {"training": {"epochs": 2}})),
+    ]
+    trained = [note.text for note in notes.notes_on_cells(cells, ["one", "one"]) if note.head == "Trained on"]
+    assert [text.partition(":")[0] for text in trained] == ["Accuracy", "random alone"]
+
+
+def test_a_vote_is_no_seed():
+    vote = record(voters=5)
+    text = next(note.text for note in notes.notes_on_cells([Cell(COLUMN, None, (80.0,), vote)]) if note.head == "Seeds")
+    assert text.startswith("A vote of 5 seeds behind 1 cell of ours.")
 
 
 def test_a_bare_config_has_no_training_rows_in_words():

@@ -105,6 +105,10 @@ def test_only_differences_beyond_the_noise_of_the_rows_count(tables):
     assert rank_agreement(tables, values, n=100).apart == ()
     turned = rank_agreement(tables, {"dot": 50.0, "trilinear": 40.0, "cosine": 30.0})
     assert turned.turned == (("dot-product", "trilinear"),)
+    more = rank_agreement(tables, {name: 20.0 + 10 * place for place, name in enumerate(NAMES)})
+    html = results_ranking.ranking_html([more], more.column.group)
+    assert len(more.turned) == 10 and "The paper has 10 of these the other way round: bilinear behind dot-" in html
+    assert "bilinear behind dot-product, Hadamard, general-3 and trilinear;" in html and "more" not in html
     assert rank_agreement(tables, values, metric="F1").apart is None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from triattn_core.checkpoint import metadata, provenance, registry
@@ -13,19 +13,45 @@ from triattn_core.results.paper_schema import Note
 from triattn_core.results.run_records import Record
 from triattn_core.text.rows import read_json
 
+Place = tuple[str, str]  # the row and the column of a cell
 
-def notes_on_cells(cells: Sequence[Cell]) -> list[Note]:
-    """Notes on encoder, training rows, seeds and empty cells of our results; empty if no row is ours."""
-    records = list({id(cell.record): cell.record for cell in cells if cell.record and cell.values}.values())
-    trained_records = [record for record in records if trained_on(record)]
-    notes = [Note(head="Encoder", text=text) for text in dict.fromkeys(map(_encoder, trained_records))]
-    notes += [Note(head="Readers", text=text) for text in dict.fromkeys(map(_reader, records)) if text]
-    notes += [
-        Note(head="Start weights", text=text) for text in dict.fromkeys(map(_pretraining_note, trained_records)) if text
-    ]
-    notes += [Note(head="Trained on", text=text) for text in dict.fromkeys(map(trained_on, records)) if text]
-    notes += [Note(head="Timed", text=text) for text in dict.fromkeys(map(_timing_note, records)) if text]
-    return notes + _seeds(cells) + _empty(cells)
+
+def notes_on_cells(cells: Sequence[Cell], rows: Sequence[str] = ()) -> list[Note]:
+    """Notes on encoder, training rows, seeds and empty cells of our results; empty if no row is ours.
+
+    rows: the name of each cell's row, for notes that do not hold for all.
+    """
+    named: dict[int, tuple[Record, list[Place]]] = {}
+    for cell, row in zip(cells, rows or [""] * len(cells)):
+        if cell.record and cell.values:
+            named.setdefault(id(cell.record), (cell.record, []))[1].append((row, cell.column.name))
+    records = list(named.values())
+    trained_records = [(record, places) for record, places in records if trained_on(record)]
+    notes = _by_rows("Encoder", _encoder, trained_records) + _by_rows("Readers", _reader, records)
+    notes += _by_rows("Start weights", _pretraining_note, trained_records)
+    notes += _by_rows("Trained on", trained_on, records) + _by_rows("Timed", _timing_note, records)
+    return notes + _seeds(cells) + _empty(cells, rows)
+
+
+def _by_rows(head: str, describe: Callable[[Record], str], records: Sequence[tuple[Record, list[Place]]]) -> list[Note]:
+    """A note for each text; where there are several, each names its rows, or its columns if it shares no column."""
+    texts: dict[str, list[Place]] = {}
+    for record, places in records:
+        if text := describe(record):
+            texts.setdefault(text, []).extend(places)
+    if len(texts) < 2:
+        return [Note(head=head, text=text) for text in texts]
+    by_row, by_column = ([list(dict.fromkeys(place[i] for place in each)) for each in texts.values()] for i in (0, 1))
+    names = by_column if _overlap(by_row) and not _overlap(by_column) else by_row
+    return [Note(head=head, text=_of_rows(text, list(filter(None, own)))) for text, own in zip(texts, names)]
+
+
+def _overlap(names: Sequence[Sequence[str]]) -> bool:
+    return len({name for each in names for name in each}) < sum(map(len, names))
+
+
+def _of_rows(text: str, names: Sequence[str]) -> str:
+    return f"{', '.join(names)}: {text}" if names else text
 
 
 def _encoder(record: Record) -> str:
@@ -138,17 +164,23 @@ def training_rows_note(cells: Sequence[Sequence[Cell]]) -> str:
     return "".join(f"\n\nTrained on: {text}" for text in dict.fromkeys(map(trained_on, records)) if text)
 
 
+def _unit(record: Record) -> str:
+    voters = record.settings.get("voters")
+    return f"a vote of {voters} seeds" if voters else record.unit
+
+
 def _seeds(cells: Iterable[Cell]) -> list[Note]:
     measured = [cell for cell in cells if cell.values and cell.record and cell.column.split != "run"]
     runs = [(cell, cell.record) for cell in measured if cell.record]
-    counts = Counter((len(cell.values), record.unit) for cell, record in runs)
+    counts = Counter((len(cell.values), _unit(record)) for cell, record in runs)
     if not counts:
         return []
     parts = [
-        f"{f'{count} ' * (',' not in unit)}{unit}{'s' * (count > 1)} behind {n} cell{'s' * (n > 1)} of ours"
+        f"{f'{count} ' * (unit in ('seed', 'fold'))}{unit}{'s' * (count > 1)} behind {n} cell{'s' * (n > 1)} of ours"
         for (count, unit), n in sorted(counts.items(), reverse=True)
     ]
     text = f"{', '.join(parts)}."
+    text = text[0].upper() + text[1:]
     short = dict.fromkeys(cell.column.name for cell, record in runs if len(cell.values) < record.runs)
     text += f" {' and '.join(short)}: not recorded of every seed." if short else ""
     sizes = {(record.rows(cell.column.split), cell.column.split) for cell, record in runs}
@@ -159,6 +191,13 @@ def _seeds(cells: Iterable[Cell]) -> list[Note]:
     return [Note(head="Seeds", text=text)]
 
 
-def _empty(cells: Iterable[Cell]) -> list[Note]:
-    reasons = Counter(cell.reason.partition(":")[0] for cell in cells if cell.reason)
-    return [Note(head="Empty", text=f"{n} cells of ours: {reason}.") for reason, n in reasons.items()]
+def _empty(cells: Sequence[Cell], rows: Sequence[str]) -> list[Note]:
+    named: dict[str, list[str]] = {}
+    for cell, row in zip(cells, rows or [""] * len(cells)):
+        if cell.reason:
+            named.setdefault(cell.reason.partition(":")[0], []).append(row)
+    texts = {
+        f"{len(names)} cell{'s' * (len(names) > 1)} of ours: {reason}.": list(dict.fromkeys(filter(None, names)))
+        for reason, names in named.items()
+    }
+    return [Note(head="Empty", text=_of_rows(text, names if len(texts) > 1 else [])) for text, names in texts.items()]

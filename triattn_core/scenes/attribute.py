@@ -93,6 +93,11 @@ class TokenShares:
         """Names and numbers of what integrated gradients add up to."""
         return view.completeness(self.table["integrated gradients"], self.attributions.gap or 0.0, self.odds)
 
+    @property
+    def completeness_warning(self) -> str:
+        """A sentence where integrated gradients miss much of what they are to add up to; otherwise empty."""
+        return view.completeness_warning(self.table["integrated gradients"], self.attributions.gap or 0.0)
+
     def ranked(self, role: str) -> Attributions:
         """The tokens of one role, or all."""
         return select_role(self.attributions, role)

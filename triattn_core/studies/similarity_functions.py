@@ -66,7 +66,7 @@ STUDY = Study(
     claim="T-trilinear is {value:.0f} points surer of “third” than the dot product.",
     limits=(
         "One passage says nothing about which is better: over the 10,570 test questions the dot product is ahead by "
-        "half a point (exact match 56.2 against 55.8, one seed each)."
+        "half a point (exact match 56.3 against 55.8, one seed each)."
     ),
     refuted="A paraphrase of the question for which the dot product is as sure of “third” as T-trilinear.",
     change="Change “titles” to “points”: T-trilinear still answers “third”, although it was 24–10.",

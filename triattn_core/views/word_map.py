@@ -34,11 +34,11 @@ def maps(arrays: Mapping[str, xr.DataArray], height: int, theme: str = "light", 
     return f'<div class="t-maps{" t-uneven" * (len(counts) > 1)}">{"".join(figures)}</div>'
 
 
-def legend(theme: str = "light") -> str:
-    """HTML: what the colours of `maps` mean."""
+def legend(theme: str = "light", scope: str = "study") -> str:
+    """HTML: what the colours of `maps` mean.  scope: what shares a scale."""
     colours = ", ".join(SEQUENTIAL[theme])
     bar = f'<i class="t-weight-ramp" style="background: linear-gradient(90deg, {colours})"></i>'
-    return f"weight: less {bar} more, a log scale for each study; point at a cell for its number"
+    return f"weight: less {bar} more, a log scale for each {scope}; point at a cell for its number"
 
 
 def words(array: xr.DataArray, axis: str) -> list[str]:

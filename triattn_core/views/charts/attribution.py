@@ -23,6 +23,7 @@ MIXED = (
     "differ in their number of tokens."
 )
 LONGEST = 40  # letters of a token
+LARGE_GAP = 10.0  # per cent of what is to be attributed
 LESS = -0.002  # a share below this is said to be against the answer
 
 
@@ -145,17 +146,31 @@ def plays(role: str, names: Mapping[str, str]) -> str:
 
 
 def completeness(attributions: pd.Series, gap: float, odds: float) -> list[tuple[str, str]]:
-    """Names and numbers: what integrated gradients add up to, and what is missing."""
+    """Names and numbers: what integrated gradients add up to, and what is missing of F(x) - F(x'), their due sum."""
     total = float(attributions.sum())
-    share = 100 * abs(gap / total) if total else 0.0
-    part = f"{share:.{'0f' if share >= 100 else '2g'}} %" if total else "–"
+    share = _missing_share(attributions, gap)
+    part = "–" if share is None else f"{share:.{'0f' if share >= 100 else '2g'}} %"
     rows = [
         ("log-odds of the answer", f"{odds:+.3g}"),
         ("with every word blanked", f"{odds - total + gap:+.3g}"),
+        ("difference of these", f"{total - gap:+.3g}"),
         ("attributions add up to", f"{total:+.3g}"),
-        ("completeness gap", f"{abs(gap):.2g}, {part} of that"),
+        ("completeness gap", f"{abs(gap):.2g}, {part} of the difference"),
     ]
     return [(name, minus(text)) for name, text in rows]
+
+
+def _missing_share(attributions: pd.Series, gap: float) -> float | None:
+    due = float(attributions.sum()) - gap
+    return 100 * abs(gap / due) if due else None
+
+
+def completeness_warning(attributions: pd.Series, gap: float) -> str:
+    """A sentence where the gap is large beside what is to be attributed; otherwise empty."""
+    share = _missing_share(attributions, gap)
+    if share is not None and share <= LARGE_GAP:
+        return ""
+    return "The gap is large: integrated gradients do not account for the difference, so do not trust their sizes here."
 
 
 def agreement(correlations: pd.DataFrame, count: int, bar: float, several: bool = False) -> str:

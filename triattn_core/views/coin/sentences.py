@@ -14,6 +14,10 @@ from triattn_core.views.coin.blocks import Answer, Block, ablation_label, blocks
 from triattn_core.views.lib.cell import describe_aggregation
 from triattn_core.views.lib.strongest import labels, numbered
 
+SHORTER = (
+    "Vectors get about 0.6 times as long with each block before training, so that relevances of a later block hardly "
+    "differ (What was measured, COIN)."
+)
 NOTHING = 1e-9  # a difference of weights that is none
 EVEN = 0.95  # of the largest entropy: a block above it hardly aligns
 BEYOND = "Colours keep the scales of the whole model: some values here lie beyond their ends."
@@ -34,13 +38,14 @@ def fold_notes(unablated: AttentionTrace, spreads: Sequence[float | None], direc
 
 
 def _even(spreads: Sequence[float | None]) -> str:
-    """Which blocks hardly align; empty where all do."""
-    sentence = (
+    """Which blocks hardly align, and why late ones do not; empty where all do."""
+    sentence = [
         f"Block {i} spreads its weight almost evenly ({share:.2f} of the largest entropy)."
         for i, share in enumerate(spreads, 1)
         if share is not None and share > EVEN
-    )
-    return " ".join(sentence)
+    ]
+    late = any(share is not None and share > EVEN for share in spreads[1:])
+    return " ".join([*sentence, *[SHORTER] * late])
 
 
 def command(trace: AttentionTrace, direction: str, ablation: str) -> dict[str, str]:

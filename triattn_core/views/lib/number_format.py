@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import ROUND_HALF_UP, Decimal
 
 
 def minus(text: str) -> str:
@@ -15,3 +16,8 @@ def probability(share: float) -> str:
     if 0.9995 <= share < 1:
         return "> 0.999"
     return "< 0.001" if 0 < share < 0.0005 else f"{share:.3f}"
+
+
+def half_up(value: float, digits: int) -> str:
+    """A number with its halves rounded up in size, as it is written: 56.25 is 56.3, where Python's format has 56.2."""
+    return str(Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
