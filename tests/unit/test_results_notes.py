@@ -64,7 +64,7 @@ def test_notes_that_differ_between_rows_name_their_rows():
         "one: One row in 3 of lcqmc/train; 1 epoch.", "two: One row in 3 of lcqmc/train; 2 epochs."
     ]  # fmt: skip
     assert [text for head, text in texts if head == "Empty"] == [
-        "three, five: 2 cells of ours: not trained.", "four: 1 cell of ours: not measured."
+        "three and five: 2 cells of ours: not trained.", "four: 1 cell of ours: not measured."
     ]  # fmt: skip
     assert len([text for head, text in texts if head == "Encoder" and "one" not in text]) == 1  # alike in both
 

@@ -12,6 +12,7 @@ from triattn_core.results.paper_comparison import Cell
 from triattn_core.results.paper_schema import Note
 from triattn_core.results.run_records import Record
 from triattn_core.text.rows import read_json
+from triattn_core.trace.listing import listing
 
 Place = tuple[str, str]  # the row and the column of a cell
 
@@ -51,7 +52,7 @@ def _overlap(names: Sequence[Sequence[str]]) -> bool:
 
 
 def _of_rows(text: str, names: Sequence[str]) -> str:
-    return f"{', '.join(names)}: {text}" if names else text
+    return f"{listing(names)}: {text}" if names else text
 
 
 def _encoder(record: Record) -> str:
