@@ -10,8 +10,8 @@ from pages.shared.errors import notice, report_errors
 from triattn_core.results import run_records
 
 SAYS = (
-    "The spread of a function's scores on one input. They are centred, since softmax ignores any offset shared by all "
-    "question words. Below, the spread of the function's runs."
+    "The spread of a function's scores on one input, as they are (relevance) or minus the mean of their row (centred), "
+    "which is all that the softmax over the question sees. Below, the spread of the function's runs."
 )
 OPENS = ("dot", "scaled_dot", "cosine")  # those of the paper's Figure 4
 MOST = 12

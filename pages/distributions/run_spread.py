@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
+from textwrap import shorten
 
 import pandas as pd
 import streamlit as st
 
 from pages.shared import checkpoint_html, figures, url_state
+from triattn_core.checkpoint import metadata
 from triattn_core.results import spreads
 from triattn_core.results.run_records import Record
 from triattn_core.trace.axes import FUNCTION_LABELS
@@ -18,6 +20,16 @@ from triattn_core.views.charts import distributions as view
 
 METRICS = {"EM": "em", "F1": "f1"}
 SPLITS = {"test": "test", "dev": "dev"}
+SYSTEMS = "Published systems"
+ORDER = [  # of functions; of each system its own first
+    *FUNCTION_LABELS.values(),
+    *(
+        similarity.title(system, function)
+        for system, own in similarity.OWN_FUNCTIONS.items()
+        for function in (own, "t_trilinear")
+    ),
+]
+ACROSS = 2  # outputs side by side
 ROUNDING = 1e-6  # of scores in single precision
 COMMAND = "triattn sweep checkpoints/squad/*/config.json --seeds 1,2,3,4,5 --test"
 
@@ -75,15 +87,20 @@ def runs(all_records: Sequence[Record], highlighted: Sequence[str], theme: str) 
         split = url_state.segments("Measured on", list(SPLITS), "split")
         curve = url_state.segments("Loss of", ["dev", "train"], "loss")
     st.html(f'<p class="t-note">{escape(recipe)}</p>')
+    if note := _other_runs(records, recipe):
+        st.html(f'<p class="t-note">{escape(note)}</p>')
     points = _of(spreads.seed_runs(all_records, SPLITS[split], METRICS[metric]), recipe)
     lines = _of(spreads.loss_curves(all_records, curve), recipe)
     outputs = sorted({*points.output, *lines.output})
-    with st.container(key="main-runs"):  # columns of it stand below each other on a narrow page
-        columns = st.columns(max(len(outputs), 1), gap="large")
-    for output, column in zip(outputs, columns):
-        with column:
-            _boxes(points[points.output == output], output, metric, split, theme)
-            _losses(lines[lines.output == output], highlighted, output, curve, theme)
+    outputs = sorted(outputs, key=lambda output: (not output, output))  # the systems, which have none, come last
+    for start in range(0, len(outputs), ACROSS):
+        with st.container(key=f"main-runs-{start}"):  # columns of it stand below each other on a narrow page
+            columns = st.columns(ACROSS if len(outputs) > 1 else 1, gap="large")
+        for output, column in zip(outputs[start:], columns):
+            with column:
+                name = output or SYSTEMS
+                _boxes(points[points.output == output], name, metric, split, theme)
+                _losses(lines[lines.output == output], highlighted, name, curve, theme)
     with st.container(horizontal=True):
         save_button("Runs, CSV", f"runs-{metric}-{split}.csv", points.assign(metric=metric, split=split))
         save_button("Losses, CSV", f"losses-{curve}.csv", lines.assign(loss_of=curve))
@@ -95,6 +112,28 @@ def _recipe(recipes: Sequence[str]) -> str:
         return recipes[0]
     shorter = dict(zip(recipes, spreads.short_recipes(recipes)))
     return url_state.pick("Trained as", list(recipes), "recipe", show=shorter.__getitem__, width=420)
+
+
+def _other_runs(records: Sequence[Record], recipe: str) -> str:
+    """How many of the runs were trained as chosen, and which were trained otherwise; empty where all were."""
+    by_recipe: dict[str, list[Record]] = {}
+    for record in records:
+        by_recipe.setdefault(spreads.training_recipe(record), []).append(record)
+    if len(by_recipe) == 1:
+        return ""
+    short = dict(zip(by_recipe, spreads.short_recipes(list(by_recipe))))
+    runs = {name: sum(record.runs for record in group) for name, group in by_recipe.items()}
+    titles = {name: ", ".join(dict.fromkeys(map(_title, group))) for name, group in by_recipe.items()}
+    others = [
+        f"{runs[name]} of {shorten(titles[name], 90, placeholder=' …')}, under “{short[name]}”"
+        for name in by_recipe
+        if name != recipe
+    ]
+    return f"{runs[recipe]} of {sum(runs.values())} runs were trained so. The others: {'; '.join(others)}."
+
+
+def _title(record: Record) -> str:
+    return similarity.title(*(metadata.model_setting(record.entry, name) for name in ("mechanism", "similarity")))
 
 
 def _of(table: pd.DataFrame, recipe: str) -> pd.DataFrame:
@@ -118,7 +157,7 @@ def _boxes(points: pd.DataFrame, output: str, metric: str, split: str, theme: st
         st.html(f'<p class="t-note">No run of {output} was measured on {split}.</p>')
         return
     sentence, unit = view.describe_boxes(points, f"{metric}, {split}, %"), f"{metric}, %"
-    chart = partial(view.boxes, points, list(FUNCTION_LABELS.values()), unit, theme)
+    chart = partial(view.boxes, points, ORDER, unit, theme)
     figures.show(chart, sentence, f"runs-{output}-chart")
     figures.note(sentence)
     figures.numbers(f"The runs of {output} as numbers", view.summary(points), f"runs-{output}")

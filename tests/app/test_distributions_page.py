@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -11,8 +12,9 @@ from pages.distributions import run_spread
 from tests.app.test_pages import opened, sound, visible_text
 from tests.app.test_similarity_pages import WORDS
 from tests.support.checkpoint_fixtures import checkpoint_fixtures
-from tests.support.reader_checkpoints import NAMES, make_checkpoints
+from tests.support.reader_checkpoints import NAMES, make_checkpoints, make_system
 from triattn_core.__main__ import main
+from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.tasks import questions
 
 checkpoint_folder, use_checkpoints = checkpoint_fixtures(make_checkpoints)
@@ -66,3 +68,33 @@ def test_metric_split_and_loss_are_in_the_link() -> None:
     page_text = visible_text(app)
     assert "F1 in %, dev of 10,570 questions of squad1.1/dev that are not trained on" in page_text
     assert "No reader of O_2 has recorded its loss on train" in page_text
+
+
+def make_measured_systems(root: Path) -> None:
+    """BiDAF, trained as the baseline's readers, and QANet on a sixth of the rows."""
+    metrics = (root / "squad-dot" / "metrics.json").read_text("utf-8")
+    for mechanism, every in (("bidaf", 1), ("qanet", 6)):
+        make_system(root, mechanism, "trilinear")
+        folder = root / f"squad-{mechanism}-trilinear"
+        config = json.loads((folder / "config.json").read_text("utf-8"))
+        config["data"]["every"] = every
+        (folder / "config.json").write_text(json.dumps(config), "utf-8")
+        (folder / "metrics.json").write_text(metrics, "utf-8")
+
+
+def test_systems_are_no_output_and_runs_trained_otherwise_are_said(tmp_path: Path, monkeypatch) -> None:
+    make_measured_systems(make_checkpoints(tmp_path, ("dot", "trilinear")))
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    page_text = visible_text(sound(opened("distributions")))
+    note = "12 of 15 runs were trained so. The others: 3 of QANet trilinear, under “One row in 6 of squad1.1/train"
+    assert note in page_text and "All available rows of squad1.1/train" in page_text
+    o_2, systems = (
+        page_text.partition(f"<b>{name}</b>")[2].partition("<b>")[0] for name in ("O_2", "Published systems")
+    )
+    assert "EM in %, test of 10,570 questions" in systems and "BiDAF trilinear: mean" in systems
+    assert "BiDAF" not in o_2 and "EM, test, % of 2 functions" in o_2
+
+
+def test_the_first_line_is_true_of_what_is_drawn() -> None:
+    app = sound(opened("distributions"))
+    assert app.segmented_control(key="spread").value == "relevance" and "They are centred" not in visible_text(app)

@@ -109,7 +109,7 @@ def test_ablations_are_those_of_the_sweep_and_whole_models_those_of_the_checkpoi
         note_texts["Encoder"] == "None: the vectors of its words are learnt along."
         and "Start weights" not in note_texts
     )
-    assert note_texts["Trained on"] == "All rows of quora/train; 4 epochs."
+    assert note_texts["Trained on"] == "All available rows of quora/train; 4 epochs."
 
 
 def test_the_number_of_blocks_is_drawn_from_its_sweep(checkpoint_folder):

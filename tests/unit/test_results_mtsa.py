@@ -220,4 +220,4 @@ def test_the_command_prints_the_tables(records, capsys):
     (line,) = [one for one in output.splitlines() if one.startswith("| Multi-head | 82.6 ± 1.9")]
     row_cells = [part.strip() for part in line.strip("|").split("|")]
     assert "(3)" in row_cells[2] and row_cells[4] == "not trained"
-    assert "\n\nTrained on: All rows of " in output
+    assert "\n\nTrained on: All available rows of " in output

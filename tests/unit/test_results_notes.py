@@ -89,6 +89,6 @@ def test_a_bare_config_has_no_training_rows_in_words():
     assert notes.trained_on(record(config={})) == ""
     data = CONFIG["data"] | {"where": {"level": "middle"}, "every": 1, "even": 1.5}
     assert notes.trained_on(record(config=CONFIG | {"cells": [15, 15, 32], "data": data})) == (
-        "All rows of lcqmc/train, level middle alone, labels evened to 1.5 to one among pairs of like word overlap; "
-        "1 epoch; read in 15 / 15 / 32 cells."
+        "All available rows of lcqmc/train, level middle alone, labels evened to 1.5 to one among pairs of like word "
+        "overlap; 1 epoch; read in 15 / 15 / 32 cells."
     )

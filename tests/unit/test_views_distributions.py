@@ -107,10 +107,13 @@ def test_a_recipe_is_another_where_anything_but_the_function_and_the_seed_is(par
 
 def test_a_short_recipe_says_what_distinguishes_it():
     one, other = (
-        "states 64; rate 0.1, batch 8; All rows of s/train.",
+        "states 64; rate 0.1, batch 8; All available rows of s/train.",
         "states 64; rate 0.1, batch 9; One row in 6 of s/train.",
     )
-    assert spreads.short_recipes([one, other]) == ["batch 8, All rows of s/train.", "batch 9, One row in 6 of s/train."]
+    assert spreads.short_recipes([one, other]) == [
+        "batch 8, All available rows of s/train.",
+        "batch 9, One row in 6 of s/train.",
+    ]
     assert spreads.short_recipes([one, f"{one}; 5 epochs"]) == [one, f"{one}; 5 epochs"]  # else one would be empty
 
 

@@ -33,8 +33,8 @@ class QaMatrix(nn.Module):
         tap(f"{site}/relevance", S[:, :m, :n], AXES, "relevance")
         if is_tapped(f"{site}/weight"):
             A = masked_softmax(S, question.keep)[:, :m, :n]
-            over = {"runs_over" if beyond else "sums_over": ("key",)}
-            tap(f"{site}/weight", A, AXES, "weight", **over)
+            sums_over, runs_over = ((), ("key",)) if beyond else (("key",), ())
+            tap(f"{site}/weight", A, AXES, "weight", sums_over, runs_over=runs_over)
         return S
 
 

@@ -48,8 +48,8 @@ def coattention(
     """
     over_passage = masked_softmax(L.mT, passage)
     m, n = (size - beyond for size in L.shape[-2:])
-    over = {"runs_over" if beyond else "sums_over": ("query",)}
-    tap(OVER_PASSAGE, over_passage.mT[:, :m, :n], AXES, "weight", **over)
+    sums_over, runs_over = ((), ("query",)) if beyond else (("query",), ())
+    tap(OVER_PASSAGE, over_passage.mT[:, :m, :n], AXES, "weight", sums_over, runs_over=runs_over)
     of_question = over_passage @ D
     return masked_softmax(L, question) @ torch.cat([Q, of_question], -1)
 

@@ -148,7 +148,7 @@ def trained_on(record: Record) -> str:
     where = [f"{name.rpartition('.')[2]} {value}" for name, value in settings.items() if name.startswith("data.where.")]
     text += f", {' and '.join(where)} alone" if where else ""
     step, even, epochs = settings.get("data.every", 1), settings.get("data.even"), settings.get("training.epochs")
-    text = f"{f'One row in {step}' if step != 1 else 'All rows'} of {text}"
+    text = f"{f'One row in {step}' if step != 1 else 'All available rows'} of {text}"
     if (share := settings.get("data.dev_share")) and not settings.get("data.dev"):
         unit = "of its passages, " * (settings.get("kind") == "reader")
         text += f", but for {100 * share:g} % {unit}held out as dev"

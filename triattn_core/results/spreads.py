@@ -40,8 +40,18 @@ def short_recipes(recipes: Sequence[str]) -> list[str]:
     return shorter if all(shorter) else list(recipes)
 
 
+def _reader_settings(record: Record) -> list[str]:
+    """Mechanism, similarity and output; the output is the baseline's alone, and empty for other systems."""
+    names = ("mechanism", "similarity", "output")
+    mechanism, similarity, output = (metadata.model_setting(record.entry, name) for name in names)
+    return [mechanism, similarity, output if mechanism == "baseline" else ""]
+
+
 def seed_runs(records: Sequence[Record], split: str, metric: str) -> pd.DataFrame:
-    """Rows of `COLUMNS`, one per measured seed; a checkpoint and a record with the same seed and value count once."""
+    """Rows of `COLUMNS`, one per measured seed; a checkpoint and a record with the same seed and value count once.
+
+    output: of the baseline's attention, O_1 or O_2; empty for other systems, which have neither.
+    """
     rows = []
     for record in reader_records(records):
         each_seed = record.entry.metrics.get("each_seed")
@@ -50,7 +60,7 @@ def seed_runs(records: Sequence[Record], split: str, metric: str) -> pd.DataFram
         seeds = seeds if len(seeds) == len(values) else [record.entry.metrics.get("seed", "?")] * len(values)
         columns = [
             training_recipe(record),
-            *(metadata.model_setting(record.entry, name) for name in ("mechanism", "similarity", "output")),
+            *_reader_settings(record),
         ]
         provenance = [record.entry.name, record.file or "checkpoints", record.measured_on(split), record.rows(split)]
         rows += [[*columns, value, str(seed), *provenance] for value, seed in zip(values, seeds)]
@@ -71,7 +81,7 @@ def loss_curves(records: Sequence[Record], split: str) -> pd.DataFrame:
         history = [row for row in stored if isinstance(row, dict)] if isinstance(stored, list) else []
         columns = [
             training_recipe(reader),
-            *(metadata.model_setting(reader.entry, name) for name in ("mechanism", "similarity", "output")),
+            *_reader_settings(reader),
         ]
         for row in history:
             if isinstance(value := row.get(f"{split}_loss"), int | float):
