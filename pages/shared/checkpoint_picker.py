@@ -39,11 +39,10 @@ def presets(entries: Sequence[Entry]) -> dict[str, list[str]]:
     sets = {}
     for (similarity, data, living), by_mechanism in groups.items():
         form = "living" * (living and (similarity, data, False) in groups)
-        if len(by_mechanism) >= view.FEWEST:
-            sets[", ".join(filter(None, (similarity, data * (not one_data_set), form)))] = by_mechanism
-    return {
-        name: [by_mechanism[kind] for kind in MECHANISMS if kind in by_mechanism] for name, by_mechanism in sets.items()
-    }
+        names = [by_mechanism[kind] for kind in MECHANISMS if kind in by_mechanism]
+        if len(names) >= view.FEWEST:  # readers of passages, for one, are of none of these mechanisms
+            sets[", ".join(filter(None, (similarity, data * (not one_data_set), form)))] = names
+    return sets
 
 
 def pick_language(entries: Sequence[Entry], prefer: str) -> tuple[languages.Spoken, list[Entry]]:

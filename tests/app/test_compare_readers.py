@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import opened, ran, sound, visible_text
 from tests.support.choices_checkpoints import make_checkpoints as make_choices
-from tests.support.reader_checkpoints import make_checkpoints
+from tests.support.reader_checkpoints import make_checkpoints, make_system
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.inference import span_decoding
@@ -55,6 +55,14 @@ def test_it_opens_on_our_own_questions() -> None:
     assert "<td>squad-dot and squad-cosine</td>" in page_text and "over right and wrong" in page_text
     assert not [button for button in app.button if button.key == "stop"]
     assert "model.similarity" in page_text  # their settings
+
+
+def test_it_opens_on_two_readers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a function has readers of two mechanisms, of which none is in the order of presets."""
+    make_system(make_checkpoints(tmp_path, ("cosine", "dot")), "dcn", "dot")
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    app = sound(opened("compare", task="Questions"))
+    assert len(app.multiselect(key="checkpoints").value) == 2 and "Choose at least two" not in visible_text(app)
 
 
 def test_who_flips_stands_with_both_answers_and_opens_in_similarity() -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+
+import vl_convert
 
 from triattn_core.views.charts import history
 from triattn_core.views.lib.palette import THEMES, shades
@@ -50,3 +53,24 @@ def test_the_dot_stands_where_the_weights_were_kept() -> None:
     spec = history.figure(losses, {"Tri": "#0f6e73"}, {"Tri": 30}).to_dict()
     dots = next(layer for layer in spec["layer"] if layer["mark"].get("size") == 70)
     assert [row["step"] for row in spec["datasets"][dots["data"]["name"]]] == [30]
+
+
+def texts(item: dict, down: float = 0.0) -> Iterator[tuple[str, float]]:
+    """The texts of a scene with the middle of each, in pixels from the top."""
+    for inner in item.get("items", []):
+        place = down + inner.get("y", 0.0)
+        if item.get("marktype") == "text":
+            yield str(inner.get("text")), place + inner.get("dy", 0.0)
+        yield from texts(inner, place)
+
+
+def test_the_axis_crosses_no_name_at_the_end_of_a_line() -> None:
+    ends = {"baseline reader": 3.41, "DCN": 3.02}  # near each other, and near a tick at which the axis may end
+    losses = {
+        name: [{"step": 800, "train_loss": 8.5, "dev_loss": 5.3}, {"step": 4025, "dev_loss": end}]
+        for name, end in ends.items()
+    }
+    chart = history.figure(losses, dict.fromkeys(ends, "#0f6e73"), {}, height=190).to_dict()
+    places = dict(texts(vl_convert.vegalite_to_scenegraph(chart)["scenegraph"]))
+    axis = places["1k"] - 7.5  # a tick's number stands this much below the axis
+    assert axis == 190 and places["DCN"] + 6 < axis and places["DCN"] - places["baseline reader"] > 12

@@ -12,6 +12,7 @@ from triattn_core.views.charts.axis_style import style_axes
 from triattn_core.views.lib.palette import THEMES
 
 COLUMNS = ("train_loss", "dev_loss")
+MOVE = 8  # pixels: half of what lies between two names
 DASHES = ([1, 0], [5, 3], [2, 2], [9, 3, 2, 3], [9, 3], [1, 3])  # told apart without colour
 
 
@@ -32,7 +33,7 @@ def _ends(last: pd.DataFrame, rows: pd.DataFrame) -> list[tuple[pd.DataFrame, in
     last = last.sort_values("loss", ascending=False)
     near = 0.1 * (rows.loss.max() - rows.loss.min())
     close = len(last) > 1 and float(last.loss.iloc[0] - last.loss.iloc[-1]) < near
-    moves = [8 * (2 * i - len(last) + 1) if close else 0 for i in range(len(last))]
+    moves = [MOVE * (2 * i - len(last) + 1) if close else 0 for i in range(len(last))]
     return [(last.iloc[[i]], move) for i, move in enumerate(moves)]
 
 
@@ -62,8 +63,9 @@ def figure(
     palette = THEMES[theme]
     names = list(histories)
     steps = alt.X("step:Q", title="step", axis=alt.Axis(grid=False, tickCount=6, format="~s"))
-    loss = alt.Y("loss:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
     is_crowded = len(names) > 2  # more names than find room at the ends of the lines
+    room = 0 if is_crowded else MOVE * len(names)  # below the lowest line, so that the axis crosses no name
+    loss = alt.Y("loss:Q", title=None, scale=alt.Scale(zero=False, padding=room), axis=alt.Axis(tickCount=5))
     legend_options: dict[str, Any] = {
         "symbolType": "stroke",
         "symbolSize": 500,
