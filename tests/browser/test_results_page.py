@@ -88,3 +88,17 @@ def test_on_a_narrow_page_rows_of_the_order_stay_near_each_other(page, app):
     page.set_viewport_size({"width": 500, "height": 900})
     opened(page, app)
     assert max(box["height"] for box in boxes(page, ".t-order tr")) < 80
+
+
+@pytest.mark.parametrize("table", ["Table+1", "Table+3"])
+def test_wide_tables_keep_their_difference_in_sight_and_squeeze_no_dots(page, app, table):
+    page.set_viewport_size({"width": 800, "height": 900})
+    opened(page, app, f"?paper=MTSA&table={table}&data=SNLI")
+    wide = "(t) => [t.parentElement.scrollWidth, t.parentElement.clientWidth]"
+    inside, outside = page.locator(TABLE).first.evaluate(wide)
+    assert inside <= outside
+    page.set_viewport_size({"width": 1024, "height": 900})
+    strips = [box["width"] for box in boxes(page, f"{TABLE} td.t-strip") if box]
+    assert not strips or min(strips) >= 100
+    inside, outside = page.locator(TABLE).first.evaluate(wide)
+    assert inside <= outside
