@@ -55,13 +55,13 @@ def test_the_dot_stands_where_the_weights_were_kept() -> None:
     assert [row["step"] for row in spec["datasets"][dots["data"]["name"]]] == [30]
 
 
-def texts(item: dict, down: float = 0.0) -> Iterator[tuple[str, float]]:
-    """The texts of a scene with the middle of each, in pixels from the top."""
+def texts(item: dict, right: float = 0.0, down: float = 0.0) -> Iterator[tuple[str, tuple[float, float]]]:
+    """The texts of a scene with the place of each, in pixels from the left and from the top."""
     for inner in item.get("items", []):
-        place = down + inner.get("y", 0.0)
+        x, y = right + inner.get("x", 0.0), down + inner.get("y", 0.0)
         if item.get("marktype") == "text":
-            yield str(inner.get("text")), place + inner.get("dy", 0.0)
-        yield from texts(inner, place)
+            yield str(inner.get("text")), (x + inner.get("dx", 0.0), y + inner.get("dy", 0.0))
+        yield from texts(inner, x, y)
 
 
 def test_the_axis_crosses_no_name_at_the_end_of_a_line() -> None:
@@ -70,7 +70,9 @@ def test_the_axis_crosses_no_name_at_the_end_of_a_line() -> None:
         name: [{"step": 800, "train_loss": 8.5, "dev_loss": 5.3}, {"step": 4025, "dev_loss": end}]
         for name, end in ends.items()
     }
-    chart = history.figure(losses, dict.fromkeys(ends, "#0f6e73"), {}, height=190).to_dict()
+    chart = history.figure(losses, dict.fromkeys(ends, "#0f6e73"), {}, height=190).properties(width=300).to_dict()
     places = dict(texts(vl_convert.vegalite_to_scenegraph(chart)["scenegraph"]))
-    axis = places["1k"] - 7.5  # a tick's number stands this much below the axis
-    assert axis == 190 and places["DCN"] + 6 < axis and places["DCN"] - places["baseline reader"] > 12
+    (x, upper), (_, lower) = places["baseline reader"], places["DCN"]
+    axis = places["1k"][1] - 7.5  # a tick's number stands this much below the axis
+    assert axis == 190 and lower + 6 < axis and lower - upper > 12
+    assert x > 300  # right of the plot, where grid lines end

@@ -62,8 +62,9 @@ def figure(
     rows = table(histories)
     palette = THEMES[theme]
     names = list(histories)
-    steps = alt.X("step:Q", title="step", axis=alt.Axis(grid=False, tickCount=6, format="~s"))
     is_crowded = len(names) > 2  # more names than find room at the ends of the lines
+    scale = alt.Scale(nice=is_crowded)  # names begin where lines end: no grid line crosses them
+    steps = alt.X("step:Q", title="step", scale=scale, axis=alt.Axis(grid=False, tickCount=6, format="~s"))
     room = 0 if is_crowded else MOVE * len(names)  # below the lowest line, so that the axis crosses no name
     loss = alt.Y("loss:Q", title=None, scale=alt.Scale(zero=False, padding=room), axis=alt.Axis(tickCount=5))
     legend_options: dict[str, Any] = {
@@ -92,6 +93,7 @@ def figure(
         base.encode(size).properties(data=kept_points).mark_point(size=70, filled=True, opacity=1),
         *(_name(base, row, offset) for row, offset in _ends(last, rows) if not is_crowded),
     ]
-    around = {"right": 8 if is_crowded else 60, "left": 0, "top": 4, "bottom": 6}
+    name_room = max(60, 16 + 7 * max(map(len, names), default=0))
+    around = {"right": 8 if is_crowded else name_room, "left": 0, "top": 4, "bottom": 6}
     chart = alt.layer(*layers).properties(height=height + 40 * is_crowded, padding=around)
     return style_axes(chart, palette)
