@@ -93,7 +93,6 @@ def figure(
         base.encode(size).properties(data=kept_points).mark_point(size=70, filled=True, opacity=1),
         *(_name(base, row, offset) for row, offset in _ends(last, rows) if not is_crowded),
     ]
-    name_room = max(60, 16 + 7 * max(map(len, names), default=0))
-    around = {"right": 8 if is_crowded else name_room, "left": 0, "top": 4, "bottom": 6}
+    around = {"right": 8, "left": 0, "top": 4, "bottom": 6}
     chart = alt.layer(*layers).properties(height=height + 40 * is_crowded, padding=around)
     return style_axes(chart, palette)
