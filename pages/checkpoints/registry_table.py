@@ -104,7 +104,7 @@ def _describe_scores(rows: Sequence[Entry]) -> str:
     scored = sorted((row for row in rows if metadata.main_score(row) is not None), key=metadata.main_score)
     if not scored:
         return f"{len(rows)} not yet measured on test."
-    ends = [f"{row.name}, {metadata.main_score(row):.1f}" for row in (scored[-1], scored[0])]
+    ends = [f"{row.name}, {checkpoint_html.percent(metadata.main_score(row))}" for row in (scored[-1], scored[0])]
     if len(scored) == 1:
         return f"{metadata.metric_name(scored[0]).capitalize()} on test, %: {ends[0]}."
     return f"Highest {metadata.metric_name(scored[-1])} on test of {len(scored)}, %: {ends[0]}; lowest: {ends[1]}."

@@ -15,7 +15,7 @@ from pages.shared.record_stamp import record_stamp
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.results.run_records import all_records
-from triattn_core.views.lib.number_format import minus
+from triattn_core.views.lib.number_format import half_up, minus
 
 HELP = (
     "Worth: gain in points over a control of the same form trained with even weights, ± SD over seeds (number of "
@@ -193,7 +193,7 @@ def with_measures(frame: pd.DataFrame, entries: Sequence[Entry]) -> pd.DataFrame
 
 def _score(entry: Entry) -> str:
     score = metadata.main_score(entry, "dev")
-    return "" if score is None else f"{score:.1f}"
+    return "" if score is None else half_up(score, 1)
 
 
 def _worth_cell(entry: Entry, control: str) -> str:

@@ -84,7 +84,7 @@ def frame(entries: Sequence[Entry]) -> pd.DataFrame:
 def seed_spread(entry: Entry) -> str | None:
     """Mean and standard deviation on test over seeds, where there are several: "85.1 ± 0.20 (3)"."""
     scores = seeds.scores(entry, "test")
-    return f"{mean(scores):.1f} ± {stdev(scores):.2f} ({len(scores)})" if len(scores) > 1 else None
+    return f"{half_up(mean(scores), 1)} ± {stdev(scores):.2f} ({len(scores)})" if len(scores) > 1 else None
 
 
 def group_head(entries: Sequence[Entry]) -> str:
