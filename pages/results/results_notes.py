@@ -33,12 +33,8 @@ def table_notes_html(paper: PaperRecord, table: Table, cells: Sequence[Sequence[
 
 def notes_html(notes: Sequence[Note]) -> str:
     """HTML: a line a note, its head on the left."""
-    lines = "".join(f"<b>{escape(note.head)}</b><span>{escape(_text(note))}</span>" for note in notes)
+    lines = "".join(f"<b>{escape(note.head)}</b><span>{escape(note.text)}</span>" for note in notes)
     return checkpoint_html.section("What to know before comparing") + f'<div class="t-know">{lines}</div>'
-
-
-def _text(note: Note) -> str:
-    return f"{note.text} {waiting_text(note.command) or note.command}" if note.command else note.text
 
 
 def waiting_text(command: str) -> str:

@@ -28,13 +28,11 @@ class StrictModel(BaseModel):
 
 
 class Note(StrictModel):
-    """A note on a comparison.  about: the group of columns concerned, "" for all.  command: makes the records
-    concerned; shown after the text if its checkpoints are present."""
+    """A note on a comparison.  about: the group of columns concerned, "" for all."""
 
     head: str
     text: str
     about: str = ""
-    command: str = ""
 
 
 class Column(StrictModel):
