@@ -19,10 +19,10 @@ from triattn_core.views.lib.number_format import half_up, minus
 
 HELP = (
     "Worth: gain in points over a control of the same form trained with even weights, ± SD over seeds (number of "
-    "seeds). Third-order worth: gain over a control trained with pairwise scores, which read two tokens at a time. "
-    "Reliance: points lost when the trained weights are replaced by even ones. Query information (bits): how much the "
-    "attended key depends on the query; context information (bits): how much it depends on the context; values of the "
-    "untrained network in brackets."
+    "seeds). Third-order worth: gain of the scaled dot over pairwise scores, which read two tokens at a time, in "
+    "models of the same form. Reliance: points lost when the trained weights are replaced by even ones. Query "
+    "information (bits): how much the attended key depends on the query; context information (bits): how much it "
+    "depends on the context; values of the untrained network in brackets."
 )
 LIVING = (
     "Living: the answer must go through the attention. As published: the paper's form, in which a path to the "
@@ -97,7 +97,8 @@ def verdict(entry: Entry) -> str:
         one_seed = gain["spread"] is None
         if gain["points"] <= (_standard_error(entry) if one_seed else gain["spread"]):
             spread = _one_seed(entry) if one_seed else f"SD over seeds {gain['spread']:.2g}"
-            parts.append(f"{subject} worth {gain['points']:+.2g} points over {baseline} ({spread})")
+            form = "the third order of its form, with the scaled dot, is" if gain.get("of") else subject
+            parts.append(f"{form} worth {gain['points']:+.2g} points over {baseline} ({spread})")
     if not parts:
         return _not_relied_on(entry)
     need = "this map" if len(parts) > 1 or parts[0].startswith("its attention") else "more than pairwise scores"

@@ -17,6 +17,7 @@ from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.results.run_records import config_variant
 from triattn_core.results.worth import CONTROLS
 
+FORMS = CONTROLS | {"scaled": {"similarity": "scaled_dot"}}
 ATTENTION = {
     "n": 400, "metric": "accuracy", "score": 77.0, "reliance": {"even": {"points": 12.25, "p": 0.001}},
     "query_information": {"mean": 0.84, "best_head": 1.3, "untrained": 0.21},
@@ -45,7 +46,7 @@ def record_controls(checkpoint_folder: Path, **scores: float) -> None:
     for name, mean in scores.items():
         name, _, control = name.partition("__")
         config = read_config(checkpoint_folder / f"quora-{name}-dot" / "config.json")
-        config = config.model_copy(update={"model": config.model.model_copy(update=CONTROLS[control])})
+        config = config.model_copy(update={"model": config.model.model_copy(update=FORMS[control])})
         each = [{"seed": i, "dev": {"accuracy": mean + i}} for i in (-1, 0, 1)]
         record = {"name": "control", "config": config.model_dump(mode="json"), "digest": config_variant(config)}
         lines.append(json.dumps(record | {"each_seed": each}))
@@ -62,7 +63,7 @@ def test_nothing_is_claimed_without_a_control(checkpoint_folder: Path) -> None:
 
 
 def test_worth_within_the_spread_of_seeds_is_said(checkpoint_folder: Path) -> None:
-    record_controls(checkpoint_folder, bi__even=74.0, tri__even=74.5, tri__pairwise=72.0)
+    record_controls(checkpoint_folder, bi__even=74.0, tri__even=74.5, tri__scaled=75.0, tri__pairwise=72.0)
     assert {entry.name: attention_worth.points(entry) for entry in models.entries()} == {
         "quora-bi-dot": 3.0,
         "quora-tri-dot": 0.5,
@@ -76,10 +77,10 @@ def test_worth_within_the_spread_of_seeds_is_said(checkpoint_folder: Path) -> No
 
 
 def test_a_third_order_that_is_worth_nothing_is_said(checkpoint_folder: Path) -> None:
-    record_controls(checkpoint_folder, tri__even=70.0, tri__pairwise=75.4)
+    record_controls(checkpoint_folder, tri__even=70.0, tri__scaled=75.0, tri__pairwise=75.4)
     assert verdicts()["quora-tri-dot"] == (
-        "quora-tri-dot: its third order is worth \u22120.4 points over the same form trained with pairwise scores "
-        "(SD over seeds 1). Nothing shows that the answer needs more than pairwise scores."
+        "quora-tri-dot: the third order of its form, with the scaled dot, is worth \u22120.4 points over the same form "
+        "trained with pairwise scores (SD over seeds 1). Nothing shows that the answer needs more than pairwise scores."
     )
 
 

@@ -21,7 +21,7 @@ def test_it_follows_from_metrics_and_controls(checkpoint_folder: Path) -> None: 
         "standard deviation over seeds, two-way attention chosen on dev. The worth of its third order "
         "there is not measured."
     )
-    record_controls(checkpoint_folder, tri__pairwise=75.4)
+    record_controls(checkpoint_folder, tri__scaled=75.0, tri__pairwise=75.4)
     assert "its third order is worth −0.4 ± 1.0 (3 seeds) on Quora." in natural_text.sentence(models.entries())
 
 

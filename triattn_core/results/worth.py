@@ -1,8 +1,10 @@
 """The worth of attention and of its third order: a metric minus that of controls of the same form.
 
 `CONTROLS`: trained with fixed weights, or, for Tri-Attention, with pairwise scores, in which no term reads query, key
-and context at once (`attention.tri_similarity.pairwise`).  The product of a cube's marginals is no control of the third
-order, since its marginals come from third-order scores: see the laboratory, where it costs nothing.
+and context at once (`attention.tri_similarity.pairwise`).  Those are divided by √D, so that they are a control of the
+scaled dot alone: for any other similarity the same form with the scaled dot is compared, where it was trained.  The
+product of a cube's marginals is no control of the third order, since its marginals come from third-order scores: see
+the laboratory, where it costs nothing.
 """
 
 from __future__ import annotations
@@ -19,31 +21,46 @@ CONTROLS: dict[str, dict[str, str]] = {name: {"weights": name} for name in FIXED
     "pairwise": {"similarity": "pairwise"}
 }
 
+DOTS = ("dot", "scaled_dot")
+
 
 def worth(config: Config, scores: Sequence[float], metric: str, records: Sequence[Record] | None = None) -> dict:
-    """{"points", "spread", "seeds"} on dev by control, for controls with records.
+    """{"points", "spread", "seeds"} on dev by control, for controls with records; "of": "scaled_dot" where the form
+    with the scaled dot is compared in place of the model.
 
     scores: the model's metric of each seed, in per cent; seeds that a sweep of its config adds are found here.
     spread: the larger of both standard deviations over seeds, None for single seeds.  The answer needs the attention
     only if the points exceed the spread.
     """
     all_runs = all_records()[0] if records is None else records
-    scores, by_control = [*scores, *_swept_seeds(config, metric, all_runs, "dev")], {}
+    own, by_control = [*scores, *_swept_seeds(config, metric, all_runs, "dev")], {}
     for name, changed in CONTROLS.items():
         if name == "pairwise" and config.model.mechanism != "tri":
             continue
-        control = config.model_copy(update={"model": config.model.model_copy(update=changed)})
-        digest = config_variant(control)
-        for record in all_runs:
-            values = record.values("dev", metric) if record.entry.digest == digest else ()
-            if values and scores:
-                spreads = [stdev(seed_scores) for seed_scores in (scores, values) if len(seed_scores) > 1]
-                by_control[name] = {
-                    "points": round(mean(scores) - mean(values), 2),
-                    "spread": round(max(spreads), 2) if spreads else None,
-                    "seeds": min(len(scores), len(values)),
-                }
+        scaled = name != "pairwise" or config.model.similarity == "scaled_dot"
+        compared = own if scaled else _recorded(config, {"similarity": "scaled_dot"}, metric, all_runs)
+        values = _recorded(config, changed, metric, all_runs)
+        if values and compared:
+            spreads = [stdev(seed_scores) for seed_scores in (compared, values) if len(seed_scores) > 1]
+            by_control[name] = {
+                "points": round(mean(compared) - mean(values), 3),
+                "spread": round(max(spreads), 3) if spreads else None,
+                "seeds": min(len(compared), len(values)),
+            } | ({} if scaled else {"of": "scaled_dot"})
     return by_control
+
+
+def _recorded(config: Config, changed: dict[str, str], metric: str, records: Sequence[Record]) -> Sequence[float]:
+    """The metric on dev, by seed, of the same form with changed settings; the last record of it counts.
+
+    With fixed weights no score is read: similarities without parameters make one network.
+    """
+    alike = DOTS if "weights" in changed and config.model.similarity in DOTS else (None,)
+    updates = [changed | ({"similarity": name} if name else {}) for name in alike]
+    models = [config.model.model_copy(update=update) for update in updates]
+    digests = {config_variant(config.model_copy(update={"model": model})) for model in models}
+    found = [record.values("dev", metric) for record in records if record.entry.digest in digests]
+    return next((values for values in reversed(found) if values), ())
 
 
 def _swept_seeds(config: Config, metric: str, records: Sequence[Record], split: str) -> list[float]:
