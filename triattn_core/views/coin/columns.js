@@ -53,7 +53,7 @@ function selfColumn(data, side, from, to) {
   const axis = ["query", "key"][side];
   const [source, target] = [from, to].map((token) => spokenLabel(data.axes[axis], token));
   return [
-    `${data.sides[side]}: ${source} → ${target}`,
+    source === target ? `${source} in ${data.sides[side]}` : `${source} → ${target}`,
     `Self-alignment of sentence ${data.sides[side]}: the share of “${source}” that goes to “${target}”, of which its context is made`,
     (block) => formatNumber(block.own[side][from * axisSize(data, axis) + to]),
   ];
