@@ -114,7 +114,7 @@ def test_the_command_prints_a_folded_weight_of_a_reader_again(page, small_app, s
     page.locator(".terms .facts.chosen .total").wait_for()
     expect(page.locator(".side .notes")).to_contain_text("added up over the passage")
     block = page.locator(".terms .facts.chosen")
-    weight = block.locator(".line", has_text="cell, weight").locator(".n").inner_text().split(",")[0]
+    weight = block.locator(".line", has_text="passage → question").locator(".n").inner_text().split(",")[0]
     score = block.locator(".term.total .n").inner_text()
     (tmp_path / "row.json").write_text(json.dumps({"context": passage, "question": question}), "utf-8")
     command = page.locator("code", has_text="triattn explain").first.inner_text()
