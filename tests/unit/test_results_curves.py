@@ -66,8 +66,8 @@ def test_points_as_rows_and_in_words():
     assert "1 to 2 runs" in curves.describe_training(curves.measured_curves(FIGURE, [run(1, 80.0, 81.0), run(2, 82.0)]))
 
 
-def measured_on(rows: int, *values: float) -> list[Record]:
-    runs = [run(x, value) for x, value in enumerate(values, 1)]
+def measured_on(rows: int, *values: float, similarity: str = "additive") -> list[Record]:
+    runs = [run(x, value, similarity=similarity) for x, value in enumerate(values, 1)]
     for record in runs:
         record.entry.metrics["dev"]["n"] = rows
     return runs
@@ -77,9 +77,13 @@ def test_noise_is_one_standard_error_of_the_rows_and_names_the_pairs_beyond_it()
     (curve,) = flat = curves.measured_curves(FIGURE, measured_on(8802, 84.04, 84.22, 84.22))
     assert curve.error(1.0, 84.04) == pytest.approx((84.04 * 15.96 / 8802) ** 0.5)
     assert curves.describe_noise(flat).startswith(
-        "One standard error of the 8,802 dev rows is 0.39 (the bars). TAdd: the"
+        "One standard error of the 8,802 dev rows is 0.39 (the bars). TAdd: no"
     )
-    assert "the whole curve is within noise" in curves.describe_noise(flat)
+    assert "TAdd: no two points of the line differ significantly" in curves.describe_noise(flat)
+    both = curves.measured_curves(
+        FIGURE, measured_on(8802, 84.04, 84.22) + measured_on(8802, 84.1, 84.2, similarity="dot")
+    )
+    assert "TAdd and TDP: no two points of each line differ" in curves.describe_noise(both)
     steep = curves.describe_noise(curves.measured_curves(FIGURE, measured_on(8802, 66.0, 66.5, 70.0)))
     assert "beyond noise are 2 of 3 pairs" in steep and steep.endswith(": 3 over 1, 3 over 2.")
     assert curves.describe_noise(curves.measured_curves(FIGURE, [run(1, 80.0)])) == "" == curves.describe_noise([])
@@ -130,6 +134,16 @@ def test_the_figure_names_its_lines_marks_the_best_and_rings_the_papers_choice()
     assert [(one["line"], one["x"]) for one in data(spec, ring)] == [("TAdd", 2)]
     axis = spec["layer"][0]["encoding"]["x"]
     assert axis["title"] == "layers" and axis["axis"]["values"] == [1, 2, 3, 4, 5, 6]
+
+
+def test_bars_of_several_lines_stand_beside_each_other_and_one_line_stays_on_its_settings():
+    alone = drawn(run(1, 80.0), run(2, 82.0))
+    assert [row["place"] for row in data(alone, alone["layer"][3])] == [1, 2]
+    both = drawn(run(1, 80.0), run(2, 82.0), run(1, 79.0, similarity="dot"), run(2, 82.0, similarity="dot"))
+    placed = {(row["line"], row["x"]): row["place"] for row in data(both, both["layer"][3])}
+    assert placed["TAdd", 2] < 2 < placed["TDP", 2] and placed["TDP", 2] - placed["TAdd", 2] == pytest.approx(0.05)
+    ends = [data(both, layer)[0]["place"] for layer in both["layer"] if layer["mark"].get("align") == "left"]
+    assert ends == [placed["TDP", 2]] * 2
 
 
 def test_names_of_lines_that_end_together_do_not_cover_each_other():

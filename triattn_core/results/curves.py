@@ -15,6 +15,7 @@ from triattn_core.results.notes import trained_on
 from triattn_core.results.paper_schema import Figure, Line
 from triattn_core.results.row_order import SHARES
 from triattn_core.results.run_records import Record, has_settings
+from triattn_core.trace.listing import listing
 
 NO_DIFFERENCE = ("digest", "training.seed", "training.more_seeds")
 
@@ -96,15 +97,22 @@ def describe_noise(curves: Sequence[Curve]) -> str:
     rows, means = next(iter(sizes)) or 1, [mean(values) for curve in curves for values in curve.points.values()]
     errors = sorted({f"{standard_error(value, rows):.2f}" for value in (min(means), max(means))})
     head = f"One standard error of the {rows:,} {curves[0].split} rows is {' to '.join(errors)} (the bars)."
-    return " ".join([head, *(_line_noise(curve, rows) for curve in curves if len(curve.points) > 1)])
+    tested = {curve.line.name: _beyond_noise(curve, rows) for curve in curves if len(curve.points) > 1}
+    within = [name for name, (apart, _) in tested.items() if not apart]
+    test = f"z-test, Holm's correction, p < {LEVEL:g}"
+    each = "of each line" if len(within) > 1 else "of the line"
+    flat = f"{listing(within)}: no two points {each} differ significantly, all is within noise ({test})."
+    steep = [
+        f"{name}: beyond noise are {len(apart)} of {pairs} pairs ({test}): {', '.join(apart)}."
+        for name, (apart, pairs) in tested.items()
+        if apart
+    ]
+    return " ".join([head, *([flat] if within else []), *steep])
 
 
-def _line_noise(curve: Curve, rows: int) -> str:
+def _beyond_noise(curve: Curve, rows: int) -> tuple[list[str], int]:
+    """The pairs of points that differ significantly, "3 over 1", and the number of pairs."""
     means = {x: mean(values) for x, values in curve.points.items()}
     pairs = [sorted(pair, key=lambda x: -means[x]) for pair in combinations(means, 2)]
     chances = holm([share_test(means[a], rows, means[b], rows) for a, b in pairs])
-    apart = [f"{a:g} over {b:g}" for (a, b), p in zip(pairs, chances) if p < LEVEL]
-    test = f"z-test, Holm's correction, p < {LEVEL:g}"
-    if not apart:
-        return f"{curve.line.name}: the whole curve is within noise: no two points differ significantly ({test})."
-    return f"{curve.line.name}: beyond noise are {len(apart)} of {len(pairs)} pairs ({test}): {', '.join(apart)}."
+    return [f"{a:g} over {b:g}" for (a, b), p in zip(pairs, chances) if p < LEVEL], len(pairs)

@@ -13,6 +13,7 @@ from triattn_core.views.charts.axis_style import style_axes
 from triattn_core.views.lib.palette import THEMES
 
 DASHES = ([1, 0], [5, 3], [2, 2], [8, 3, 2, 3], [1, 3])
+APART = 0.05  # of the distance of two settings: bars of several lines stand beside each other
 CLOSE = 0.075  # of the height: line names nearer than this are moved apart
 
 
@@ -39,6 +40,14 @@ def _ends(means: pd.DataFrame, height: int) -> dict[str, float]:
         put = max(y_position, before + CLOSE * height)
         moves[row["line"]], before = put - y_position, put
     return moves
+
+
+def _aside(rows: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """With the column `place`: x, a little to the side where there are several lines."""
+    offset = rows.line.map({name: number - (len(names) - 1) / 2 for number, name in enumerate(names)}).astype(float)
+    steps = sorted(rows.x.unique().tolist())
+    step = min((after - before for before, after in zip(steps, steps[1:])), default=0.0)
+    return rows.assign(place=rows.x + APART * step * offset)
 
 
 def _text(base: alt.Chart, field: str, format: str = "", **text_options) -> alt.Chart:
@@ -68,10 +77,11 @@ def figure(
     titles: of `x` and `value`.  ringed_x: of a line the x that is ringed.  Lines share a colour and differ in their
     dash.
     """
-    palette, means = THEMES[theme], table(points)
-    names, ticks = list(dict.fromkeys(points.line)), sorted(means.x.unique().tolist())
-    ends = alt.Scale(domain=[ticks[0], ticks[-1]]) if len(ticks) > 1 else alt.Scale()
-    x = alt.X("x:Q", title=titles["x"], scale=ends, axis=alt.Axis(values=ticks, grid=False, format="~g"))
+    palette, names = THEMES[theme], list(dict.fromkeys(points.line))
+    points, means = _aside(points, names), _aside(table(points), names)
+    ticks = sorted(means.x.unique().tolist())
+    ends = alt.Scale(domain=[means["place"].min(), means["place"].max()], nice=False) if len(ticks) > 1 else alt.Scale()
+    x = alt.X("place:Q", title=titles["x"], scale=ends, axis=alt.Axis(values=ticks, grid=False, format="~g"))
     y = alt.Y("mean:Q", title=None, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=5))
     dash = alt.StrokeDash("line:N", scale=alt.Scale(domain=names, range=[*DASHES[: len(names)]]), legend=None)
     tooltip: list[Any] = ["line:N", alt.Tooltip("x:Q", title=titles["x"])]
@@ -93,7 +103,7 @@ def figure(
         _text(top.encode(alt.Y("top:Q")), "mean:Q", color=palette["text"], dy=-16, format=".2f"),
     ]
     for name, move in _ends(means, height).items():
-        end = base.properties(data=means[means.line == name].tail(1))
+        end = base.properties(data=means[means.line == name].tail(1).assign(place=means["place"].max()))
         layers.append(_text(end, "line:N", align="left", color=colour, dx=10, dy=move))
     chart = alt.layer(*layers).properties(height=height, padding={"right": 76, "left": 0, "top": 18, "bottom": 4})
     return style_axes(chart, palette)
