@@ -11,6 +11,7 @@ from triattn_core.attention import coin
 from triattn_core.attention.tap import recording
 from triattn_core.models.coin import Coin, CoinConfig, Sentences
 from triattn_core.models.coin_layers import Convolution, HeadPooling, MaxPooling, windows_of
+from triattn_core.training.loop import optimizer_for
 
 WORDS, EMBEDDING, HIDDEN, HEADS, LAYERS = 19, 7, 13, 2, 3
 LENGTHS, N, I = ((5, 3), (1, 11), (2, 2)), 5, 11
@@ -213,3 +214,27 @@ def test_vectors_begin_alike_whether_learnt_or_projected(std):
     projected = Coin(config, 384, frozen=True).embed(table)
     for vectors in (learnt, projected):
         assert vectors.std().item() == pytest.approx(std, rel=0.02)
+
+
+def test_gates_begin_where_the_config_says():
+    for bias in (0.0, 2.0):
+        module = Coin(CoinConfig(embedding=EMBEDDING, hidden=HIDDEN, heads=1, gate_bias=bias), WORDS)
+        for layer in module.layers:
+            torch.nn.init.zeros_(layer.fusion.gate_own.weight)
+            torch.nn.init.zeros_(layer.fusion.gate_new.weight)
+            h = torch.randn(3, EMBEDDING + HIDDEN)
+            _, gate = layer.fusion(h, torch.randn(3, EMBEDDING + HIDDEN))
+            torch.testing.assert_close(gate, torch.full_like(gate, bias).sigmoid())
+    Coin(CoinConfig(embedding=EMBEDDING, hidden=HIDDEN, heads=1, gate_bias=2.0, fusion="simple"), WORDS)  # has none
+
+
+def test_each_block_has_its_share_of_the_learning_rate():
+    module = Coin(CoinConfig(embedding=EMBEDDING, hidden=HIDDEN, heads=1, layers=3, block_rate=4.0), WORDS)
+    shares = {
+        id(parameter): group["rate_share"]
+        for group in optimizer_for(module, 0.01, "adam").param_groups
+        for parameter in group["params"]
+    }
+    for number, layer in enumerate(module.layers):
+        assert {shares[id(parameter)] for parameter in layer.parameters()} == {4.0**number}
+    assert {shares[id(parameter)] for parameter in module.predict.parameters()} == {1.0}

@@ -31,7 +31,8 @@ class CoinConfig(BaseModel):
     """What makes one COIN differ from another; the paper leaves the number of heads open.
 
     embedding: features of a token.  initial_std: their standard deviation before training.  hidden: of
-    every feed-forward network and convolution.  layers: interaction blocks.
+    every feed-forward network and convolution.  layers: interaction blocks.  gate_bias: of gates before training; a
+    larger one keeps more of the old vectors.  block_rate: learning rate of a block over that of the one before.
     The ablations of Table 3: context False ("w/o context"), fusion simple, aggregation False, pooling max.
     """
 
@@ -42,6 +43,8 @@ class CoinConfig(BaseModel):
     initial_std: float = Field(0.1, gt=0)
     hidden: int = Field(200, ge=1)
     layers: int = Field(2, ge=1, le=12, strict=True)
+    gate_bias: float = 0.0
+    block_rate: float = Field(1.0, gt=0)
     heads: int = Field(5, ge=1, strict=True)
     dropout: float = Field(0.2, ge=0, lt=1)
     context: bool = True
@@ -130,6 +133,12 @@ class Coin(nn.Module):
             nn.init.zeros_(parameter) if parameter.ndim == 1 else nn.init.xavier_uniform_(parameter)
         # Products of features (Eq. 9), block after block, overflow if initial vectors are large.
         nn.init.normal_(self.embed.weight, std=config.initial_std / (words**0.5 if frozen else 1))
+        for number, layer in enumerate(self.layers):
+            for name, parameter in layer.named_parameters():
+                if name == "fusion.gate_new.bias":
+                    nn.init.constant_(parameter, config.gate_bias)
+                if config.block_rate != 1:
+                    vars(parameter)["rate_share"] = config.block_rate**number
         if not frozen:
             # Most words are in few batches; in all others only L2 would change them.
             vars(self.embed.weight)["no_decay"] = True
