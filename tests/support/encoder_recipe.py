@@ -9,7 +9,6 @@ from pathlib import Path
 
 import torch
 from accelerate import Accelerator
-from safetensors.torch import load_file
 from transformers import BertConfig, BertForPreTraining
 
 from tests.support.tiny import WORDS, make_encoder
@@ -90,7 +89,7 @@ def train(recipe: dict, world: Path, run: Path, until: int | None = None, resume
 
 
 def weights(run: Path) -> dict[str, torch.Tensor]:
-    return load_file(loop.last_state(run) / "model.safetensors")
+    return loop.last_weights(run)
 
 
 def make_world(root: Path) -> Path:

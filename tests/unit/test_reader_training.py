@@ -28,7 +28,7 @@ from triattn_core.models.systems import SYSTEMS
 from triattn_core.models.tensors import read_tensors
 from triattn_core.tasks import questions
 from triattn_core.trace import AttentionTrace
-from triattn_core.training import best_checkpoint
+from triattn_core.training import best_checkpoint, loop
 from triattn_core.training.loop import LOG, Event
 from triattn_core.training.reader.data import reader_splits
 from triattn_core.training.reader.features import encode_questions
@@ -171,7 +171,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(reader_world, monkey
     left, right = (read_tensors(folder / WEIGHTS) for folder in (whole, stopped))
     assert all(torch.equal(left[name], right[name]) for name in left)
     best = json.loads((whole / "metrics.json").read_text("utf-8"))["best_step"]
-    state = read_tensors(reader_world / "runs" / "asked-whole" / f"state-{best:08d}" / "model.safetensors")
+    state = torch.load(reader_world / "runs" / "asked-whole" / f"state-{best:08d}" / loop.WEIGHTS)
     for name, tensor in left.items():
         assert torch.equal(tensor.half(), state[f"average.{name}"].half())
     assert not torch.equal(left["start.weight"].half(), state["model.start.weight"].half())

@@ -28,6 +28,7 @@ from triattn_core.text.atomic_write import write_whole
 STATES_KEPT = 2
 LOG = "events.jsonl"
 RECIPE = "recipe.json"
+WEIGHTS = "pytorch_model.bin"  # of a state, as accelerate names it
 NO_RECIPE: dict[str, Any] = {"digest": True, "training": {"more_seeds"}}  # keys of a config that change no weight
 
 
@@ -187,9 +188,9 @@ def seconds(run: Path) -> float:
     return max((event["values"].get("seconds", 0.0) for event in events(run)), default=0.0)
 
 
-def last_state(run: Path) -> Path:
-    """The newest complete state of a run."""
-    return _states(run)[-1]
+def last_weights(run: Path) -> dict[str, Tensor]:
+    """The weights of the newest complete state of a run, by name, on the CPU."""
+    return torch.load(_states(run)[-1] / WEIGHTS, map_location="cpu", weights_only=True)
 
 
 def _states(run: Path) -> list[Path]:
@@ -202,7 +203,8 @@ def _save(accelerator: Accelerator, run: Path, step: int) -> None:
     if accelerator.is_main_process:
         shutil.rmtree(partial, ignore_errors=True)
     accelerator.wait_for_everyone()
-    accelerator.save_state(str(partial))
+    # A file of safetensors would lack all but one of the tensors that share memory, as an LSTM's do on a GPU.
+    accelerator.save_state(str(partial), safe_serialization=False)
     accelerator.wait_for_everyone()
     if accelerator.is_main_process:
         shutil.rmtree(target, ignore_errors=True)

@@ -22,7 +22,7 @@ from transformers import BertForPreTraining
 
 from triattn_core.models import answers
 from triattn_core.models.encoders import BASE, encoder_tensors
-from triattn_core.models.tensors import digest, read_tensors, write_tensors
+from triattn_core.models.tensors import digest, write_tensors
 from triattn_core.tasks import InputForm, form
 from triattn_core.text.rows import rows_file
 from triattn_core.text.tokenizer import Tokenizer
@@ -39,7 +39,7 @@ from triattn_core.training.encoder.pair_batches import (
     swap_pairs,
 )
 from triattn_core.training.encoder.schedule import Schedule, schedule
-from triattn_core.training.loop import Event, Job, events, fit, last_state, seconds
+from triattn_core.training.loop import Event, Job, events, fit, last_weights, seconds
 
 HEAD = "bert.cls.seq_relationship."  # the pair head of `PostTraining`
 
@@ -163,7 +163,7 @@ def freeze(bert: BertForPreTraining, layers: int | None) -> None:
 def finish_encoder(recipe: dict, folder: Path, data: Path, run: Path, machine: str, command: str) -> None:
     """Write the encoder of the run's last state in half precision, with its config, tokenizer and metrics.json."""
     start = start_folder(recipe["start"], start_run_folder(run), data)
-    tensors = read_tensors(last_state(run) / "model.safetensors")
+    tensors = last_weights(run)
     encoder = {
         name.removeprefix("bert.bert."): tensor for name, tensor in tensors.items() if name.startswith("bert.bert.")
     }
