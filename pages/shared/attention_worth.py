@@ -18,11 +18,11 @@ from triattn_core.results.run_records import all_records
 from triattn_core.views.lib.number_format import half_up, minus
 
 HELP = (
-    "Worth: gain in points over a control of the same form trained with even weights, ± SD over seeds (number of "
-    "seeds). Third-order worth: gain of the scaled dot over pairwise scores, which read two tokens at a time, in "
-    "models of the same form. Reliance: points lost when the trained weights are replaced by even ones. Query "
-    "information (bits): how much the attended key depends on the query; context information (bits): how much it "
-    "depends on the context; values of the untrained network in brackets."
+    "Worth: gain in points over a control of the same form trained with even weights, ± the larger SD over seeds of "
+    "the two (number of seeds). Third-order worth: gain of the scaled dot over pairwise scores, which read two tokens "
+    "at a time, in models of the same form. Reliance: points lost when the trained weights are replaced by even ones. "
+    "Query information (bits): how much the attended key depends on the query; context information (bits): how much "
+    "it depends on the context; values of the untrained network in brackets."
 )
 LIVING = (
     "Living: the answer must go through the attention. As published: the paper's form, in which a path to the "

@@ -110,7 +110,8 @@ def _third_order(entries: Sequence[Entry]) -> str:
     if not worth_texts:
         return "The worth of its third order there is not measured."
     return (
-        "In points of dev, of the same form trained with the scaled dot over pairwise scores, its third order is worth "
+        "In points of dev, ± the larger SD over seeds of the two, of the same form trained with the scaled dot over "
+        "pairwise scores, its third order is worth "
         f"{listing(worth_texts)}{rest}."
     )
 

@@ -90,7 +90,10 @@ def export_rows(curves: Sequence[Curve]) -> list[dict[str, Any]]:
 
 
 def describe_noise(curves: Sequence[Curve]) -> str:
-    """One standard error of the rows, and for each line which points differ by more; empty if these are not known."""
+    """One standard error of the rows, and for each line which points differ by more; empty if these are not known.
+
+    The points of a line are measured on the same rows, of which only totals are recorded: the test is conservative.
+    """
     sizes = {curve.rows(x) for curve in curves for x in curve.points}
     if not curves or None in sizes or len(sizes) > 1 or curves[0].metric not in SHARES:
         return ""
@@ -99,9 +102,9 @@ def describe_noise(curves: Sequence[Curve]) -> str:
     head = f"One standard error of the {rows:,} {curves[0].split} rows is {' to '.join(errors)} (the bars)."
     tested = {curve.line.name: _beyond_noise(curve, rows) for curve in curves if len(curve.points) > 1}
     within = [name for name, (apart, _) in tested.items() if not apart]
-    test = f"z-test, Holm's correction, p < {LEVEL:g}"
+    test = f"z-test, as if each had rows of its own, Holm's correction, p < {LEVEL:g}"
     each = "of each line" if len(within) > 1 else "of the line"
-    flat = f"{listing(within)}: no two points {each} differ significantly, all is within noise ({test})."
+    flat = f"{listing(within)}: no two points {each} differ significantly ({test})."
     steep = [
         f"{name}: beyond noise are {len(apart)} of {pairs} pairs ({test}): {', '.join(apart)}."
         for name, (apart, pairs) in tested.items()

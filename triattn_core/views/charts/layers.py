@@ -29,11 +29,17 @@ def table(points: pd.DataFrame) -> pd.DataFrame:
     return means.rename(columns={"count": "runs"}).drop(columns="std")
 
 
+def _span(means: pd.DataFrame) -> tuple[float, float]:
+    """The lowest and the highest value that is drawn."""
+    least, most = float(means[["low", "bottom"]].to_numpy().min()), float(means[["high", "top"]].to_numpy().max())
+    return (least, most) if most > least else (least - 0.5, most + 0.5)
+
+
 def _ends(means: pd.DataFrame, height: int) -> dict[str, float]:
     """Pixels by which the name at the end of each line must move so that none covers another."""
     last = means.groupby("line", sort=False).tail(1).sort_values("mean", ascending=False)
-    most = float(means[["high", "top"]].to_numpy().max())
-    extent = max(most - float(means[["low", "bottom"]].to_numpy().min()), 1e-9)
+    least, most = _span(means)
+    extent = most - least
     moves, before = {}, float("-inf")
     for _, row in last.iterrows():
         y_position = height * (most - row["mean"]) / extent
@@ -80,9 +86,14 @@ def figure(
     palette, names = THEMES[theme], list(dict.fromkeys(points.line))
     points, means = _aside(points, names), _aside(table(points), names)
     ticks = sorted(means.x.unique().tolist())
-    ends = alt.Scale(domain=[means["place"].min(), means["place"].max()], nice=False) if len(ticks) > 1 else alt.Scale()
+    edge = APART * (len(names) > 1)
+    ends = (
+        alt.Scale(domain=[means["place"].min() - edge, means["place"].max() + edge]) if len(ticks) > 1 else alt.Scale()
+    )
     x = alt.X("place:Q", title=titles["x"], scale=ends, axis=alt.Axis(values=ticks, grid=False, format="~g"))
-    y = alt.Y("mean:Q", title=None, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=5))
+    y = alt.Y(
+        "mean:Q", title=None, scale=alt.Scale(domain=_span(means), zero=False, nice=False), axis=alt.Axis(tickCount=5)
+    )
     dash = alt.StrokeDash("line:N", scale=alt.Scale(domain=names, range=[*DASHES[: len(names)]]), legend=None)
     tooltip: list[Any] = ["line:N", alt.Tooltip("x:Q", title=titles["x"])]
     tips, run_tips = (
