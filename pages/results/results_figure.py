@@ -15,7 +15,6 @@ from triattn_core.results import curves, paper_comparison
 from triattn_core.results.paper_results import PaperRecord
 from triattn_core.results.paper_schema import Figure, Table
 from triattn_core.results.run_records import Record
-from triattn_core.trace.listing import listing
 from triattn_core.views.charts import layers
 
 
@@ -44,8 +43,8 @@ def show_figure(figure: Figure, lines: Sequence[curves.Curve]) -> None:
     figures.numbers("The points as numbers", points, "points")
     commands.show_curve_commands(lines)
     st.html(f'<p class="t-note">{escape(figure.note)} {escape(curves.describe_training(lines))}</p>')
-    if unrun := [line.name for line in figure.lines if line.name not in ringed]:
-        st.html(f'<p class="t-note">Not run yet: {escape(listing(unrun))}. This makes their records:</p>')
+    if missing := curves.missing_points(figure, lines):
+        st.html(f'<p class="t-note">Not run yet: {escape("; ".join(missing))}. This makes their records:</p>')
         st.code(figure.command, language=None, wrap_lines=True)
 
 

@@ -129,7 +129,7 @@ def test_a_sweep_is_drawn_and_where_there_is_none_its_command_stands(small: Path
     app = opened(table="Table VI")
     (chart,) = app.get("vega_lite_chart")
     assert "layers" in chart.proto.spec and "Ringed" in html(app)
-    assert "Not run yet: TAdd, TSDP and Trili." in html(app) and app.code[-1].value == PAPER.figures[1].command
+    assert "Not run yet: TAdd; TSDP; Trili." in html(app) and app.code[-1].value == PAPER.figures[1].command
     assert "Not measured" not in html(app)
     app = opened(table="Table VII")
     assert not app.get("vega_lite_chart") and [code.value for code in app.code] == [PAPER.figures[2].command]

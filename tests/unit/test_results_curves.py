@@ -66,6 +66,13 @@ def test_points_as_rows_and_in_words():
     assert "1 to 2 runs" in curves.describe_training(curves.measured_curves(FIGURE, [run(1, 80.0, 81.0), run(2, 82.0)]))
 
 
+def test_points_that_other_lines_have_are_missed():
+    whole = [run(n, 80.0) for n in (1, 2, 3)] + [run(n, 80.0, similarity="dot") for n in (1, 2, 3)]
+    assert curves.missing_points(FIGURE, curves.measured_curves(FIGURE, whole)) == []
+    assert curves.missing_points(FIGURE, curves.measured_curves(FIGURE, whole[:4])) == ["TDP at 2 and 3"]
+    assert curves.missing_points(FIGURE, curves.measured_curves(FIGURE, whole[:3])) == ["TDP"]
+
+
 def measured_on(rows: int, *values: float, similarity: str = "additive") -> list[Record]:
     runs = [run(x, value, similarity=similarity) for x, value in enumerate(values, 1)]
     for record in runs:

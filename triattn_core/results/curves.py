@@ -72,6 +72,18 @@ def _alike(record: Record, x: str) -> str:
     return json.dumps([record.file, settings], sort_keys=True)
 
 
+def missing_points(figure: Figure, curves: Sequence[Curve]) -> list[str]:
+    """What other lines have and a line has not: "TDP", or "TDP at 2 and 3"."""
+    drawn = {curve.line.name: curve.points for curve in curves}
+    settings = sorted({x for points in drawn.values() for x in points})
+    missing = {line.name: [x for x in settings if x not in drawn.get(line.name, {})] for line in figure.lines}
+    return [
+        f"{name} at {listing([f'{x:g}' for x in gaps])}" if name in drawn else name
+        for name, gaps in missing.items()
+        if gaps
+    ]
+
+
 def describe_training(curves: Sequence[Curve]) -> str:
     """How many runs each point has, and on what the lines were trained."""
     runs = {len(values) for curve in curves for values in curve.points.values()}
