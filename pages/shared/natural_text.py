@@ -110,9 +110,8 @@ def _third_order(entries: Sequence[Entry]) -> str:
     if not worth_texts:
         return "The worth of its third order there is not measured."
     return (
-        "In points of dev, ± the larger SD over seeds of the two, of the same form trained with the scaled dot over "
-        "pairwise scores, its third order is worth "
-        f"{listing(worth_texts)}{rest}."
+        "In points of dev (± the larger SD over seeds of the two forms), of the same form trained with the scaled dot "
+        f"over pairwise scores, its third order is worth {listing(worth_texts)}{rest}."
     )
 
 

@@ -143,6 +143,11 @@ def test_the_figure_names_its_lines_marks_the_best_and_rings_the_papers_choice()
     assert axis["title"] == "layers" and axis["axis"]["values"] == [1, 2, 3, 4, 5, 6]
 
 
+def test_every_run_is_inside_the_axis():
+    low, high = drawn(run(1, 80.0, 80.0, 83.0), run(2, 81.0))["layer"][3]["encoding"]["y"]["scale"]["domain"]
+    assert low <= 80 and high == 83
+
+
 def test_bars_of_several_lines_stand_beside_each_other_and_one_line_stays_on_its_settings():
     alone = drawn(run(1, 80.0), run(2, 82.0))
     assert [row["place"] for row in data(alone, alone["layer"][3])] == [1, 2]

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 from torch.nn.functional import layer_norm, relu
 
-from triattn_core.attention.coin import FUSIONS, Interaction, Pair, concatenate
+from triattn_core.attention.coin import FUSIONS, GateFusion, Interaction, Pair, concatenate
 from triattn_core.attention.dropout import Dropout
 from triattn_core.errors import CheckpointError
 from triattn_core.inference.batch import Batch
@@ -133,12 +133,12 @@ class Coin(nn.Module):
             nn.init.zeros_(parameter) if parameter.ndim == 1 else nn.init.xavier_uniform_(parameter)
         # Products of features (Eq. 9), block after block, overflow if initial vectors are large.
         nn.init.normal_(self.embed.weight, std=config.initial_std / (words**0.5 if frozen else 1))
+        for module in self.modules():
+            if isinstance(module, GateFusion):
+                nn.init.constant_(module.gate_new.bias, config.gate_bias)
         for number, layer in enumerate(self.layers):
-            for name, parameter in layer.named_parameters():
-                if name == "fusion.gate_new.bias":
-                    nn.init.constant_(parameter, config.gate_bias)
-                if config.block_rate != 1:
-                    vars(parameter)["rate_share"] = config.block_rate**number
+            for parameter in layer.parameters():
+                vars(parameter)["rate_share"] = config.block_rate**number
         if not frozen:
             # Most words are in few batches; in all others only L2 would change them.
             vars(self.embed.weight)["no_decay"] = True

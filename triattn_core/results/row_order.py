@@ -18,11 +18,7 @@ from triattn_core.results.run_records import Record
 MIN_ROWS = 3  # the order of two rows means nothing
 MAX_EXACT_ROWS = 8  # most rows for which all orders are enumerated
 TESTS = {"rho": (spearmanr, np.positive), "tau": (kendalltau, np.sign)}  # with the transform of rank differences
-SHARES = (
-    "em",
-    "accuracy",
-    "R10@1",
-)  # metrics that are shares of right rows, whose noise follows from the number of rows
+SHARES = ("em", "accuracy", "R10@1")  # shares of right rows: their noise follows from the number of rows
 
 
 @dataclass(frozen=True)

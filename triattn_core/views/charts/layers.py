@@ -29,20 +29,20 @@ def table(points: pd.DataFrame) -> pd.DataFrame:
     return means.rename(columns={"count": "runs"}).drop(columns="std")
 
 
-def _span(means: pd.DataFrame) -> tuple[float, float]:
-    """The lowest and the highest value that is drawn."""
-    least, most = float(means[["low", "bottom"]].to_numpy().min()), float(means[["high", "top"]].to_numpy().max())
+def _span(points: pd.DataFrame, means: pd.DataFrame) -> tuple[float, float]:
+    """The lowest and the highest value that is drawn: of runs, bands and bars."""
+    least = min(points["value"].min(), means[["low", "bottom"]].to_numpy().min())
+    most = max(points["value"].max(), means[["high", "top"]].to_numpy().max())
     return (least, most) if most > least else (least - 0.5, most + 0.5)
 
 
-def _ends(means: pd.DataFrame, height: int) -> dict[str, float]:
+def _ends(means: pd.DataFrame, span: tuple[float, float], height: int) -> dict[str, float]:
     """Pixels by which the name at the end of each line must move so that none covers another."""
     last = means.groupby("line", sort=False).tail(1).sort_values("mean", ascending=False)
-    least, most = _span(means)
-    extent = most - least
+    least, most = span
     moves, before = {}, float("-inf")
     for _, row in last.iterrows():
-        y_position = height * (most - row["mean"]) / extent
+        y_position = height * (most - row["mean"]) / (most - least)
         put = max(y_position, before + CLOSE * height)
         moves[row["line"]], before = put - y_position, put
     return moves
@@ -85,15 +85,10 @@ def figure(
     """
     palette, names = THEMES[theme], list(dict.fromkeys(points.line))
     points, means = _aside(points, names), _aside(table(points), names)
-    ticks = sorted(means.x.unique().tolist())
-    edge = APART * (len(names) > 1)
-    ends = (
-        alt.Scale(domain=[means["place"].min() - edge, means["place"].max() + edge]) if len(ticks) > 1 else alt.Scale()
-    )
+    ticks, span = sorted(means.x.unique().tolist()), _span(points, means)
+    ends = alt.Scale(domain=[means["place"].min(), means["place"].max()]) if len(ticks) > 1 else alt.Scale()
     x = alt.X("place:Q", title=titles["x"], scale=ends, axis=alt.Axis(values=ticks, grid=False, format="~g"))
-    y = alt.Y(
-        "mean:Q", title=None, scale=alt.Scale(domain=_span(means), zero=False, nice=False), axis=alt.Axis(tickCount=5)
-    )
+    y = alt.Y("mean:Q", title=None, scale=alt.Scale(domain=span, zero=False, nice=False), axis=alt.Axis(tickCount=5))
     dash = alt.StrokeDash("line:N", scale=alt.Scale(domain=names, range=[*DASHES[: len(names)]]), legend=None)
     tooltip: list[Any] = ["line:N", alt.Tooltip("x:Q", title=titles["x"])]
     tips, run_tips = (
@@ -113,7 +108,7 @@ def figure(
         ringed.mark_point(size=190, filled=False, strokeWidth=1.5, opacity=1, color=palette["text"]),
         _text(top.encode(alt.Y("top:Q")), "mean:Q", color=palette["text"], dy=-16, format=".2f"),
     ]
-    for name, move in _ends(means, height).items():
+    for name, move in _ends(means, span, height).items():
         end = base.properties(data=means[means.line == name].tail(1).assign(place=means["place"].max()))
         layers.append(_text(end, "line:N", align="left", color=colour, dx=10, dy=move))
     chart = alt.layer(*layers).properties(height=height, padding={"right": 76, "left": 0, "top": 18, "bottom": 4})
