@@ -238,3 +238,13 @@ def test_each_block_has_its_share_of_the_learning_rate():
     for number, layer in enumerate(module.layers):
         assert {shares[id(parameter)] for parameter in layer.parameters()} == {4.0**number}
     assert {shares[id(parameter)] for parameter in module.predict.parameters()} == {1.0}
+
+
+def test_an_answer_after_a_block_is_that_of_the_model_cut_there():
+    sizes = {"embedding": EMBEDDING, "hidden": HIDDEN, "heads": 1}
+    each = (module := Coin(CoinConfig(**sizes, layers=3), WORDS).eval())(sentences(), each_block=True)
+    for layers, answer in enumerate(each, 1):
+        cut = Coin(CoinConfig(**sizes, layers=layers), WORDS).eval()
+        cut.load_state_dict({name: w for name, w in module.state_dict().items() if name in cut.state_dict()})
+        torch.testing.assert_close(answer, cut(sentences()))
+    assert len(each) == 3 and not torch.allclose(each[0], each[-1])

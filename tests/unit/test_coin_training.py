@@ -235,3 +235,15 @@ def test_the_run_follows_its_config(world):
         Coin(config.model, words.hidden), config, sets, world / "runs" / "plan-job", Accelerator(cpu=True)
     )
     assert (job.clip, job.optimizer, job.weight_decay) == (3.5, "adam", config.training.weight_decay)
+
+
+def test_a_loss_at_each_block_is_added(world):
+    config = read_config(make(world, "plan-exits") / "config.json", {"model.layers": 2, "model.dropout": 0})
+    sets, words, _ = pair_rows(config, world / "data", world / "runs", "cpu")
+    module, losses = Coin(config.model, words.hidden), {}
+    for share in (0.0, 0.5, 1.0):
+        exits = config.model_copy(update={"model": config.model.model_copy(update={"block_loss": share})})
+        job = trainer._job(module, exits, sets, world / "runs" / "plan-exits", Accelerator(cpu=True))
+        losses[share] = job.loss(module, 0)[0].item()
+    early = losses[1.0] - losses[0.0]
+    assert early > 0.2 and losses[0.5] == pytest.approx(losses[0.0] + early / 2)

@@ -33,6 +33,7 @@ class CoinConfig(BaseModel):
     embedding: features of a token.  initial_std: their standard deviation before training.  hidden: of
     every feed-forward network and convolution.  layers: interaction blocks.  gate_bias: of gates before training; a
     larger one keeps more of the old vectors.  block_rate: learning rate of a block over that of the one before.
+    block_loss: weight of the loss of what the model would answer after each block but the last.
     The ablations of Table 3: context False ("w/o context"), fusion simple, aggregation False, pooling max.
     """
 
@@ -45,6 +46,7 @@ class CoinConfig(BaseModel):
     layers: int = Field(2, ge=1, le=12, strict=True)
     gate_bias: float = 0.0
     block_rate: float = Field(1.0, gt=0)
+    block_loss: float = Field(0.0, ge=0)
     heads: int = Field(5, ge=1, strict=True)
     dropout: float = Field(0.2, ge=0, lt=1)
     context: bool = True
@@ -143,9 +145,13 @@ class Coin(nn.Module):
             # Most words are in few batches; in all others only L2 would change them.
             vars(self.embed.weight)["no_decay"] = True
 
-    def forward(self, sentences: tuple[Sentences, Sentences], ablated: Collection[str] = ()) -> Tensor:
-        """[B, outputs].  ablated: what to ablate in this call: blocks (`layer.0` passes its input on), and `context`,
-        the context term of every block.
+    def forward(
+        self, sentences: tuple[Sentences, Sentences], ablated: Collection[str] = (), each_block: bool = False
+    ) -> Tensor:
+        """[B, outputs]; with each_block [layers, B, outputs], as if the model ended after each block.
+
+        ablated: what to ablate in this call: blocks (`layer.0` passes its input on), and `context`, the context term of
+        every block.
         """
         a, b = sentences
         embedded = Pair(concatenate(self.embed(a.words), self.embed(b.words)), a.keep, b.keep)
@@ -153,9 +159,15 @@ class Coin(nn.Module):
         for layer in self.encode:
             encoded = layer(encoded)
         pair = encoded.of(torch.cat([embedded.rows.to(encoded.rows), encoded.rows], -1))  # in autocast's precision
+        blocks = []
         for i, layer in enumerate(self.layers):
             if f"layer.{i}" not in ablated:
                 pair = layer(pair, f"layer.{i}", ablated)
+            blocks.append(pair)
+        return torch.stack([self._answer(block) for block in blocks]) if each_block else self._answer(pair)
+
+    def _answer(self, pair: Pair) -> Tensor:
+        """Logits [B, outputs] of what a block has made of the pair."""
         if self.aggregate is not None:
             pair = self.aggregate(pair.of(self.dropout(pair.rows)))
         left, right = self.pool(pair)

@@ -134,6 +134,7 @@ def _job(
     reads_own = getattr(MECHANISMS.get(config.model.mechanism), "reads", None) == "own"
     data = cast(Data | SentenceData, config.data)
     training, train_names = config.training, [name for name in data.train if name in sets]
+    block_loss = getattr(config.model, "block_loss", 0.0)
     weight = None
     if getattr(training, "balanced", False):
         weight = balance(np.concatenate([sets[name].labels for name in train_names])).to(accelerator.device)
@@ -149,7 +150,9 @@ def _job(
         name, rows = steps[step]
         own_rows = batching.share(rows, accelerator.process_index, accelerator.num_processes)
         encoded, counts, labels = sets[name].batch(np.sort(own_rows), accelerator.device, reads_own)
-        return answers.loss(module(encoded), counts, labels, weight=weight), {}
+        blocks = module(encoded, each_block=True) if block_loss else [module(encoded)]
+        *early, last = (answers.loss(block, counts, labels, weight=weight) for block in blocks)
+        return last + block_loss * sum(early), {}
 
     def measure(module: nn.Module, step: int) -> dict:
         metrics = evaluate(module, sets[data.dev], accelerator.device)
