@@ -41,12 +41,21 @@ def describe(rows: Sequence[GroupDifference]) -> str:
     signs = [row.same_sign for row in rows if row.same_sign is not None]
     beyond = [row for row in rows if row.p is not None and row.p < LEVEL and row.ours is not None]
     named = ", ".join(f"{row.row.name} {format_difference(row.ours, 1)}" for row in beyond)
-    runs = max((len(cell.values) for row in rows for cell in (row.base, row.other)), default=0)
-    seeds = " All single runs of one seed: variance between seeds is not included." * (runs == 1)
     return (
         f"{sum(signs)} of {len(signs)} differences of ours have the sign of the paper's. "
-        f"Beyond noise: {named or 'none'} (p < {LEVEL:g}). {TEST}{seeds}"
+        f"Beyond the noise of the rows: {named or 'none'} (p < {LEVEL:g}). {TEST} {_over_seeds(rows)}"
     )
+
+
+def _over_seeds(rows: Sequence[GroupDifference]) -> str:
+    """Which rows have several seeds, with the test over them; the others' variance between seeds is not known."""
+    tested = [(row, row.p_over_seeds) for row in rows if row.p_over_seeds is not None]
+    if not tested:
+        return "All single runs of one seed: variance between seeds is not included."
+    named = ", ".join(
+        f"{row.row.name} p {p:.2g} ({len(row.base.values)} and {len(row.other.values)} seeds)" for row, p in tested
+    )
+    return f"Over seeds (Welch's t-test): {named}. A row not named here has runs of one seed."
 
 
 def _line(row: GroupDifference) -> str:

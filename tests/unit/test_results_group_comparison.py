@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 from pydantic import ValidationError
-from scipy.stats import norm
+from scipy.stats import norm, ttest_ind
 
 from pages.results import group_differences
 from tests.unit.test_results import CONFIG, record
 from triattn_core.analysis.significance import share_test
 from triattn_core.results import paper_comparison, paper_results, run_records
-from triattn_core.results.group_comparison import compare_groups
+from triattn_core.results.group_comparison import GroupDifference, compare_groups
 from triattn_core.results.paper_schema import Column, Row, Table
 
 COLUMNS = tuple(
@@ -43,8 +43,22 @@ def test_each_row_has_its_difference_its_p_over_the_rows_and_its_sign():
     assert rows[0].p == pytest.approx(2 * norm.sf(z)) == pytest.approx(share_test(58.6, 1000, 55.8, 1000))
     assert rows[1].p == pytest.approx(2 * share_test(57.5, 1000, 41.3, 1000)) and rows[2].p is None  # Holm, of two
     sentence = group_differences.describe(rows)
-    assert sentence.startswith("0 of 2 differences of ours have the sign of the paper's. Beyond noise: dcn −16.2 (p")
-    assert "one seed" in sentence
+    assert sentence.startswith(
+        "0 of 2 differences of ours have the sign of the paper's. Beyond the noise of the rows: dcn"
+    )
+    assert sentence.endswith("All single runs of one seed: variance between seeds is not included.")
+
+
+def test_several_seeds_are_tested_too():
+    def cell(values, column):
+        return paper_comparison.Cell(column, None, values)
+
+    several = GroupDifference(ROWS[0], cell((58.6, 55.6, 59.1), COLUMNS[0]), cell((55.8, 53.7, 55.6), COLUMNS[1]))
+    one = GroupDifference(ROWS[1], cell((57.5,), COLUMNS[0]), cell((41.3, 42.0), COLUMNS[1]))
+    expected = ttest_ind((58.6, 55.6, 59.1), (55.8, 53.7, 55.6), equal_var=False).pvalue
+    assert several.p_over_seeds == pytest.approx(expected) and one.p_over_seeds is None
+    end = f"bidaf p {expected:.2g} (3 and 3 seeds). A row not named here has runs of one seed."
+    assert group_differences.describe([several, one]).endswith(f"Over seeds (Welch's t-test): {end}")
 
 
 def test_only_a_table_that_names_two_groups_is_compared():
@@ -60,4 +74,4 @@ def test_the_systems_with_t_trilinear_against_their_own_function():
     rows = compare_groups(table, paper_comparison.fill_table(table, run_records.all_records()[0]))
     assert [row.same_sign for row in rows] == [False, False, True]
     assert all(row.p is not None and row.p < 0.001 for row in rows)
-    assert [round(row.ours, 1) for row in rows] == [-2.9, -16.2, 3.0]
+    assert [round(row.ours, 1) for row in rows] == [-2.8, -16.2, 3.0]

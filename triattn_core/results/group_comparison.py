@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from triattn_core.analysis.significance import holm, share_test
+from triattn_core.analysis.significance import holm, share_test, welch_over_seeds
 from triattn_core.results.paper_comparison import Cell
 from triattn_core.results.paper_schema import Row, Table
 from triattn_core.results.row_order import SHARES
@@ -37,6 +37,12 @@ class GroupDifference:
     def same_sign(self) -> bool | None:
         """Whether ours has the sign of the paper's; None if one is missing."""
         return None if self.printed is None or self.ours is None else self.printed * self.ours > 0
+
+    @property
+    def p_over_seeds(self) -> float | None:
+        """Two-sided p of Welch's t-test over the seeds of both groups; None if one of them has a single seed."""
+        tests = welch_over_seeds({"base": self.base.values, "other": self.other.values})
+        return tests[0].p if tests else None
 
 
 def compare_groups(table: Table, cells: Sequence[Sequence[Cell]]) -> list[GroupDifference]:
