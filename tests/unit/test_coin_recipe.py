@@ -67,6 +67,18 @@ def test_the_card_tells_what_is_left_out_and_nothing_of_it_else(tmp_path, left_o
     assert "Other than" not in coin_card(COIN)
 
 
+def test_the_card_tells_how_training_differs_from_the_paper(tmp_path):
+    for name in ("config.json", "metrics.json"):
+        shutil.copy(COIN / name, tmp_path)
+    change(tmp_path, model={"gate_bias": 2.0, "block_rate": 1.0, "block_loss": 0.5})
+    expected = (
+        "Unlike in the paper, gates begin with a bias of 2, which keeps 0.88 of each feature and the loss after each"
+    )
+    assert expected in " ".join(coin_card(tmp_path).split())
+    change(tmp_path, model={"gate_bias": 0.0, "block_loss": 0.0})
+    assert "Unlike in the paper" not in coin_card(tmp_path)
+
+
 @pytest.mark.parametrize("share", [0.9985, 0.999999])
 def test_some_of_what_is_dropped_stays(share):
     """A share next to 1 is rounded to 255 in 256, not to all."""

@@ -189,7 +189,7 @@ def test_its_card_says_how_it_was_made(encoder_folder):
     for words in (
         "# characters",
         "A 3-layer BERT (hidden size 24, 2 heads), half precision. Start weights: nothing: random weights.",
-        "A token is a character: the 17 that stand at least 2 times in `zh/train`, `zh/more`",
+        "A token is a character: the 17 that occur at least 2 times in `zh/train`, `zh/more`",
         "- `zh/train`: 4 epochs; 15% of the tokens hidden (weight 0.9)",
         "- `zh/train`: 3 epochs; 8% of the tokens hidden",
         "What the start weights had seen before: Nothing: the weights were drawn at random.",

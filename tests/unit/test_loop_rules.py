@@ -12,6 +12,8 @@ from accelerate import Accelerator
 from torch import nn
 
 from tests.unit.test_loop import job
+from triattn_core.checkpoint.config import read_config
+from triattn_core.checkpoint.registry import SHIPPED
 from triattn_core.training import loop
 
 pytestmark = pytest.mark.slow
@@ -53,3 +55,12 @@ def test_weights_that_share_memory_are_resumed(tmp_path):
     ends_with(dataclasses.replace(in_one_buffer(), steps=10), tmp_path / "run")
     resumed = ends_with(in_one_buffer(), tmp_path / "run", resume=True)
     assert all(map(torch.equal, whole.state_dict().values(), resumed.state_dict().values()))
+
+
+def test_a_run_can_be_resumed_after_a_setting_was_added():
+    """Its recipe has no defaults, so a new setting with a default changes nothing; nor do more seeds."""
+    path = SHIPPED / "quora" / "quora-coin" / "config.json"
+    recipe = loop.recipe_of(read_config(path))
+    assert "block_rate" not in recipe["model"] and "more_seeds" not in recipe["training"] and "digest" not in recipe
+    changed = loop.recipe_of(read_config(path, {"model.block_rate": 4}))
+    assert changed == {**recipe, "model": {**recipe["model"], "block_rate": 4.0}}

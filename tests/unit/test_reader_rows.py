@@ -41,7 +41,7 @@ def test_answers_that_fit_no_window_are_one_line(reader_world, tmp_path, capsys,
     (folder / "config.json").write_text(json.dumps(config | {"max_tokens": 8}), "utf-8")
     assert train(reader_world, folder, arguments=("--runs", str(tmp_path))) == 1
     (line,) = (one for one in capsys.readouterr().err.splitlines() if one.startswith("triattn: "))
-    assert f"{named}: no answer stands whole in a window of 8 tokens: raise max_tokens" in line
+    assert f"{named}: no answer fits in a window of 8 tokens: raise max_tokens" in line
 
 
 def test_answers_that_fit_no_window_are_told_where_others_fit(reader_world, tmp_path, capsys):
@@ -54,7 +54,7 @@ def test_answers_that_fit_no_window_are_told_where_others_fit(reader_world, tmp_
     assert train(reader_world, folder, arguments=("--runs", str(tmp_path))) == 0
     notices = [line for line in capsys.readouterr().out.splitlines() if "left out" in line]
     assert notices == [
-        f"0/0  part/{name} questions have no answer that stands whole in a window: they are left out"
+        f"0/0  part/{name} questions have no answer that fits in a window: they are left out"
         for name in ("train 2 of 4", "dev 1 of 2")
     ]
 

@@ -20,6 +20,7 @@ import torch
 from accelerate import Accelerator
 from accelerate.utils import set_seed
 from filelock import FileLock
+from pydantic import BaseModel
 from torch import Tensor, nn
 
 from triattn_core.errors import ConfigError
@@ -70,6 +71,12 @@ class Job:
 
 
 OPTIMIZERS = {"adamw": torch.optim.AdamW, "adam": torch.optim.Adam, "adadelta": torch.optim.Adadelta}
+
+
+def recipe_of(config: BaseModel) -> dict:
+    """The settings of a config that a resumed run must share: not the defaults, so that a run which was started before
+    a setting was added can be resumed."""
+    return config.model_dump(mode="json", exclude=NO_RECIPE, exclude_defaults=True)
 
 
 @contextmanager

@@ -88,7 +88,7 @@ def encoder_card(folder: Path) -> str:
     if words:
         sets = ", ".join(f"`{name}`" for name in words["data"])
         vocabulary = f"""
-A token is a character: the {config["vocab_size"] - 5:,} that stand at least {words["least"]} times in {sets},
+A token is a character: the {config["vocab_size"] - 5:,} that occur at least {words["least"]} times in {sets},
 full-width and half-width forms as one. Any other character is unknown to the model.
 """
     sources = sources_list(metrics) or "Nothing: the weights were drawn at random."

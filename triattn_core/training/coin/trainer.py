@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from math import exp
 from pathlib import Path
 
 from accelerate import Accelerator
@@ -12,12 +13,14 @@ from accelerate import Accelerator
 from triattn_core.attention.dropout import STEPS, steps
 from triattn_core.checkpoint.config import CoinCheckpoint
 from triattn_core.models.coin import TOKENIZER, CoinConfig
+from triattn_core.trace.listing import listing
 from triattn_core.training.coin.pair_words import pair_rows
 from triattn_core.training.loop import Event, one_at_a_time
 from triattn_core.training.model_card import PRECISIONS, data_text, metrics_table, seed_text
 from triattn_core.training.tan.trainer import fit_best
 
 PARTS = ("context", "fusion", "aggregation", "pooling")  # settings of the ablations of Table 3
+TRAINING = ("gate_bias", "block_rate", "block_loss")  # settings that the paper does not have
 
 
 def train_coin(
@@ -46,7 +49,7 @@ def coin_card(folder: Path) -> str:
 
 COIN, the context-aware interaction network: {model["layers"]} interaction block{"s" * (model["layers"] > 1)}, {model["embedding"]} features a
 token and {model["hidden"]} in its networks, {metrics["parameters"]:,} parameters.{f" Other than in the paper's network: {changes}." if changes else ""}
-{_words(config)}
+{_words(config)}{_unlike_paper(model)}
 
 {metrics_table([metrics[split] for split in ("dev", "test") if split in metrics])}
 
@@ -65,6 +68,18 @@ Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: Ap
 """  # noqa: E501
 
 
+def _unlike_paper(model: dict) -> str:
+    """How training differs from the paper's, in a sentence; empty if it does not."""
+    bias, rate, loss = (model.get(name, CoinConfig.model_fields[name].default) for name in TRAINING)
+    kept = 1 / (1 + exp(-bias))
+    parts = [
+        f"gates begin with a bias of {bias:g}, which keeps {kept:.2f} of each feature" * (bias != 0),
+        f"each block has {rate:g} times the learning rate of the one before" * (rate != 1),
+        f"the loss after each block but the last is added, times {loss:g}" * (loss != 0),
+    ]
+    return f"\nUnlike in the paper, {listing(list(filter(None, parts)))}." if any(parts) else ""
+
+
 def _schedule(training: dict) -> str:
     return (
         f"times {training['decay']:g} after each epoch"
@@ -77,4 +92,4 @@ def _words(config: dict) -> str:
     if config.get("encoder"):
         return f"Its words are the word-embedding table of `{config['encoder']}`, frozen: they know no context."
     words, least = config["vocabulary"]["tokens"], config["vocabulary"]["least"]
-    return f"It began from nothing: its vectors are those of the {words} that stand at least {least} times in training."
+    return f"It began from nothing: its vectors are those of the {words} that occur at least {least} times in training."

@@ -21,7 +21,7 @@ from triattn_core.inference.laboratory import weights_of_batch
 from triattn_core.models import kinds
 from triattn_core.training.batching import batches
 from triattn_core.training.laboratory.row_arrays import LaboratoryRows, laboratory_rows
-from triattn_core.training.loop import NO_RECIPE, Event, Job, fit, one_at_a_time
+from triattn_core.training.loop import Event, Job, fit, one_at_a_time, recipe_of
 
 MEASURED = 20  # times that dev is measured
 FRAMES, SHOWN = 100, 3  # recorded steps, and rows of each
@@ -79,7 +79,7 @@ def laboratory_job(
             recorder.add(module, step + 1) if step % interval == 0 or step + 1 == steps else None
         ),
         weight_decay=training.weight_decay,
-        recipe=config.model_dump(mode="json", exclude=NO_RECIPE),
+        recipe=recipe_of(config),
     )
 
 

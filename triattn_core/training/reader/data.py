@@ -83,7 +83,7 @@ def unfit_notes(
     """Yield each training or dev set with a note on examples whose answer does not fit in a window."""
     for (name, rows), features in zip((*parts.train.items(), parts.dev), (*train.values(), dev)):
         if num_unfit := len(rows) - len(features):
-            sentence = f"{num_unfit:,} of {len(rows):,} questions have no answer that stands whole in a window"
+            sentence = f"{num_unfit:,} of {len(rows):,} questions have no answer that fits in a window"
             yield name, f"{sentence}: they are left out"
 
 

@@ -22,7 +22,7 @@ from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training.sentence.features import TextFeatures, encode_texts
 
 PARTS = ("passage", "question")
-NOTHING_FITS = "no answer stands whole in a window of {} tokens: raise max_tokens"
+NOTHING_FITS = "no answer fits in a window of {} tokens: raise max_tokens"
 WINDOW = 1024  # examples that are tokenized at once
 
 

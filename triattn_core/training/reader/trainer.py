@@ -24,7 +24,7 @@ from triattn_core.tasks import questions as task
 from triattn_core.training import batching
 from triattn_core.training.best_checkpoint import BEST, keep_best
 from triattn_core.training.ema import AveragedModel
-from triattn_core.training.loop import NO_RECIPE, Event, Job, fit, one_at_a_time
+from triattn_core.training.loop import Event, Job, fit, one_at_a_time, recipe_of
 from triattn_core.training.reader.data import question_features, reader_splits, select_rows, unfit_notes
 from triattn_core.training.reader.features import QuestionFeatures
 
@@ -142,5 +142,5 @@ def _job(
         after=lambda module, step: cast(AveragedModel, module).update(step, training.average),
         weight_decay=training.weight_decay,
         optimizer=training.optimizer,
-        recipe=config.model_dump(mode="json", exclude=NO_RECIPE),
+        recipe=recipe_of(config),
     )

@@ -78,7 +78,7 @@ def _describe_folds(metrics: dict) -> str:
 
 def _duplicates_text(data: dict) -> str:
     if data.get("repeats"):
-        return "A text that stands more than once may be trained on and tested too, as in published figures."
+        return "A text that occurs more than once may be trained on and tested too, as in published figures."
     return "A text is trained on once, and not where dev or test has it too."
 
 

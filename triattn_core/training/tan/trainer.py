@@ -28,7 +28,7 @@ from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training import batching
 from triattn_core.training.best_checkpoint import BEST, keep_best
 from triattn_core.training.coin.pair_rows import PairRows
-from triattn_core.training.loop import NO_RECIPE, Event, Job, fit, one_at_a_time
+from triattn_core.training.loop import Event, Job, fit, one_at_a_time, recipe_of
 from triattn_core.training.overlap_balance import balance_labels, token_overlap
 from triattn_core.training.sentence.features import TextFeatures
 from triattn_core.training.tan.features import Features, encode
@@ -171,7 +171,7 @@ def _job(
         weight_decay=training.weight_decay,
         clip=getattr(training, "clip", Job.clip),
         optimizer=getattr(training, "optimizer", "adamw"),
-        recipe=config.model_dump(mode="json", exclude=NO_RECIPE),
+        recipe=recipe_of(config),
     )
 
 
