@@ -12,6 +12,7 @@ from triattn_core.checkpoint.registry import Entry, laboratory_checkpoints
 from triattn_core.results.laboratory import ROWS, laboratory_records, seed_tests, training_steps
 from triattn_core.results.run_records import Record
 from triattn_core.tasks.laboratory import LABORATORY
+from triattn_core.views.lib.number_format import half_up
 
 RATE = "training.rate"
 PAIRWISE = {"model.similarity": "pairwise"}  # the control without third-order scores
@@ -30,7 +31,7 @@ def name(entry: Entry) -> str:
 
 def seeds_text(values: Sequence[float]) -> str:
     """The values of all seeds, in their order."""
-    return ", ".join(f"{value:.1f}".replace("100.0", "100") for value in values)
+    return ", ".join("100" if value == 100 else half_up(value, 1) for value in values)
 
 
 def models() -> list[Entry]:
@@ -58,9 +59,9 @@ def _accuracy_row(entry: Entry, tests: Sequence[Mapping]) -> str:
     facts = f"{entry.metrics['parameters']:,} | {training_steps(entry.config):,}"
     weight = ["", ""]
     if metadata.model_setting(entry, "mechanism") == "tri":
-        weight = [seeds_text([test["mass"] for test in tests]), f"{first['even_share']:.1f}"]
+        weight = [seeds_text([test["mass"] for test in tests]), half_up(first["even_share"], 1)]
     accuracy = seeds_text([test["accuracy"] for test in tests])
-    label = f"{task.LABEL} ({first['chance']:.1f} %)"
+    label = f"{task.LABEL} ({half_up(first['chance'], 1)} %)"
     return f"| {label} | {name(entry)} | {facts} | {accuracy} | {' | '.join(weight)} |"
 
 

@@ -129,7 +129,7 @@ def _other_runs(records: Sequence[Record], recipe: str) -> str:
         for name in by_recipe
         if name != recipe
     ]
-    return f"{runs[recipe]} of {sum(runs.values())} runs were trained so. The others: {'; '.join(others)}."
+    return f"{runs[recipe]} of {sum(runs.values())} runs were trained like this. The others: {'; '.join(others)}."
 
 
 def _title(record: Record) -> str:

@@ -7,6 +7,7 @@ from html import escape
 
 from pages.shared import checkpoint_html
 from triattn_core.results.row_order import MAX_EXACT_ROWS, MIN_ROWS, Agreement
+from triattn_core.trace.listing import listing
 
 TAKES = (
     "The z-test treats the rows of two models as independent samples, although both were evaluated on the same rows, "
@@ -61,9 +62,7 @@ def _significance_lines(agreement: Agreement) -> list[tuple[str, str]]:
         return []
     facts = [(f"{agreement.column.name}, first", _claim_sentence(agreement))]
     if agreement.apart is not None:
-        beyond = [
-            f"{_join_names(better)} over {_join_names(worse)}" for better, worse in agreement.by_worse_rows().items()
-        ]
+        beyond = [f"{listing(better)} over {listing(worse)}" for better, worse in agreement.by_worse_rows().items()]
         ending = f": {'; '.join(beyond)}" if beyond else ""
         facts.append(
             (
@@ -74,15 +73,11 @@ def _significance_lines(agreement: Agreement) -> list[tuple[str, str]]:
     return facts
 
 
-def _join_names(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-
-
 def _claim_sentence(agreement: Agreement) -> str:
     """A sentence on the paper's claim, from our records."""
     ours = {name: value for name, _, value in agreement.rows}
     lead, candidates = (
-        f"The paper has {_join_names(agreement.first)} first",
+        f"The paper has {listing(agreement.first)} first",
         [name for name in ours if name in agreement.first],
     )
     if not candidates:
@@ -112,6 +107,6 @@ def _reversed_rows(agreement: Agreement) -> str:
     worse: dict[str, list[str]] = {}
     for ahead, behind in agreement.turned:
         worse.setdefault(ahead, []).append(behind)
-    pairs = "; ".join(f"{ahead} behind {_join_names(behind)}" for ahead, behind in worse.items())
+    pairs = "; ".join(f"{ahead} behind {listing(behind)}" for ahead, behind in worse.items())
     count = len(agreement.turned)
     return f"The paper has {count} of these the other way round: {pairs}. " if count else ""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from urllib.parse import quote
 
 from pages.results import dot_plot
 from triattn_core.results import notes
 from triattn_core.results.paper_comparison import Cell, best_cells, compare_column
-from triattn_core.results.paper_schema import Row, Table
+from triattn_core.results.paper_schema import Row, Table, plain_name
 from triattn_core.views.lib.number_format import half_up
 
 SPACE, POINT = "\u2007", "\u2008"  # as wide as a digit and as a point: numbers of fewer digits stand below each other
@@ -24,7 +24,10 @@ def name(text: str) -> str:
 
 def format_difference(value: float | None, digits: int) -> str:
     """A difference with its sign, its minus as wide as a plus; empty where there is none."""
-    return "" if value is None else f"{value:+.{digits}f}".replace("-", MINUS)
+    if value is None:
+        return ""
+    text = half_up(round(value, 6), digits)  # 57.35 - 65.1 is -7.7499…
+    return text.replace("-", MINUS) if text.startswith("-") else f"+{text}"
 
 
 def table(table: Table, cells: Sequence[Sequence[Cell]], plot_index: int) -> str:
@@ -66,16 +69,17 @@ def describe_column(table: Table, cells: Sequence[Cell]) -> str:
     """A sentence on one column: how far ours lie from what is printed, and the best of ours.  cells: [rows]."""
     column, gaps = cells[0].column, compare_column(cells)
     about = ", ".join(filter(None, (column.group, column.name)))
-    cells_html, first = [], min(best_cells(cells, True), default=None)
+    sentences, first = [], min(best_cells(cells, True), default=None)
     if gaps:
         low, high = (format_difference(gap, column.digits) for gap in (gaps.low, gaps.high))
         several = f"of {gaps.rows} rows with both, ours is above the published number in {gaps.above} ({low} to {high})"
         one_row = f"{low} against the published number, in the one row with both"
-        cells_html.append(several if gaps.rows > 1 else one_row)
+        sentences.append(several if gaps.rows > 1 else one_row)
     if first is not None:
-        name = re.sub(r"_\{(.*?)\}", r" \1", table.rows[first].name)
-        cells_html.append(f"best of ours: {name}, {half_up(cells[first].ours or 0.0, column.digits)}")
-    return f"{about}: {'; '.join(cells_html) or 'nothing of ours is measured'}."
+        sentences.append(
+            f"best of ours: {plain_name(table.rows[first].name)}, {half_up(cells[first].ours or 0.0, column.digits)}"
+        )
+    return f"{about}: {'; '.join(sentences) or 'nothing of ours is measured'}."
 
 
 def _head(columns, printed_indices: Sequence[int], plot_index: int, scale: dot_plot.Scale, run_unit: str) -> str:
@@ -170,9 +174,17 @@ def cell_tooltip(cell: Cell) -> str:
         f"{len(cell.values)} {cell.record.unit}s: {values_text}" if len(cell.values) > 1 else one,
         (f"{rows:,} {split} rows" if rows else f"number of {split} rows not recorded") * (split != "run"),
         cell.record.entry.name + (f" ({cell.record.file}.jsonl)" if cell.record.file else ""),
-        str(metrics.get("machine") or "machine not recorded"),
+        _machines(metrics),
         str(metrics.get("date") or "day not recorded"),
     ]
     parts += notes.reader_sizes(cell.record)
     parts += [f"the best on dev of {cell.others + 1} such records"] if cell.others else []
     return "; ".join(filter(None, parts))
+
+
+def _machines(metrics: Mapping) -> str:
+    """The machines of a run's seeds: its own, and those that a seed names because it was trained elsewhere."""
+    each = metrics.get("each_seed")
+    seeds = each if isinstance(each, list) else []
+    names = [metrics.get("machine"), *(seed.get("machine") for seed in seeds if isinstance(seed, Mapping))]
+    return " and ".join(dict.fromkeys(str(name) for name in names if name)) or "machine not recorded"

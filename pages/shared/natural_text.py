@@ -43,7 +43,7 @@ def _sentence(stamp: tuple, names: tuple, _entries: Sequence[Entry]) -> str:
     lead += " (by more than two standard errors, over test rows and seeds)"
     third = _third_order([tri for _, tri in pairs])
     means = f"{', '.join(scores)}; % on test, mean ± standard deviation over seeds, two-way attention chosen on dev"
-    return minus(f"On natural text, in the living form, Tri {lead}: {means}. {third}")
+    return minus(f"On natural text, in the living form where there is one, Tri {lead}: {means}. {third}")
 
 
 def _name(entry: Entry) -> str:

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shared.record_stamp import record_stamp
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
-from triattn_core.results.run_records import all_records
+from triattn_core.results.run_records import Record, all_records
 
 
 def scores(entry: Entry, split: str) -> tuple[float, ...]:
@@ -17,8 +17,9 @@ def scores(entry: Entry, split: str) -> tuple[float, ...]:
     stamp = record_stamp()
     if entry.config.get("kind") == "tan" and entry.name in _swept(stamp):
         return _scores(entry.name, entry.digest, split, stamp, entry)
-    seed_scores, score = metadata.seed_scores_of(entry), metadata.main_score(entry, split)
-    return tuple(seed_scores) if seed_scores and split == "test" else () if score is None else (score,)
+    if (record := Record(entry)).folds:
+        return tuple(filter(None, [metadata.main_score(entry, split)]))
+    return record.values(split, metadata.main_metric(entry))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

@@ -110,7 +110,7 @@ def test_checkpoints_have_worth_reliance_and_information(checkpoint_folder: Path
     app = sound(opened("checkpoints", checkpoint="quora-bi-dot"))
     table = app.dataframe[0].value
     names = table.columns.tolist()
-    assert names[names.index("test") + 1 :][:3] == ["worth", "reliance", "query information (bits)"]
+    assert names[names.index("test") + 1 :][:4] == ["over seeds", "worth", "reliance", "query information (bits)"]
     rows = table.set_index("name")
     assert rows.loc["quora-bi-dot", ["worth", "reliance", "query information (bits)"]].tolist() == [
         "+3.0 ± 1 (3)",

@@ -86,7 +86,9 @@ def test_systems_are_no_output_and_runs_trained_otherwise_are_said(tmp_path: Pat
     make_measured_systems(make_checkpoints(tmp_path, ("dot", "trilinear")))
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     page_text = visible_text(sound(opened("distributions")))
-    note = "12 of 15 runs were trained so. The others: 3 of QANet trilinear, under “One row in 6 of squad1.1/train"
+    note = (
+        "12 of 15 runs were trained like this. The others: 3 of QANet trilinear, under “One row in 6 of squad1.1/train"
+    )
     assert note in page_text and "All available rows of squad1.1/train" in page_text
     o_2, systems = (
         page_text.partition(f"<b>{name}</b>")[2].partition("<b>")[0] for name in ("O_2", "Published systems")

@@ -16,10 +16,10 @@ from triattn_core.checkpoint.registry import list_checkpoints
 def test_it_follows_from_metrics_and_controls(checkpoint_folder: Path) -> None:  # noqa: F811
     sentence = natural_text.sentence(models.entries())
     assert sentence == (
-        "On natural text, in the living form, Tri is nowhere clearly ahead of the best two-way attention (by "
-        "more than two standard errors, over test rows and seeds): Quora 77.0 (Bi) and 75.0; % on test, mean ± "
-        "standard deviation over seeds, two-way attention chosen on dev. The worth of its third order "
-        "there is not measured."
+        "On natural text, in the living form where there is one, Tri is nowhere clearly ahead of the best two-way "
+        "attention (by more than two standard errors, over test rows and seeds): Quora 77.0 ± 0.0 (Bi) "
+        "and 75.0 ± 0.0; % on test, mean ± standard deviation over seeds, two-way attention chosen on dev. The worth "
+        "of its third order there is not measured."
     )
     record_controls(checkpoint_folder, tri__scaled=75.0, tri__pairwise=75.4)
     assert "its third order is worth −0.4 ± 1.0 (3 seeds) on Quora." in natural_text.sentence(models.entries())
@@ -31,8 +31,8 @@ def test_a_lead_of_more_than_two_standard_errors_is_said(checkpoint_folder: Path
     metrics.write_text(ahead, "utf-8")
     sentence = natural_text.sentence(models.entries())
     assert sentence.startswith(
-        "On natural text, in the living form, Tri is clearly ahead of two-way attention on Quora alone (by "
-        "more than two standard errors, over test rows and seeds): Quora 77.0 (Bi) and 79"
+        "On natural text, in the living form where there is one, Tri is clearly ahead of two-way attention on Quora "
+        "alone (by more than two standard errors, over test rows and seeds): Quora 77.0 ± 0.0 (Bi) and 79"
     )
 
 

@@ -35,6 +35,10 @@ def entry(tmp_path, monkeypatch):
 def test_seeds_and_sizes_of_sweeps_are_joined_to_their_checkpoint(entry):
     records = laboratory_records()
     assert sorted(seed_tests(entry, records)) == [1, 2, 3] and sorted(seed_tests(entry, ())) == [1]
+    again = next(record for record in records if not record.changed)
+    other = {**again.entry.metrics["each_seed"][0], "seed": 1, "test": {"accuracy": -1.0}}
+    again.entry.metrics["each_seed"].append(other)  # the checkpoint's seed, measured once more
+    assert seed_tests(entry, records)[1] == entry.metrics["each_seed"][0]["test"]
     rows = size_rows({"Tri": ("tri", entry)}, 6, records)
     assert {size: len(part) for size, part in rows.groupby("x")} == {4: 2, 6: 6, 8: 2}
     share = rows[rows.measure == "mass"].groupby("x").floor.first()

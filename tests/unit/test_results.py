@@ -67,14 +67,14 @@ def test_of_several_the_listed_checkpoint_comes_first_then_seeds_then_dev():
     unmeasured, trained = record("a", test={}, dev={"accuracy": 99.0}), record("b", file="trained", each_seed=each)
     low, high = (record(name, dev={"accuracy": value}) for name, value in (("low", 80.0), ("high", 82.0)))
     seeds = record("seeds", each_seed=each, dev={"accuracy": 79.0})
-    for all_, chosen in (
-        ([unmeasured, trained], trained),
-        ([trained, low], low),
-        ([low, high], high),
-        ([low, seeds, high], seeds),
+    for all_, chosen, others in (
+        ([unmeasured, trained], trained, 0),
+        ([trained, low], low, 0),
+        ([low, high], high, 1),  # dev alone has chosen
+        ([low, seeds, high], seeds, 0),
     ):
         cell = make_cell(TABLE, ROW, COLUMN, all_)
-        assert cell.record is chosen and cell.others == len(all_) - 1
+        assert cell.record is chosen and cell.others == others
 
 
 # --- the numbers ---

@@ -56,6 +56,13 @@ def test_of_several_sweeps_one_is_drawn_and_none_are_mixed(others, chosen):
     assert len({value[0] // 10 for value in curve.points.values()}) == 1
 
 
+def test_the_living_form_is_no_line_of_the_paper():
+    living = run(1, 90.0)
+    living.entry.config["model"]["states"] = "layer:2"
+    assert points(curves.measured_curves(FIGURE, [run(1, 80.0), living])) == {"TAdd": {1.0: (80.0,)}}
+    assert curves.measured_curves(FIGURE, [living]) == []
+
+
 def test_points_as_rows_and_in_words():
     figure_curves = curves.measured_curves(FIGURE, [run(1, 80.0, 81.0), run(2, 82.0, 83.0)])
     assert curves.export_rows(figure_curves)[:2] == [
@@ -90,7 +97,7 @@ def test_noise_is_one_standard_error_of_the_rows_and_names_the_pairs_beyond_it()
     both = curves.measured_curves(
         FIGURE, measured_on(8802, 84.04, 84.22) + measured_on(8802, 84.1, 84.2, similarity="dot")
     )
-    assert "TAdd and TDP: no two points of each line differ" in curves.describe_noise(both)
+    assert "TAdd and TDP: no two points of any one line differ" in curves.describe_noise(both)
     steep = curves.describe_noise(curves.measured_curves(FIGURE, measured_on(8802, 66.0, 66.5, 70.0)))
     assert "beyond noise are 2 of 3 pairs" in steep and steep.endswith(": 3 over 1, 3 over 2.")
     assert curves.describe_noise(curves.measured_curves(FIGURE, [run(1, 80.0)])) == "" == curves.describe_noise([])

@@ -193,13 +193,15 @@ def test_triattn_seeds_in_words(checkpoint_folder, capsys):
 def test_triattn_seeds_compares_models_on_the_same_folds_alone(checkpoint_folder, capsys):
     (checkpoint_folder / "results").mkdir()
     lines = []
-    for name, split, scores in (("one", 1, [80.0, 81.0]), ("two", 1, [82.0, 84.0]), ("other", 2, [70.0, 71.0])):
+    runs = {"one": [80.0, 81.0], "two": [82.0, 84.0], "other": [70.0, 71.0], "more": [1.0, 2.0], "yet": [1.0, 3.0]}
+    for split, (name, scores) in zip((1, 1, 2, 3, 3), runs.items()):
         data = {"train": ["cr/all"], "test": "cr/all", "folds": 2, "split_seed": split}
         each = {"folds": {"each": scores, "of": "test", "metric": "accuracy"}, "each_seed": [{"seed": 1}]}
         lines.append(json.dumps({"name": name, "digest": name, "config": {"task": "sentences", "data": data}, **each}))
     (checkpoint_folder / "results" / "trained.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
     assert main(["seeds", "--json"]) == 0
-    (group,) = (group for group in json.loads(capsys.readouterr().out) if group["over"] == "folds")
+    group, later = (group for group in json.loads(capsys.readouterr().out) if group["over"] == "folds")
+    assert later["test"] == {"more": [1.0, 2.0], "yet": [1.0, 3.0]}  # of as many folds, split otherwise
     assert group["data"] == "CR" and group["test"] == {"one": [80.0, 81.0], "two": [82.0, 84.0]}
     assert group["differences"] == [vars(paired_over_folds(group["test"])[0])]
     assert main(["seeds"]) == 0

@@ -79,7 +79,7 @@ def seeds(options: argparse.Namespace) -> None:
 
     groups = seed_scores(list_checkpoints(), scores_of)
     rows = [_compared(data, similarity, "seeds", runs, welch_over_seeds) for (data, similarity), runs in groups.items()]
-    for (data, _), runs in folds.fold_scores(records).items():
+    for data, runs in folds.fold_scores(records):
         rows.append(_compared(data, "", "folds", runs, paired_over_folds))
     if options.json:
         print(json.dumps(rows))

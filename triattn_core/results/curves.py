@@ -14,7 +14,7 @@ from triattn_core.checkpoint import metadata
 from triattn_core.results.notes import trained_on
 from triattn_core.results.paper_schema import Figure, Line
 from triattn_core.results.row_order import SHARES
-from triattn_core.results.run_records import Record, has_settings
+from triattn_core.results.run_records import PUBLISHED_FORM, Record, has_settings
 from triattn_core.trace.listing import listing
 
 NO_DIFFERENCE = ("digest", "training.seed", "training.more_seeds")
@@ -52,7 +52,7 @@ def measured_curves(figure: Figure, records: Sequence[Record]) -> list[Curve]:
         groups: dict[str, Curve] = {}
         for record in records:
             values, x = record.values(figure.split, figure.metric), record.changed.get(figure.x)
-            if values and isinstance(x, int | float) and has_settings(record, figure.ours | line.ours):
+            if values and isinstance(x, int | float) and has_settings(record, PUBLISHED_FORM | figure.ours | line.ours):
                 curve = groups.setdefault(_alike(record, figure.x), Curve(line, {}, {}, figure.split, figure.metric))
                 curve.points[float(x)], curve.records[float(x)] = values, record
         curves += [max(reversed(groups.values()), key=_size)] if groups else []
@@ -115,7 +115,7 @@ def describe_noise(curves: Sequence[Curve]) -> str:
     tested = {curve.line.name: _beyond_noise(curve, rows) for curve in curves if len(curve.points) > 1}
     within = [name for name, (apart, _) in tested.items() if not apart]
     test = f"z-test, as if each had rows of its own, Holm's correction, p < {LEVEL:g}"
-    each = "of each line" if len(within) > 1 else "of the line"
+    each = "of any one line" if len(within) > 1 else "of the line"
     flat = f"{listing(within)}: no two points {each} differ significantly ({test})."
     steep = [
         f"{name}: beyond noise are {len(apart)} of {pairs} pairs ({test}): {', '.join(apart)}."

@@ -23,7 +23,8 @@ def laboratory_records() -> tuple[Record, ...]:
 def seed_tests(entry: Entry, records: Sequence[Record]) -> dict[int, Mapping]:
     """By seed what the model reached on test: the checkpoint's own seeds, and those of sweeps that changed nothing."""
     swept = [record.entry for record in records if not record.changed and _same_recipe(record.entry, entry)]
-    return dict(sorted(item for run in (*swept, entry) for item in _tests(run).items()))
+    tests = [item for run in (*swept, entry) for item in _tests(run).items()]
+    return dict(sorted(tests, key=lambda item: item[0]))  # the checkpoint's own is the last of a seed, and stays
 
 
 def size_rows(entries: Mapping[str, tuple[str, Entry]], task_size: int, records: Sequence[Record]) -> pd.DataFrame:

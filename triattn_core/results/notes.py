@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from triattn_core.analysis.significance import standard_error
 from triattn_core.checkpoint import metadata, provenance, registry
 from triattn_core.errors import DataError
 from triattn_core.results.paper_comparison import Cell
@@ -186,9 +187,9 @@ def _seeds(cells: Iterable[Cell]) -> list[Note]:
     text += f" {' and '.join(short)}: not recorded of every seed." if short else ""
     sizes = {(record.rows(cell.column.split), cell.column.split) for cell, record in runs}
     if len(sizes) == 1 and (rows := next(iter(sizes)))[0] and 0 < (measured[0].ours or 0) < 100:
-        share = (measured[0].ours or 0) / 100
-        error = 100 * (share * (1 - share) / rows[0]) ** 0.5
-        text += f" {rows[0]:,} {rows[1]} rows: one standard error near {100 * share:.0f} % is {error:.2f}."
+        share = measured[0].ours or 0
+        error = standard_error(share, rows[0])
+        text += f" {rows[0]:,} {rows[1]} rows: one standard error near {share:.0f} % is {error:.2f}."
     return [Note(head="Seeds", text=text)]
 
 

@@ -21,7 +21,7 @@ class Cell:
     """The printed number and ours.
 
     values: ours for each seed, from `record`; if there are none, `reason` says why.  within: the recorded spread of a
-    run's own number.  others: how many other records matched.
+    run's own number.  others: how many other records only dev puts behind it.
     """
 
     column: Column
@@ -99,7 +99,9 @@ def measured_cell(
     if not candidates:
         problem = "not trained" if "data" in settings else "not measured"
         return Cell(column, published, reason=f"{problem}: no record of {describe_settings(settings)}")
-    best = max(candidates, key=lambda record: _rank(record, column))
+    ranks = [_rank(record, column) for record in candidates]
+    best = candidates[ranks.index(max(ranks))]
+    rivals = sum(rank[:-1] == max(ranks)[:-1] for rank in ranks) - 1
     values = best.values(column.split, column.metric)
     if not values:
         has_metrics = best.values(column.split, metadata.main_metric(best.entry)) or best.rows(column.split) is not None
@@ -107,7 +109,7 @@ def measured_cell(
         return Cell(column, published, (), best, 0, f"{problem} on {column.split}: {best.entry.name}")
     values = tuple(value / column.over for value in values)
     within = next(iter(best.values("run", column.spread)), None) if column.spread else None
-    return Cell(column, published, values, best, len(candidates) - 1, within=within and within / column.over)
+    return Cell(column, published, values, best, rivals, within=within and within / column.over)
 
 
 def _rank(record: Record, column: Column) -> tuple:

@@ -99,7 +99,7 @@ def _agreement(cells: dict[str, Cell]) -> Agreement:
 
 def _printed_and_ours(cell: Cell) -> tuple[float, float] | None:
     """The printed number and ours, where both are there."""
-    if cell.printed is None or cell.ours is None or cell.difference is None:
+    if cell.printed is None or cell.ours is None:
         return None
     return cell.printed.value, cell.ours
 

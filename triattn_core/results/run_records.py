@@ -34,6 +34,7 @@ RUN = ("date", "machine", "command", "parameters", "folds", "voters")  # keys of
 TRAINED = "trained"  # the file of runs by `triattn train` in folders of the project that are not listed
 # Keys that do not distinguish variants: seeds, digests, and the test set.
 UNSEEDED = {"digest": True, "encoder_digest": True, "data": {"test"}, "training": {"seed", "more_seeds"}}
+PUBLISHED_FORM = {"states": None}  # of TAN; the living form has other states
 
 
 @dataclass(frozen=True)
@@ -228,11 +229,9 @@ def all_records() -> tuple[list[Record], list[str]]:
 
 
 def matching_records(records: Sequence[Record], settings: Mapping[str, Any]) -> list[Record]:
-    """The records with the settings that `ours` of a table names; see `paper_schema`.
-
-    The living form of TAN is not a system of a paper: it matches only tables that name its `states`.
-    """
-    settings = {"states": None, **settings}
+    """The records with the settings that `ours` of a table names; see `paper_schema`.  The living form of TAN is not a
+    system of a paper: it matches only tables that name its `states`."""
+    settings = {**PUBLISHED_FORM, **settings}
     pattern = settings.pop("records", None)
 
     def in_files(record: Record) -> bool:
