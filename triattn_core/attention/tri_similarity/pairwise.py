@@ -1,7 +1,7 @@
 """Pairwise relevance: the control of third-order scores.
 
-A cube of scores in which no term reads query, key and context at once.  What Tri-Attention has over a model trained so
-is what its third order is worth.  Ours, not from the paper.
+A cube of scores in which no term reads query, key and context at once.  What Tri-Attention has over a model trained
+with them is what its third order is worth.  Ours, not from the paper.
 """
 
 from __future__ import annotations
