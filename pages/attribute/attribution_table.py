@@ -80,7 +80,7 @@ def legend(scale: SignedScale, theme: str) -> str:
         f'<style>{RAMP}</style><div class="t-ramp"><span>against the answer, dotted, −{100 * scale.limit:.3g} %</span>'
         f'<i style="background:linear-gradient(90deg,{",".join(colours)})"></i>'
         f"<span>+{100 * scale.limit:.3g} % for it</span>"
-        "<span>share of all that a method gives, square-root scale</span></div>"
+        "<span>share of the method's total, square-root scale</span></div>"
     )
 
 

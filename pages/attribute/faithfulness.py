@@ -135,4 +135,4 @@ def describe_gains(gains: pd.DataFrame) -> str:
     num_bands = int((gains["method"] != perturbation.RANDOM).sum())
     sentence = f"Better than random over {rows} rows, by the mean difference (for sufficiency, lower is better): "
     sentence += f"{'; '.join(parts)}."
-    return minus(f"{sentence} Of {num_bands} bands of 95 % {0.025 * num_bands:g} would say so by chance in the mean.")
+    return minus(f"{sentence} Of {num_bands} bands of 95 %, {0.025 * num_bands:g} would say so by chance on average.")

@@ -12,8 +12,8 @@ from triattn_core.views.coin.blocks import ablation_label
 
 WAYS = {"A over B": "a_over_b", "B over A": "b_over_a"}
 GATE = (
-    "COIN's tokens are words, in Chinese characters. A gate is no share of anything and a score has no sum: neither "
-    "can be grouped, so both are shown for tokens only."
+    "COIN's tokens are words, in Chinese characters. A gate is not a share and a score has no sum: neither can be "
+    "grouped, so both are shown for tokens only."
 )
 GATES = ("per token", "per feature")
 

@@ -31,9 +31,9 @@ def method_html(measured: efficiency.Measurement) -> str:
     load = "unknown" if measured.load is None else f"{measured.load:g}"
     omissions = dict.fromkeys(f"{names[point.block]}: {point.reason}." for point in measured.points if point.reason)
     method = (
-        f"One block alone on random vectors: batch {measured.batch}, {measured.width} features in, {measured.out} out, "
-        f"of Hrchy-CNN 300. Time is the median of repeats, or of a pass of many seconds its only one; memory, in the "
-        f"table that of training, is the {measured.memory}. Load before it: {load}. The paper's ratios (Table 1) are "
+        f"One block alone on random vectors: batch {measured.batch}, {measured.width} features in, {measured.out} out "
+        f"(Hrchy-CNN: 300). Time is the median of repeats, or the single run of a pass of many seconds; memory (in the "
+        f"table, of training) is the {measured.memory}. Load before it: {load}. The paper's ratios (Table 1) are "
         f"of whole networks on a GPU: times on SNLI, memory on synthetic texts. {' '.join(omissions)}"
     )
     return f'<p class="t-note">{escape(method)}</p>'

@@ -101,7 +101,7 @@ def _other_rows(settings: DeltaGenerator) -> OtherRows:
 
 def _row_count(default: int) -> int:
     """How many rows are measured, from the first."""
-    help_text = f"Of a file with fewer rows, all. More than {MOST_ROWS:,}: `triattn heads`."
+    help_text = f"A shorter file is read whole. Above {MOST_ROWS:,}, use `triattn heads`."
     return url_state.number("Rows at most", 1, MOST_ROWS, default, "count", width=130, help=help_text)
 
 

@@ -14,7 +14,7 @@ from triattn_core.scenes.intervene_parts import Intervention
 from triattn_core.scenes.intervene_settings import Settings
 from triattn_core.views.charts import intervention as view
 
-BEFORE = "Attention before, query × key, summed over context; that after is being computed."
+BEFORE = "Attention before (query × key, summed over context); the map after is being computed."
 COMPLETE = "maps drawn of"  # in the session: the question of which all three maps have been drawn
 
 

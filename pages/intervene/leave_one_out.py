@@ -21,8 +21,8 @@ def show(scene: InterveneScene, theme: str) -> None:
             figures.note(TOKENS_UNAVAILABLE)
         return
     sections = (
-        ("alone", "singly", "Each alone", ANSWER),
-        ("moved", "singly-moved", "Each alone, attention", ATTENTION),
+        ("alone", "singly", "One by one", ANSWER),
+        ("moved", "singly-moved", "One by one, attention", ATTENTION),
     )
     for name, key, title, note in sections:
         panel = scene.panels[name]
@@ -30,4 +30,4 @@ def show(scene: InterveneScene, theme: str) -> None:
         if panel.draw:
             figures.show(partial(panel.draw, theme=theme), panel.sentence, key)
         figures.note(panel.sentence)
-    figures.numbers("Each alone as numbers", scene.panels["alone"].rows, "alone-numbers")
+    figures.numbers("One by one as numbers", scene.panels["alone"].rows, "alone-numbers")

@@ -92,7 +92,7 @@ def _claim_sentence(agreement: Agreement) -> str:
         if agreement.apart is None
         else f", which {'exceeds' if pair in agreement.apart else 'does not exceed'} the noise"
     )
-    return f"{lead}; here {subject} has place {place} of {len(agreement.rows)}, {size}{sure}."
+    return f"{lead}; here {subject} ranks {place} of {len(agreement.rows)}, {size}{sure}."
 
 
 def _noise(agreement: Agreement) -> str:

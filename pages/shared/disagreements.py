@@ -26,10 +26,10 @@ KAPPA = (
     "0: no more than by chance."
 )
 HOW = (
-    "Train: with dropout, of each 100 steps the mean of five batches, every twentieth, not smoothed beyond that. "
+    "Train: with dropout, the mean of five batches (every twentieth) per 100 steps, with no other smoothing. "
     "Dev: all its rows, without dropout, after each epoch."
 )
-WHICH = {"answer": "rows that two of them answer differently", "right": "rows that one of two alone has right"}
+WHICH = {"answer": "rows that two of them answer differently", "right": "rows that only one of two gets right"}
 SPANS = "kappa and flips: over right and wrong, for answers are spans"
 OVER = "The share of labelled rows that it answers rightly, with the ends of Wilson's 95 % interval."
 
@@ -113,8 +113,8 @@ def losses(entries: Sequence[Entry]) -> None:
     mechanism_colours = [style.colour(metadata.model_setting(entry, "mechanism")) for entry in names.values()]
     colours = dict(zip(names, palette.shades(mechanism_colours, theme)))
     several = any(sum("dev_loss" in entry for entry in history) > 1 for history in histories.values())
-    dev = "line dev, dot what was kept" if several else "dot dev, measured once"
-    st.html(checkpoint_html.section("Loss", f"cross-entropy; thin train, each model its dashes; {dev}"))
+    dev = "line: dev; dot: the step kept" if several else "dot: dev, measured once"
+    st.html(checkpoint_html.section("Loss", f"cross-entropy; thin: train; dashes: the model; {dev}"))
     if any(histories.values()):
         sentence = history.describe(histories)
         figures.show(partial(history.figure, histories, colours, best_steps, theme), sentence, "losses")

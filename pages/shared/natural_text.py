@@ -110,8 +110,8 @@ def _third_order(entries: Sequence[Entry]) -> str:
     if not worth_texts:
         return "The worth of its third order there is not measured."
     return (
-        "In points of dev (± the larger SD over seeds of the two forms), of the same form trained with the scaled dot "
-        f"over pairwise scores, its third order is worth {listing(worth_texts)}{rest}."
+        "In points on dev, with the scaled dot against pairwise scores in the same form (± the larger SD over seeds of "
+        f"the two), its third order is worth {listing(worth_texts)}{rest}."
     )
 
 

@@ -40,7 +40,7 @@ def pair(speaks: Spoken, task: PairTask = pairs) -> pairs.Example:
         if full_length > LIMIT:
             notice(f"Sentence {name.upper()} has {full_length:,} characters: only the first {LIMIT:,} are kept.")
         elif len(text) == LIMIT:
-            notice(f"Sentence {name.upper()} fills its box: of a longer one only {LIMIT:,} characters are here.")
+            notice(f"Sentence {name.upper()} fills its box: text beyond {LIMIT:,} characters is cut off.")
     a, b = (text[:LIMIT] for text in texts)
     _differs(a, b, speaks)
     carried_input.carry_input(texts={"a": a, "b": b}, language=speaks.now)

@@ -89,7 +89,7 @@ def shown_examples(cases: Cases, examples: Mapping[int, object], lines: Sequence
         read = cut_off.read
     name, far = escape(source.name), len(read.not_reached)
     if far:
-        _note(f"{far:,} of these rows: they are further into {name} than {READ:.0f} s of reading go")
+        _note(f"{far:,} of these rows: {READ:.0f} s of reading did not reach them in {name}")
     if unreadable := len(lines) - len(read.examples) - far:
         _note(f"{unreadable:,} of these rows: they cannot be read in {name}")
     return read.examples

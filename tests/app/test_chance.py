@@ -64,7 +64,7 @@ def test_what_leaves_the_band_is_said_with_how_often_chance_does() -> None:
         "comprehensiveness +0.500, better than the random band" in sentence
         and "Better than the band here: a." in sentence
     )
-    assert "By chance one of 4 comparisons is, in 25 % of examples if they were independent:" in sentence
+    assert "By chance, one of 4 comparisons would be in 25 % of examples, if they were independent:" in sentence
 
 
 def test_the_least_alike_and_the_most_alike_are_named() -> None:

@@ -20,8 +20,8 @@ from triattn_core.scenes import intervene_parts
 FIGURES = {
     "context": {"parts": "Parts of the relevance", "residual": "Three-way residual", "over": "Over many rows"},
     "intervene": {
-        "singly": "Each alone",
-        "singly-moved": "Each alone, attention",
+        "singly": "One by one",
+        "singly-moved": "One by one, attention",
         "maps": "before and after",
         "null": "Is this map signal",
     },
@@ -123,7 +123,7 @@ def test_the_map_before_stands_while_the_rest_is_computed(monkeypatch) -> None:
     monkeypatch.setattr(intervene_parts, "leave_one_out", refuse)
     app = opened("intervene", **SHORT)
     assert [error.value for error in app.error] == ["nothing is computed here"]
-    assert [alt[:17] for alt in alts(app)] == ["Attention before,"]
+    assert [alt[:17] for alt in alts(app)] == ["Attention before "]
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_coin_folds_its_alignments_and_its_gate_stays(tmp_path: Path, monkeypatc
     own = whole.site("layer.1/a_over_a/weight").values[:, :, None]
     expected = oracle.folded(own, groups[0], groups[0], [0])[..., 0]
     np.testing.assert_allclose(unpacked(block["own"][0], 8, 8), expected, rtol=1e-5, atol=1e-7)
-    assert not block["gate"] and drawn["notes"].endswith("so neither folds: read in tokens, they are shown.")
+    assert not block["gate"] and drawn["notes"].endswith("so neither is grouped: both are shown for tokens only.")
     assert "--group-by query=phrases key=phrases --phrases 'eat fish'" in drawn["command"]["run"]
     assert blocks(sound(opened("coin", **pair)))["blocks"][1]["gate"]
 

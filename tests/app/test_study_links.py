@@ -78,6 +78,6 @@ def test_key_and_context_are_taken_apart_at_the_top_of_the_page(name):
     if opens["checkpoint"] not in {entry.name for entry in list_checkpoints()}:
         pytest.skip("not trained")
     asked = visible_text(sound(opened("intervene", wait=300, **opens, null="product of marginals")))
-    assert asked.index("Is this map signal") < asked.index("Each alone")
+    assert asked.index("Is this map signal") < asked.index("One by one")
     plain = visible_text(sound(opened("intervene", wait=300, **opens)))
-    assert plain.index("Is this map signal") > plain.index("Each alone")
+    assert plain.index("Is this map signal") > plain.index("One by one")

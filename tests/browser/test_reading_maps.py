@@ -90,7 +90,7 @@ def test_mtsa_folds_both_sides_and_leaves_the_scores(page, app):
 def test_the_command_prints_a_folded_alignment_of_coin_again(page, small_app, small, tmp_path, monkeypatch, capsys):
     pair = {"a": "Can cats, if any, eat raw fish?", "b": "Can a dog, too, eat?"}
     opened(page, small_app, "coin", MAPS, **pair, **{"tokens-as": "phrases"})
-    expect(page.locator(".side .notes")).to_contain_text("A gate is no share of anything")
+    expect(page.locator(".side .notes")).to_contain_text("A gate is not a share")
     page.locator(MAPS).focus()
     page.keyboard.press("ArrowDown")
     page.wait_for_function("location.search.includes('cell=')")

@@ -99,7 +99,7 @@ def test_noise_is_one_standard_error_of_the_rows_and_names_the_pairs_beyond_it()
     )
     assert "TAdd and TDP: no two points of any one line differ" in curves.describe_noise(both)
     steep = curves.describe_noise(curves.measured_curves(FIGURE, measured_on(8802, 66.0, 66.5, 70.0)))
-    assert "beyond noise are 2 of 3 pairs" in steep and steep.endswith(": 3 over 1, 3 over 2.")
+    assert "2 of 3 pairs exceed the noise" in steep and steep.endswith(": 3 over 1, 3 over 2.")
     assert curves.describe_noise(curves.measured_curves(FIGURE, [run(1, 80.0)])) == "" == curves.describe_noise([])
 
 

@@ -40,7 +40,7 @@ def test_notes_say_what_the_start_weights_had_read(tmp_path, monkeypatch, seen, 
     cells = [one for row in fill_table(TABLE, [record(each_seed=each)]) for one in row]
     note_texts = {note.head: note.text for note in notes.notes_on_cells(cells)}
     assert note_texts["Start weights"].startswith(prefix)
-    frozen = "small, 5 layers of 77 features; the heads are trained on its frozen features."
+    frozen = "small, 5 layers of 77 features; the models are trained on its frozen features."
     assert note_texts["Encoder"] == f"{frozen} It was itself trained on cars/train, cars/more."
     assert note_texts["Trained on"] == "One row in 3 of lcqmc/train; 1 epoch."
     error = 100 * math.sqrt(0.815 * 0.185 / 400)
@@ -89,6 +89,6 @@ def test_a_bare_config_has_no_training_rows_in_words():
     assert notes.trained_on(record(config={})) == ""
     data = CONFIG["data"] | {"where": {"level": "middle"}, "every": 1, "even": 1.5}
     assert notes.trained_on(record(config=CONFIG | {"cells": [15, 15, 32], "data": data})) == (
-        "All available rows of lcqmc/train, level middle alone, labels evened to 1.5 to one among pairs of like word "
+        "All available rows of lcqmc/train, level middle alone, labels balanced to 1.5 to one at similar word "
         "overlap; 1 epoch; read in 15 / 15 / 32 cells."
     )

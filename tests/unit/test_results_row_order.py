@@ -157,19 +157,16 @@ def test_the_papers_first_has_a_place_among_ours(tables):
         return results_ranking._claim_sentence(rank_agreement(tables, values | more))
 
     lead = "The paper has T-trilinear first; here"
-    assert describe_first() == f"{lead} it has place 2 of 5, 0.50 behind trilinear, which does not exceed the noise."
+    assert describe_first() == f"{lead} it ranks 2 of 5, 0.50 behind trilinear, which does not exceed the noise."
+    assert describe_first(trilinear=55.0) == f"{lead} it ranks 2 of 5, 3.50 behind trilinear, which exceeds the noise."
     assert (
-        describe_first(trilinear=55.0) == f"{lead} it has place 2 of 5, 3.50 behind trilinear, which exceeds the noise."
+        describe_first(t_trilinear=55.0) == f"{lead} it ranks 1 of 5, 3.00 ahead of trilinear, which exceeds the noise."
     )
-    assert (
-        describe_first(t_trilinear=55.0)
-        == f"{lead} it has place 1 of 5, 3.00 ahead of trilinear, which exceeds the noise."
-    )
-    assert describe_first(t_trilinear=39.0).startswith(f"{lead} it has place 5 of 5, 13.00 behind trilinear,")
+    assert describe_first(t_trilinear=39.0).startswith(f"{lead} it ranks 5 of 5, 13.00 behind trilinear,")
     del values["t_trilinear"]
     assert describe_first() == f"{lead} it is not measured."
     agreement = rank_agreement(tables, values | {"t_trilinear": 51.5}, metric="F1")
-    assert results_ranking._claim_sentence(agreement) == f"{lead} it has place 2 of 5, 0.50 behind trilinear."
+    assert results_ranking._claim_sentence(agreement) == f"{lead} it ranks 2 of 5, 0.50 behind trilinear."
 
 
 def test_pairs_beyond_the_noise_are_named_with_what_the_test_takes(tables):

@@ -87,7 +87,7 @@ def test_relevances_of_a_group_are_joined_by_log_sum_exp():
 
 
 def test_what_is_not_a_share_or_a_score_is_not_folded():
-    with pytest.raises(TraceError, match="a gate cannot be folded over context"):
+    with pytest.raises(TraceError, match="a gate cannot be grouped over context"):
         fold(row([0.5, 0.5], "gate"), "context", ["p", "q"])
     with pytest.raises(TraceError, match="1 names for the 2 positions of context"):
         fold(row([0.5, 0.5], "weight"), "context", ["p"])

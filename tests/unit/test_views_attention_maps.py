@@ -125,7 +125,7 @@ def test_one_token_and_too_many():
     canvas = attention_maps.figure(maps.maps(trace, LAYER, [0, 1]), trace.texts, ORDERS)
     assert canvas.alt.endswith("Nothing may be attended to: every row is zeros.") and "gives" not in canvas.alt
     assert canvas.payload["cell"] == [0, 0, 0, 0]
-    with pytest.raises(InputError, match=f"Maps of {maps.MOST + 1} tokens are not drawn, at most of {maps.MOST}"):
+    with pytest.raises(InputError, match=rf"Maps of {maps.MOST + 1} tokens are not drawn \(at most {maps.MOST}\)"):
         maps.maps(make_trace(n=maps.MOST + 1), LAYER, [0])
     with pytest.raises(TraceError, match="no head 4"):
         maps.maps(make_trace(), LAYER, [3])

@@ -161,7 +161,7 @@ def test_a_block_that_hardly_aligns_is_named(traces):
     sentence = (
         "Block 1 spreads its weight almost evenly (0.98 of the largest entropy). Block 2 spreads its weight almost "
     )
-    sentence += "evenly (1.00 of the largest entropy). Vectors get about 0.6 times"
+    sentence += "evenly (1.00 of the largest entropy). Before training, each block"
     for text in (payload["alt"], payload["notes"]):
         assert sentence in text and "Block 3" not in text
     sharp = {f"layer.{number}/a_over_b/weight": site.copy(data=np.eye(6, 5) * 0.9 + 0.02) for number in range(3)}

@@ -43,8 +43,8 @@ def run(options: argparse.Namespace) -> None:
         _of_trace(options, *options.what)
     elif len(options.what) > 2 and options.what[-1].endswith(".nc"):
         raise ConfigError(
-            f"a card of traces is of one, got {len(options.what) - 1}: cube, heads, map or context of a trace (.nc); "
-            "two stand side by side on the page Open"
+            f"a card takes one trace, got {len(options.what) - 1}: cube, heads, map or context of a trace (.nc); "
+            "the page Open shows two side by side"
         )
     elif len(options.what) == 1 and options.what[0] not in SCENES:
         _remake(options, Path(options.what[0]))

@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _require_plain(options: argparse.Namespace) -> None:
     if str(options.data).startswith(SET) or options.attention or options.exclude_overlap:
-        raise DataError("--engine ray: a file of rows, and neither --attention nor --exclude-overlap")
+        raise DataError("--engine ray takes a file of rows, without --attention or --exclude-overlap")
 
 
 def _print_results(bundles: Sequence[Bundle], judged: Judged, options: argparse.Namespace, split: str) -> None:

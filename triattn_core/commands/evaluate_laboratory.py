@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
     from triattn_core.inference.laboratory import evaluate_laboratory, rows_of
 
     if options.vote or options.exclude_overlap:
-        raise DataError("laboratory rows: neither --vote nor --exclude-overlap")
+        raise DataError("laboratory rows take no --vote or --exclude-overlap")
     task, count, reports = str(options.data).removeprefix(SET), options.rows or GENERATED, []
     for name in options.name:
         bundle = load(name, options.device)

@@ -118,7 +118,7 @@ def describe_noise(curves: Sequence[Curve]) -> str:
     each = "of any one line" if len(within) > 1 else "of the line"
     flat = f"{listing(within)}: no two points {each} differ significantly ({test})."
     steep = [
-        f"{name}: beyond noise are {len(apart)} of {pairs} pairs ({test}): {', '.join(apart)}."
+        f"{name}: {len(apart)} of {pairs} pairs exceed the noise ({test}): {', '.join(apart)}."
         for name, (apart, pairs) in tested.items()
         if apart
     ]

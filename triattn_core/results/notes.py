@@ -68,7 +68,7 @@ def _encoder(record: Record) -> str:
         vector_source = "its embedding table" if layer == vectors else f"the states of its layer {layer}"
         return f"{name}{size}; the word vectors are {vector_source}, frozen."
     rows = ", ".join(encoder_rows(folder)) if folder else ""
-    return f"{name or 'not recorded'}{size}; the heads are trained on its frozen features." + (
+    return f"{name or 'not recorded'}{size}; the models are trained on its frozen features." + (
         f" It was itself trained on {rows}." if rows else ""
     )
 
@@ -154,7 +154,7 @@ def trained_on(record: Record) -> str:
         unit = "of its passages, " * (settings.get("kind") == "reader")
         text += f", but for {100 * share:g} % {unit}held out as dev"
     if isinstance(even, int | float):
-        text += f", labels evened to {even:g} to one among pairs of like word overlap"
+        text += f", labels balanced to {even:g} to one at similar word overlap"
     text += f"; {epochs} epoch{'s' * (epochs != 1)}" if epochs else ""
     cells = settings.get("cells")
     return text + (f"; read in {' / '.join(map(str, cells))} cells." if isinstance(cells, list) else ".")

@@ -51,7 +51,7 @@ STUDY = Study(
     above=4.0,
     margin=4.0,
     number="P(paraphrase) minus that without the context term",
-    about="COIN adds to each word what its own sentence told it before it looks across.",
+    about="Before it looks across, COIN gives each word the context of its own sentence.",
     claim=(
         "With that context term ablated the paraphrase loses {value:.1f} points of probability, and here the answer "
         "flips."

@@ -93,7 +93,7 @@ STUDY = Study(
     number="P(right response) minus its mean with another fault in turn 1",
     about=(
         "The last turn only says “it”. Each word of a response weighs the last turn together with the history: in "
-        "head 1 they look at “it” read with the first turn (the maps), “card” like all others."
+        "head 1 all of them, “card” too, look at “it” read with the first turn (the maps)."
     ),
     claim=(
         "With another fault named in the first turn (the sound card, the printer) the response loses {value:.1f} "
@@ -106,7 +106,7 @@ STUDY = Study(
         "answer."
     ),
     refuted=(
-        "A first turn about another fault, with another verb than “connect”, with which the response keeps its "
+        "A first turn about another fault, with a verb other than “connect”, for which the response keeps its "
         "probability."
     ),
     change=(

@@ -48,7 +48,7 @@ def fold(
     """
     quantity, size = array.attrs["quantity"], array.sizes[axis]
     if quantity == "gate":
-        raise TraceError(f"a gate cannot be folded over {axis}: it is no share of anything")
+        raise TraceError(f"a gate cannot be grouped over {axis}: it is not a share")
     if len(groups) != size:
         raise TraceError(f"{len(groups)} names for the {size} positions of {axis}")
     names = list(dict.fromkeys(groups))

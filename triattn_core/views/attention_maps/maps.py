@@ -87,7 +87,7 @@ def maps(trace: AttentionTrace, layer: str, heads: Sequence[int], quantity: str 
     shares = even_weights(trace.site(f"{layer}/mask/contribution")) if shares is None else shares
     n, masks = weights.sizes["query"], str(trace.meta.get("masks", "")).split(",")
     if n > MOST:
-        raise InputError(f"Maps of {n:,} tokens are not drawn, at most of {MOST}: shorten the text.")
+        raise InputError(f"Maps of {n:,} tokens are not drawn (at most {MOST}): shorten the text.")
     drawn_maps, outside = [], trace.sites.get(f"{layer}/mask/contribution")
     for head in heads:
         if not 0 <= head < len(masks):

@@ -73,4 +73,4 @@ def describe_rows(results: pd.DataFrame) -> str:
     layers = [(layer_index, percent(row["redirected"]), row["information"]) for layer_index, row in medians.iterrows()]
     ends = [f"layer {layer_index}: {share}, {bits:.3g} bits" for layer_index, share, bits in layers]
     rows = results["row"].nunique()
-    return f"Over {rows} rows, all heads and both directions, context redirects in the median {'; '.join(ends)}."
+    return f"Over {rows} rows, all heads and both directions, context redirects (medians): {'; '.join(ends)}."

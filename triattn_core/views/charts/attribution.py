@@ -86,7 +86,7 @@ def _share(scale: SignedScale, theme: str) -> alt.Color:
     colours = ["#" + bytes(colour.tolist()).hex() for colour in _colours(theme)[levels]]
     domain = scale.values(levels).tolist()
     kind = alt.Scale(type="pow", exponent=scale.power, domain=domain, range=colours, clamp=True)
-    title = "share of all that a method gives, square-root scale; \u2212 against the answer"
+    title = "share of the method's total, square-root scale; \u2212 against the answer"
     options: dict[str, Any] = {"orient": "bottom", "direction": "horizontal", "gradientLength": 380, "titleLimit": 620}
     label = "datum.value ? format(datum.value, '+.2~%') : '0'"
     legend = alt.Legend(title=title, labelExpr=label, values=scale.ticks(), **options)

@@ -113,7 +113,9 @@ def describe(method: str, areas: pd.DataFrame, band: pd.DataFrame, draws: int) -
     asked = 2 * (areas.index.get_level_values(0).nunique() - 1)
     share = 100 * (1 - (1 - exceedance(draws)) ** asked)
     better = f"Better than the band here: {', '.join(outside) or 'none'}."
-    better += f" By chance one of {asked} comparisons is, in {share:.0f} % of examples if they were independent: "
+    better += (
+        f" By chance, one of {asked} comparisons would be in {share:.0f} % of examples, if they were independent: "
+    )
     better += "test over many rows."
     return minus(f"Area over the perturbation curve of {method}: {'; '.join(parts)}. {better}")
 

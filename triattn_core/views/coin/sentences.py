@@ -15,14 +15,14 @@ from triattn_core.views.lib.cell import describe_aggregation
 from triattn_core.views.lib.strongest import labels, numbered
 
 SHORTER = (
-    "Vectors get about 0.6 times as long with each block before training, so that relevances of a later block hardly "
+    "Before training, each block makes vectors about 0.6 times as long, so that relevances of later blocks hardly "
     "differ (What was measured, COIN)."
 )
 NOTHING = 1e-9  # a difference of weights that is none
 EVEN = 0.95  # of the largest entropy: a block above it hardly aligns
 BEYOND = "Colours keep the scales of the whole model: some values here lie beyond their ends."
 TRAINED = "Nothing is retrained: the weights were not trained without what is ablated."
-GATES = "A gate is no share of anything and a score has no sum, so neither folds: read in tokens, they are shown."
+GATES = "A gate is not a share and a score has no sum, so neither is grouped: both are shown for tokens only."
 
 
 def fold_notes(unablated: AttentionTrace, spreads: Sequence[float | None], direction: str) -> str:

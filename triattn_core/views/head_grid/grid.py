@@ -15,7 +15,7 @@ from triattn_core.views.lib.palette import LogScale
 
 FINEST = 48  # cells of a thumbnail along an axis
 MEASURE_NAMES = {  # of `analysis.maps.head_measures`, with what each says
-    "entropy": ("entropy (bits)", "How spread a query's weights are: 0 is one key, log2 of the keys is even."),
+    "entropy": ("entropy (bits)", "Spread of a query's weights: 0 on one key, log2(number of keys) if even."),
     "query_information": (
         "query information (bits)",
         "How much the key depends on the query: 0 where all queries attend alike.",

@@ -90,7 +90,7 @@ def axis_check(trace: AttentionTrace, choice: Choice) -> str:
         nothing = f"{empty:,} of {sums.size:,} rows are left nothing to attend to: their weights are zeros"
         return "; ".join(filter(None, (sentence, nothing if empty else ""))) + "."
     if weight is None:
-        return "Axis check: relevance is a score before the softmax; it sums to nothing."
+        return "Axis check: relevance is a score before the softmax, with no fixed sum."
     if any(axis == "head" for axis, _ in choice.reduce):
         return "Mean of the heads' scores: its softmax is not the mean of their weights. Choose one head to check it."
     top = array.max(axes)
