@@ -71,9 +71,7 @@ def test_the_card_tells_how_training_differs_from_the_paper(tmp_path):
     for name in ("config.json", "metrics.json"):
         shutil.copy(COIN / name, tmp_path)
     change(tmp_path, model={"gate_bias": 2.0, "block_rate": 1.0, "block_loss": 0.5})
-    expected = (
-        "Unlike in the paper, gates begin with a bias of 2, which keeps 0.88 of each feature and the loss after each"
-    )
+    expected = "Unlike in the paper: gates begin with a bias of 2, which keeps 0.88 of each feature; the loss after"
     assert expected in " ".join(coin_card(tmp_path).split())
     change(tmp_path, model={"gate_bias": 0.0, "block_loss": 0.0})
     assert "Unlike in the paper" not in coin_card(tmp_path)

@@ -190,7 +190,7 @@ def test_what_is_said_of_the_bench_is_what_it_times():
     )
     assert ENGLISH.layers == 3
     pooler = 768 * 768 + 768
-    assert f"{pooler / 1e6:.2f} millions" in note_texts["Params"]
+    assert f"{pooler / 1e6:.2f} million" in note_texts["Params"]
     assert f"{(bert('meta')[1] + pooler) / 1e6:.1f}" == "109.5" == TABLES[5].rows[1].values[0]
 
 

@@ -34,7 +34,8 @@ RUN = ("date", "machine", "command", "parameters", "folds", "voters")  # keys of
 TRAINED = "trained"  # the file of runs by `triattn train` in folders of the project that are not listed
 # Keys that do not distinguish variants: seeds, digests, and the test set.
 UNSEEDED = {"digest": True, "encoder_digest": True, "data": {"test"}, "training": {"seed", "more_seeds"}}
-PUBLISHED_FORM = {"states": None}  # of TAN; the living form has other states
+# Settings that no paper has, as the published forms have them: the living form of TAN, and COIN's start and losses.
+PUBLISHED_FORM = {"states": None, "gate_bias": [None, 0.0], "block_rate": [None, 1.0], "block_loss": [None, 0.0]}
 
 
 @dataclass(frozen=True)
@@ -229,8 +230,8 @@ def all_records() -> tuple[list[Record], list[str]]:
 
 
 def matching_records(records: Sequence[Record], settings: Mapping[str, Any]) -> list[Record]:
-    """The records with the settings that `ours` of a table names; see `paper_schema`.  The living form of TAN is not a
-    system of a paper: it matches only tables that name its `states`."""
+    """The records with the settings that `ours` of a table names; see `paper_schema`.  A form that no paper has
+    matches only tables that name its settings."""
     settings = {**PUBLISHED_FORM, **settings}
     pattern = settings.pop("records", None)
 

@@ -13,7 +13,6 @@ from accelerate import Accelerator
 from triattn_core.attention.dropout import STEPS, steps
 from triattn_core.checkpoint.config import CoinCheckpoint
 from triattn_core.models.coin import TOKENIZER, CoinConfig
-from triattn_core.trace.listing import listing
 from triattn_core.training.coin.pair_words import pair_rows
 from triattn_core.training.loop import Event, one_at_a_time
 from triattn_core.training.model_card import PRECISIONS, data_text, metrics_table, seed_text
@@ -77,7 +76,7 @@ def _unlike_paper(model: dict) -> str:
         f"each block has {rate:g} times the learning rate of the one before" * (rate != 1),
         f"the loss after each block but the last is added, times {loss:g}" * (loss != 0),
     ]
-    return f"\nUnlike in the paper, {listing(list(filter(None, parts)))}." if any(parts) else ""
+    return f"\nUnlike in the paper: {'; '.join(filter(None, parts))}." if any(parts) else ""
 
 
 def _schedule(training: dict) -> str:
