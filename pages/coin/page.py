@@ -37,7 +37,7 @@ example = pair_input.pair(speaks, TASKS[entries[0].config["task"]])
 answer_place = st.container()
 row = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
 with row:
-    entry = url_state.pick("Checkpoint", entries, "checkpoint", show=lambda entry: entry.name, width=150)
+    entry = url_state.pick("Checkpoint", entries, "checkpoint", show=lambda entry: entry.name, width=210)
 with report_errors():
     by_ablation = ablation.explain_ablations(entry, example)
 with row:
