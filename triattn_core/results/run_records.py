@@ -34,8 +34,9 @@ RUN = ("date", "machine", "command", "parameters", "folds", "voters")  # keys of
 TRAINED = "trained"  # the file of runs by `triattn train` in folders of the project that are not listed
 # Keys that do not distinguish variants: seeds, digests, and the test set.
 UNSEEDED = {"digest": True, "encoder_digest": True, "data": {"test"}, "training": {"seed", "more_seeds"}}
-# Settings that no paper has, as the published forms have them: the living form of TAN, and COIN's start and losses.
-PUBLISHED_FORM = {"states": None, "gate_bias": [None, 0.0], "block_rate": [None, 1.0], "block_loss": [None, 0.0]}
+# Settings that no paper has, as published forms have them: the living form of TAN, and how COIN begins and learns.
+PUBLISHED_FORM = {"states": None, "initial_std": [None, 0.1], "gate_bias": [None, 0.0], "block_rate": [None, 1.0],
+                  "block_loss": [None, 0.0]}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -243,8 +244,7 @@ def matching_records(records: Sequence[Record], settings: Mapping[str, Any]) -> 
 
 def has_settings(record: Record, expected_settings: Mapping[str, Any]) -> bool:
     """Whether a record has these settings."""
-    settings = record.settings
     return all(
-        settings.get(name) in (expected if isinstance(expected, list) else [expected])
+        record.settings.get(name) in (expected if isinstance(expected, list) else [expected])
         for name, expected in expected_settings.items()
     )
