@@ -17,8 +17,9 @@ def scores(entry: Entry, split: str) -> tuple[float, ...]:
     stamp = record_stamp()
     if entry.config.get("kind") == "tan" and entry.name in _swept(stamp):
         return _scores(entry.name, entry.digest, split, stamp, entry)
-    if (record := Record(entry)).folds:
-        return tuple(filter(None, [metadata.main_score(entry, split)]))
+    if (record := Record(entry)).folds:  # their mean is one score
+        score = metadata.main_score(entry, split)
+        return () if score is None else (score,)
     return record.values(split, metadata.main_metric(entry))
 
 
