@@ -111,7 +111,7 @@ def _recipe(recipes: Sequence[str]) -> str:
     if len(recipes) == 1:
         return recipes[0]
     shorter = dict(zip(recipes, spreads.short_recipes(recipes)))
-    return url_state.pick("Trained as", list(recipes), "recipe", show=shorter.__getitem__, width=420)
+    return url_state.pick("Trained as", list(recipes), "recipe", show=shorter.__getitem__, width=620)
 
 
 def _other_runs(records: Sequence[Record], recipe: str) -> str:

@@ -147,7 +147,7 @@ def test_sizes_and_vectors_stand_beside_the_numbers(tables):
         [row_order.make_cell(table, table.rows[4], table.columns[2], [record("dot", 50.0)])]
     )
     readers_note = next(note.text for note in note_list if note.head == "Readers")
-    assert "layer:4" in readers_note and "projected to 64" in readers_note
+    assert "layer 4" in readers_note and "projected to 64" in readers_note
 
 
 def test_the_papers_first_has_a_place_among_ours(tables):

@@ -105,14 +105,20 @@ def test_a_recipe_is_another_where_anything_but_the_function_and_the_seed_is(par
     assert run(1, 17) == run(2, 17) != run(1, 19)
 
 
-def test_a_short_recipe_says_what_distinguishes_it():
+def test_a_short_recipe_is_just_enough_to_tell_it_apart():
     one, other = (
         "states 64; rate 0.1, batch 8; All available rows of s/train.",
         "states 64; rate 0.1, batch 9; One row in 6 of s/train.",
     )
     assert spreads.short_recipes([one, other]) == [
-        "batch 8, All available rows of s/train.",
-        "batch 9, One row in 6 of s/train.",
+        "All available rows of s/train.",
+        "One row in 6 of s/train.",
+    ]
+    more = "states 128; rate 0.1, batch 8; All available rows of s/train."
+    assert spreads.short_recipes([one, other, more]) == [
+        "states 64, All available rows of s/train.",
+        "states 64, One row in 6 of s/train.",
+        "states 128, All available rows of s/train.",
     ]
     assert spreads.short_recipes([one, f"{one}; 5 epochs"]) == [one, f"{one}; 5 epochs"]  # else one would be empty
 

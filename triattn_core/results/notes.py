@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from triattn_core.analysis.significance import standard_error
 from triattn_core.checkpoint import metadata, provenance, registry
@@ -89,12 +90,9 @@ def _reader(record: Record) -> str:
     settings = record.settings
     if settings.get("kind") != "reader":
         return ""
-    source = (
-        "the encoder's table" if settings.get("vectors") == "embedding" else f"{settings.get('vectors')} of the encoder"
-    )
     return (
-        f"Word vectors: {source}, projected to {settings.get('width')}; states of {settings.get('hidden')} features; "
-        f"windows of at most {settings.get('max_tokens')} tokens. "
+        f"{describe_vectors(settings).capitalize()}; states of {settings.get('hidden')} features; windows "
+        f"of at most {settings.get('max_tokens')} tokens. "
         "The paper: GloVe projected to 100, other sizes not printed."
     )
 
@@ -104,8 +102,15 @@ def reader_sizes(record: Record) -> list[str]:
     settings = record.settings
     if settings.get("kind") != "reader":
         return []
-    sizes = f"{settings.get('vectors')} to {settings.get('width')}, states {settings.get('hidden')}"
-    return [f"word vectors {sizes}", trained_on(record).removesuffix(".")]
+    sizes = f"{describe_vectors(settings)}, states {settings.get('hidden')}"
+    return [sizes, trained_on(record).removesuffix(".")]
+
+
+def describe_vectors(settings: Mapping[str, Any]) -> str:
+    """A reader's word vectors in a few words: `word vectors of the encoder's layer 4, projected to 64`."""
+    source = str(settings.get("vectors"))
+    source = "table" if source == "embedding" else source.replace(":", " ")
+    return f"word vectors of the encoder's {source}, projected to {settings.get('width')}"
 
 
 def _timing_note(record: Record) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from triattn_core.checkpoint import metadata
-from triattn_core.results.notes import trained_on
+from triattn_core.results.notes import describe_vectors, trained_on
 from triattn_core.results.run_records import Record
 
 RUN_SETTINGS = ("training.epochs", "training.seed", "training.more_seeds")  # in `trained_on`, or allowed to differ
@@ -23,7 +23,7 @@ def reader_records(records: Sequence[Record]) -> list[Record]:
 def training_recipe(record: Record) -> str:
     """All settings of a reader except its similarity function; only runs with equal recipes are comparable."""
     settings, flat = record.settings, metadata.flatten(record.entry.config)
-    words = f"word vectors {settings.get('vectors')} to {settings.get('width')}, states {settings.get('hidden')}"
+    words = f"{describe_vectors(settings)}, states {settings.get('hidden')}"
     limits = f"windows of {settings.get('max_tokens')} tokens, answers of {settings.get('longest')} words"
     names = [name for name in flat if name.startswith("training.") and name not in RUN_SETTINGS]
     settings_text = [
@@ -33,11 +33,16 @@ def training_recipe(record: Record) -> str:
 
 
 def short_recipes(recipes: Sequence[str]) -> list[str]:
-    """Each training recipe with only the parts that not all of them have: `rate 0.004, batch 64`."""
+    """Each training recipe with only the parts that tell them apart, the last of several that do: `rate 0.004`."""
     parts = [re.split("[;,] ", recipe) for recipe in recipes]
-    shared = set(parts[0]).intersection(*parts)
-    shorter = [", ".join(part for part in own if part not in shared) for own in parts]
-    return shorter if all(shorter) else list(recipes)
+    if len({len(own) for own in parts}) > 1:
+        return list(recipes)
+    columns = list(zip(*parts))
+    for column in list(columns):
+        others = [other for other in columns if other is not column]
+        if len(set(zip(*others))) == len(set(recipes)):
+            columns = others
+    return [", ".join(own) for own in zip(*columns)]
 
 
 def _reader_settings(record: Record) -> list[str]:
