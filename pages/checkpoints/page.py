@@ -30,7 +30,9 @@ if not sound:
 left, right = st.container(key="main").columns([2.7, 1], gap="medium")
 with left:
     entry, other, rows = registry_table.pickers(sound)
-    st.html(attention_worth.legend(rows) + f'<p class="t-note">{escape(natural_text.sentence(models.entries()))}</p>')
+    st.html(attention_worth.legend(rows))
+    if found := natural_text.summary(models.entries()):
+        st.html(f'<p class="t-note">{escape(found.lead)} The numbers are on Home.</p>')
     registry_table.tables(rows, entry)
     st.html(checkpoint_html.footnote(rows, sound))
     config, loss = st.columns([1, 1.15], gap="large")

@@ -10,6 +10,8 @@ from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.trace.axes import MECHANISM_LABELS, MECHANISMS
 
+Row = tuple[str, bool, bool]  # similarity, living, with a loss at each block
+
 
 def measured(entries: Sequence[Entry], limit: int = 2) -> list[list[Entry]]:
     """`limit` groups of comparable checkpoints with a score, the best on dev first."""
@@ -38,29 +40,33 @@ def table(groups: Sequence[Sequence[Entry]]) -> str:
         f'<th class="{css_class}">{style.swatch(kind)}{MECHANISM_LABELS[kind]}</th>' for _, kind, css_class in columns
     )
     lines = "".join(
-        f"<tr><td>{_row_title(*row, groups)}</td>{''.join(_cell(row, *column) for column in columns)}</tr>"
+        f"<tr><td>{_row_title(row, groups)}</td>{''.join(_cell(row, *column) for column in columns)}</tr>"
         for row in rows([entry for group in groups for entry in group])
     )
     return f'<table class="t-table t-scores"><tr><th></th>{heads}</tr><tr><th></th>{names}</tr>{lines}</table>'
 
 
-def rows(entries: Sequence[Entry]) -> list[tuple[str, bool]]:
-    """Their similarities as they are offered, and of each whether in the living form; published first."""
+def rows(entries: Sequence[Entry]) -> list[Row]:
+    """Their similarities as they are offered, and of each whether in the living form, and whether with a loss at each
+    block; published first."""
     order = {_row(entry): metadata.sort_key(entry)[2:] for entry in entries}
-    return sorted(order, key=lambda row: (row[1], order[row]))
+    return sorted(order, key=lambda row: (row[1:], order[row]))
 
 
-def _row(entry: Entry) -> tuple[str, bool]:
-    return metadata.model_setting(entry, "similarity"), metadata.is_living(entry)
+def _row(entry: Entry) -> Row:
+    has_block_loss = bool(metadata.flatten(entry.config).get("model.block_loss"))
+    return metadata.model_setting(entry, "similarity"), metadata.is_living(entry), has_block_loss
 
 
-def _row_title(similarity: str, living: bool, groups: Sequence[Sequence[Entry]]) -> str:
+def _row_title(row: Row, groups: Sequence[Sequence[Entry]]) -> str:
     """The similarity; of a mechanism that has but one, whose it is."""
-    owner = next(entry for group in groups for entry in group if _row(entry) == (similarity, living))
-    return escape(similarity.replace("_", " ") or f"{checkpoint_html.label(owner)}'s own") + ", living" * living
+    similarity, living, has_block_loss = row
+    owner = next(entry for group in groups for entry in group if _row(entry) == row)
+    title = escape(similarity.replace("_", " ") or f"{checkpoint_html.label(owner)}'s own")
+    return title + ", living" * living + ", loss at each block" * has_block_loss
 
 
-def _cell(row: tuple[str, bool], group: Sequence[Entry], mechanism: str, css_class: str) -> str:
+def _cell(row: Row, group: Sequence[Entry], mechanism: str, css_class: str) -> str:
     entries = (
         entry for entry in group if _row(entry) == row and metadata.model_setting(entry, "mechanism") == mechanism
     )

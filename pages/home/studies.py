@@ -51,10 +51,10 @@ def section() -> list[Callable[[], None]]:
 
 def _compare_on_natural_text(slot: DeltaGenerator) -> None:
     """What the records say of text, where the right answer is not known; the first study's task is made for Tri."""
-    if sentence := natural_text.sentence(models.entries()):
+    if found := natural_text.summary(models.entries()):
         lead = "<b>That task was built to need the third order.</b>"
         slot.html(
-            f'<hr class="t-rule"><p class="t-finding">{lead} {escape(sentence)}</p>'
+            f'<hr class="t-rule"><p class="t-finding">{lead} {escape(found.lead)}</p>{natural_text.html(found)}'
             f'<p class="t-note"><b>Would refute it:</b> {escape(natural_text.REFUTED)} '
             "<b>Repeat it:</b> <code>triattn seeds</code></p>"
         )

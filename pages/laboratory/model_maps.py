@@ -45,7 +45,7 @@ def label(entry: Entry) -> str:
     """What a model is called here."""
     mechanism, layers, similarity = _facts(entry)
     if mechanism == "bi_joint":
-        return f"Bi, joint, {layers} layer{'s' * (layers != '1')}"
+        return f"Bi-joint, {layers} layer{'s' * (layers != '1')}"
     return "C-Bi" if mechanism == "cbi" else f"Tri, {similarity.replace('_', ' ')}"
 
 

@@ -1,8 +1,10 @@
-"""What the third order is worth on natural text, in a sentence made of the numbers on record."""
+"""What the third order is worth on natural text: a sentence and a small table, made of the numbers on record."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from html import escape
 from math import sqrt
 from statistics import mean, stdev
 
@@ -16,34 +18,84 @@ from triattn_core.trace.listing import listing
 from triattn_core.views.lib.number_format import minus
 
 TWO_WAY = ("bi", "bi_joint", "cbi")
+NOTES = (
+    "Mean ± standard deviation over seeds. Clearly: by more than two standard errors, over test rows and seeds. Its "
+    "third order: what the scaled dot gains on dev over pairwise scores in the same form, ± the larger standard "
+    "deviation of the two."
+)
 REFUTED = (
     "A data set of natural text on which Tri beats the same form, trained with pairwise scores, by more than the SD "
     "over seeds."
 )
 
 
-def sentence(entries: Sequence[Entry]) -> str:
+@dataclass(frozen=True)
+class Comparison:
+    """A data set: test scores of the best two-way attention on dev and of Tri, and the worth of Tri's third order."""
+
+    data: str
+    two_way: str
+    tri: str
+    third_order: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """`lead`: whether Tri is ahead anywhere; `notes`: how to read the rows."""
+
+    lead: str
+    rows: tuple[Comparison, ...]
+    notes: str
+
+
+HEADS = ("% on test", "two-way attention, best on dev", "Tri", "its third order, points on dev")
+
+
+def summary(entries: Sequence[Entry]) -> Summary | None:
     """How Tri stands against the best two-way attention (on dev) of each data set, and what its third order is worth;
-    empty where there is no such pair.  The living form is taken where a data set has it."""
-    return _sentence(record_stamp(), checkpoint_stamp(entries), entries)
+    None where there is no such pair.  The living form is taken where a data set has it."""
+    return _summary(record_stamp(), checkpoint_stamp(entries), entries)
+
+
+def html(found: Summary) -> str:
+    """Rows and notes."""
+    heads = "".join(f'<th class="{"r" * (i > 0)}">{text}</th>' for i, text in enumerate(HEADS))
+    rows = "".join(
+        f"<tr><td>{escape(row.data)}</td>"
+        + "".join(f'<td class="r">{escape(text)}</td>' for text in (row.two_way, row.tri, row.third_order))
+        + "</tr>"
+        for row in found.rows
+    )
+    table = f'<div class="t-scroll" style="max-width:820px"><table class="t-table"><tr>{heads}</tr>{rows}</table></div>'
+    return f'{table}<p class="t-note">{escape(found.notes)}</p>'
+
+
+def markdown(found: Summary) -> str:
+    """The rows as they stand in the documentation."""
+    lines = [HEADS, ("---", "---:", "---:", "---:"), *map(astuple, found.rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _sentence(stamp: tuple, names: tuple, _entries: Sequence[Entry]) -> str:
-    entries = _entries
-    pairs = list(filter(None, map(_best_models, _by_data(entries))))
-    if not pairs:
-        return ""
-    scores = [f"{_name(tri)} {_score(two_way)} ({_two_way(two_way, tri)}) and {_score(tri)}" for two_way, tri in pairs]
-    ahead = [metadata.dataset_name(tri) for two_way, tri in pairs if _is_ahead(tri, two_way)]
-    behind = [metadata.dataset_name(tri) for two_way, tri in pairs if _is_ahead(two_way, tri)]
+def _summary(stamp: tuple, names: tuple, _entries: Sequence[Entry]) -> Summary | None:
+    groups = [(pair, group) for group in _by_data(_entries) if (pair := _best_models(group))]
+    if not groups:
+        return None
+    ahead = [metadata.dataset_name(tri) for (two_way, tri), _ in groups if _is_ahead(tri, two_way)]
+    behind = [metadata.dataset_name(tri) for (two_way, tri), _ in groups if _is_ahead(two_way, tri)]
     lead = f"is clearly ahead of two-way attention on {listing(ahead)} alone" if ahead else ""
     lead = lead or "is nowhere clearly ahead of the best two-way attention"
     lead += f" and clearly behind on {listing(behind)}" if behind else ""
-    lead += " (by more than two standard errors, over test rows and seeds)"
-    third = _third_order([tri for _, tri in pairs])
-    means = f"{', '.join(scores)}; % on test, mean ± standard deviation over seeds, two-way attention chosen on dev"
-    return minus(f"On natural text, in the living form where there is one, Tri {lead}: {means}. {third}")
+    rows = [
+        Comparison(_name(tri), f"{checkpoint_html.label(two_way)} {_score(two_way)}", _score(tri), _third_order(tri))
+        for (two_way, tri), _ in groups
+    ]
+    uneven = [_uneven(*pair, group) for pair, group in groups]
+    return Summary(
+        f"On natural text, in the living form where there is one, Tri {lead}.",
+        tuple(Comparison(*map(minus, astuple(row))) for row in rows),
+        minus(" ".join(filter(None, [NOTES, *uneven]))),
+    )
 
 
 def _name(entry: Entry) -> str:
@@ -52,10 +104,24 @@ def _name(entry: Entry) -> str:
     return metadata.dataset_name(entry) + (f" ({', '.join(notes)})" if notes else "")
 
 
-def _two_way(two_way: Entry, tri: Entry) -> str:
-    """What the two-way attention is called, and that its seeds are too uneven where Tri's lead is none for that."""
-    uneven = _mean(tri, "test") > _mean(two_way, "test") and not _is_ahead(tri, two_way)
-    return checkpoint_html.label(two_way) + ", its seeds too uneven to tell" * uneven
+def _uneven(two_way: Entry, tri: Entry, entries: Sequence[Entry]) -> str:
+    """Why a lead of Tri is not clear, of which other two-way models it is ahead, and whether even weights do as well;
+    empty where nothing needs saying."""
+    if _mean(tri, "test") <= _mean(two_way, "test") or _is_ahead(tri, two_way):
+        return ""
+    name = checkpoint_html.label(two_way)
+    text = f"On {metadata.dataset_name(tri)} the seeds of {name} are too uneven to tell."
+    others = [
+        f"{checkpoint_html.label(other)} ({_score(other)})"
+        for other in entries
+        if metadata.model_setting(other, "mechanism") in TWO_WAY and other is not two_way and _is_ahead(tri, other)
+    ]
+    text += f" Tri is clearly ahead there of {listing(others)}." if others else ""
+    gain = attention_worth.worth(two_way).get("even")
+    even = _mean(two_way, "dev") - gain["points"] if gain else 0.0
+    if even >= _mean(tri, "dev"):
+        text += f" But {name} trained with even weights reaches {even:.1f} on dev, Tri {_mean(tri, 'dev'):.1f}."
+    return text
 
 
 def _by_data(entries: Sequence[Entry]) -> list[list[Entry]]:
@@ -101,24 +167,10 @@ def _is_ahead(tri: Entry, two_way: Entry) -> bool:
     return shares[0] - shares[1] > 2 * sqrt(variance)
 
 
-def _third_order(entries: Sequence[Entry]) -> str:
-    """A sentence: the gain of Tri over the same form trained with pairwise scores."""
-    worth = {metadata.dataset_name(entry): _points(entry) for entry in entries}
-    worth_texts = [f"{points} on {name}" for name, points in worth.items() if points]
-    untested = [name for name, points in worth.items() if not points]
-    rest = f"; for {listing(untested)} no such control was trained" if untested else ""
-    if not worth_texts:
-        return "The worth of its third order there is not measured."
-    return (
-        "In points on dev, with the scaled dot against pairwise scores in the same form (± the larger SD over seeds of "
-        f"the two), its third order is worth {listing(worth_texts)}{rest}."
-    )
-
-
-def _points(entry: Entry) -> str:
-    """Points over pairwise scores, ± SD over seeds, and their number; empty where no such control was trained."""
+def _third_order(entry: Entry) -> str:
+    """Points over pairwise scores, ± SD over seeds, and their number."""
     gain = attention_worth.worth(entry).get("pairwise")
     if gain is None:
-        return ""
+        return "no control trained"
     spread = "" if gain["spread"] is None else f" ± {gain['spread']:.1f}"
     return f"{gain['points']:+.1f}{spread} ({gain['seeds']} seed{'s' * (gain['seeds'] != 1)})"

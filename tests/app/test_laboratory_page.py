@@ -33,7 +33,7 @@ def test_it_opens_on_false_friends_where_tri_is_right_and_bi_is_wrong():
     tri = page_text[page_text.index("Tri, scaled dot") :]
     assert "<b>right</b>" in tri[:200]
     two = page_text[
-        page_text.index("<b>Bi, joint, 2 layers") :
+        page_text.index("<b>Bi-joint, 2 layers") :
     ]  # shown unasked: one layer alone would be an unfair rival
     assert "<b>wrong</b>" in two[:200] and "square-root scale" in page_text
 

@@ -1,7 +1,8 @@
-"""The sentence on what the third order is worth on natural text: its numbers are those on record."""
+"""The sentence and table on what the third order is worth on natural text: their numbers are those on record."""
 
 from __future__ import annotations
 
+import json
 from html import escape
 from pathlib import Path
 
@@ -13,34 +14,60 @@ from tests.app.test_pages import opened, sound, texts
 from triattn_core.checkpoint.registry import list_checkpoints
 
 
+def found() -> natural_text.Summary:
+    summary = natural_text.summary(models.entries())
+    assert summary is not None
+    return summary
+
+
 def test_it_follows_from_metrics_and_controls(checkpoint_folder: Path) -> None:  # noqa: F811
-    sentence = natural_text.sentence(models.entries())
-    assert sentence == (
+    assert found().lead == (
         "On natural text, in the living form where there is one, Tri is nowhere clearly ahead of the best two-way "
-        "attention (by more than two standard errors, over test rows and seeds): Quora 77.0 ± 0.0 (Bi) "
-        "and 75.0 ± 0.0; % on test, mean ± standard deviation over seeds, two-way attention chosen on dev. The worth "
-        "of its third order there is not measured."
+        "attention."
     )
+    assert found().rows == (natural_text.Comparison("Quora", "Bi 77.0 ± 0.0", "75.0 ± 0.0", "no control trained"),)
     record_controls(checkpoint_folder, tri__scaled=75.0, tri__pairwise=75.4)
-    assert "its third order is worth −0.4 ± 1.0 (3 seeds) on Quora." in natural_text.sentence(models.entries())
+    assert found().rows[0].third_order == "−0.4 ± 1.0 (3 seeds)"
+    assert natural_text.markdown(found()).splitlines()[-1] == (
+        "| Quora | Bi 77.0 ± 0.0 | 75.0 ± 0.0 | −0.4 ± 1.0 (3 seeds) |"
+    )
 
 
 def test_a_lead_of_more_than_two_standard_errors_is_said(checkpoint_folder: Path) -> None:  # noqa: F811
-    metrics = checkpoint_folder / "quora-tri-dot" / "metrics.json"
-    ahead = metrics.read_text("utf-8").replace('"test": {"accuracy": 75.0}', '"test": {"accuracy": 79.0, "n": 10000}')
-    metrics.write_text(ahead, "utf-8")
-    sentence = natural_text.sentence(models.entries())
-    assert sentence.startswith(
+    set_test_scores(checkpoint_folder, "tri", 79.0, 79.0, 79.0)
+    assert found().lead == (
         "On natural text, in the living form where there is one, Tri is clearly ahead of two-way attention on Quora "
-        "alone (by more than two standard errors, over test rows and seeds): Quora 77.0 ± 0.0 (Bi) and 79"
+        "alone."
     )
+    assert found().rows[0].tri == "79.0 ± 0.0"
 
 
-@pytest.mark.parametrize("page", ["home", "checkpoints"])
-def test_it_stands_on_the_page_and_in_the_documentation(page: str) -> None:
-    sentence = natural_text.sentence(models.entries())
+def test_of_uneven_seeds_it_is_said_what_they_allow(checkpoint_folder: Path) -> None:  # noqa: F811
+    set_test_scores(checkpoint_folder, "bi", 70.0, 84.0, 77.0)
+    assert "uneven" not in found().notes  # Tri, with 75, is behind
+    set_test_scores(checkpoint_folder, "tri", 79.0, 79.0, 79.0)
+    assert found().notes.endswith("On Quora the seeds of Bi are too uneven to tell.")
+    record_controls(checkpoint_folder, bi__even=79.0)
+    assert found().notes.endswith("But Bi trained with even weights reaches 79.0 on dev, Tri 75.0.")
+
+
+def set_test_scores(folder: Path, mechanism: str, *scores: float) -> None:
+    path = folder / f"quora-{mechanism}-dot" / "metrics.json"
+    metrics = json.loads(path.read_text("utf-8"))
+    for seed, score in zip(metrics["each_seed"], scores):
+        seed["test"] = {"accuracy": score}
+    metrics["test"] = {"accuracy": scores[0], "n": 10_000}
+    path.write_text(json.dumps(metrics), "utf-8")
+
+
+def test_it_stands_on_the_page_and_in_the_documentation() -> None:
     if "quora-tri-living" not in {entry.name for entry in list_checkpoints()}:
         pytest.skip("the shipped checkpoints are not here")
-    assert escape(sentence) in texts(sound(opened(page)))
-    written = Path(__file__).parents[2] / "docs" / "results.md"
-    assert sentence in " ".join(written.read_text("utf-8").split())
+    home = texts(sound(opened("home")))
+    documentation = (Path(__file__).parents[2] / "docs" / "results.md").read_text("utf-8")
+    for text in (found().lead, found().notes):
+        assert escape(text) in home
+        assert text in " ".join(documentation.split())
+    assert natural_text.html(found()) in home
+    assert natural_text.markdown(found()) in documentation
+    assert escape(found().lead) in texts(sound(opened("checkpoints")))

@@ -64,7 +64,10 @@ def _format(value: object) -> str:
 
 
 def seeds(options: argparse.Namespace) -> None:
-    """Mean and spread over seeds or folds on test, from the records, and tests between comparable models."""
+    """Mean and spread over seeds or folds, from the records, and tests between comparable models.
+
+    Of models with controls also what attention and its third order are worth on dev.
+    """
     from triattn_core.analysis.significance import paired_over_folds, welch_over_seeds
     from triattn_core.checkpoint.metadata import seed_scores, seed_scores_of
     from triattn_core.checkpoint.registry import list_checkpoints
@@ -72,13 +75,18 @@ def seeds(options: argparse.Namespace) -> None:
 
     records = run_records.all_records()[0]
 
+    entries = list_checkpoints()
+    tans = {entry.name: entry for entry in entries if _is_tan(entry)}
+
     def scores_of(entry):
         """Its own seeds, plus those of recorded sweeps."""
-        is_tan = entry.problem is None and entry.config.get("kind") == "tan" and entry.metrics
-        return worth.seed_scores(entry, "test", records) if is_tan else seed_scores_of(entry)
+        return worth.seed_scores(entry, "test", records) if entry.name in tans else seed_scores_of(entry)
 
-    groups = seed_scores(list_checkpoints(), scores_of)
+    groups = seed_scores(entries, scores_of)
     rows = [_compared(data, similarity, "seeds", runs, welch_over_seeds) for (data, similarity), runs in groups.items()]
+    for row in rows:
+        row["dev"] = {name: worth.seed_scores(tans[name], "dev", records) for name in row["test"] if name in tans}
+        row["worth"] = {name: worth.worth_of(tans[name], records) for name in row["dev"]}
     for data, runs in folds.fold_scores(records):
         rows.append(_compared(data, "", "folds", runs, paired_over_folds))
     if options.json:
@@ -86,13 +94,36 @@ def seeds(options: argparse.Namespace) -> None:
     elif not rows:
         print("no checkpoint was trained with several seeds: name more_seeds in its config.json")
     for row in [] if options.json else rows:
-        test = "Welch" if row["over"] == "seeds" else "paired t, corrected for folds,"
-        print(", ".join(filter(None, (row["data"], row["similarity"]))))
-        for name, values in row["test"].items():
-            print(f"  {name}  {mean(values):.2f} ± {stdev(values):.2f} over {len(values)} {row['over']}")
-        for difference in row["differences"]:
-            gain = f"{difference['b']} less {difference['a']}: {difference['gain']:+.2f}"
-            print(f"  {gain}; {test} p {difference['p']:.3g}, after Holm {difference['adjusted']:.3g}")
+        _print_seeds(row)
+
+
+def _is_tan(entry) -> bool:
+    return entry.problem is None and entry.config.get("kind") == "tan" and bool(entry.metrics)
+
+
+def _print_seeds(row: dict) -> None:
+    """One data set and similarity of `seeds`."""
+    test = "Welch" if row["over"] == "seeds" else "paired t, corrected for folds,"
+    print(", ".join(filter(None, (row["data"], row["similarity"]))))
+    for name, values in row["test"].items():
+        dev = row.get("dev", {}).get(name, ())
+        on_dev = f"; dev {mean(dev):.2f} ± {stdev(dev):.2f}" if len(dev) > 1 else ""
+        print(f"  {name}  {mean(values):.2f} ± {stdev(values):.2f} over {len(values)} {row['over']}{on_dev}")
+    for difference in row["differences"]:
+        gain = f"{difference['b']} less {difference['a']}: {difference['gain']:+.2f}"
+        print(f"  {gain}; {test} p {difference['p']:.3g}, after Holm {difference['adjusted']:.3g}")
+    for name, gains in row.get("worth", {}).items():
+        for control, gain in gains.items():
+            print(f"  {_worth_line(name, control, gain)}")
+
+
+def _worth_line(name: str, control: str, gain: dict) -> str:
+    """What attention, or its third order, is worth beside a control that was trained."""
+    what = "third order" if control == "pairwise" else "attention"
+    form = ", in its form with the scaled dot" if gain.get("of") else ""
+    spread = "" if gain["spread"] is None else f" ± {gain['spread']:.1f}"
+    seeds_text = f"{gain['seeds']} seed{'s' * (gain['seeds'] != 1)}"
+    return f"{name}: {what} worth {gain['points']:+.1f}{spread} points on dev over {control} ({seeds_text}{form})"
 
 
 def _compared(data: str, similarity: str, over: str, runs: dict, test: Callable[[dict], list]) -> dict:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+from textwrap import shorten
 
 from triattn_core.errors import InputError, choices
+
+SHOWN = 90  # characters of an input
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,10 +39,13 @@ def run(options: argparse.Namespace) -> int:
         ]  # fmt: skip
         if not options.json:
             print(f"{name}: {study.title}")
-            for finding in findings:
+            print(
+                f"  {study.number}, in {study.unit}; the claim holds above {study.above:g}. The first input is Home's."
+            )
+            for example, finding in zip(study.examples, findings, strict=True):
                 untrained = "" if finding.untrained is None else f" (untrained {finding.untrained:.3g})"
                 verdict = "holds" if finding.holds else "FAILS"
-                print(f"  {verdict}: {finding.value:.3g}{untrained} > {study.above:g} {study.unit}")
+                print(f"  {verdict}: {finding.value:.3g}{untrained}  {shorten(' / '.join(study.show(example)), SHOWN)}")
     if options.json:
         print(json.dumps(results))
     return 0 if holds else 1

@@ -41,7 +41,7 @@ def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]
     true_cells = [(1 + card, 0), (1 + len(example.keys) + language, 0)]
     return {
         "Tri: each card with each language": cube.assign_attrs({TRUE_CELLS: [(card, language)]}),
-        "Bi: each card and each language alone": joint.assign_attrs({TRUE_CELLS: true_cells}),
+        "Bi-joint: each card and each language alone": joint.assign_attrs({TRUE_CELLS: true_cells}),
     }
 
 
@@ -57,7 +57,7 @@ STUDY = Study(
     reported_value=86.3,
     above=50.0,
     margin=40.0,
-    number="P(right colour): Tri minus Bi, joint",
+    number="P(right colour): Tri minus Bi-joint",
     about=(
         "The query is the word that is asked for, a key is a card, a context token is a language spoken tonight. Each "
         "card's word means something different in each language: only the card and the language together (outlined) "
@@ -65,8 +65,8 @@ STUDY = Study(
     ),
     claim=(
         "After 1,000 steps of training Tri (scaled dot), which weighs card and language together, gives the right "
-        "colour {value:.0f} points more probability in this row than one layer of two-way attention, which weighs "
-        "each alone and stays at chance."
+        "colour {value:.0f} points more probability in this row than one layer of two-way attention (Bi-joint), which "
+        "weighs each alone and stays at chance."
     ),
     limits=(
         "The same model with pairwise scores, none of which reads three tokens, gets 17 to 18 % of 4,000 rows right. "
@@ -75,8 +75,8 @@ STUDY = Study(
         "is not enough either: with bilinear scores Tri stays at chance after 1,000 steps, at three learning rates."
     ),
     refuted=(
-        "One layer of two-way attention (Bi) of this size that is right in more than 25 % of 4,000 rows like these, in "
-        "up to thirty times the steps. The most so far is 19.3 % (“Against training” in the Laboratory)."
+        "One layer of two-way attention (Bi-joint) of this size that is right in more than 25 % of 4,000 rows like "
+        "these, in up to thirty times the steps. The most so far is 19.3 % (“Against training” in the Laboratory)."
     ),
     change="Under “Spoken tonight” change “Neth” to “Brei”: the right pair moves, and Tri follows.",
     edited=TASK.solve(
