@@ -25,8 +25,17 @@ WAYS = {
 }
 SAYS = (
     "Bar: middle 95 % of 400 random draws of the same number of positions from the same rows; red: outside this "
-    "range. The weights of every query sum to one; only their distribution can differ."
+    "range, two-sided p ≤ 0.05. The weights of every query sum to one; only their distribution can differ."
 )
+COLUMNS = {
+    "mean": "mean of the words",
+    "even": "mean of other places",
+    "low": "band, low",
+    "high": "band, high",
+    "p": "p, two-sided",
+    "places": "places",
+    "rows": "rows",
+}
 FEATURES = 15  # features that are drawn, those farthest from the mean of their draws
 
 
@@ -77,7 +86,8 @@ def show(rows: Rows, atlas: Atlas) -> None:
         site, head = atlas.head
         places = find_places(atlas.table, key, words, site, head, axis)
         title = f"The {len(places)} places behind {atlas.names[atlas.head_index]}"
-        figures.numbers(title, places, "words-rows")
+        measured = {"value": "KL, bits" if axis == "from_query" else "weight", "even": "mean of its row"}
+        figures.numbers(title, places.rename(columns=measured), "words-rows")
 
 
 def _chart(weights: pd.DataFrame, atlas: Atlas, words: tuple[str, ...], axis: str) -> None:
@@ -96,4 +106,12 @@ def _chart(weights: pd.DataFrame, atlas: Atlas, words: tuple[str, ...], axis: st
     figures.show(chart, sentence, f"words-{axis}", width="content")
     figures.note(sentence)
     figures.note(SAYS)
-    figures.numbers("All as numbers", rows.drop(columns=["site", "way"]), "words-numbers")
+    figures.numbers(
+        "All as numbers", number_table(rows, "feature" if axis == "by_feature" else "head"), "words-numbers"
+    )
+
+
+def number_table(rows: pd.DataFrame, first: str) -> pd.DataFrame:
+    """Rows of `weigh_words` with their `name` under the headings that a page shows; first: heading of the names."""
+    headings = {"name": first, **COLUMNS}
+    return rows[list(headings)].rename(columns=headings)

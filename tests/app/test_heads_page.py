@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
+import pandas as pd
 import pytest
 import streamlit as st
 
+from pages.heads import word_weights
 from tests.app.test_pages import opened, sound, texts, visible_text
+from tests.support.project_copy import ROOT
 from tests.support.tiny_transformers import make
+from triattn_core.__main__ import main
 from triattn_core.checkpoint.registry import laboratory_checkpoints, list_checkpoints
 
 TRAINED = {entry.name for entry in (*list_checkpoints(), *laboratory_checkpoints()) if entry.problem is None}
@@ -45,6 +51,26 @@ def test_a_head_is_ablated_when_it_is_asked_for_and_the_words_have_a_band():
     assert "places in" in page_text and "where chance gives" in page_text
     app.text_input(key="words").set_value("zyxwv").run()
     assert not app.exception and "None of these words occurs in the rows: zyxwv" in visible_text(app)
+
+
+@needs("quora-tri-living")
+def test_the_numbers_of_the_words_have_plain_names_and_are_those_of_the_command(tmp_path, capsys):
+    link = {"count": "12", "words": "the, a", "words-numbers": "true"}
+    app = sound(opened("heads", checkpoint="quora-tri-living", **link))
+    numbers = next(table.value for table in app.dataframe if "p, two-sided" in table.value.columns)
+    assert list(numbers.columns)[:2] == ["head", "mean of the words"] and {"feature", "name", "even"}.isdisjoint(
+        numbers
+    )
+    assert list(numbers["head"]) == [f"head {i}" for i in range(1, 7)]
+    rows, out = (
+        [ROOT / "triattn_core/tasks/pairs.en.jsonl", "--rows", "12", "--words", "the, a"],
+        tmp_path / "h.parquet",
+    )
+    assert main(["heads", "quora-tri-living", *map(str, rows), "--out", str(out), "--json"]) == 0
+    words = pd.DataFrame(json.loads(capsys.readouterr().out)["words"])
+    same = words[(words["site"] == "layer.0/a_over_b/weight") & (words["way"] == "to_key")]
+    for column, heading in word_weights.COLUMNS.items():
+        assert numbers[heading].tolist() == same[column].tolist(), heading
 
 
 @needs("sst5-mtsa")

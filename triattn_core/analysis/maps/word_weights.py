@@ -1,13 +1,16 @@
 """The weight of the words of a list, head by head, against the same number of other tokens of the same rows.
 
 The null: where the words stand in their rows does not matter.  Each draw puts them in other places of the same row,
-special tokens left out; the band holds the middle 95 % of the draws.  It says nothing of why a place counts: a word
-that always stands first gets what the first place gets.
+special tokens left out.  With n draws and k = floor(0.025 (n + 1)), the band runs from the k-th smallest to the k-th
+largest of them; p = 2 (1 + min(draws <= mean, draws >= mean)) / (n + 1), at most 1 (Phipson and Smyth, 2010).  A mean
+is beyond the band exactly where p <= 0.05.  The test says nothing of why a place counts: a word that always stands
+first gets what the first place gets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -17,7 +20,8 @@ from triattn_core.analysis.maps.head_profiles import WAYS
 from triattn_core.errors import InputError
 
 DRAWS = 400
-BAND = (0.025, 0.975)
+LEVEL = 0.05  # two-sided
+DIGITS = 12  # after the point: sums of equal weights in another order are equal
 
 
 def split_words(text: str) -> tuple[str, ...]:
@@ -55,15 +59,18 @@ def weigh_words(table: pd.DataFrame, words: Sequence[str], draws: int = DRAWS, s
     """A row for each site, head, way of `head_profiles.WAYS` and, by feature, feature: `places` of the words, in `rows`
     rows; `mean` over the places; `even`, `low` and `high`, mean and band of the draws; `p`, two-sided.
 
+    A row's draws depend on its number, the site and the way alone: other rows, groups of heads or another order of the
+    table do not change them.
+
     table: `head_profiles.profile_table` of several rows, with their `row`.  Raises InputError: none of the words.
     """
-    random = np.random.default_rng(seed)
     sums: dict[tuple[str, str], list[Any]] = {}
-    for _, _, site, direction, heads, marked, values in _places(table, words):
+    in_order = table.sort_values("row", kind="stable")  # the order of a sum shows in its last digits
+    for row, _, site, direction, heads, marked, values in _places(in_order, words):
         valid = np.flatnonzero(marked >= 0)
         word_positions, count = valid[marked[valid] > 0], int((marked > 0).sum())
-        order = random.random((draws, len(valid))).argsort(-1)[:, :count]
-        flat = values.reshape(len(heads), len(marked), -1)  # [head, token, feature]
+        order = _generator(seed, row, site, direction).random((draws, len(valid))).argsort(-1)[:, :count]
+        flat = values.reshape(len(heads), len(marked), -1).astype(np.float64)  # [head, token, feature]
         samples = flat[:, valid][:, order].sum(2)  # [head, draw, feature]
         total = sums.setdefault((site, direction), [0.0, 0.0, 0, 0, heads])
         total[0] = total[0] + flat[:, word_positions].sum(1)
@@ -73,15 +80,33 @@ def weigh_words(table: pd.DataFrame, words: Sequence[str], draws: int = DRAWS, s
     return pd.concat([_summary(*key, *total) for key, total in sums.items()], ignore_index=True)
 
 
+def _generator(seed: int, *identity: object) -> np.random.Generator:
+    digest = sha256(repr((seed, *map(str, identity))).encode()).digest()
+    return np.random.default_rng(int.from_bytes(digest, "big"))
+
+
+def band_and_p(means: np.ndarray, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`low` and `high`, the middle 95 % of the draws, and the two-sided `p` of each mean, all shaped as `means`: a mean
+    lies beyond its band exactly where p <= 0.05.  Fewer than 39 draws cannot give so small a p: the band is then from
+    the least to the greatest.
+
+    means: [...].  samples: [draw, ...], of the null.
+    """
+    count = len(samples)
+    rank = max(1, int(LEVEL / 2 * (count + 1) + 1e-9))  # from either end
+    ordered = np.sort(samples, axis=0)
+    tail = np.minimum((samples <= means).sum(0), (samples >= means).sum(0))
+    return ordered[rank - 1], ordered[count - rank], np.minimum(1.0, 2 * (1 + tail) / (count + 1))
+
+
 def _summary(
     site: str, direction: str, sums: np.ndarray, samples: np.ndarray, places: int, rows: int, heads
 ) -> pd.DataFrame:
-    """own: [head, feature] and drawn: [head, draw, feature], sums over `places` places."""
-    sums, samples = sums / places, samples / places
-    even, (low, high) = samples.mean(1), np.quantile(samples, BAND, axis=1)
-    beyond = (np.abs(samples - even[:, None]) >= np.abs(sums - even)[:, None] - 1e-12).sum(1)
-    head, feature = (index.ravel() for index in np.indices(sums.shape))
-    numbers = {"mean": sums, "even": even, "low": low, "high": high, "p": (1 + beyond) / (1 + samples.shape[1])}
+    """sums: [head, feature] and samples: [head, draw, feature], over `places` places."""
+    means, samples = np.round(sums / places, DIGITS), np.round(samples / places, DIGITS)
+    low, high, p = band_and_p(means, np.moveaxis(samples, 1, 0))
+    head, feature = (index.ravel() for index in np.indices(means.shape))
+    numbers = {"mean": means, "even": samples.mean(1), "low": low, "high": high, "p": p}
     columns = {"site": site, "head": np.asarray(heads)[head], "way": direction, "places": places, "rows": rows}
     columns |= {"feature": feature if direction == "by_feature" else -1}
     return pd.DataFrame(columns | {name: values.ravel() for name, values in numbers.items()})
