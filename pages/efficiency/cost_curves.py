@@ -17,7 +17,11 @@ JUMP = (
     " Bi-GRU training time jumps on a CPU when the gradient of its gates passes 32 MB (of 64 texts from 146 tokens): "
     "torch writes such a block for each token, and above that size malloc requests each from the operating system."
 )
-FAMILIES = {"bi_lstm": "muted", "bi_gru": "muted", "multi_cnn": "bar", "hierarchical_cnn": "bar", "mtsa": "mtsa"}
+FAMILIES = {  # names of colours: recurrent, convolutional, MTSA; all other attention in the colour of the text
+    **dict.fromkeys(("bi_lstm", "bi_gru"), "accent"),
+    **dict.fromkeys(("multi_cnn", "hierarchical_cnn"), "series_2"),
+    "mtsa": "mtsa",
+}
 
 
 def show(measured: efficiency.Measurement, run: str, pass_name: str, logarithmic: bool) -> None:

@@ -6,21 +6,21 @@ import pytest
 from triattn_core.views.charts import efficiency
 
 
-@pytest.mark.parametrize("log", [True, False])
-def test_names_at_one_length_keep_apart_and_others_stay_where_their_line_ends(log):
-    """Of three lines that end together the lower two move down; one that ends earlier is left where it is."""
-    ends = {"a": (64, 90.0), "b": (64, 89.0), "c": (64, 88.0), "early": (32, 88.5)}
-    rows = pd.DataFrame([{"name": name, "tokens": n, "value": v} for name, (n, v) in ends.items()])
-    at = efficiency._ends(rows, 10.0, 100.0, log).set_index("name")["at"]
-    assert at["a"] == pytest.approx(90) and at["early"] == pytest.approx(88.5)
-    shares = {"b": 90 * 10**-0.062, "c": 90 * 10**-0.124} if log else {"b": 90 - 5.58, "c": 90 - 11.16}  # 0.062 of it
-    assert at["b"] == pytest.approx(shares["b"]) and at["c"] == pytest.approx(shares["c"])
-
-
-def test_a_name_stands_where_the_last_measured_length_of_its_line_is():
-    rows = pd.DataFrame([{"name": "a", "tokens": n, "value": float(n)} for n in (16, 32, 64)])
-    ends = efficiency._ends(rows, 16.0, 64.0, False)
-    assert ends[["tokens", "at"]].values.tolist() == [[64, 64.0]]
+def test_names_are_in_the_order_of_the_ends_with_a_leader_where_they_are_moved():
+    """Of three lines that end together each name keeps its rank; one that ends earlier is left where it is."""
+    ends = {"a": (64, 0.090), "b": (64, 0.084), "c": (64, 0.086), "early": (32, 0.085)}
+    rows = [{"name": name, "tokens": n, "seconds": v, "memory": 1} for name, (n, v) in ends.items()]
+    rows += [{"name": name, "tokens": 16, "seconds": 0.002, "memory": 1} for name in ends]
+    table = pd.DataFrame(rows).sort_values("tokens", kind="stable")
+    spec = efficiency.figure(table, dict.fromkeys(ends, "text"), "seconds").to_dict()
+    names = [layer for layer in spec["layer"] if layer["mark"]["type"] == "text"]
+    placed = pd.concat(pd.DataFrame(spec["datasets"][data]) for data in {layer["data"]["name"] for layer in names})
+    placed = placed.set_index("name")
+    assert placed["at"].drop("early").sort_values().index.tolist() == ["b", "c", "a"]
+    assert placed.loc["early", "at"] == pytest.approx(85) and not placed.loc["early", "moved"]
+    (leaders,) = [layer for layer in spec["layer"] if layer["mark"]["type"] == "rule"]
+    assert {row["name"] for row in spec["datasets"][leaders["data"]["name"]]} >= {"a", "b"}
+    assert leaders["encoding"]["y"]["field"] == "value" and leaders["encoding"]["y2"]["field"] == "at"
 
 
 @pytest.mark.parametrize(

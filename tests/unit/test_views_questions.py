@@ -154,13 +154,6 @@ def test_shares_that_name_the_same_tokens_are_one_point_and_said():
     assert perturbation.same_tokens_note(table) == ""
 
 
-def test_names_at_the_ends_stay_apart_and_inside():
-    last = pd.DataFrame({"line": list("abcd"), "mean": [0.0, 0.0, 0.01, 1.0]})
-    moves = perturbation._label_offsets(last, 0.0, 1.0, 100)
-    put = sorted(100 * (1 - mean) + moves[name] for name, mean in zip(last["line"], last["mean"]))
-    assert put[-1] <= 100 and min(np.diff(put)) >= 14 and moves["d"] == 0
-
-
 def test_areas_over_rows_have_their_bands():
     gains = pd.DataFrame(
         {

@@ -12,6 +12,7 @@ import pandas as pd
 
 from triattn_core.views.charts.axis_style import style_axes
 from triattn_core.views.charts.layers import DASHES
+from triattn_core.views.charts.line_labels import GAP, draw_labels, place_labels
 from triattn_core.views.lib.number_format import minus
 from triattn_core.views.lib.palette import THEMES
 from triattn_core.views.similarity.spread import SOME
@@ -19,7 +20,6 @@ from triattn_core.views.similarity.spread import SOME
 BINS = 40
 BOX = 5  # runs: fewer are shown as they are, without a box
 ROW = 24  # pixels of a function
-NAME = 14.0  # pixels between two names at the ends of lines
 AXIS = 52  # pixels of a chart's height that its axis and padding take
 
 
@@ -148,32 +148,13 @@ def curves(rows: pd.DataFrame, highlighted: Sequence[str], theme: str = "light",
     ]
     last = rows.groupby("checkpoint", sort=False).tail(1).sort_values("value", ascending=False)
     last = last.assign(named=[f"{name} {value:.2f}" for name, value in zip(last.function, last.value)])
-    height = max(height, AXIS + int(NAME) * len(last))
-    plot = float(height - AXIS)
-    ends = [plot * (high - value) / (high - low) for value in last.value]
-    for name, y_position, put in zip(last.checkpoint, ends, spread_out(ends, NAME, plot - NAME / 2)):
-        colour = palette["accent" if name in lit else "muted"]
-        mark = {
-            "align": "left",
-            "dx": 8,
-            "dy": put - y_position,
-            "fontSize": 12,
-            "fontWeight": 600 if name in lit else 400,
-        }
-        end = base.properties(data=last[last.checkpoint == name])
-        layers.append(end.mark_text(color=colour, **mark).encode(text="named:N"))
-    padding = {"right": max(116, 24 + 7 * int(last.named.str.len().max())), "left": 0, "top": 6, "bottom": 4}
+    height = max(height, AXIS + int(GAP) * len(last))
+    last = last.assign(bold=last.checkpoint.isin(lit))
+    last = last.assign(colour=[palette["accent" if is_lit else "muted"] for is_lit in last.bold])
+    placed = place_labels(last, "step", "value", (low, high), height - AXIS)
+    layers += draw_labels(placed, "named", x, y, palette)
+    padding = {"right": max(116, 34 + 7 * int(last.named.str.len().max())), "left": 0, "top": 6, "bottom": 4}
     return style_axes(alt.layer(*layers).properties(height=height, padding=padding), palette)
-
-
-def spread_out(places: Sequence[float], gap: float, most: float) -> list[float]:
-    """The places, in rising order, moved until `gap` lies between neighbours and the last is at most `most`."""
-    means: list[float] = []
-    for place in places:
-        means.append(max(place, means[-1] + gap) if means else place)
-    for i in reversed(range(len(means))):
-        means[i] = min(means[i], most - gap * (len(means) - 1 - i))
-    return means
 
 
 def summary(runs: pd.DataFrame) -> pd.DataFrame:

@@ -10,14 +10,15 @@ import altair as alt
 import pandas as pd
 
 from triattn_core.views.charts.axis_style import style_axes
+from triattn_core.views.charts.line_labels import draw_labels, place_labels
 from triattn_core.views.lib.palette import THEMES
 
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
-GAP = 0.062  # between two names at the ends of lines, as a share of the axis
 MANY = 1e4  # of an axis that spans more, only powers of ten are labelled
 ROOM = 0.03  # beside the first and the last length, as a share of the axis
-WIDTH, HEIGHT = 560, 360  # a page may draw it narrower
-PADDING = {"left": 0, "top": 4, "right": 84, "bottom": 4}  # right: the names at the ends of lines
+WIDTH, HEIGHT = 560, 380  # a page may draw it narrower
+AXIS = 63  # pixels of the height that title and axis take
+PADDING = {"left": 0, "top": 4, "right": 100, "bottom": 4}  # right: the names at the ends of lines
 PANELS = {"memory": ("(a) Memory, MB", 1e-6), "seconds": ("(b) Time, ms", 1e3)}
 
 
@@ -40,19 +41,6 @@ def _lengthwise(lengths: list[int], log: bool) -> list[float]:
         return [low / room, high * room]
     room = max(ROOM * (high - low), 1.0)
     return [low - room, high + room]
-
-
-def _ends(rows: pd.DataFrame, low: float, high: float, log: bool) -> pd.DataFrame:
-    """The last point of each line and `at`, where on the axis its name stands: those at one length keep apart."""
-    last = rows.groupby("name", sort=False).tail(1).sort_values("value", ascending=False)
-    to_axis, from_axis = (math.log10, lambda x: 10**x) if log else (float, float)
-    gap = GAP * max(to_axis(high) - to_axis(low), 1e-9)
-    put: dict[int, float] = {}
-    places = []
-    for tokens, value in zip(last.tokens, last.value):
-        put[tokens] = min(to_axis(value), put.get(tokens, math.inf) - gap)
-        places.append(from_axis(put[tokens]))
-    return last.assign(at=places)
 
 
 def describe(points: pd.DataFrame) -> str:
@@ -110,12 +98,10 @@ def figure(
     base = alt.Chart(rows).encode(x, y, alt.Color("name:N", legend=None, scale=colours), tooltip=tips)
     line_width = alt.condition("datum.name == 'MTSA'", alt.value(3), alt.value(1.5))
     layers = [base.mark_line().encode(dash, strokeWidth=line_width), base.mark_point(size=26, filled=True, opacity=1)]
-    ends = base.properties(data=_ends(rows, ticks[0], ticks[-1], log)).encode(
-        y=alt.Y("at:Q", title=None, scale=scale), text="name:N"
-    )
-    written: dict[str, Any] = {"align": "left", "dx": 8, "fontSize": 12, "fontWeight": 600, "clip": False}
-    layers.append(ends.mark_text(**written, stroke=palette["page"], strokeWidth=4, strokeJoin="round"))  # over lines
-    layers.append(ends.mark_text(**written))
+    ends = rows.groupby("name", sort=False).tail(1)
+    ends = ends.assign(colour=[palette[families[name]] for name in ends["name"]])
+    placed = place_labels(ends, "tokens", "value", (ticks[0], ticks[-1]), HEIGHT - AXIS, log)
+    layers += draw_labels(placed, "name", x, y, palette)
     chart = alt.layer(*layers).properties(height=HEIGHT, width=WIDTH, title=title, padding=PADDING)
     chart = style_axes(chart, palette, background="transparent")
     return chart.configure_title(anchor="start", fontSize=13, fontWeight=600, color=palette["text"])

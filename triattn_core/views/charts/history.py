@@ -9,10 +9,12 @@ import altair as alt
 import pandas as pd
 
 from triattn_core.views.charts.axis_style import style_axes
+from triattn_core.views.charts.line_labels import draw_labels, place_labels
 from triattn_core.views.lib.palette import THEMES
 
 COLUMNS = ("train_loss", "dev_loss")
-MOVE = 8  # pixels: half of what lies between two names
+PADDING = {"right": 8, "left": 0, "top": 4, "bottom": 6}
+AXIS = 50  # pixels of the height that the axis takes
 DASHES = ([1, 0], [5, 3], [2, 2], [9, 3, 2, 3], [9, 3], [1, 3])  # told apart without colour
 
 
@@ -28,18 +30,11 @@ def table(histories: Mapping[str, Sequence[Mapping]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "split", "step", "loss"])
 
 
-def _ends(last: pd.DataFrame, rows: pd.DataFrame) -> list[tuple[pd.DataFrame, int]]:
-    """The last points with the pixels by which each name must move so that none covers another."""
-    last = last.sort_values("loss", ascending=False)
-    near = 0.1 * (rows.loss.max() - rows.loss.min())
-    close = len(last) > 1 and float(last.loss.iloc[0] - last.loss.iloc[-1]) < near
-    moves = [MOVE * (2 * i - len(last) + 1) if close else 0 for i in range(len(last))]
-    return [(last.iloc[[i]], move) for i, move in enumerate(moves)]
-
-
-def _name(base: alt.Chart, row: pd.DataFrame, offset: int) -> alt.Chart:
-    mark = base.properties(data=row).mark_text(align="left", dx=8, dy=offset, fontWeight=600, fontSize=12)
-    return mark.encode(text="model:N")
+def _domain(rows: pd.DataFrame) -> list[float]:
+    """Of the loss axis: the losses, with more room below them, so that the axis crosses no name."""
+    low, high = float(rows.loss.min()), float(rows.loss.max())
+    room = max(high - low, 1e-6) / 20
+    return [low - 2 * room, high + room]
 
 
 def describe(histories: Mapping[str, Sequence[Mapping]]) -> str:
@@ -65,14 +60,11 @@ def figure(
     is_crowded = len(names) > 2  # more names than find room at the ends of the lines
     scale = alt.Scale(nice=is_crowded)  # names begin where lines end: no grid line crosses them
     steps = alt.X("step:Q", title="step", scale=scale, axis=alt.Axis(grid=False, tickCount=6, format="~s"))
-    room = 0 if is_crowded else MOVE * len(names)  # below the lowest line, so that the axis crosses no name
-    loss = alt.Y("loss:Q", title=None, scale=alt.Scale(zero=False, padding=room), axis=alt.Axis(tickCount=5))
-    legend_options: dict[str, Any] = {
-        "symbolType": "stroke",
-        "symbolSize": 500,
-        "symbolStrokeWidth": 2,
-        "labelColor": palette["text"],
-    }
+    domain, loss_scale = _domain(rows), alt.Scale(zero=False)
+    loss_scale = loss_scale if is_crowded else alt.Scale(domain=domain, nice=False)
+    loss = alt.Y("loss:Q", title=None, scale=loss_scale, axis=alt.Axis(tickCount=5))
+    legend_options: dict[str, Any] = {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2}
+    legend_options |= {"labelColor": palette["text"]}
     legend = alt.Legend(title=None, orient="top", labelLimit=320, columns=2, **legend_options) if is_crowded else None
     range_ = [colours[name] for name in names]
     colour = alt.Color("model:N", scale=alt.Scale(domain=names, range=range_), legend=legend)
@@ -91,8 +83,9 @@ def figure(
         lines.transform_filter("datum.split == 'dev'").mark_line(strokeWidth=2),
         base.transform_filter("datum.split == 'dev'").mark_point(size=14, filled=True),
         base.encode(size).properties(data=kept_points).mark_point(size=70, filled=True, opacity=1),
-        *(_name(base, row, offset) for row, offset in _ends(last, rows) if not is_crowded),
     ]
-    around = {"right": 8, "left": 0, "top": 4, "bottom": 6}
-    chart = alt.layer(*layers).properties(height=height + 40 * is_crowded, padding=around)
+    if not is_crowded:
+        placed = place_labels(last.assign(colour=last.model.map(dict(colours))), "step", "loss", domain, height - AXIS)
+        layers += draw_labels(placed, "model", steps, loss, palette)
+    chart = alt.layer(*layers).properties(height=height + 40 * is_crowded, padding=PADDING)
     return style_axes(chart, palette)

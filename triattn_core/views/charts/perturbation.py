@@ -9,6 +9,7 @@ import altair as alt
 import pandas as pd
 
 from triattn_core.trace.axes import RANDOM
+from triattn_core.views.charts.line_labels import draw_labels, place_labels
 from triattn_core.views.lib.number_format import minus
 from triattn_core.views.lib.palette import FONTS, THEMES
 
@@ -39,7 +40,10 @@ def figure(curves: pd.DataFrame, measure: str, method: str, theme: str = "light"
         title=f"{SHARES[measure]}{same_tokens_note(curves)}",
         axis=alt.Axis(values=[0, 5, 10, 20, 50], grid=False),
     )
-    y = alt.Y("mean:Q", title=None, axis=alt.Axis(tickCount=5, format=".3~g"))
+    low, high = float(means["low"].min()), float(means["high"].max())
+    room = max(high - low, 1e-6) / 20
+    domain = [low - room, high + room]
+    y = alt.Y("mean:Q", title=None, axis=alt.Axis(tickCount=5, format=".3~g"), scale=alt.Scale(domain=domain))
     names = list(lines["line"].unique())
     dash = alt.StrokeDash("line:N", scale=alt.Scale(domain=names, range=[*DASHES[: len(names)]]), legend=None)
     tips: list[Any] = [
@@ -57,14 +61,9 @@ def figure(curves: pd.DataFrame, measure: str, method: str, theme: str = "light"
         isolated.mark_point(size=34, filled=True, opacity=1, color=palette["accent"]),
     ]
     last = means.groupby("line", sort=False).tail(1)
-    for name, move in _label_offsets(last, float(means["low"].min()), float(means["high"].max()), PLOT).items():
-        end = alt.Chart(last[last["line"] == name])
-        mine: dict[str, Any] = (
-            {"color": palette["accent"], "fontWeight": 600} if name == method else {"color": palette["muted"]}
-        )
-        lead = end.encode(x, y, alt.X2("x"), alt.Y2("mean"))  # from the end of the line to its name
-        layers.append(lead.mark_rule(xOffset=2, x2Offset=14, y2Offset=move, strokeWidth=0.7, color=mine["color"]))
-        layers.append(end.encode(x, y, text="line:N").mark_text(align="left", dx=17, dy=move, fontSize=12, **mine))
+    last = last.assign(bold=last["line"] == method)
+    last = last.assign(colour=[palette["accent" if is_chosen else "muted"] for is_chosen in last["bold"]])
+    layers += draw_labels(place_labels(last, "x", "mean", domain, PLOT), "line", x, y, palette)
     return _with_style(alt.layer(*layers).properties(height=height, title=TITLES[measure]), theme)
 
 
@@ -77,18 +76,6 @@ def same_tokens_note(curves: pd.DataFrame) -> str:
         for count, shares in some.items()
     )
     return "".join(sentence)
-
-
-def _label_offsets(last: pd.DataFrame, low: float, high: float, height: int, close: int = 16) -> dict[str, float]:
-    """Pixels by which the name at the end of each line moves, so that none covers another or leaves the figure."""
-    last = last.sort_values("mean", ascending=False)
-    positions = [height * (high - value) / max(high - low, 1e-9) for value in last["mean"]]
-    put = list(positions)
-    for i in range(1, len(put)):
-        put[i] = max(put[i], put[i - 1] + close)
-    for i in reversed(range(len(put))):
-        put[i] = min(put[i], height - close * (len(put) - 1 - i))
-    return {name: moved - original for name, moved, original in zip(last["line"], put, positions)}
 
 
 def describe(method: str, areas: pd.DataFrame, band: pd.DataFrame, draws: int) -> str:

@@ -22,21 +22,21 @@ FONTS = (
 
 NAMES = (
     "page text muted hairline bar faint query key context query_mark key_mark context_mark accent bi bi_joint cbi tri "
-    "mtsa coin"
+    "mtsa coin series_2 series_3 series_4"
 ).split()
 THEMES = {
     "light": dict(
         zip(
             NAMES,
             "#fcfcfb #1b2428 #5d686c #d9dcd9 #8fa3a8 #efefed #ce4116 #bb167c #9e6a00 #ffd5c4 #fcd4e6 #fbe6af "
-            "#0f6e73 #8793a0 #38435a #4f86b4 #0f6e73 #7e57a0 #5f7d3c".split(),
+            "#0f6e73 #8793a0 #38435a #4f86b4 #0f6e73 #7e57a0 #5f7d3c #b35806 #4a50c8 #a8326e".split(),
         )
     ),
     "dark": dict(
         zip(
             NAMES,
             "#12171a #dde4e4 #97a3a6 #333d42 #5d7076 #1c2327 #fb7f4c #f277b6 #f0c551 #5f2c1a #5f2644 #514013 "
-            "#5cc9c0 #8d99a6 #d3dbe8 #5f9bd0 #5cc9c0 #b08fd6 #a9c47d".split(),
+            "#5cc9c0 #8d99a6 #d3dbe8 #5f9bd0 #5cc9c0 #b08fd6 #a9c47d #f0a35e #9aa5ff #f08fbc".split(),
         )
     ),
 }
