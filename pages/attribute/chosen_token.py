@@ -8,22 +8,23 @@ import streamlit as st
 
 from pages.shared import checkpoint_html, kept_cell, url_state
 from triattn_core.scenes.attribute import TokenShares
-from triattn_core.views.charts.attribution import percent, plays, words
+from triattn_core.views.charts.attribution import abbreviate, percent, plays
+from triattn_core.views.lib.strongest import numbered
 
 KEY = "token"  # in the URL
+WIDTH, LONGEST = 290, 34  # pixels of the picker, and letters that fit in it
 
 
 def show(tokens: TokenShares) -> None:
     """The picker of a token, what each method gives it, and its frame in the text."""
     table = tokens.table[tokens.table["special"] == 0]
-    names = {
-        row: f"{plays(role, tokens.names)}: {word}" for row, role, word in zip(table.index, table["role"], words(table))
-    }
+    labels = [f"{plays(role, tokens.names)}: {token}" for role, token in zip(table["role"], table["token"].astype(str))]
+    names = dict(zip(table.index, numbered(abbreviate(label, LONGEST) for label in labels)))
     first = int(tokens.shares.loc[table.index].abs().max(axis=1).idxmax())
     st.html(checkpoint_html.section("One token", "framed in the text; rank among those of its role"))
     kept_cell.keep_token(KEY, dict(zip(table.index, table["role"] + " " + table["token"].astype(str))), first)
     show_name = lambda row: names.get(row, str(row))  # noqa: E731
-    row = url_state.pick("Token", list(names), KEY, list(names).index(first), show=show_name, width=210)
+    row = url_state.pick("Token", list(names), KEY, list(names).index(first), show=show_name, width=WIDTH)
     st.html(
         f"<style>.token-{row} {{outline: 2px solid var(--t-accent); outline-offset: 1px}}</style>{_rows(tokens, row)}"
     )

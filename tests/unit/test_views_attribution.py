@@ -36,6 +36,24 @@ def layers(theme: str = "light") -> list[list[dict]]:
     return [[data[layer["data"]["name"]] for layer in chart["layer"]] for chart in spec["hconcat"]], spec
 
 
+def test_a_label_is_cut_between_words_and_a_long_word_anywhere():
+    assert attribution.abbreviate("built a new bridge beside", 25) == "built a new bridge beside"
+    assert attribution.abbreviate("built a new bridge beside", 24) == "built a new bridge …"
+    assert attribution.abbreviate("built a new bridge beside", 20) == "built a new bridge …"
+    assert attribution.abbreviate("猫" * 9, 5) == "猫猫猫猫…" and len(attribution.abbreviate("a b" * 9, 5)) <= 5
+
+
+def test_methods_that_agree_are_listed_as_in_a_sentence():
+    shares = pd.DataFrame(dict.fromkeys(METHODS, SHARES["occlusion"]))
+    describe = lambda columns: attribution.describe_strongest(TABLE, shares[columns], NAMES)  # noqa: E731
+    assert describe([*METHODS]).startswith("Strongest by all five methods: “a” as context.")
+    two = [*METHODS][:2]
+    assert describe(two).startswith(f"Strongest by {two[0]} and {two[1]}: “a” as context.")
+    apart = shares.assign(attention=[0] * 4 + [1] + [0] * 5)
+    sentence = attribution.describe_strongest(TABLE, apart, NAMES)
+    assert "integrated gradients, gradient × input, occlusion and rollout: “a”" in sentence
+
+
 def test_each_cell_is_a_share_of_a_token_and_a_dash_says_against():
     drawn, spec = layers()
     assert [chart["title"] for chart in spec["hconcat"]] == ["query: A", "key: B", "context"]

@@ -11,6 +11,7 @@ from itertools import chain, groupby
 from types import MappingProxyType
 
 from triattn_core.cached import cached_property
+from triattn_core.text.direction import isolate
 from triattn_core.text.segmentation import Run, divide_into_cells, sentences
 from triattn_core.text.tokenizer import LONGEST, Tokenizer, Tokens
 
@@ -67,6 +68,11 @@ class Role:
     def runs(self) -> tuple[Run, ...]:
         """The runs of tokens that the model reads as one: its cells, or single tokens."""
         return self.cells or tuple((i, i + 1) for i in range(len(self)))
+
+    @property
+    def begin_inside_word(self) -> tuple[bool, ...]:
+        """Of each of `runs` whether it begins inside a word: cells have fixed numbers of tokens, which may part one."""
+        return tuple(self.strings[start].startswith("##") for start, _ in self.runs)
 
 
 @dataclass(frozen=True)
@@ -199,7 +205,7 @@ def tokens_notes(name: str, text: str, tokens: Tokens, tokenizer: Tokenizer) -> 
         notes.append(f"{name} is cut after {size}: {tokens.cut:,} characters are left out.")
     unknown = [text[slice(*span)] for id_, span in zip(tokens.ids, tokens.spans) if id_ == tokenizer.special["unk"]]
     if unknown:
-        names = list(dict.fromkeys(map(_visible, unknown)))
+        names = [isolate(token) for token in dict.fromkeys(map(_visible, unknown))]
         total_text = f", … ({len(names)} in all)" if len(names) > NAMED else ""
         indistinct = " and sees them all alike" if len(names) > 1 else ""
         warning = " It cannot read this text: what follows means little." if 2 * len(unknown) > len(tokens) else ""

@@ -51,7 +51,7 @@ class Attributions:
     gap: float | None = None
 
     def words(self) -> Attributions:
-        """The same with word pieces joined to words; attributions of pieces are summed."""
+        """The same with word pieces joined to words, and cells that part a word joined; attributions are summed."""
         token, position = self.table["token"].astype(str), self.table["position"]
         goes_on = token.str.startswith("##") & (position > 0)
         tokens = self.table.assign(token=token.where(~goes_on, token.str.removeprefix("##")))
@@ -110,6 +110,8 @@ def attribute(
             "position": range(len(role_tokens.runs)),
             **{name: coords[f"at_{name}"][1] for name in CELL_COLUMNS},
         }
+        pooled = [count > 1 and inside for count, inside in zip(frame["tokens"], role_tokens.begin_inside_word)]
+        frame["token"] = ["##" * piece + token for piece, token in zip(pooled, frame["token"])]
         frames.append(pd.DataFrame(frame | {name: values.get(role, np.nan) for name, values in columns.items()}))
     return Attributions(pd.concat(frames, ignore_index=True), methods, method_input.gap)
 

@@ -12,6 +12,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from triattn_core.trace.listing import listing
 from triattn_core.views.charts.grids import label_expression, with_style, with_titles
 from triattn_core.views.lib.number_format import minus
 from triattn_core.views.lib.palette import DIVERGING, THEMES, SignedScale, ramp
@@ -22,6 +23,7 @@ MIXED = (
     " Ranks across roles also reflect the roles: the tokens of a role share its mass of attention, and roles "
     "differ in their number of tokens."
 )
+NUMERALS = {3: "three", 4: "four", 5: "five", 6: "six"}
 LONGEST = 40  # letters of a token
 LARGE_GAP = 10.0  # per cent of what is to be attributed
 LESS = -0.002  # a share below this is said to be against the answer
@@ -38,6 +40,14 @@ def words(table: pd.DataFrame) -> pd.Series:
     return tokens.groupby(table["role"], group_keys=False).transform(numbered)
 
 
+def abbreviate(token: str, limit: int) -> str:
+    """A token of at most `limit` letters: of a longer one the words that fit, and an ellipsis; a long word is cut."""
+    if len(token) <= limit:
+        return token
+    whole_words = token[: limit - 1].rpartition(" ")[0]
+    return f"{whole_words} …" if whole_words else token[: limit - 1] + "…"
+
+
 def strips(
     table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str], theme: str = "light"
 ) -> alt.HConcatChart:
@@ -52,9 +62,7 @@ def strips(
         tokens, methods = words(table[in_role]).tolist(), list(shares)
         rows = shares[in_role].assign(place=range(len(tokens)), token=tokens)
         rows = rows.melt(["place", "token"], var_name="method", value_name="share").dropna()
-        token_labels = label_expression(
-            [token if len(token) <= LONGEST else token[: LONGEST - 1] + "…" for token in tokens]
-        )
+        token_labels = label_expression([abbreviate(token, LONGEST) for token in tokens])
         axis = alt.Axis(labelExpr=token_labels, ticks=False, domain=False, labelLimit=260)
         y = alt.Y("place:O", title=None, axis=axis, scale=alt.Scale(domain=[*range(len(tokens))]))
         top = alt.Axis(orient="top", labelAngle=-45, ticks=False, domain=False)
@@ -105,7 +113,7 @@ def ranks(correlations: pd.DataFrame, short: Sequence[str], theme: str = "light"
         for b in range(a)
     ]
     rows = pd.DataFrame(rows, columns=["a", "b", "with", "rank"])
-    rows["said"] = [f"{rank:.2f}".replace("-", "\u2212") if np.isfinite(rank) else "–" for rank in rows["rank"]]
+    rows["said"] = [minus(f"{rank:.2f}") if np.isfinite(rank) else "–" for rank in rows["rank"]]
     stops = np.linspace(-1, 1, len(DIVERGING[theme])).tolist()
     colour = alt.Color("rank:Q", scale=alt.Scale(domain=stops, range=DIVERGING[theme]), legend=None)
     plain = alt.Axis(ticks=False, domain=False)
@@ -133,7 +141,12 @@ def describe_strongest(table: pd.DataFrame, shares: pd.DataFrame, names: Mapping
         if values.sum():
             strongest = values.idxmax()
             by.setdefault((texts[strongest], plays(table.at[strongest, "role"], names)), []).append(method)
-    parts = [f"{' and '.join(methods)}: “{token}” as {role}" for (token, role), methods in by.items()]
+    count = NUMERALS.get(len(shares.columns), "")
+    parts = [
+        f"{f'all {count} methods' if count and len(methods) == len(shares.columns) else listing(methods)}: "
+        f"“{token}” as {role}"
+        for (token, role), methods in by.items()
+    ]
     held = 100 * shares[~real].abs().sum()
     most = held.max()
     specials = f" [CLS] and [SEP] are left out; they hold up to {most:.2g} % ({held.idxmax()})." if most > 0.05 else ""
