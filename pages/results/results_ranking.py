@@ -8,6 +8,7 @@ from html import escape
 from pages.shared import checkpoint_html
 from triattn_core.results.row_order import MAX_EXACT_ROWS, MIN_ROWS, Agreement
 from triattn_core.trace.listing import listing
+from triattn_core.views.lib.number_format import minus
 
 TAKES = (
     "The z-test treats the rows of two models as independent samples, although both were evaluated on the same rows, "
@@ -50,10 +51,10 @@ def _line(agreement: Agreement) -> str:
         why = f"at least {MIN_ROWS} rows are needed" if len(agreement.rows) < MIN_ROWS else "one side does not vary"
         return f'<tr>{name}{rows}<td class="why" colspan="4">{why}</td></tr>'
     numbers = "".join(
-        f'<td class="n">{value:+.2f}</td><td class="n t-muted">{p:.3f}</td>'
+        f'<td class="n">{minus(f"{value:+.2f}")}</td><td class="n t-muted">{p:.3f}</td>'
         for value, p in (agreement.rho, agreement.tau)
     )
-    return f"<tr>{name}{rows}{numbers.replace('-', chr(0x2212))}</tr>"
+    return f"<tr>{name}{rows}{numbers}</tr>"
 
 
 def _significance_lines(agreement: Agreement) -> list[tuple[str, str]]:

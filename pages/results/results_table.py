@@ -11,10 +11,9 @@ from pages.results import dot_plot
 from triattn_core.results import notes
 from triattn_core.results.paper_comparison import Cell, best_cells, compare_column
 from triattn_core.results.paper_schema import Row, Table, plain_name
-from triattn_core.views.lib.number_format import half_up
+from triattn_core.views.lib.number_format import half_up, minus
 
 SPACE, POINT = "\u2007", "\u2008"  # as wide as a digit and as a point: numbers of fewer digits stand below each other
-MINUS = "\u2212"
 
 
 def name(text: str) -> str:
@@ -23,11 +22,11 @@ def name(text: str) -> str:
 
 
 def format_difference(value: float | None, digits: int) -> str:
-    """A difference with its sign, its minus as wide as a plus; empty where there is none."""
+    """A difference with its sign, its minus as wide as a plus; no sign on a zero; empty where there is none."""
     if value is None:
         return ""
     text = half_up(round(value, 6), digits)  # 57.35 - 65.1 is -7.7499…
-    return text.replace("-", MINUS) if text.startswith("-") else f"+{text}"
+    return minus(text if text.startswith("-") else f"+{text}")
 
 
 def table(table: Table, cells: Sequence[Sequence[Cell]], plot_index: int) -> str:

@@ -216,7 +216,7 @@ def _format_bits(bits: float) -> str:
 
 def _reliance(entry: Entry) -> str:
     gain = measure_value(entry, "reliance", "even", "points")
-    return "" if gain is None else f"{gain:+.1f}"
+    return "" if gain is None else minus(f"{gain:+.1f}")
 
 
 CELLS = (

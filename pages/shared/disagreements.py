@@ -19,6 +19,7 @@ from triattn_core.tasks import InputForm, form
 from triattn_core.views import agreement as view
 from triattn_core.views.charts import history
 from triattn_core.views.lib import palette
+from triattn_core.views.lib.number_format import minus
 from triattn_core.views.side_by_side import panels
 
 KAPPA = (
@@ -86,7 +87,7 @@ def _percent(value: float) -> str:
 
 
 def _plain(value: float) -> str:
-    return "–" if pd.isna(value) else f"{value:.3f}".replace("-", "−")
+    return "–" if pd.isna(value) else minus(f"{value:.3f}")
 
 
 def rows(cases: Cases) -> case_list.CaseSelection:

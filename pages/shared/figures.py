@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
+from triattn_core.text.direction import isolate_quotes
+
 if TYPE_CHECKING:
     import altair as alt
     import plotly.graph_objects as go
@@ -66,8 +68,8 @@ def _replay(draw: Callable, arguments: tuple, keywords: dict, description: str, 
 
 
 def note(text: str) -> None:
-    """A sentence below a figure."""
-    st.html(f'<p class="t-note">{escape(text)}</p>')
+    """A sentence below a figure.  Tokens that it quotes may run from right to left."""
+    st.html(f'<p class="t-note">{escape(isolate_quotes(text))}</p>')
 
 
 def numbers(label: str, rows: pd.DataFrame | Callable[[], pd.DataFrame], key: str) -> None:

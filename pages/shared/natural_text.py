@@ -173,4 +173,4 @@ def _third_order(entry: Entry) -> str:
     if gain is None:
         return "no control trained"
     spread = "" if gain["spread"] is None else f" ± {gain['spread']:.1f}"
-    return f"{gain['points']:+.1f}{spread} ({gain['seeds']} seed{'s' * (gain['seeds'] != 1)})"
+    return minus(f"{gain['points']:+.1f}{spread} ({gain['seeds']} seed{'s' * (gain['seeds'] != 1)})")

@@ -21,7 +21,7 @@ from triattn_core.scenes.side_by_side_panels import Comparison
 from triattn_core.tasks import CHOICES, InputForm, form, pairs
 from triattn_core.text.segmentation import sentences
 from triattn_core.trace import Choice
-from triattn_core.views.lib.number_format import probability
+from triattn_core.views.lib.number_format import minus, probability
 
 KEYS = ("a2", "b2")  # of the edited sentences, and in the URL
 PART, TEXT = "part", "edited"  # the same of a text of a dialogue or a passage
@@ -115,6 +115,6 @@ def show_effect(comparison: Comparison) -> None:
     duration = describe_duration(comparison.explanations, "both")
     st.html(
         f'<div class="t-says"><span>The edit moves the probability of <b>{escape(before.labels[best])}</b> '
-        f"from {numbers} ({f'{shift:+.3f}'.replace('-', '−')}){flips}</span>"
+        f"from {numbers} ({minus(f'{shift:+.3f}')}){flips}</span>"
         f'<span class="t-muted t-num">{escape(duration)}</span></div>' + pair_input.notes(comparison.explanations)
     )

@@ -187,3 +187,27 @@ def test_a_legend_tells_of_dashes_only_where_they_are(page, tmp_path, explanatio
     )  # nothing lies over others
     alone = draw_words(Example("cats", "dog"))
     assert not any("sign by colour" in one or "below zero" in one for one in alone), "there is no difference"
+
+
+def test_what_the_model_does_not_read_is_pale_and_a_word_from_right_to_left_keeps_its_numbers_behind_it(
+    page, tmp_path, explanations
+):
+    entry = explanations["quora-coin"][""].entry
+    long = Example("can cats eat raw fish and " * 40, "a dog can eat fish or not " * 40)
+    opened(page, tmp_path, figure(Models("cpu").without(entry, long), cell=[0] * 6))
+    for line, text in zip(page.locator(".texts p > span:last-child").all(), (long.text_a, long.text_b)):
+        unread = line.locator(".mute").all_inner_texts()
+        read = line.inner_text().split(unread[0].strip())[0]
+        assert len(unread) == 2 and len(read.split()) == 50, "as many words as its limit of tokens"
+        rest = int(unread[1].removeprefix("(").split()[0].replace(",", ""))
+        assert len(read.rstrip()) + 1 + len(unread[0].strip(" …")) + rest == pytest.approx(len(text), abs=2)
+    short = Example("\u0645\u0631\u062d\u0628\u0627 cats", "\u0627\u0644\u0633\u0644\u0627\u0645 dog")
+    opened(page, tmp_path, figure(Models("cpu").without(entry, short), cell=[0] * 6))
+    assert "\u2068\u0627\u0644\u0633\u0644\u0627\u0645\u2069" in page.locator(".below .sentence").inner_text()
+    assert not page.locator(".texts .mute").count()
+
+
+def test_a_change_that_rounds_to_zero_has_no_sign(page, tmp_path, explanations):
+    opened(page, tmp_path, figure(explanations["quora-coin"]))
+    script = "numbers => numbers.map((x) => module_lib_numbers.formatChange(x, 3))"
+    assert page.evaluate(script, [-0.0004, 0.0004, -0.0006, 0.02]) == ["0.000", "0.000", "−0.001", "+0.020"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from pages.results.results_table import format_difference
 from pages.shared.checkpoint_html import duration, percent
-from triattn_core.views.lib.number_format import half_up
+from triattn_core.views.lib.number_format import half_up, minus
 
 
 @pytest.mark.parametrize(
@@ -16,10 +17,29 @@ from triattn_core.views.lib.number_format import half_up
         (-0.25, 1, "-0.3"),
         (56.249, 1, "56.2"),
         (1e-9, 2, "0.00"),
+        (-0.04, 1, "0.0"),
     ],
 )
 def test_halves_are_rounded_up_as_written(value, digits, text):
     assert half_up(value, digits) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("by -0.0 points, no more", "by 0.0 points, no more"),
+        ("+0.000 and -0.", "0.000 and 0."),
+        ("−0.00; (-0)", "0.00; (0)"),
+        ("-0.05, +0.5, -0e-3, -0.1", "\u22120.05, +0.5, \u22120e-3, \u22120.1"),
+        ("sub-0.0 1e-0 2026-00-01", "sub-0.0 1e-0 2026-00-01"),
+    ],
+)
+def test_a_number_that_rounds_to_zero_has_no_sign(text, expected):
+    assert minus(text) == expected
+
+
+def test_a_difference_that_rounds_to_zero_has_no_sign():
+    assert [format_difference(value, 1) for value in (-0.04, 0.04, -0.06, 0.06)] == ["0.0", "0.0", "\u22120.1", "+0.1"]
 
 
 def test_a_score_in_per_cent_is_rounded_half_up_or_a_dash():

@@ -3,6 +3,7 @@
 import { clamp, sum } from "../lib/arrays.js";
 import { make, setLanguage } from "../lib/elements.js";
 import { formatPercent } from "../lib/numbers.js";
+import { unreadPart } from "../lib/unread.js";
 
 const textShares = (texts) =>
   texts.map((text) => (text.runs.length ? sum(text.runs.map((run) => run.share)) : null));
@@ -43,12 +44,10 @@ function passageOf({ text, runs, begins, read }, most) {
   const letters = [...text];
   const out = [];
   const part = (from, to) => letters.slice(from, Math.max(from, to)).join("");
-  const mute = (unread) =>
-    unread ? [make("span", { class: "mute", title: "not read" }, unread)] : [];
   const plain = (from, to) => {
     const first = clamp(begins, from, to);
     const last = clamp(read, first, to);
-    out.push(...mute(part(from, first)), part(first, last), ...mute(part(last, to)));
+    out.push(...unreadPart(part(from, first)), part(first, last), ...unreadPart(part(last, to)));
   };
   let at = 0;
   for (const run of runs) {

@@ -3,6 +3,7 @@
 import { paintHeading, paintParagraph } from "./paragraphs.js";
 import { LINE } from "./sizes.js";
 import { clamp } from "../lib/arrays.js";
+import { formatChange } from "../lib/numbers.js";
 import { drawText } from "../lib/text_drawing.js";
 
 /** One prediction: its name, a bar, the probability, and its change against the whole model. */
@@ -17,7 +18,7 @@ function paintAnswer(ctx, { from, long, top, width }, answer, change, chosen, th
   ctx.fillRect(from, top + 3, long * clamp(probability, 0, 1), 9);
   ctx.globalAlpha = 1;
   drawText(ctx, probability.toFixed(3), from + long + 52, top + 12, theme.text, look);
-  const signed = change === null ? "" : (change < 0 ? "−" : "+") + Math.abs(change).toFixed(3);
+  const signed = change === null ? "" : formatChange(change, 3);
   drawText(ctx, flips ? "flips" : signed, width, top + 12, flips ? theme.text : theme.muted, {
     ...look,
     weight: flips ? 700 : 400,

@@ -20,7 +20,7 @@ from triattn_core.views.lib.canvas import Canvas, script, style
 from triattn_core.views.lib.cell import describe_aggregation
 from triattn_core.views.lib.palette import pack, scale_payload
 from triattn_core.views.lib.payload import map_payload
-from triattn_core.views.lib.tokens import cell_axes, tokens
+from triattn_core.views.lib.tokens import cell_axes, read_ends, tokens
 
 SCRIPT = "coin/coin.js"
 STYLE = ("lib/map_figure.css", "lib/linked_maps.css", "coin/coin.css")
@@ -65,7 +65,8 @@ def figure(
         "answers": [vars(answer) for answer in answers],
         "label": label,
         **_ablation(unablated, trace, direction),
-        "alt": alt(shown_blocks, answers, label, texts, spreads),
+        "read": read_ends(axes),
+        "alt": alt(shown_blocks, answers, label, texts),
         "folded": bool(describe_aggregation(first)),
         "notes": _notes(unablated, spreads, direction, scales.exceeded(shown_blocks)),
     }

@@ -12,11 +12,12 @@ from triattn_core.trace import AttentionTrace
 from triattn_core.trace.token_grouping import grouping_caption
 from triattn_core.views.coin.blocks import Answer, Block, ablation_label, blocks
 from triattn_core.views.lib.cell import describe_aggregation
+from triattn_core.views.lib.number_format import minus
 from triattn_core.views.lib.strongest import labels, numbered
 
 SHORTER = (
     "Before training, each block makes vectors about 0.6 times as long, so that relevances of later blocks hardly "
-    "differ (What was measured, COIN)."
+    "differ."
 )
 NOTHING = 1e-9  # a difference of weights that is none
 EVEN = 0.95  # of the largest entropy: a block above it hardly aligns
@@ -75,16 +76,15 @@ def alt(
     answers: Sequence[Answer],
     label: str,
     texts: Mapping[str, str],
-    spreads: Sequence[float | None] = (),
 ) -> str:
-    """What the figure shows in words: where context changed most, which blocks hardly align, and what is predicted with
-    one part ablated."""
+    """What the figure shows in words: where context changed most, and what is predicted with one part ablated.  Which
+    blocks hardly align stands in the notes above it."""
     sizes = next((block.weight.sizes for block in all_blocks if block is not None), {"query": 0, "key": 0})
     answers_text = "; ".join(f"{answer.name} ablated: {answer.probability:.3f}" for answer in answers)
     first = next((block.weight for block in all_blocks if block is not None), None)
     cells = "groups of tokens" if first is not None and "folded" in first.attrs else "tokens"
     maps = f"Alignments of {sizes['query']} by {sizes['key']} {cells} in {len(all_blocks)} blocks."
-    parts = [maps + _most(all_blocks, dict(texts)), _even(spreads), f"Probability of {label}, {answers_text}."]
+    parts = [maps + _most(all_blocks, dict(texts)), f"Probability of {label}, {answers_text}."]
     return " ".join(filter(None, parts))
 
 
@@ -99,5 +99,5 @@ def _most(all_blocks: Sequence[Block | None], texts: dict[str, str]) -> str:
         return " Context changes nothing."
     place = np.unravel_index(int(np.abs(changed.values).argmax()), changed.shape)
     query, key = (numbered(labels(changed, texts, str(axis)))[i] for axis, i in zip(changed.dims, place))
-    value = f"{float(changed.values[place]):+.3g}".replace("-", "\u2212")
+    value = minus(f"{float(changed.values[place]):+.3g}")
     return f" Context changes most what “{query}” gives to “{key}” in block {block}: {value}."

@@ -2,6 +2,7 @@
 // numbers.
 
 import { make, markSpans, setLanguage } from "./elements.js";
+import { unreadEnd } from "./unread.js";
 
 const LONG_TEXT = 80; // characters: longer texts get more of the width
 
@@ -14,11 +15,18 @@ export function chosenSpans(data, name, cell) {
   });
 }
 
-/** A text after its short name, with spans marked. */
+/**
+ * A text after its short name, with spans marked; what lies behind `data.read`, the character up to
+ * which the model reads it, is pale and cut.
+ */
 export function textLine(data, name, spans) {
   const { short, long } = data.names[name];
   const text = data.texts[name];
-  const words = make("span", { dir: "auto" }, ...markSpans(text, spans));
+  const letters = [...text];
+  const end = data.read?.[name] ?? letters.length;
+  const marked = markSpans(letters.slice(0, end).join(""), spans);
+  const rest = unreadEnd(letters.slice(end).join(""));
+  const words = make("span", { dir: "auto" }, ...marked, ...rest);
   return make("p", {}, make("span", { title: long }, short), setLanguage(words, text));
 }
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from decimal import ROUND_HALF_UP, Decimal
 
+_SIGNED_ZERO = re.compile(r"(?<![\w.])[+\-\u2212](?=0(?:\.0+)?(?!\.?\d|e))")
+
 
 def minus(text: str) -> str:
-    """The same with the minus of numbers as wide as a plus; hyphens stay."""
-    return re.sub(r"(?<![\w.])-(?=\d)", "\u2212", text)
+    """The same with the minus of numbers as wide as a plus; hyphens stay, and a number that rounds to zero loses its
+    sign: -0.0 and +0.0 are 0.0."""
+    return re.sub(r"(?<![\w.])-(?=\d)", "\u2212", _SIGNED_ZERO.sub("", text))
 
 
 def probability(share: float) -> str:
@@ -19,5 +22,7 @@ def probability(share: float) -> str:
 
 
 def half_up(value: float, digits: int) -> str:
-    """A number with its halves rounded up in size, as it is written: 56.25 is 56.3, where Python's format has 56.2."""
-    return str(Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
+    """A number with its halves rounded up in size, as it is written: 56.25 is 56.3, where Python's format has 56.2.
+    What rounds to zero has no sign."""
+    rounded = Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+    return str(rounded or abs(rounded))

@@ -21,6 +21,12 @@ export const formatCount = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 /** With its sign: +0.175, −15.7. */
 export const formatSigned = (x) => (x > 0 ? "+" : "") + formatNumber(x);
 
+/** A change with its sign and a fixed number of digits; what rounds to zero has no sign. */
+export function formatChange(x, digits) {
+  const size = Math.abs(x).toFixed(digits);
+  return (Number(size) === 0 ? "" : x < 0 ? "−" : "+") + size;
+}
+
 /** Three digits, and never a 1 or a 0 that is not one. */
 export function formatProbability(p) {
   if (p >= 0.9995 && p < 1) return "> 0.999";

@@ -89,6 +89,17 @@ def _places(array: xr.DataArray, axis: str) -> tuple[list[str], list[str]]:
     return places, wheres
 
 
+def read_ends(axes: Mapping[str, Mapping[str, list]]) -> dict[str, int]:
+    """Of each text that has tokens on an axis the character where its last token ends: of a text that was cut, how far
+    the model read.  axes: as `tokens` gives them, with all tokens of their texts."""
+    ends: dict[str, int] = {}
+    for axis in axes.values():
+        for name, end in zip(axis["text"], axis["end"]):
+            if name:
+                ends[name] = max(end, ends.get(name, 0))
+    return ends
+
+
 def map_labels(axis: Mapping[str, list]) -> list[str]:
     """The labels of a map's rows or columns, of an axis as `tokens` gives it: a hyphen ties a piece to its word."""
     return ["-" * tied + label for tied, label in zip(axis["joined"], axis["label"])]
