@@ -30,6 +30,11 @@ from triattn_core.analysis.mining.case_table import Cases
 from triattn_core.tasks import TASKS, InputForm, form
 from triattn_core.views.lib.number_format import probability
 
+BITS = (
+    "Bits: the Jensen-Shannon divergence between the attention of the first layer with and without context, from 0 "
+    "(context moves nothing) to 1."
+)
+
 
 def show_rows(cases: Cases, selection: case_list.CaseSelection, examples: Mapping[int, object], left, right) -> None:
     """Shows these rows as a list, and beside it the details of the open one."""
@@ -55,6 +60,8 @@ def _show_case(cases: Cases, row: pd.Series, example: object) -> None:
     has_known_answers = form(cases.about.task) is InputForm.PASSAGE and example is not None
     answers = [("known answer", case_list.known_answers(example) or "none")] if has_known_answers else []
     st.html(checkpoint_html.facts([*answers, *_facts(cases, row)]))
+    if cases.three_way:
+        st.html(f'<p class="t-note">{BITS}</p>')
     names_here = {entry.name for entry in models.entries()}
     names = [name for name in cases.names if name in names_here]
     if example is None:
@@ -95,11 +102,11 @@ def _facts(cases: Cases, row: pd.Series) -> list[tuple[str, str]]:
     facts = []
     if form(cases.about.task) is InputForm.PAIR:
         facts.append(("gold", TASKS[cases.about.task].LABELS[row["label"]] if row["label"] >= 0 else "not judged"))
+    titles = dict(zip(cases.names, agreement.short_names(cases)))
     for name in cases.three_way:
         column = f"{name} moved"
         at_least = cases.rows.count(Filter(between={column: (row[column], inf)}))
         equal = cases.rows.count(Filter(equal={column: (row[column],)}))
-        suffix = f" {name}" if len(cases.three_way) > 1 else ""
-        facts.append((f"context moved{suffix}", f"{row[column]:.3g} bits"))
-        facts.append(("rank among all rows", f"{at_least - equal + 1:,} of {len(cases.rows):,}"))
+        facts.append((f"context moves {titles[name]}'s attention by", f"{row[column]:.3g} bits"))
+        facts.append(("rank among all rows, by these bits", f"{at_least - equal + 1:,} of {len(cases.rows):,}"))
     return [*facts, ("length", f"{row['tokens']:,} tokens"), ("id", str(row["id"]))]

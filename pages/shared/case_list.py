@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import streamlit as st
 
-from pages.shared import style, text_lookup, url_state
+from pages.shared import case_style, style, text_lookup, url_state
 from triattn_core.analysis.mining import agreement, case_ranges
 from triattn_core.analysis.mining.case_rows import Filter
 from triattn_core.analysis.mining.case_table import Cases
@@ -24,10 +24,13 @@ ROW, MOST, TEXT = 30, 16, 158  # pixels of a row, rows without scrolling, pixels
 SURE = {"0.9 and more": (0.9, 1.01), "0.7 to 0.9": (0.7, 0.9), "below 0.7": (0, 0.7)}
 MOVES = {"the most moved tenth": (0.9, 1.0), "upper half": (0.5, 1.0), "lower half": (0.0, 0.5)}
 MOVED = (
-    "The Jensen-Shannon divergence between the attention of Tri's first layer with and without its context, averaged "
-    "over heads and query tokens of both directions. From 0 to 1 bit."
+    "How far context moves the attention of {}: the Jensen-Shannon divergence between the attention of its first layer "
+    "with and without its context, averaged over heads and query tokens of both directions. From 0 to 1 bit."
 )
-AT = "How much context moved each token of {}, in its order: the mean over heads. Each row has its own scale."
+AT = (
+    "The same for each token of {}, in its order: how far context moves where this token attends, the mean over heads. "
+    "Each row has its own scale."
+)
 
 
 def known_answers(example: questions.Example) -> str:
@@ -146,6 +149,8 @@ def show_list(cases: Cases, selection: CaseSelection, examples: Mapping[int, obj
     """Shows the list; returns the line of the open row: clicked, named in the link, or the first; None without any."""
     rows, numbers, noun = selection.rows, selection.rows["row"].tolist(), unit(cases.about.task)
     few = f", {len(rows):,} of them here" if len(rows) < selection.passing else ""
+    table, config = _columns(cases, rows, examples), _config(cases)
+    few += case_style.scroll_hint(sum(config.get(name, {}).get("width") or TEXT for name in table))
     st.html(f'<p class="t-note"><b>{selection.passing:,}</b> of {len(cases.rows):,} {noun}{few}</p>')
     if not numbers:
         nothing = "Nothing on this page: go back." if selection.passing else "No matching rows: remove a filter."
@@ -160,14 +165,14 @@ def show_list(cases: Cases, selection: CaseSelection, examples: Mapping[int, obj
 
     url_state.mark("list", numbers.index(now))
     st.dataframe(
-        _columns(cases, rows, examples),
+        table,
         key="list",
         hide_index=True,
         row_height=ROW,
         height=ROW * (min(len(rows), MOST) + 1) + 7,
         on_select=take,
         selection_mode=["single-row", "single-cell"],
-        column_config=_config(cases),
+        column_config=config,
         alt=_describe(cases, selection, noun),
     )
     return now
@@ -220,7 +225,8 @@ def _config(cases: Cases) -> dict:
     titles, config = agreement.short_names(cases), st.column_config
     colours = [style.colour(checkpoint.mechanism) for checkpoint in cases.about.checkpoints]
     name = main_checkpoint(cases)
-    confidence_title = f"{dict(zip(cases.names, titles))[name]}, confidence"
+    titles_by_name = dict(zip(cases.names, titles))
+    confidence_title = f"{titles_by_name[name]}, confidence"
     return {title: config.Column(width=TEXT) for title in columns_of_texts(cases.about.task)} | {
         "row": config.NumberColumn(width=50, format="localized", help="Its line in the file, from 1."),
         "gold": config.Column(width=106),
@@ -235,6 +241,10 @@ def _config(cases: Cases) -> dict:
             format="%.3f",
             help=f"The probability {name} answers with.",
         ),
-        "moved": config.NumberColumn("moved, bits", width=82, format="%.4f", help=MOVED),
-        "at": config.BarChartColumn("where", width=84, y_min=0, help=AT.format(query(cases.about.task))),
+        "moved": config.NumberColumn(
+            f"{titles_by_name[name]} moved, bits", width=112, format="%.4f", help=MOVED.format(name)
+        ),
+        "at": config.BarChartColumn(
+            f"{titles_by_name[name]} moved, by token", width=148, y_min=0, help=AT.format(query(cases.about.task))
+        ),
     }

@@ -19,7 +19,20 @@ CSS = """
 .st-key-open {gap: 18px}
 """
 
+BOX = 44  # pixels of the boxes that open a row, and the frame
+
 
 def inject_style() -> None:
     """Puts them on the page."""
     st.html(f"<style>{CSS}</style>")
+
+
+def scroll_hint(wide: int) -> str:
+    """HTML: that the list of cases scrolls sideways, in windows where its columns, `wide` pixels together, do not all
+    fit: it has the whole width up to 900 pixels, and above that 0.7 of it, beside the details."""
+    stacked, beside = min(900, wide + BOX + 56), round((wide + BOX) / 0.7 + 56)
+    return (
+        f"<style>.t-sideways {{display: none}} @media (max-width: {stacked}px), (min-width: 901px) and "
+        f"(max-width: {beside}px) {{.t-sideways {{display: inline}}}}</style>"
+        '<span class="t-sideways">; the table scrolls sideways to further columns</span>'
+    )

@@ -1,7 +1,8 @@
-"""Checkpoints beside each other, as HTML: what differs in their settings, and what came of it."""
+"""Checkpoints beside each other, as HTML: what differs in their settings, and the outcome of the training."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 
@@ -11,6 +12,8 @@ from pages.shared import style
 from pages.shared.checkpoint_html import facts, section
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
+
+LONG = 24  # letters of a word that may break anywhere
 
 
 def show(entries: Sequence[Entry], title: str = "Settings") -> None:
@@ -25,9 +28,7 @@ def show(entries: Sequence[Entry], title: str = "Settings") -> None:
 def differences_html(*entries: Entry) -> tuple[str, dict]:
     """HTML: the settings in which configs differ, and below them the results; and the settings that are equal."""
     differ, equal = metadata.differences(*(entry.config for entry in entries))
-    return _columns(differ, entries) + section("What came of it", "no settings") + _columns(
-        _costs(entries), entries
-    ), equal
+    return _columns(differ, entries) + section("Outcome", "of the training") + _columns(_costs(entries), entries), equal
 
 
 def _columns(rows: Mapping[str, Sequence], entries: Sequence[Entry]) -> str:
@@ -35,7 +36,7 @@ def _columns(rows: Mapping[str, Sequence], entries: Sequence[Entry]) -> str:
         f"<th>{style.swatch(metadata.model_setting(entry, 'mechanism'))}{escape(entry.name)}</th>" for entry in entries
     )
     lines = "".join(
-        f'<tr><td class="t-muted">{escape(name)}</td><td>{"</td><td>".join(map(_format_setting, values))}</td></tr>'
+        f'<tr><td class="t-muted">{_breakable(name)}</td><td>{"</td><td>".join(map(_format_setting, values))}</td></tr>'
         for name, values in rows.items()
     )
     return f'<div class="t-scroll"><table class="t-table t-settings"><tr><th></th>{columns}</tr>{lines}</table></div>'
@@ -49,4 +50,12 @@ def _costs(entries: Sequence[Entry]) -> dict[str, tuple]:
 
 def _format_setting(setting: object) -> str:
     text = f"{setting:,}" if isinstance(setting, int) and not isinstance(setting, bool) else str(setting)
-    return "none" if setting is None else escape(text)
+    return "none" if setting is None else _breakable(text)
+
+
+def _breakable(text: str) -> str:
+    """HTML: text that may break behind its dots, underscores and slashes; inside a word only where that is very long,
+    as a digest is."""
+    html = re.sub(r"(?<=\w)([./_])(?=\w)", r"\1<wbr>", escape(text))
+    long = any(len(word) > LONG for word in re.split(r"[\s./_-]", text))
+    return f'<span class="t-long">{html}</span>' if long else html

@@ -65,7 +65,7 @@ def pairs(cases: Cases) -> str:
     heads = ["", "same answer, %", "kappa", "flips"]
     heads += ["first alone right", "second alone right", "McNemar, after Holm"] if judged else []
     say = "" if _by_answer(cases) else SPANS
-    return checkpoint_html.section("How alike two answer", say) + _table(heads, lines, {2: KAPPA})
+    return checkpoint_html.section("Pairwise agreement", say) + _table(heads, lines, {2: KAPPA})
 
 
 def _by_answer(cases: Cases) -> bool:

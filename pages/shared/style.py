@@ -86,7 +86,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-table th {font-weight: 400; font-size: 13px; color: var(--t-muted); text-align: left; padding: 4px 12px 4px 0}
 .t-table td {border-top: 1px solid var(--t-hairline); padding: 3px 12px 3px 0}
 .t-table .r {text-align: right} .t-table tr > *:last-child {padding-right: 0}
-.t-settings :is(th, td) {overflow-wrap: anywhere}
+.t-settings .t-long {overflow-wrap: anywhere}
 .st-key-study-strip {padding: 5px 68px 6px 12px; border-left: 3px solid var(--t-accent); position: relative;
   background: color-mix(in srgb, var(--t-accent) 7%, transparent)}
 .st-key-study-strip p {margin: 0; font-size: 13.5px; line-height: 1.45} .st-key-study-strip p b {font-weight: 600}

@@ -56,7 +56,9 @@ def test_nothing_is_mined_before_it_is_asked_for(monkeypatch) -> None:
     monkeypatch.setattr("triattn_core.analysis.mining.runs.Run.step", lambda run: pytest.fail("it runs"))
     app = sound(opened("compare"))
     assert (
-        "48 rows" in visible_text(app) and "Not run yet" in visible_text(app) and "model.mechanism" in visible_text(app)
+        "48 rows" in visible_text(app)
+        and "Not run yet" in visible_text(app)
+        and "model.<wbr>mechanism" in visible_text(app)
     )
 
 
@@ -66,7 +68,7 @@ def test_our_own_examples_are_run_when_asked_for() -> None:
     assert "<h1>Compare</h1>" in page_text and "48 of 48 rows have a label" in page_text
     for two in ("Bi and C-Bi", "Bi and Tri", "C-Bi and Tri"):
         assert f"<td>{two}</td>" in page_text
-    assert "model.mechanism" in page_text and "No history is recorded" in page_text
+    assert "model.<wbr>mechanism" in page_text and "No history is recorded" in page_text
     links = [link.proto.label for link in app.get("page_link")]
     assert any("side by side" in label for label in links)
 
@@ -74,7 +76,7 @@ def test_our_own_examples_are_run_when_asked_for() -> None:
 @pytest.mark.parametrize("task", ["Dialogue", "Reading comprehension"])
 def test_dialogues_and_passages_are_compared_too(task: str) -> None:
     app = sound(ran(opened("compare", task=task)))
-    assert "How alike two answer" in visible_text(app) and "12 of 12 rows have a label" in visible_text(app)
+    assert "Pairwise agreement" in visible_text(app) and "12 of 12 rows have a label" in visible_text(app)
 
 
 def test_any_checkpoints_of_a_task_are_taken_whatever_their_encoder() -> None:
@@ -226,5 +228,6 @@ def test_results_are_no_settings() -> None:
     metrics = {"best_step": 7, "seconds": 9}
     entries = [Entry(name, Path(name), {"model": {"mechanism": name}}, metrics, "", 0) for name in ("bi", "tri")]
     html, _ = differences_html(*entries)
-    settings, results = html.split("What came of it")
-    assert "model.mechanism" in settings and "best step" not in settings and "best step" in results
+    settings, results = html.split("Outcome")
+    assert "model.<wbr>mechanism" in settings, "it breaks between its words"
+    assert "best step" not in settings and "best step" in results

@@ -54,7 +54,7 @@ def test_it_opens_on_our_own_questions() -> None:
     assert "30 of 30 rows have an answer; right: exact match" in page_text and "F1, %" in page_text
     assert "<td>squad-dot and squad-cosine</td>" in page_text and "over right and wrong" in page_text
     assert not [button for button in app.button if button.key == "stop"]
-    assert "model.similarity" in page_text  # their settings
+    assert "model.<wbr>similarity" in page_text  # their settings
 
 
 def test_it_opens_on_two_readers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

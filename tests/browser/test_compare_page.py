@@ -48,7 +48,7 @@ def patient(page) -> None:
 def compared(page, own: str, names: list[str]) -> None:
     """The page Compare, whose rows are run where they were not before."""
     page.goto(f"{own}/compare?{'&'.join(f'checkpoints={name}' for name in names)}")
-    asks, answer = page.get_by_role("button", name="Run", exact=True), page.get_by_text("How alike two answer")
+    asks, answer = page.get_by_role("button", name="Run", exact=True), page.get_by_text("Pairwise agreement")
     asks.or_(answer).first.wait_for()
     if asks.count():
         asks.click()

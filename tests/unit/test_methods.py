@@ -100,6 +100,22 @@ def test_pieces_are_joined_to_words():
     np.testing.assert_array_equal(attributions.table["b"], [6.0, np.nan, 5.0, np.nan])
 
 
+def test_a_cell_that_begins_inside_a_word_is_joined_to_the_one_before_it():
+    turns = (
+        "who play browsers the browsers red browsers car browsers",
+        "what browsers browsers movie is browsers not big",
+    )
+    example = replace(examples("dialogue")[0], history=turns, speakers=())
+    attributions = attribute(run_query(load("dialogue-tri"), example), ["attention"])
+    cells, joined = (of.table[of.table["role"] == "context"] for of in (attributions, attributions.words()))
+    inside = cells["token"].str.startswith("##") & (cells["tokens"] > 1)
+    assert inside.any() and (cells["tokens"] > 1).sum() > inside.sum(), "some cells part a word, others do not"
+    assert joined["attention"].sum() == pytest.approx(cells["attention"].sum())
+    whole = {word for text in (*example.history, *example.candidates) for word in text.split()}
+    words = {word for token in joined.loc[joined["special"] == 0, "token"] for word in token.split()}
+    assert words <= whole, "no word is parted"
+
+
 def test_methods_can_be_chosen_and_misspelt():
     asked = run_query(load("pairs-tri"), examples("pairs")[0])
     attributions = attribute(asked, ["rollout"])
