@@ -6,7 +6,7 @@ import re
 
 OPEN, CLOSE = "\u2068", "\u2069"  # first strong isolate, pop directional isolate
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
-_QUOTED = re.compile("“[^”]*”")
+_QUOTED = re.compile("(?<=“)[^”]*(?=”)")
 
 
 def isolate(text: str) -> str:
@@ -16,5 +16,5 @@ def isolate(text: str) -> str:
 
 
 def isolate_quotes(sentence: str) -> str:
-    """A sentence with each “quoted” text isolated, see `isolate`."""
+    """A sentence with each “quoted” text isolated inside its quotes, see `isolate`."""
     return _QUOTED.sub(lambda match: isolate(match[0]), sentence)
