@@ -19,6 +19,10 @@ export function unreadEnd(text) {
   const rest = letters.length - [...head].length;
   return [
     ...unreadPart(`${head} … `),
-    make("span", { class: "mute", title: text }, `(${formatCount(rest)} more characters, not read)`),
+    make(
+      "span",
+      { class: "mute", title: text },
+      `(${formatCount(rest)} more characters, not read)`,
+    ),
   ];
 }
