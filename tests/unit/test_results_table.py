@@ -9,7 +9,7 @@ from pages.results import results_table
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(57.35 - 65.1, "\u22127.8"), (35.25 - 64.5, "\u221229.3"), (0.25, "+0.3"), (-0.01, "\u22120.0"), (None, "")],
+    [(57.35 - 65.1, "\u22127.8"), (35.25 - 64.5, "\u221229.3"), (0.25, "+0.3"), (-0.01, "0.0"), (None, "")],
 )
 def test_differences_are_rounded_as_numbers_are(value, text):
     assert results_table.format_difference(value, 1) == text

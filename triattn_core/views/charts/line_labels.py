@@ -65,12 +65,19 @@ def place_labels(
 
 
 def draw_labels(
-    placed: pd.DataFrame, text: str, x: alt.X, y: alt.Y, palette: Mapping[str, str], bold: bool = True
+    placed: pd.DataFrame,
+    text: str,
+    x: alt.X,
+    y: alt.Y,
+    palette: Mapping[str, str],
+    bold: bool = True,
+    halo: bool = True,
 ) -> list[alt.Chart]:
-    """The layers of the names: leaders, and the column `text` in the `colour` of each row, over a halo of the page.
+    """The layers of the names: leaders, and the column `text` in the `colour` of each row.
 
     placed: of `place_labels`, with a column `colour`; `bold`, if it has such a column, says which names are bold.
-    x, y: encodings of the lines' points.
+    x, y: encodings of the lines' points.  halo: of the page, where other lines may pass behind a name; in print it is a
+    second text under the first.
     """
     if "bold" not in placed:
         placed = placed.assign(bold=bold)
@@ -86,8 +93,10 @@ def draw_labels(
             mark |= {"fontWeight": 600 if is_bold else 400}
             names = base.properties(data=placed[(placed["bold"] == is_bold) & (placed["dx"] == dx)])
             names = names.encode(anchor, at, text=alt.Text(f"{text}:N"))
-            if not names.data.empty:
-                halo = names.encode(color=alt.value(palette["page"]))
-                layers.append(halo.mark_text(**mark, stroke=palette["page"], strokeWidth=4, strokeJoin="round"))
-                layers.append(names.mark_text(**mark))
+            if names.data.empty:
+                continue
+            if halo:
+                behind = names.encode(color=alt.value(palette["page"]))
+                layers.append(behind.mark_text(**mark, stroke=palette["page"], strokeWidth=4, strokeJoin="round"))
+            layers.append(names.mark_text(**mark))
     return layers

@@ -63,7 +63,7 @@ def figure(curves: pd.DataFrame, measure: str, method: str, theme: str = "light"
     last = means.groupby("line", sort=False).tail(1)
     last = last.assign(bold=last["line"] == method)
     last = last.assign(colour=[palette["accent" if is_chosen else "muted"] for is_chosen in last["bold"]])
-    layers += draw_labels(place_labels(last, "x", "mean", domain, PLOT), "line", x, y, palette)
+    layers += draw_labels(place_labels(last, "x", "mean", domain, PLOT), "line", x, y, palette, halo=False)
     return _with_style(alt.layer(*layers).properties(height=height, title=TITLES[measure]), theme)
 
 
