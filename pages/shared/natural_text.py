@@ -48,7 +48,7 @@ class Summary:
     notes: str
 
 
-HEADS = ("% on test", "two-way attention, best on dev", "Tri", "its third order, points on dev")
+COLUMN_TITLES = ("% on test", "two-way attention, best on dev", "Tri", "its third order, points on dev")
 
 
 def summary(entries: Sequence[Entry]) -> Summary | None:
@@ -59,7 +59,7 @@ def summary(entries: Sequence[Entry]) -> Summary | None:
 
 def html(found: Summary) -> str:
     """Rows and notes."""
-    heads = "".join(f'<th class="{"r" * (i > 0)}">{text}</th>' for i, text in enumerate(HEADS))
+    heads = "".join(f'<th class="{"r" * (i > 0)}">{text}</th>' for i, text in enumerate(COLUMN_TITLES))
     rows = "".join(
         f"<tr><td>{escape(row.data)}</td>"
         + "".join(f'<td class="r">{escape(text)}</td>' for text in (row.two_way, row.tri, row.third_order))
@@ -72,7 +72,7 @@ def html(found: Summary) -> str:
 
 def markdown(found: Summary) -> str:
     """The rows as they stand in the documentation."""
-    lines = [HEADS, ("---", "---:", "---:", "---:"), *map(astuple, found.rows)]
+    lines = [COLUMN_TITLES, ("---", "---:", "---:", "---:"), *map(astuple, found.rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -90,7 +90,7 @@ def _summary(stamp: tuple, names: tuple, _entries: Sequence[Entry]) -> Summary |
         Comparison(_name(tri), f"{checkpoint_html.label(two_way)} {_score(two_way)}", _score(tri), _third_order(tri))
         for (two_way, tri), _ in groups
     ]
-    uneven = [_uneven(*pair, group) for pair, group in groups]
+    uneven = [_explain_uneven_seeds(*pair, group) for pair, group in groups]
     return Summary(
         f"On natural text, in the living form where there is one, Tri {lead}.",
         tuple(Comparison(*map(minus, astuple(row))) for row in rows),
@@ -104,7 +104,7 @@ def _name(entry: Entry) -> str:
     return metadata.dataset_name(entry) + (f" ({', '.join(notes)})" if notes else "")
 
 
-def _uneven(two_way: Entry, tri: Entry, entries: Sequence[Entry]) -> str:
+def _explain_uneven_seeds(two_way: Entry, tri: Entry, entries: Sequence[Entry]) -> str:
     """Why a lead of Tri is not clear, of which other two-way models it is ahead, and whether even weights do as well;
     empty where nothing needs saying."""
     if _mean(tri, "test") <= _mean(two_way, "test") or _is_ahead(tri, two_way):

@@ -10,8 +10,8 @@ import altair as alt
 import pandas as pd
 
 GAP = 15.0  # pixels between two names
-NEAR, LED = 8, 19  # pixels from the end of a line to its name: without a leader, and with one
-UNMOVED = 3.0  # pixels: a name that moves less needs no leader
+WITHOUT_LEADER, WITH_LEADER = 8, 19  # pixels from the end of a line to its name: without a leader, and with one
+LEAST_MOVE = 3.0  # pixels: a name that moves less needs no leader
 
 
 def spread_out(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
@@ -31,10 +31,10 @@ def spread_out(places: Sequence[float], gap: float, low: float, high: float) -> 
             blocks[-1] = [blocks[-1][0] + total, blocks[-1][1] + count]
     fitted = [total / count for total, count in blocks for _ in range(int(count))]
     last = high - (len(places) - 1) * gap
-    put = [0.0] * len(places)
+    positions = [0.0] * len(places)
     for rank, (i, value) in enumerate(zip(order, fitted)):
-        put[i] = min(max(value, low), max(last, low)) + rank * gap
-    return put
+        positions[i] = min(max(value, low), max(last, low)) + rank * gap
+    return positions
 
 
 def place_labels(
@@ -51,16 +51,18 @@ def place_labels(
     low, high = map(to_axis, domain)
     pixel = (high - low) / height
     placed = ends.reset_index(drop=True).assign(
-        at=ends[y].astype(float).to_numpy(), moved=False, dx=NEAR, anchor=ends[x].astype(float).to_numpy()
+        at=ends[y].astype(float).to_numpy(), moved=False, dx=WITHOUT_LEADER, anchor=ends[x].astype(float).to_numpy()
     )
     for _, rows in placed.groupby(by or x, sort=False):
         originals = [to_axis(value) for value in rows[y]]
-        put = spread_out(originals, GAP * pixel, min(low + GAP / 2 * pixel, high), high)  # half a name above the axis
-        moved = [abs(new - old) > UNMOVED * pixel for new, old in zip(put, originals)]
-        placed.loc[rows.index, "at"] = [from_axis(value) for value in put]
+        positions = spread_out(
+            originals, GAP * pixel, min(low + GAP / 2 * pixel, high), high
+        )  # half a name above the axis
+        moved = [abs(new - old) > LEAST_MOVE * pixel for new, old in zip(positions, originals)]
+        placed.loc[rows.index, "at"] = [from_axis(value) for value in positions]
         placed.loc[rows.index, "moved"] = moved
         placed.loc[rows.index, "anchor"] = float(rows[x].max())
-        placed.loc[rows.index, "dx"] = LED if any(moved) else NEAR
+        placed.loc[rows.index, "dx"] = WITH_LEADER if any(moved) else WITHOUT_LEADER
     return placed
 
 
@@ -85,8 +87,12 @@ def draw_labels(
     anchor = x.copy()
     anchor["shorthand"] = "anchor:Q"
     base = alt.Chart(placed).encode(color=alt.Color("colour:N", scale=None, legend=None))
-    leaders = base.properties(data=placed[placed["dx"] == LED]).encode(x, y, alt.X2("anchor"), alt.Y2("at"))
-    layers = [leaders.mark_rule(xOffset=4, x2Offset=LED - 3, strokeWidth=0.8)] if (placed["dx"] == LED).any() else []
+    leaders = base.properties(data=placed[placed["dx"] == WITH_LEADER]).encode(x, y, alt.X2("anchor"), alt.Y2("at"))
+    layers = (
+        [leaders.mark_rule(xOffset=4, x2Offset=WITH_LEADER - 3, strokeWidth=0.8)]
+        if (placed["dx"] == WITH_LEADER).any()
+        else []
+    )
     for is_bold in sorted(set(placed["bold"])):
         for dx in sorted(set(placed["dx"])):
             mark: dict[str, Any] = {"align": "left", "dx": int(dx), "fontSize": 12, "clip": False}
