@@ -39,10 +39,8 @@ def _verify(entry: Entry, to_verify: Sequence[Entry]) -> None:
 
 def _links(entry: Entry) -> None:
     """The pages that show a checkpoint of its kind."""
-    mechanism, kind = metadata.model_setting(entry, "mechanism"), entry.config.get("kind")
-    pages = ["cube"] * (mechanism == "tri") + ["mtsa"] * (mechanism == "mtsa") + ["coin"] * (kind == "coin")
-    for page in pages:
-        st.page_link(f"pages/{page}/page.py", label=deep_links.PAGES[page], query_params={"checkpoint": entry.name})
-    if kind == "tan":
-        query = {checkpoint_picker.KEY: checkpoint_picker.preset_of(entry)}
-        st.page_link("pages/side_by_side/page.py", label="Side by side", query_params=query)
+    for page in entry.kind.pages(metadata.model_setting(entry, "mechanism")):
+        query = {"checkpoint": entry.name}
+        if page == "side_by_side":
+            query = {checkpoint_picker.KEY: checkpoint_picker.preset_of(entry)}
+        st.page_link(f"pages/{page}/page.py", label=deep_links.PAGES[page], query_params=query)

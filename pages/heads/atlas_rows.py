@@ -85,9 +85,7 @@ class Rows:
         """A link to an example on the page of its checkpoint; False where no page shows it."""
         if self.task not in TASKS:
             return False
-        mechanism, tan = self.entry.config["model"].get("mechanism"), self.entry.config["kind"] == "tan"
-        page = {"tri": "cube", "mtsa": "mtsa"}.get(mechanism, "side_by_side" if tan else "")
-        if page:
+        for page in self.entry.kind.pages(self.entry.config["model"].get("mechanism", ""))[:1]:
             key = "checkpoints" if page == "side_by_side" else "checkpoint"
             deep_links.link(self.task, TASKS[self.task].row(example), page, {key: self.entry.name})
         return True

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from triattn_core.analysis.maps.head_clusters import HeadDistances
 
 LABORATORY, GENERATED = "laboratory", "generated rows"
-KINDS = ("tan", "sentence")  # whose attention has heads
 MOST_ROWS = 5000  # that a page measures; `triattn heads` takes any number
 HEAD = "at-head"
 OTHER_ROWS = 'Rows are JSON Lines: {"text": …}, or {"text_a": …, "text_b": …} of a pair.'
@@ -57,7 +56,7 @@ class Atlas:
 
 def pick_rows(toolbar: DeltaGenerator) -> Rows:
     """Shows the pickers of task, checkpoint and rows; stops the page without a checkpoint or a file."""
-    by_task = {name: [entry for entry in models.entries(name) if entry.config.get("kind") in KINDS] for name in TASKS}
+    by_task = {name: [entry for entry in models.entries(name) if entry.kind.has_heads] for name in TASKS}
     by_task[LABORATORY] = [entry for entry in laboratory_checkpoints() if entry.problem is None]
     task_names = [*(name for name, entries in by_task.items() if entries), other_models.TASK]
     with toolbar:

@@ -53,7 +53,7 @@ def measure_value(entry: Entry, *names: str) -> float | None:
 def worth(entry: Entry) -> Mapping[str, Mapping]:
     """By control what the attention is worth: from the records of the controls, else as recorded with the checkpoint;
     see `results.worth`.  Empty where no control was trained."""
-    if entry.config.get("kind") != "tan" or not metadata.main_metric(entry):
+    if not entry.kind.compares_forms or not metadata.main_metric(entry):
         return {}
     recorded = measures(entry).get("worth") or {}
     stamp = (*record_stamp(), *((other.name, other.digest) for other in models.entries() if _is_control(other)))

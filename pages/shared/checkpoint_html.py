@@ -32,7 +32,7 @@ def similarity(entry: Entry) -> str:
     """The display name of the similarity; of a reader the function label of Similarity and Distributions."""
     name = metadata.model_setting(entry, "similarity")
     plain_name = name.replace("_", " ")
-    return FUNCTION_LABELS.get(name, plain_name) if entry.config.get("kind") == "reader" else plain_name
+    return FUNCTION_LABELS.get(name, plain_name) if entry.kind.finds_spans else plain_name
 
 
 def name_parts(entry: Entry) -> tuple[str, str, str, str]:

@@ -155,7 +155,7 @@ def settings(entries: Sequence[Entry], words: TaskLabels) -> tuple[list[Entry], 
 
 def heads_of(entry: Entry) -> int:
     """Into how many heads its attention is split: COIN's is not, its heads are those of its pooling."""
-    return int(entry.config["model"].get("heads", 1)) if entry.config.get("kind") != "coin" else 1
+    return int(entry.config["model"].get("heads", 1)) if entry.kind.has_heads else 1
 
 
 def show_predictions(comparison: Comparison, notes: bool) -> None:

@@ -128,7 +128,7 @@ def _by_data(entries: Sequence[Entry]) -> list[list[Entry]]:
     """The TANs with a score, of one data set and form each."""
     groups: dict[str, list[Entry]] = {}
     for entry in entries:
-        if entry.config.get("kind") == "tan" and metadata.main_score(entry) is not None:
+        if entry.kind.compares_forms and metadata.main_score(entry) is not None:
             groups.setdefault(metadata.dataset_name(entry), []).append(entry)
     living = {name: [entry for entry in entries if metadata.is_living(entry)] for name, entries in groups.items()}
     return [living[name] or entries for name, entries in groups.items()]

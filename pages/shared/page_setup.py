@@ -113,7 +113,7 @@ def open_page(title: str, lead: Callable[[task_picker.TaskLabels], str], mechani
 def _exclusion_reason(name: str) -> str:
     """Why a checkpoint is not offered, where that lies in what it is."""
     entry = next((candidate for candidate in models.entries() if candidate.name == name), None)
-    return "this page does not take readers" if entry and entry.config.get("kind") == "reader" else ""
+    return "this page does not take readers" if entry and entry.kind.finds_spans else ""
 
 
 def opening(title: str, lead: str, mechanisms: Sequence[str]) -> PageQuestion:

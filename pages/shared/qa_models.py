@@ -33,7 +33,7 @@ def readers() -> list[Entry]:
     by system, its own function before others."""
     order = {name: i for i, name in enumerate(FUNCTION_LABELS)}
     systems = {name: i for i, name in enumerate(["baseline", *view.OWN_FUNCTIONS])}
-    entries = [entry for entry in models.entries(TASK) if entry.config.get("kind") == "reader"]
+    entries = [entry for entry in models.entries(TASK) if entry.kind.finds_spans]
     return sorted(
         entries,
         key=lambda entry: (
@@ -123,11 +123,11 @@ def _parts(bundle, example: questions.Example) -> int:
 
 def _spans(bundles: Sequence, examples: Sequence[questions.Example]) -> list:
     """The best spans of each reader, [readers][examples]; those that read the same vectors read them together."""
-    from triattn_core.inference.span_decoding import decode_answers
+    from triattn_core.inference.predict import predict
 
     spans: dict[int, list] = {}
     for first in bundles:
         alike = [i for i, bundle in enumerate(bundles) if bundle.encoder == first.encoder and i not in spans]
         if alike:
-            spans |= dict(zip(alike, decode_answers([bundles[i] for i in alike], examples, size=16)))
+            spans |= dict(zip(alike, predict([bundles[i] for i in alike], examples, size=16)))
     return [spans[i] for i in range(len(bundles))]

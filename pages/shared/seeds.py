@@ -15,7 +15,7 @@ def scores(entry: Entry, split: str) -> tuple[float, ...]:
     if not metadata.main_metric(entry):
         return ()
     stamp = record_stamp()
-    if entry.config.get("kind") == "tan" and entry.name in _swept(stamp):
+    if entry.kind.compares_forms and entry.name in _swept(stamp):
         return _scores(entry.name, entry.digest, split, stamp, entry)
     if (record := Record(entry)).folds:  # their mean is one score
         score = metadata.main_score(entry, split)

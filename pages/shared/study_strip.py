@@ -22,7 +22,7 @@ from triattn_core.studies import Study, studies
 from triattn_core.views.lib.number_format import minus, probability
 
 if TYPE_CHECKING:
-    from triattn_core.inference.explain import Prediction
+    from triattn_core.inference.predictions import Prediction
 
 KEY = "study"  # in the URL
 UNCOMPARED = ("label", "id", "answers", "speakers")  # fields of an example that no user types

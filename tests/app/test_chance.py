@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from pages.attribute import faithfulness
-from triattn_core.inference.explain import Prediction
+from triattn_core.inference.predictions import Prediction
 from triattn_core.scenes import intervene_text
 from triattn_core.views.charts import attribution, perturbation
 

@@ -89,9 +89,9 @@ def test_any_checkpoints_of_a_task_are_taken_whatever_their_encoder() -> None:
 def test_who_flips_are_the_rows_that_two_answer_differently() -> None:
     app = sound(ran(asked("compare", TRIO, between="Bi and Tri")))
     bundles = [load(TRIO[0]), load(TRIO[2])]
-    from triattn_core.inference.predict import probabilities
+    from triattn_core.inference.predict import predict
 
-    best = [[max((0, 1), key=one.__getitem__) for one in of] for of in probabilities(bundles, pairs.examples("en"))]
+    best = [[max((0, 1), key=one.__getitem__) for one in of] for of in predict(bundles, pairs.examples("en"))]
     differing_rows = {i + 1 for i, (a, b) in enumerate(zip(*best)) if a != b}
     listed = set(app.dataframe[0].value["row"]) if app.dataframe else set()
     assert listed == differing_rows

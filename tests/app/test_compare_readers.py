@@ -14,7 +14,7 @@ from tests.support.choices_checkpoints import make_checkpoints as make_choices
 from tests.support.reader_checkpoints import make_checkpoints, make_system
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.registry import VARIABLE
-from triattn_core.inference import span_decoding
+from triattn_core.inference.predict import predict
 from triattn_core.tasks import answer_match, questions
 
 NAMES = ["squad-dot", "squad-cosine"]
@@ -35,7 +35,7 @@ def squad(count: int, known: str = NAMES[0]) -> bytes:
     """A file as SQuAD's, in which one reader is always right and the last question has no answer."""
     asked = []
     for i, example in enumerate(questions.examples()[:count], 1):
-        start, end, *_ = span_decoding.decode_answers([load(known)], [example])[0][0][0]
+        start, end, *_ = predict([load(known)], [example])[0][0][0]
         answers = [{"text": example.passage[start:end], "answer_start": start}] if i < count else []
         asked.append(
             {"context": example.passage, "qas": [{"id": str(i), "question": example.question, "answers": answers}]}
@@ -70,10 +70,7 @@ def test_who_flips_stands_with_both_answers_and_opens_in_similarity() -> None:
     assert "6 of 7 rows have an answer" in visible_text(app)
     frame, bundles = app.dataframe[0].value, [load(name) for name in NAMES]
     some = questions.examples()[:7]
-    answer_texts = [
-        [one.passage[a[0].start : a[0].end] for one, a in zip(some, of)]
-        for of in span_decoding.decode_answers(bundles, some)
-    ]
+    answer_texts = [[one.passage[a[0].start : a[0].end] for one, a in zip(some, of)] for of in predict(bundles, some)]
     flips = [i for i in range(6) if not answer_match.exact(answer_texts[0][i], answer_texts[1][i])]
     assert sorted(frame["row"]) == [i + 1 for i in flips] and flips
     for _, row in frame.iterrows():

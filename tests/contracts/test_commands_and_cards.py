@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from triattn_core.checkpoint.config import KINDS, read_config
+from triattn_core.checkpoint.config import read_config
 from triattn_core.errors import ConfigError
+from triattn_core.kinds import load_kind
 from triattn_core.results.run_records import UNSEEDED, config_variant
-from triattn_core.training.metrics_writer import CARDS
 from triattn_core.training.model_card import encoder_card
 from triattn_core.training.sweep import choices_of
 
@@ -53,7 +53,7 @@ def test_the_command_of_a_record_trains_its_model(file):
         if command.startswith("python -m "):
             assert (ROOT / f"{command.split()[2].replace('.', '/')}.py").is_file()
             continue
-        parsed = KINDS[config.get("kind", "tan")].model_validate(config)
+        parsed = load_kind(config.get("kind", "tan")).section().model_validate(config)
         assert record["digest"].startswith(config_variant(parsed)), (number, "--resume would train it again")
         trained = settings(parsed)
         made = [voted_by(command)] if "--vote" in command.split() else trained_by(command)
@@ -76,5 +76,5 @@ def test_a_model_card_says_what_config_and_metrics_say(file):
     if folder.parent.name == "encoders":
         card = encoder_card(folder)
     else:
-        card = CARDS[json.loads((folder / "config.json").read_text("utf-8")).get("kind", "tan")](folder)
+        card = load_kind(json.loads((folder / "config.json").read_text("utf-8")).get("kind", "tan")).card(folder)
     assert (folder / "README.md").read_text("utf-8") == card

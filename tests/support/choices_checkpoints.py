@@ -10,8 +10,7 @@ import torch
 
 from tests.support.two_languages import HEADS, HIDDEN, config_dict, make_encoder
 from triattn_core.checkpoint import bundle
-from triattn_core.checkpoint.config import Config
-from triattn_core.models.tan import Tan
+from triattn_core.models.tan import Tan, TanCheckpoint
 from triattn_core.tasks import TASKS
 
 SETS = {"dialogue": ("ubuntu_irc", (9, 9, 40)), "reading": ("race", (9, 9, 36))}
@@ -27,7 +26,7 @@ def make_checkpoints(root: Path, tasks: tuple[str, ...] = ("pairs", "dialogue", 
             data, cells = SETS[task]
             sets = {"train": [f"{data}/train"], "dev": f"{data}/dev", "test": f"{data}/test"}
             plan |= {"task": task, "max_tokens": 150, "cells": cells, "data": sets}
-        config = Config.model_validate(plan)
+        config = TanCheckpoint.model_validate(plan)
         folder = root / f"{config.data.dev.partition('/')[0]}-{mechanism}-additive"
         bundle.save(folder, config, Tan(config.model, HIDDEN, TASKS[task].OUTPUTS))
         (folder / "metrics.json").write_text(json.dumps({"dev": {}, "test": {}, "parameters": HEADS}), "utf-8")

@@ -9,9 +9,8 @@ from pathlib import Path
 import torch
 
 from triattn_core.checkpoint import bundle
-from triattn_core.checkpoint.config import CoinCheckpoint
-from triattn_core.models import kinds
-from triattn_core.models.coin import TOKENIZER, load_words
+from triattn_core.kinds import kind_of
+from triattn_core.models.coin import TOKENIZER, CoinCheckpoint, load_words
 from triattn_core.tasks import pairs
 from triattn_core.text.characters import TOKENIZERS
 
@@ -47,7 +46,7 @@ def make(folder: Path, language: str, tokens: str, settings: dict) -> None:
     plan |= {"training": {"epochs": 1, "rate": 0.01, "batch": 8}}
     plan |= {"encoder_digest": sha256((folder / TOKENIZER).read_bytes()).hexdigest()}
     config = CoinCheckpoint.model_validate(plan)
-    model = kinds.build(config, load_words(folder)[0].hidden)
+    model = kind_of(config).model(config, load_words(folder)[0].hidden)
     for parameter in model.parameters():
         parameter.data *= 1.5
     torch.nn.init.normal_(model.embed.weight)

@@ -14,6 +14,7 @@ from triattn_core.text.rows import read_json_lines
 __all__ = ["baseline", "metrics", "roles", "row", "texts", "verdict"]
 
 NAME, LABEL, FORM = "headlines", "Headlines", InputForm.PAIR
+KINDS = ("tan", "coin")
 LABELS = ("another story", "the same story")
 OUTPUTS = len(LABELS)
 LANGUAGES = ("en",)

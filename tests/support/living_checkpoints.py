@@ -11,8 +11,7 @@ import torch
 from tests.support.choices_checkpoints import SETS
 from tests.support.two_languages import HEADS, HIDDEN, config_dict, make_encoder
 from triattn_core.checkpoint import bundle
-from triattn_core.checkpoint.config import Config
-from triattn_core.models.tan import Tan
+from triattn_core.models.tan import Tan, TanCheckpoint
 from triattn_core.tasks import TASKS
 
 MECHANISMS = ("bi", "bi_joint", "cbi", "tri")
@@ -40,7 +39,7 @@ def make_checkpoint(root: Path, task: str, mechanism: str, seed: int, name: str 
         sets = {"train": [f"{data}/train"], "dev": f"{data}/dev", "test": f"{data}/test"}
         plan |= {"task": task, "max_tokens": 150, "cells": SETS[task][1], "data": sets}
     plan["training"] |= {"seed": seed}
-    config = Config.model_validate(plan)
+    config = TanCheckpoint.model_validate(plan)
     torch.manual_seed(seed)
     folder = root / (name or f"{data}-{mechanism.replace('_', '-')}-dot")
     bundle.save(folder, config, Tan(config.model, HIDDEN, TASKS[task].OUTPUTS))

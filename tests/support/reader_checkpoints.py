@@ -9,8 +9,8 @@ import torch
 
 from tests.support.two_languages import HIDDEN, make_encoder
 from triattn_core.checkpoint import bundle
-from triattn_core.checkpoint.config import ReaderCheckpoint
-from triattn_core.models import kinds
+from triattn_core.kinds import kind_of
+from triattn_core.models.reader import ReaderCheckpoint
 
 STATES = 14  # features of a state
 CONFIG = {
@@ -36,7 +36,7 @@ def make_system(root: Path, mechanism: str, similarity: str) -> None:
     model = MODEL | {"mechanism": mechanism, "similarity": similarity}
     config = ReaderCheckpoint.model_validate(CONFIG | {"model": model})
     name = f"squad-{mechanism}-{similarity.replace('_', '-')}"
-    bundle.save(root / name, config, kinds.build(config, HIDDEN))
+    bundle.save(root / name, config, kind_of(config).model(config, HIDDEN))
 
 
 def make_checkpoints(root: Path, names: tuple[str, ...] = NAMES) -> Path:
@@ -46,7 +46,7 @@ def make_checkpoints(root: Path, names: tuple[str, ...] = NAMES) -> Path:
     for number, (name, output) in enumerate([*((name, "O_2") for name in names), *[(O_1, "O_1")] * bool(names)]):
         folder = root / f"squad-{name.replace('_', '-')}{'-o1' if output == 'O_1' else ''}"
         config = ReaderCheckpoint.model_validate(CONFIG | {"model": MODEL | {"similarity": name, "output": output}})
-        bundle.save(folder, config, kinds.build(config, HIDDEN))
+        bundle.save(folder, config, kind_of(config).model(config, HIDDEN))
         score = {"set": "squad1.1/dev", "em": 40.0 + number, "f1": 50.0 + number, "n": 10_570}
         seeds = [{"seed": seed, "dev": score, "test": score | {"em": score["em"] + seed / 7}} for seed in (1, 2, 3)]
         history = [{"step": step, "dev_loss": 9 - number / 3 - step / 50, "dev_accuracy": 0.3} for step in (50, 100)]

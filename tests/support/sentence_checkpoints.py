@@ -9,8 +9,8 @@ import torch
 
 from tests.support.two_languages import HIDDEN, make_encoder
 from triattn_core.checkpoint import bundle
-from triattn_core.checkpoint.config import SentenceCheckpoint
-from triattn_core.models import kinds
+from triattn_core.kinds import kind_of
+from triattn_core.models.sentence import SentenceCheckpoint
 
 MODEL = {"mechanism": "mtsa", "width": 10, "out": 28, "heads": 4, "hidden": 6}
 CONFIG = {
@@ -37,6 +37,6 @@ def make_checkpoints(root: Path, names: tuple[str, ...] = tuple(KINDS)) -> Path:
     for name in names:
         overrides = KINDS[name]
         config = SentenceCheckpoint.model_validate(CONFIG | overrides | {"model": MODEL | overrides.get("model", {})})
-        bundle.save(root / name, config, kinds.build(config, HIDDEN))
+        bundle.save(root / name, config, kind_of(config).model(config, HIDDEN))
         (root / name / "metrics.json").write_text(json.dumps({"dev": {}, "test": {}}), "utf-8")
     return root

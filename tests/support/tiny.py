@@ -12,8 +12,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import BertConfig, BertModel
 
 from triattn_core.checkpoint.bundle import save
-from triattn_core.checkpoint.config import Config
-from triattn_core.models.tan import Tan
+from triattn_core.models.tan import Tan, TanCheckpoint
 from triattn_core.tasks import TASKS
 
 WORDS = "who what where play watch download movie film browser car red blue is the a not big small ? 电 影 看".split()
@@ -66,7 +65,7 @@ def make_world(root: Path, mechanisms: tuple[str, ...] = ("bi", "cbi", "tri")) -
 def make_checkpoint(root: Path, name: str, mechanism: str, seed: int, **settings) -> Path:
     """A checkpoint in `root/checkpoints` whose weights are drawn, not trained: for what does not ask how good it is."""
     folder = root / "checkpoints" / name
-    plan = Config.model_validate(config(mechanism) | settings)
+    plan = TanCheckpoint.model_validate(config(mechanism) | settings)
     torch.manual_seed(seed)
     save(folder, plan, Tan(plan.model, HIDDEN, TASKS[plan.task].OUTPUTS))
     return folder

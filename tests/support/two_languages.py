@@ -13,9 +13,8 @@ from tokenizers import Tokenizer
 from transformers import BertConfig, BertModel
 
 from triattn_core.checkpoint import bundle
-from triattn_core.checkpoint.config import Config
 from triattn_core.checkpoint.registry import encoder_root
-from triattn_core.models.tan import Tan
+from triattn_core.models.tan import Tan, TanCheckpoint
 
 HIDDEN, HEADS = 24, 2
 LAYERS = {"additive": 2, "dot": 3, "scaled_dot": 3, "bilinear": 1}
@@ -42,7 +41,7 @@ def make_checkpoints(root: Path) -> Path:
         make_encoder(encoder, root / "encoders" / encoder)
     for number, (data, mechanism, similarity) in enumerate(product(SETS, ("bi", "cbi", "tri"), LAYERS)):
         folder = root / f"{data}-{mechanism}-{similarity.replace('_', '-')}"
-        config = Config.model_validate(config_dict(data, mechanism, similarity))
+        config = TanCheckpoint.model_validate(config_dict(data, mechanism, similarity))
         bundle.save(folder, config, Tan(config.model, HIDDEN))
         score = {"accuracy": 70 + number / 2, "f1": 60.0, "n": 12500, "majority": 50.0}
         (folder / "metrics.json").write_text(json.dumps({"dev": score, "test": score, "parameters": 9}), "utf-8")

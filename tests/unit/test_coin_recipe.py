@@ -17,7 +17,7 @@ from triattn_core.checkpoint.registry import SHIPPED
 from triattn_core.errors import ConfigError
 from triattn_core.models.coin import Coin, CoinConfig
 from triattn_core.training import batching
-from triattn_core.training.coin.trainer import coin_card
+from triattn_core.training.coin.model_card import coin_card
 from triattn_core.training.loop import optimizer_for
 from triattn_core.training.tan.trainer import balance
 

@@ -112,14 +112,14 @@ def test_a_bad_row_is_set_aside_with_its_line_and_the_reason(world, broken, caps
 
 
 def test_a_row_that_breaks_the_model_is_set_aside(world, capsys, monkeypatch):
-    whole = evaluate.probabilities
+    whole = evaluate.predict
 
     def broken(bundles, examples, size):
         if any(example.text_a == "boom" for example in examples):
             raise RuntimeError("it\nbroke")
         return whole(bundles, examples, size)
 
-    monkeypatch.setattr(evaluate, "probabilities", broken)
+    monkeypatch.setattr(evaluate, "predict", broken)
     rows = (world / "rows.jsonl").read_text("utf-8").splitlines()
     (world / "boom.jsonl").write_text(
         "\n".join([*rows[:9], '{"text_a": "boom", "text_b": "b", "label": 0}', *rows[9:]])

@@ -15,7 +15,7 @@ from triattn_core.analysis.mining import agreement, case_table, sources
 from triattn_core.analysis.mining.runs import Run
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.registry import VARIABLE
-from triattn_core.inference import span_decoding
+from triattn_core.inference.predict import predict
 from triattn_core.tasks import answer_match, questions
 
 NAMES = ("squad-dot", "squad-cosine", "squad-trilinear-o1")
@@ -34,7 +34,7 @@ def world(tmp_path_factory):
         # An answer that one of them gives, so that somebody is right.
         for name, line in zip(NAMES, (1, 2, 4)):
             example = questions.Example.from_row(rows[line - 1])
-            start, end, *_ = span_decoding.decode_answers([load(name)], [example])[0][0][0]
+            start, end, *_ = predict([load(name)], [example])[0][0][0]
             rows[line - 1]["answers"] = [{"text": example.passage[start:end], "answer_start": start}]
         (root / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
         yield root
@@ -57,7 +57,7 @@ def test_each_row_has_what_a_reader_answers_alone(world):
     for row, example in zip(cases.table.to_dict("records"), questions.read(world / "rows.jsonl")):
         answers = []
         for bundle in bundles:
-            name, best = bundle.name, span_decoding.decode_answers([bundle], [example])[0][0][0]
+            name, best = bundle.name, predict([bundle], [example])[0][0][0]
             assert (row[f"{name} start"], row[f"{name} end"]) == (best.start, best.end)
             assert row[f"{name} confidence"] == pytest.approx(best.probability, abs=1e-4)
             if example.answers:

@@ -18,7 +18,6 @@ from triattn_core.attention.weight_override import is_overridden, replacing
 from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import InputError
 from triattn_core.inference.batch import collate
-from triattn_core.models import kinds
 
 HIDDEN, HEADS, N, I, J = 14, 2, 3, 5, 7
 
@@ -153,7 +152,7 @@ def test_untrained_attention_is_that_of_the_same_network_newly_drawn():
     result = null_replacement.run_null_test(bundle, example, "untrained", draws=1, seed=5)
     state = torch.get_rng_state()
     torch.manual_seed(5)
-    fresh = kinds.build(bundle.config, bundle.encoder.hidden).eval()
+    fresh = bundle.kind.model(bundle.config, bundle.encoder.hidden).eval()
     torch.set_rng_state(state)
     with torch.inference_mode(), recording() as record:
         fresh(bundle.encoder(collate([run_query(bundle, example).roles], bundle.tokenizer)))

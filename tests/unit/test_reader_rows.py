@@ -10,12 +10,12 @@ from tests.support.reader_world import CONFIG, THINGS, make, train, write_set
 from tests.support.tiny import change
 from triattn_core.__main__ import main
 from triattn_core.checkpoint.bundle import load, save
-from triattn_core.checkpoint.config import ReaderCheckpoint, read_config
+from triattn_core.checkpoint.config import read_config
 from triattn_core.errors import ConfigError, DataError
 from triattn_core.inference.predict import require_shared_encoder
+from triattn_core.kinds import kind_of, load_kind
 from triattn_core.models.encoders import load_encoder
-from triattn_core.models.kinds import build
-from triattn_core.models.kinds import reader as frozen
+from triattn_core.models.reader import ReaderCheckpoint
 from triattn_core.training.reader.data import reader_splits
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("use_reader_world")]
@@ -121,7 +121,8 @@ def test_readers_that_read_other_vectors_or_windows_are_told_what_differs(reader
     for name, more in (("first", {}), ("second", changes)):
         config = CONFIG | more | {"model": CONFIG["model"] | more.get("model", {})}
         config = ReaderCheckpoint.model_validate(config)
-        save(reader_world / "checkpoints" / name, config, build(config, load_encoder("tiny", "cpu")[0].hidden))
+        model = kind_of(config).model(config, load_encoder("tiny", "cpu")[0].hidden)
+        save(reader_world / "checkpoints" / name, config, model)
         bundles.append(load(name))
     with pytest.raises(ConfigError, match=f"first and second differ in {difference} ask them apart"):
         require_shared_encoder(bundles)
@@ -143,4 +144,4 @@ def test_what_the_encoder_cannot_read_is_said(reader_world):
     config = json.loads((folder / "config.json").read_text("utf-8")) | {"max_tokens": 63}
     (folder / "config.json").write_text(json.dumps(config), "utf-8")
     with pytest.raises(ConfigError, match="at most 62"):
-        frozen(read_config(folder / "config.json"), load_encoder("tiny", "cpu")[0])
+        load_kind("reader").frozen(read_config(folder / "config.json"), load_encoder("tiny", "cpu")[0])

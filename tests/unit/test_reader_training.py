@@ -20,10 +20,10 @@ from triattn_core.checkpoint.registry import WEIGHTS
 from triattn_core.inference.batch import collate
 from triattn_core.inference.evaluate import evaluate
 from triattn_core.inference.explain import explain
-from triattn_core.inference.span_decoding import decode_answers, score_terms
+from triattn_core.inference.predict import predict
+from triattn_core.inference.span_decoding import score_terms
+from triattn_core.kinds import kind_of
 from triattn_core.models.encoders import load_encoder
-from triattn_core.models.kinds import build
-from triattn_core.models.kinds import reader as frozen
 from triattn_core.models.systems import SYSTEMS
 from triattn_core.models.tensors import read_tensors
 from triattn_core.tasks import questions
@@ -55,7 +55,7 @@ def test_no_passage_is_on_two_sides(reader_world):
 def test_features_are_what_the_frozen_encoder_gives(reader_world, tmp_path, vectors):
     config = read_config(make(reader_world, "features", vectors=vectors) / "config.json")
     encoder, tokenizer = load_encoder("tiny", "cpu")
-    words = frozen(config, encoder)
+    words = kind_of(config).frozen(config, encoder)
     examples = list(questions.read(reader_world / "data" / "asked" / "train.jsonl"))
     features = encode_questions(tmp_path / "set", words, tokenizer, examples, config.limits)
     assert len(features) == len(examples) == 51
@@ -147,7 +147,7 @@ def test_fifty_thousand_words_are_read_in_windows(reader_world):
     assert example.passage[first.start : first.end] == prediction.labels[0]
     again, other = explain(bundle, example, option=3, known_scores=prediction.spans)
     assert again.spans == prediction.spans and other.site("attention/weight")["query_start"].values[0] > 0
-    mixed = decode_answers([bundle], [questions.Example("a film", "what ?"), example])[0]
+    mixed = predict([bundle], [questions.Example("a film", "what ?"), example])[0]
     assert mixed[1][0][:2] == first[:2] and mixed[0][0].window == 0
 
 
@@ -224,5 +224,6 @@ def test_the_full_size_config_trains_every_row_of_the_papers_tables(mechanism):
     for name, output in product(QA_SIMILARITIES, outputs):
         settings = {"model.mechanism": mechanism, "model.similarity": name, "model.output": output}
         with torch.device("meta"):
-            model = build(read_config(path, settings), 384)
+            config = read_config(path, settings)
+            model = kind_of(config).model(config, 384)
         assert sum(parameter.numel() for parameter in model.parameters()) > 100_000

@@ -20,7 +20,7 @@ from triattn_core.errors import ConfigError
 from triattn_core.results.run_records import config_variant
 from triattn_core.scale import on_ray, train
 from triattn_core.training import command as trainer
-from triattn_core.training import metrics_writer
+from triattn_core.training import scores
 from triattn_core.training import sweep as sweeps
 from triattn_core.training.loop import Event
 from triattn_core.training.run_lock import LOCKS, lock_runs
@@ -217,17 +217,17 @@ def test_a_measurement_that_ends_does_not_disturb_another(small, monkeypatch):
     """The second one begins and ends before the first one writes its first verdict."""
 
     def evaluate_late(*arguments):
-        monkeypatch.setattr(metrics_writer, "evaluate", evaluate)
+        monkeypatch.setattr(scores, "evaluate", evaluate)
         measure()
         return evaluate(*arguments)
 
     def measure() -> list[dict]:
-        return metrics_writer.measure([bundle], bundle.config, small / "data", small / "there" / "runs", False)
+        return scores.measure([bundle], bundle.config, small / "data", small / "there" / "runs", False)
 
     change(small / "checkpoints" / "small-bi", training={"epochs": 1, "more_seeds": []})
     assert main(command_line(small, "train", "there", "--device", "cpu")) == 0
-    bundle, evaluate = load(small / "there" / "small-bi"), metrics_writer.evaluate
-    monkeypatch.setattr(metrics_writer, "evaluate", evaluate_late)
+    bundle, evaluate = load(small / "there" / "small-bi"), scores.evaluate
+    monkeypatch.setattr(scores, "evaluate", evaluate_late)
     (metrics,) = measure()
     assert set(metrics) == {"dev", "test"}
     assert not list((small / "there" / "runs" / "measured").iterdir())

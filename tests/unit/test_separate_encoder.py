@@ -119,11 +119,11 @@ def test_variants_read_an_unchanged_text_once(world, monkeypatch):
 
 
 def test_layers_that_the_encoder_does_not_have(world, tmp_path):
-    from triattn_core.checkpoint.config import Config
-    from triattn_core.models import kinds
+    from triattn_core.kinds import kind_of
+    from triattn_core.models.tan import TanCheckpoint
 
     encoder, _, _ = world
-    config = Config.model_validate(
+    config = TanCheckpoint.model_validate(
         {
             "format": 1, "kind": "tan", "task": "pairs", "language": "en", "encoder": "tiny", "max_tokens": 20,
             "model": {"mechanism": "bi", **LIVING, "states": (2, 7), "heads": HEADS},
@@ -131,7 +131,7 @@ def test_layers_that_the_encoder_does_not_have(world, tmp_path):
         }
     )  # fmt: skip
     with pytest.raises(ConfigError, match="has 2 layers"):
-        kinds.reader(config, encoder)
+        kind_of(config).frozen(config, encoder)
 
 
 @pytest.mark.parametrize("cells", [None, (2, 2, 9)])

@@ -23,7 +23,8 @@ from triattn_core.inference.evaluate import evaluate
 from triattn_core.models.encoder import Encoder
 from triattn_core.models.tan import Tan
 from triattn_core.tasks import pairs
-from triattn_core.training.metrics_writer import measure, record_metrics, seed_run
+from triattn_core.training.metrics_writer import record_metrics, seed_run
+from triattn_core.training.scores import measure
 from triattn_core.training.tan.trainer import train_tan
 
 NAMES = ("small-bi", "small-cbi", "small-tri")
@@ -162,7 +163,7 @@ def test_what_is_kept_of_a_measurement_is_of_these_weights_and_these_rows(world,
         with pytest.raises(KeyboardInterrupt):
             measure([load(folder)], read_config(folder / "config.json"), data, tmp_path / "runs", True)
 
-    monkeypatch.setattr("triattn_core.training.metrics_writer.evaluate", stopped)
+    monkeypatch.setattr("triattn_core.training.scores.evaluate", stopped)
     measured("small-cbi")
     measured("small-bi")
     measured("small-cbi")

@@ -9,12 +9,13 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from triattn_core.checkpoint.config import AnyConfig, read_config
+from triattn_core.checkpoint.config import read_config
+from triattn_core.checkpoint.config_parts import CheckpointConfig
 from triattn_core.checkpoint.registry import WEIGHTS, checkpoint_name, find_checkpoint, require_regular
 from triattn_core.errors import CheckpointError, ConfigError
 from triattn_core.inference.batch import Batch, TextBatch
 from triattn_core.inference.device import choose_device
-from triattn_core.models import kinds
+from triattn_core.kinds import Frozen, Kind, kind_of
 from triattn_core.models.tensors import digest, read_tensors, write_tensors
 from triattn_core.tasks.laboratory import Vocabulary
 from triattn_core.text.atomic_write import write_whole
@@ -31,18 +32,23 @@ class Bundle:
 
     name: str
     path: Path
-    config: AnyConfig
+    config: CheckpointConfig
     metrics: dict
     digest: str
     tokenizer: Tokenizer | Vocabulary
-    encoder: kinds.Frozen
+    encoder: Frozen
     model: torch.nn.Module
     device: str
 
     @property
+    def kind(self) -> Kind:
+        """What the checkpoint is: its kind of config, model and answers."""
+        return kind_of(self.config)
+
+    @property
     def task(self):
         """The module of the checkpoint's task: its Example, roles, labels and metrics."""
-        return kinds.task_of(self.config)
+        return self.kind.task(self.config)
 
     def labels(self, example) -> tuple[str, ...]:
         """The labels that an example's probabilities belong to."""
@@ -56,13 +62,13 @@ class Bundle:
     @property
     def num_outputs(self) -> int:
         """The number of outputs of the model for one row."""
-        return kinds.outputs(self.config)
+        return self.kind.outputs(self.config)
 
     def untrained(self, seed: int | None = None) -> Bundle:
         """The same network with new random weights, by default drawn with its training seed."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.config.training.seed if seed is None else seed)
-            model = kinds.build(self.config, self.encoder.hidden)
+            model = self.kind.model(self.config, self.encoder.hidden)
         return replace(self, model=model.to(self.device).eval().requires_grad_(False))
 
     def logits(self, batch: Batch | TextBatch) -> Tensor:
@@ -89,8 +95,8 @@ def load(name: str | Path, device: str | None = None) -> Bundle:
             "copy the checkpoint again"
         )
     try:
-        frozen, tokenizer = kinds.load_frozen_encoder(config, path, device)
-        model = kinds.build(config, frozen.hidden)
+        frozen, tokenizer = kind_of(config).load_frozen(config, path, device)
+        model = kind_of(config).model(config, frozen.hidden)
     except ConfigError as error:
         raise ConfigError(f"{path / 'config.json'}: {error}") from None
     _fill(model, tensors, path / WEIGHTS)
@@ -114,7 +120,7 @@ def _fill(module: torch.nn.Module, tensors: dict[str, Tensor], path: Path) -> No
     module.load_state_dict({name: tensor.float() for name, tensor in tensors.items()})
 
 
-def save(path: Path, config: AnyConfig, model: torch.nn.Module) -> AnyConfig:
+def save(path: Path, config: CheckpointConfig, model: torch.nn.Module) -> CheckpointConfig:
     """Writes weights and config.json; returns the config with its digest."""
     path.mkdir(parents=True, exist_ok=True)
     config = config.model_copy(update={"digest": write_tensors(path / WEIGHTS, model.state_dict())})

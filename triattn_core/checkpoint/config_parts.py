@@ -2,15 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from triattn_core.text.roles import Limits
 
 
 class Strict(BaseModel):
     """A frozen model that rejects unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class CheckpointConfig(Strict):
+    """A config.json.  The classes of the kinds have these fields, each at its own place among others.
+
+    encoder: a name under checkpoints/encoders, a local folder or a hub name.  digests: of the tensors, once trained.
+    """
+
+    if TYPE_CHECKING:
+        kind: str
+        task: str
+        language: str
+        encoder: str | None
+        max_tokens: int
+        model: Any
+        data: Any
+        training: Any
+        encoder_digest: str | None
+        digest: str | None
+
+    @property
+    def limits(self) -> Limits:
+        """How much of a text the model reads at once."""
+        return Limits(self.max_tokens)
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """The data sets that it names, those for training first."""
+        return (*self.data.train, *filter(None, (self.data.dev, self.data.test)))
+
+    @property
+    def folds(self) -> int:
+        """The number of folds of a cross-validation, for a set without a split; 0 without."""
+        return getattr(self.data, "folds", 0)
 
 
 class Data(Strict):

@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from triattn_core.errors import CheckpointError, choices
+from triattn_core.kinds import Kind, listed_kind
 
 VARIABLE = "TRIATTN_CHECKPOINTS"
 WEIGHTS = "model.safetensors"
@@ -40,6 +41,11 @@ class Entry:
     digest: str
     size: int
     problem: str | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """The kind that its config names; one of which no fact holds if it names none."""
+        return listed_kind(self.config)
 
 
 def roots() -> tuple[Path, ...]:

@@ -39,7 +39,7 @@ def verify(name: str, device: str | None = None) -> list[Check]:
 def example_record(bundle: Bundle, example) -> dict:
     """The entry for one example in metrics.json: its row and the probabilities."""
     prediction, _ = explain(bundle, example, keep_site=lambda site: False)
-    return {"row": bundle.task.row(example), "probabilities": [round(p, 6) for p in prediction.probabilities]}
+    return {"row": bundle.task.row(example), "probabilities": [round(p, 6) for p in prediction.recorded]}
 
 
 def _example(bundle: Bundle) -> list[Check]:

@@ -139,11 +139,11 @@ def _print_results(bundles: Sequence[Bundle], judged: Judged, options: argparse.
 def with_attention_measures(bundle: Bundle, result: dict, options: argparse.Namespace, judged: Judged) -> dict:
     """A checkpoint's result with the measures of its attention; with --record they are stored in its metrics.json."""
     from triattn_core.commands import progress_line
-    from triattn_core.training.measures import attention_report, write_measures
+    from triattn_core.training.metrics_writer import write_measures
 
     rows = list(readable_examples(bundle.task.NAME, options, judged))
     with progress_line.bar(f"attention of {bundle.name}", len(rows)) as bar:
-        report = attention_report(bundle, rows, bar.update)
+        report = dict(bundle.kind.attention_report(bundle, rows, bar.update))
     if options.record:
         write_measures(bundle.path, "attention", report | {"set": set_name(options.data)})
     return result | {"attention": report}

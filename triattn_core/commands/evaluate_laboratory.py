@@ -53,7 +53,7 @@ def _instruments(bundle: Bundle, rows: Iterable, options: argparse.Namespace) ->
     from triattn_core.analysis.attribution.known_truth import try_instruments
     from triattn_core.commands import progress_line
     from triattn_core.inference.laboratory_references import reference_measures
-    from triattn_core.training.measures import write_measures
+    from triattn_core.training.metrics_writer import write_measures
 
     with progress_line.bar(f"instruments on {bundle.name}") as bar:
         reports = {"instruments": try_instruments(bundle, list(rows), bar.update)}

@@ -15,7 +15,7 @@ from triattn_core.text.atomic_write import require_room
 
 if TYPE_CHECKING:
     from triattn_core.checkpoint.bundle import Bundle
-    from triattn_core.inference.explain import Prediction
+    from triattn_core.inference.predictions import Prediction
     from triattn_core.trace import AttentionTrace
     from triattn_core.trace.token_grouping import TokenGrouping
 
@@ -184,7 +184,7 @@ def _terms(cell_text: str, bundle: Bundle, example, trace: AttentionTrace) -> di
     from triattn_core.inference import span_decoding
 
     positions = [int(number) for number in _places(cell_text) if number.isdecimal()]
-    if bundle.config.kind != "reader" or len(positions) != 2 or len(_places(cell_text)) != 2:
+    if not bundle.kind.finds_spans or len(positions) != 2 or len(_places(cell_text)) != 2:
         raise DataError(f"--terms {cell_text}: expected two numbers such as 13.6, of a reader's passage and question")
     query, key = positions
     span_decoding.require_cell(trace, query, key)
@@ -200,7 +200,7 @@ def _spread(quantity: str, bundle: Bundle, trace: AttentionTrace) -> dict[str, f
     from triattn_core.views.similarity.panels import FunctionPanel
     from triattn_core.views.similarity.spread import numbers
 
-    if bundle.config.kind != "reader":
+    if not bundle.kind.finds_spans:
         raise DataError(f"--spread {quantity}: {bundle.name} has no similarity function of a passage and a question")
     row = numbers([FunctionPanel(bundle.name, trace)], quantity).iloc[0].to_dict()
     names = {"even": "effective question words", "of": "question words", "cells": "scores"}

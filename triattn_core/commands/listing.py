@@ -98,7 +98,7 @@ def seeds(options: argparse.Namespace) -> None:
 
 
 def _is_tan(entry) -> bool:
-    return entry.problem is None and entry.config.get("kind") == "tan" and bool(entry.metrics)
+    return entry.problem is None and entry.kind.compares_forms and bool(entry.metrics)
 
 
 def _print_seeds(row: dict) -> None:

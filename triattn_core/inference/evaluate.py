@@ -13,24 +13,20 @@ from typing import Any
 
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import DataError, InputError
-from triattn_core.inference.predict import probabilities
-from triattn_core.inference.span_decoding import decode_answers
+from triattn_core.inference.predict import predict
 from triattn_core.tasks import CHOICES
 
 WINDOW = 2048  # rows sorted by length together
 OPTIONS = {task.WORDS.lists[-1] for task in CHOICES.values()}  # fields that hold the texts one of which is right
 
 
-def predictions(
-    bundles: Sequence[Bundle], examples: Iterable, size: int = 64
-) -> Iterator[tuple[object, list[list[float]]]]:
-    """Yield (example, [probabilities or answer spans of each bundle]) in row order; the encoder reads each row once.
+def predictions(bundles: Sequence[Bundle], examples: Iterable, size: int = 64) -> Iterator[tuple[object, list]]:
+    """Yield (example, [the answer of each bundle]) in row order, as from `predict`; the encoder reads each row once.
 
     Raises DataError for an example that cannot be read, ConfigError for bundles that do not share an encoder.
     """
     rows, num_done = iter(examples), 0
     rows_per_example = 8 if bundles[0].task.OUTPUTS == 1 else 1  # approximate
-    predict = decode_answers if bundles[0].config.kind == "reader" else probabilities
     error = None
     while error is None:
         window, error = _window(rows, max(1, WINDOW // rows_per_example), num_done)
@@ -175,6 +171,6 @@ def texts_of(example) -> frozenset[str]:
         value = getattr(example, field.name)
         if field.name in OPTIONS and len(value) > 1 and example.label is not None:
             value = value[example.label]
-        if field.name != "id":
+        if field.name not in ("id", "label"):
             texts += value if isinstance(value, tuple) else [value] if isinstance(value, str) else []
     return frozenset("".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold())) for text in texts)

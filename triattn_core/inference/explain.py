@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import xarray as xr
@@ -13,36 +12,12 @@ from triattn_core.attention.tap import Record, recording
 from triattn_core.attention.tri_similarity.exponential import without_compilation
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.inference.batch import collate
-from triattn_core.inference.predict import probabilities
-from triattn_core.inference.span_decoding import Span, decode_answers, locate_spans, longest_answer
-from triattn_core.models import answers
+from triattn_core.inference.predict import predict
+from triattn_core.inference.predictions import Prediction
 from triattn_core.tasks import check, require_option
 from triattn_core.text.roles import Role, Roles
 from triattn_core.text.texts import Texts
 from triattn_core.trace import AttentionTrace
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """Labels with their probabilities; `best` and `gold` are indices; `notes` are sentences for the user.
-
-    option: for tasks that choose among texts, the index of the option that was traced.
-    """
-
-    labels: tuple[str, ...]
-    probabilities: tuple[float, ...]
-    best: int
-    gold: int | None = None
-    notes: tuple[str, ...] = ()
-    option: int = 0
-
-
-@dataclass(frozen=True)
-class Answer(Prediction):
-    """Answer spans of a passage, best first: `labels` are their texts; `option` is the traced window of `parts`."""
-
-    spans: tuple[Span, ...] = ()
-    parts: int = 1
 
 
 @without_compilation()
@@ -64,23 +39,19 @@ def explain(
     check(bundle.task, example, bundle.name)
     options = bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)[0]
     require_option(bundle.task, option, len(options))
-    start, reads = time.perf_counter(), bundle.config.kind == "reader"
-    result: Sequence[Any]  # spans of a reader, else probabilities
+    start, kind = time.perf_counter(), bundle.kind
+    answer: Any = None
     if len(options) > 1:
-        predict: Callable = decode_answers if reads else probabilities
-        result = list(known_scores) if known_scores else predict([bundle], [example])[0][0]
-        if option is None:
-            option = result[0].window if reads else _best(result)
+        answer = list(known_scores) if known_scores else predict([bundle], [example])[0][0]
+        option = kind.best_row(answer) if option is None else option
     roles = options[option or 0]
     with recording(keep_site) as record:
         outputs = bundle.logits(collate([roles], bundle.tokenizer))
-    if len(options) == 1 and reads:
-        result = locate_spans(options, [outputs[0]], longest_answer(bundle))
-    elif len(options) == 1:
-        (result,) = answers.probabilities(outputs, [1])
+    if len(options) == 1:
+        answer = kind.decode(bundle, options, list(outputs))
     seconds = time.perf_counter() - start
     notes = (*roles.notes, *_fully_masked_notes(record, getattr(bundle.task, "TEXTS", {})))
-    prediction = _prediction(bundle, example, result, len(options), notes=notes, option=option or 0)
+    prediction = kind.prediction(bundle, example, answer, len(options), notes=notes, option=option or 0)
     meta = {
         "checkpoint": bundle.name,
         "digest": bundle.digest,
@@ -94,15 +65,6 @@ def explain(
     return prediction, AttentionTrace(sites(record, roles, texts, bundle.attends_special), texts, meta)
 
 
-def _prediction(bundle: Bundle, example, result: Sequence[Any], parts: int, **fields: Any) -> Prediction:
-    """The prediction from the spans of a QA model, else from probabilities.  parts: number of windows of a passage."""
-    if bundle.config.kind == "reader":
-        labels = tuple(example.passage[span.start : span.end] for span in result)
-        chances = tuple(span.probability for span in result)
-        return Answer(labels, chances, best=0, spans=tuple(result), parts=parts, **fields)
-    return Prediction(bundle.labels(example), tuple(result), _best(result), example.label, **fields)
-
-
 def _fully_masked_notes(record: Record, names: Mapping[str, str]) -> list[str]:
     """A note for each one-token text that its masks leave nothing to attend to.  names: display names of texts."""
     sentences = []
@@ -112,10 +74,6 @@ def _fully_masked_notes(record: Record, names: Mapping[str, str]) -> list[str]:
             name = names.get(owner.strip("/"), "The sentence")
             sentences.append(f"{name} is one token, which no mask lets attend to itself: any other would say the same.")
     return sentences
-
-
-def _best(probabilities: Sequence[float]) -> int:
-    return max(range(len(probabilities)), key=probabilities.__getitem__)
 
 
 def sites(

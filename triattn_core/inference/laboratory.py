@@ -61,7 +61,7 @@ def evaluate_laboratory(
     marginals: these numbers are not comparable with those of Tri-Attention.  Raises ConfigError for a checkpoint of
     another kind.
     """
-    if bundle.config.kind != "laboratory":
+    if not bundle.kind.generates_rows:
         raise ConfigError(f"{bundle.name} is no laboratory model: give it a file of its task's rows")
     measured, looked, right, rights = [], [], [], []
     rows = iter(examples)

@@ -13,7 +13,6 @@ from triattn_core.analysis.truth import mean_measures, measures, quadrants, trut
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.checkpoint.config_parts import LaboratoryData
 from triattn_core.inference.laboratory import CELLS, evaluate_laboratory
-from triattn_core.models import kinds
 from triattn_core.tasks.laboratory import Example
 
 ROWS = 500  # for a model
@@ -25,7 +24,7 @@ def untrained_copy(bundle: Bundle, seed: int = 1) -> Bundle:
     """The same model with weights as they are drawn."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = kinds.build(bundle.config, 0)
+        model = bundle.kind.model(bundle.config, 0)
     return replace(bundle, model=model.to(bundle.device).eval().requires_grad_(False))
 
 

@@ -1,4 +1,4 @@
-"""Outputs and probabilities of several checkpoints over many rows, in batches of similar length."""
+"""Outputs and answers of several checkpoints over many rows, in batches of similar length."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import ConfigError
 from triattn_core.inference.batch import collate
 from triattn_core.inference.pause import progress
-from triattn_core.models import answers
 
 
 def require_shared_encoder(bundles: Sequence[Bundle]) -> None:
@@ -53,8 +52,8 @@ def batch_by_length(lengths: Sequence[int], size: int, ratio: float = 1.25) -> I
         yield batch
 
 
-def probabilities(bundles: Sequence[Bundle], examples: Sequence, size: int = 64) -> list[list[list[float]]]:
-    """The probabilities that each bundle gives each example: [bundles][examples][answers].
+def predict(bundles: Sequence[Bundle], examples: Sequence, size: int = 64) -> list[list]:
+    """The answer of each bundle to each example, [bundles][examples]: probabilities, spans or tags, as its kind says.
 
     Rows of similar length, from any example, share batches of at most `size`; the encoder reads each row once for all
     bundles.  Raises ConfigError if the bundles do not share an encoder.
@@ -62,11 +61,18 @@ def probabilities(bundles: Sequence[Bundle], examples: Sequence, size: int = 64)
     require_shared_encoder(bundles)
     first = bundles[0]
     grouped = first.task.roles(examples, first.tokenizer, first.config.limits)
-    counts, roles = [len(rows) for rows in grouped], [row for rows in grouped for row in rows]
-    scores = torch.zeros(len(bundles), len(roles), first.num_outputs)
-    for indices, outputs in batched_outputs(bundles, roles, size):
-        scores[:, indices] = torch.stack(outputs)
-    return [answers.probabilities(bundle_scores, counts) for bundle_scores in scores]
+    rows = [row for example_rows in grouped for row in example_rows]
+    outputs: list[list[Tensor]] = [[torch.empty(0)] * len(rows) for _ in bundles]
+    for indices, batch_outputs in batched_outputs(bundles, rows, size):
+        for bundle_outputs, in_batch in zip(outputs, batch_outputs):
+            for index, output in zip(indices, in_batch):
+                bundle_outputs[index] = output
+    answers = []
+    for bundle, bundle_outputs in zip(bundles, outputs):
+        remaining = iter(bundle_outputs)
+        per_example = [[next(remaining) for _ in example_rows] for example_rows in grouped]
+        answers.append([bundle.kind.decode(bundle, *example) for example in zip(grouped, per_example)])
+    return answers
 
 
 def batched_outputs(bundles: Sequence[Bundle], rows: Sequence, size: int) -> Iterator[tuple[list[int], list[Tensor]]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -15,7 +14,7 @@ from triattn_core.attention.qa_flows import OVER_PASSAGE
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import InputError
 from triattn_core.inference.batch import collate
-from triattn_core.inference.predict import batched_outputs, require_shared_encoder
+from triattn_core.inference.predictions import Span
 from triattn_core.models.reader import Answering, ReaderConfig
 from triattn_core.text.texts import Texts
 from triattn_core.trace import AttentionTrace
@@ -25,15 +24,6 @@ QUESTION = re.compile(r"(?<![a-z])u(?![a-z])")  # matches the question state in 
 PASSAGE = re.compile(r"(?<![a-z])h(?![a-z])")  # matches the passage state
 SOME = 5e-4  # of the weights: less is rounding
 DIMENSIONS = 5  # of a score to list
-
-
-class Span(NamedTuple):
-    """Characters `start` to `end` of the passage; `window`: the one the span was found in."""
-
-    start: int
-    end: int
-    probability: float
-    window: int
 
 
 def best_spans(scores: Sequence[Tensor], longest: int, count: int) -> list[tuple[float, int, int, int]]:
@@ -58,39 +48,17 @@ def best_spans(scores: Sequence[Tensor], longest: int, count: int) -> list[tuple
 def locate_spans(
     windows: Sequence[Texts], scores: Sequence[Tensor], longest: int, count: int = COUNT
 ) -> tuple[Span, ...]:
-    """The best spans as characters of the passage, without duplicates from overlapping windows."""
+    """The best spans as characters of the passage, without duplicates from overlapping windows.
+
+    scores: [words, 2] of each window, start and end before their softmax; after its words, padding.
+    """
+    scores = [window_scores[: len(row.roles["passage"].runs)] for row, window_scores in zip(windows, scores)]
     spans: dict[tuple[int, int], Span] = {}
     for probability, window, first, last in best_spans(scores, longest, count):
         passage = windows[window].roles["passage"]
         characters = passage.spans[passage.runs[first][0]][0], passage.spans[passage.runs[last][1] - 1][1]
         spans.setdefault(characters, Span(*characters, probability, window))
     return tuple(spans.values())[:count]
-
-
-def decode_answers(bundles: Sequence[Bundle], examples: Sequence, size: int = 64) -> list[list[tuple[Span, ...]]]:
-    """The answer spans of each bundle for each example: [bundles][examples], the best span first.
-
-    Windows of similar length share batches of at most `size`; the encoder reads each once for all bundles.  Raises
-    ConfigError if the bundles do not share an encoder.
-    """
-    require_shared_encoder(bundles)
-    first = bundles[0]
-    grouped = first.task.roles(examples, first.tokenizer, first.config.limits)
-    rows = [row for windows in grouped for row in windows]
-    scores: list[list[Tensor]] = [[torch.empty(0)] * len(rows) for _ in bundles]
-    for indices, batch_scores in batched_outputs(bundles, rows, size):
-        for bundle_scores, window_scores in zip(scores, batch_scores):
-            for index, word_scores in zip(indices, window_scores):
-                bundle_scores[index] = word_scores[: len(rows[index].roles["passage"].runs)]
-    decoded = []
-    for bundle, bundle_scores in zip(bundles, scores):
-        remaining = iter(bundle_scores)
-        per_example = ([next(remaining) for _ in windows] for windows in grouped)
-        longest = longest_answer(bundle)
-        decoded.append(
-            [locate_spans(windows, window_scores, longest) for windows, window_scores in zip(grouped, per_example)]
-        )
-    return decoded
 
 
 def longest_answer(bundle: Bundle) -> int:

@@ -11,17 +11,19 @@ from typing import Annotated, Literal
 
 import torch
 from jaxtyping import Bool, Int
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch import Tensor, nn
 from torch.nn.functional import layer_norm, relu
 
 from triattn_core.attention.coin import FUSIONS, GateFusion, Interaction, Pair, concatenate
 from triattn_core.attention.dropout import Dropout
+from triattn_core.checkpoint.config_parts import CheckpointConfig, CoinTraining, Data, Vocabulary
 from triattn_core.errors import CheckpointError
 from triattn_core.inference.batch import Batch
 from triattn_core.literal import one_of
 from triattn_core.models.coin_layers import POOLINGS, Convolution
 from triattn_core.models.encoder import Encoder
+from triattn_core.tasks import tasks_of
 from triattn_core.text.tokenizer import Tokenizer
 
 TOKENIZER = "tokenizer.json"
@@ -58,6 +60,32 @@ class CoinConfig(BaseModel):
     def about(self) -> dict[str, str | int]:
         """Facts about the model that its traces record."""
         return {name: getattr(self, name) for name in ("mechanism", "layers", "heads")}
+
+
+class CoinCheckpoint(CheckpointConfig):
+    """A COIN: it learns vectors for the words of `vocabulary`, or reads the frozen embedding table of an encoder.
+
+    encoder_digest: digest of the encoder's tensors, or of `tokenizer.json` if there is no encoder.
+    """
+
+    format: Literal[1]
+    kind: Literal["coin"]
+    task: Annotated[str, one_of(tasks_of("coin"))]
+    language: str
+    encoder: str | None = None
+    vocabulary: Vocabulary | None = None
+    max_tokens: int = Field(50, ge=1, le=250)
+    model: CoinConfig
+    data: Data
+    training: CoinTraining
+    encoder_digest: str | None = None
+    digest: str | None = None
+
+    @model_validator(mode="after")
+    def _has_words(self) -> CoinCheckpoint:
+        if (self.encoder is None) == (self.vocabulary is None):
+            raise ValueError("name a vocabulary, whose vectors are learnt, or the encoder whose table is read: one")
+        return self
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,16 @@ from triattn_core.attention.cbi import CBiAttention
 from triattn_core.attention.states import States
 from triattn_core.attention.tri import TriAttention
 from triattn_core.attention.tri_similarity import SIMILARITIES
-from triattn_core.errors import choices
+from triattn_core.checkpoint.config_parts import CheckpointConfig, LaboratoryData, LaboratoryTraining
+from triattn_core.errors import ConfigError, choices
 from triattn_core.inference.batch import Batch, RoleBatch
 from triattn_core.literal import one_of
-from triattn_core.tasks.laboratory import LaboratoryTask
+from triattn_core.tasks.laboratory import LABORATORY, LaboratoryTask
+from triattn_core.tasks.laboratory.example import MOST
+from triattn_core.text.roles import Limits
 
 PLACES = 64  # positions that have an embedding, of tasks whose order matters
-KINDS: dict[str, type[BiAttention] | type[TriAttention]] = {
+MECHANISMS: dict[str, type[BiAttention] | type[TriAttention]] = {
     "bi_joint": BiAttention,
     "cbi": CBiAttention,
     "tri": TriAttention,
@@ -43,7 +46,7 @@ class LaboratoryConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    mechanism: Annotated[str, one_of(KINDS)]
+    mechanism: Annotated[str, one_of(MECHANISMS)]
     similarity: str = "scaled_dot"
     value: str | None = None
     layers: int = Field(1, ge=1, le=3)
@@ -70,6 +73,39 @@ class LaboratoryConfig(BaseModel):
     def about(self) -> dict[str, str | int]:
         """What a trace says of the model that left it."""
         return {name: getattr(self, name) for name in ("mechanism", "similarity", "layers", "heads")}
+
+
+class LaboratoryCheckpoint(CheckpointConfig):
+    """A small model of a laboratory task, which generates its rows and defines its words."""
+
+    format: Literal[1]
+    kind: Literal["laboratory"]
+    task: Annotated[str, one_of(LABORATORY)]
+    language: Literal["en"] = "en"
+    model: LaboratoryConfig
+    data: LaboratoryData = LaboratoryData()
+    training: LaboratoryTraining
+    digest: str | None = None
+
+    @property
+    def limits(self) -> Limits:
+        """Laboratory rows are read whole."""
+        return Limits(MOST)
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """None: rows are generated."""
+        return ()
+
+    @model_validator(mode="after")
+    def _fits_its_task(self) -> LaboratoryCheckpoint:
+        try:
+            LABORATORY[self.task].at_size(self.data.size)
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
+        if self.model.inputs == "fourier" and not LABORATORY[self.task].MODULUS:
+            raise ValueError(f"inputs: fourier is for tasks on residues, and {self.task} is none")
+        return self
 
 
 @dataclass(frozen=True)
@@ -135,7 +171,7 @@ class Block(nn.Module):
 
     def __init__(self, config: LaboratoryConfig, distinct: bool):
         super().__init__()
-        self.attention = KINDS[config.mechanism](config.hidden, config.heads, config.similarity, config.value)
+        self.attention = MECHANISMS[config.mechanism](config.hidden, config.heads, config.similarity, config.value)
         if isinstance(self.attention, TriAttention):  # two-way attention has no cell for a pair
             self.attention.distinct = distinct
         self.norm = nn.LayerNorm(config.hidden)

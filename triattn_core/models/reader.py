@@ -22,9 +22,11 @@ from triattn_core.attention.qa_similarity import QA_SIMILARITIES
 from triattn_core.attention.softmax import kept_softmax
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import tap
+from triattn_core.checkpoint.config_parts import CheckpointConfig, ReaderTraining, SentenceData
 from triattn_core.literal import one_of
 from triattn_core.models.fusion.recurrent import Recurrent
 from triattn_core.models.word_vectors import VectorSource
+from triattn_core.tasks import tasks_of
 
 LOWEST = torch.finfo(torch.float32).min / 2
 
@@ -59,6 +61,28 @@ class ReaderConfig(BaseModel):
     def about(self) -> dict[str, str | int]:
         """Facts about the model that its traces record."""
         return {name: getattr(self, name) for name in ("mechanism", "similarity", "output", "vectors")}
+
+
+class ReaderCheckpoint(CheckpointConfig):
+    """A reader of passages; `max_tokens` is the size of a passage window.  Without `dev`, passages are held out."""
+
+    format: Literal[1]
+    kind: Literal["reader"]
+    task: Annotated[str, one_of(tasks_of("reader"))]
+    language: str
+    encoder: str
+    max_tokens: int = Field(400, ge=8, le=2048)
+    model: ReaderConfig
+    data: SentenceData
+    training: ReaderTraining
+    encoder_digest: str | None = None
+    digest: str | None = None
+
+    @model_validator(mode="after")
+    def _without_folds(self) -> ReaderCheckpoint:
+        if self.data.folds:
+            raise ValueError("folds apply only to sentence data sets without a split; remove them")
+        return self
 
 
 class Answering(nn.Module):

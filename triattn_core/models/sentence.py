@@ -7,7 +7,7 @@ One text is classified by its vector s; a premise and a hypothesis by [p, h, p -
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 import torch
 from pydantic import Field, model_validator
@@ -16,11 +16,13 @@ from torch import Tensor, nn
 from triattn_core.attention import masks
 from triattn_core.attention.pooling import Source2TokenPooling
 from triattn_core.attention.states import States
+from triattn_core.checkpoint.config_parts import CheckpointConfig, SentenceData, SentenceTraining
 from triattn_core.literal import one_of
 from triattn_core.models.encoder_layers import EncoderLayers, FineTuned
 from triattn_core.models.fusion import FUSIONS
 from triattn_core.models.fusion.settings import ACTIVATIONS, FusionSettings
 from triattn_core.models.word_vectors import TABLE, VectorSource
+from triattn_core.tasks import TASKS, tasks_of
 
 
 class SentenceConfig(FusionSettings):
@@ -56,6 +58,34 @@ class SentenceConfig(FusionSettings):
             return facts
         scales = {"scale_t": self.scale_t, "scale_s": self.scale_s}
         return {**facts, **scales, "masks": ",".join(masks.of_heads(self.masks, self.heads))}
+
+
+class SentenceCheckpoint(CheckpointConfig):
+    """A sentence model; `labels` names the classes of its data set in order (`labels.json`)."""
+
+    format: Literal[1]
+    kind: Literal["sentence"]
+    task: Annotated[str, one_of(tasks_of("sentence"))]
+    language: str
+    encoder: str
+    max_tokens: int = Field(128, ge=1, le=2048)
+    labels: tuple[str, ...] = ()
+    model: SentenceConfig
+    data: SentenceData
+    training: SentenceTraining
+    encoder_digest: str | None = None
+    digest: str | None = None
+
+    @model_validator(mode="after")
+    def _fits_its_task(self) -> SentenceCheckpoint:
+        own_classes = TASKS[self.task].OUTPUTS is None  # those of the checkpoint's data set, not of the task
+        if own_classes and len(set(self.labels)) < max(2, len(self.labels)):
+            raise ValueError("labels: name the classes of the data set, each once, at least two")
+        if not own_classes and self.labels:
+            raise ValueError(f"labels are fixed by the task {self.task}: remove them")
+        if self.data.folds and self.training.more_seeds:
+            raise ValueError("more_seeds cannot be combined with folds, whose variance is measured; remove more_seeds")
+        return self
 
 
 class SentenceModel(nn.Module):

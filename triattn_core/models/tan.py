@@ -22,10 +22,13 @@ from triattn_core.attention.contextual_value import VALUES
 from triattn_core.attention.fixed_weights import FIXED
 from triattn_core.attention.states import States
 from triattn_core.attention.tri_similarity import SIMILARITIES
+from triattn_core.checkpoint.config_parts import CheckpointConfig, Data, Training
 from triattn_core.errors import ConfigError, choices
 from triattn_core.literal import one_of
 from triattn_core.models.comparison import POOLING, TokenComparison
 from triattn_core.models.encoder import Encoded
+from triattn_core.tasks import InputForm, form, tasks_of
+from triattn_core.text.roles import Limits
 
 # Fields of the living form: omitted from a written config if they have the published values, so that digests hold.
 LIVING = (
@@ -103,6 +106,36 @@ class TanConfig(BaseModel):
             for name, setting in write(self).items()
             if name not in LIVING or getattr(self, name) != fields[name].default
         }
+
+
+class TanCheckpoint(CheckpointConfig):
+    """A TAN checkpoint: `encoder` is a name under checkpoints/encoders, a local folder or a hub name."""
+
+    format: Literal[1]
+    kind: Literal["tan"]
+    task: Annotated[str, one_of(tasks_of("tan"))]
+    language: str
+    encoder: str
+    max_tokens: int = Field(64, ge=1, le=512)
+    cells: tuple[int, int, int] | None = None  # of query, key and context, where the texts of a task are long
+    model: TanConfig
+    data: Data
+    training: Training
+    encoder_digest: str | None = None
+    digest: str | None = None
+
+    @property
+    def limits(self) -> Limits:
+        """How much of a text the model reads."""
+        return Limits(self.max_tokens, self.cells, self.model.context == "apart")
+
+    @model_validator(mode="after")
+    def _fits_its_task(self) -> TanCheckpoint:
+        if form(self.task) is InputForm.PAIR and self.max_tokens > 250:
+            raise ValueError("max_tokens of a sentence must be at most 250")
+        if self.cells and (form(self.task) is InputForm.PAIR or min(self.cells[:2]) < 1 or self.cells[2] < 8):
+            raise ValueError("cells are for long texts: at least 1 of query and key and 8 of context")
+        return self
 
 
 def require_name(name: str, table: Mapping[str, type]) -> str:

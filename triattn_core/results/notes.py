@@ -63,8 +63,7 @@ def _encoder(record: Record) -> str:
     size = _size(folder) if folder else ""
     if vocabulary := record.entry.config.get("vocabulary"):
         return f"None: the vectors of its {vocabulary['tokens']} are learnt along."
-    coin = record.entry.config.get("kind") == "coin"
-    if vectors := metadata.model_setting(record.entry, "vectors") or "table" * coin:
+    if vectors := metadata.model_setting(record.entry, "vectors") or "table" * record.entry.kind.reads_word_table:
         layer = vectors.removeprefix("layer:")
         vector_source = "its embedding table" if layer == vectors else f"the states of its layer {layer}"
         return f"{name}{size}; the word vectors are {vector_source}, frozen."
@@ -88,7 +87,7 @@ def encoder_rows(folder: Path) -> list[str]:
 def _reader(record: Record) -> str:
     """For readers: word vectors and sizes, some of which the paper does not give; empty for other models."""
     settings = record.settings
-    if settings.get("kind") != "reader":
+    if not record.entry.kind.finds_spans:
         return ""
     return (
         f"{describe_vectors(settings).capitalize()}; states of {settings.get('hidden')} features; windows "
@@ -100,7 +99,7 @@ def _reader(record: Record) -> str:
 def reader_sizes(record: Record) -> list[str]:
     """For readers: sizes and training rows in a few words; empty for other models."""
     settings = record.settings
-    if settings.get("kind") != "reader":
+    if not record.entry.kind.finds_spans:
         return []
     sizes = f"{describe_vectors(settings)}, states {settings.get('hidden')}"
     return [sizes, trained_on(record).removesuffix(".")]
@@ -156,7 +155,7 @@ def trained_on(record: Record) -> str:
     step, even, epochs = settings.get("data.every", 1), settings.get("data.even"), settings.get("training.epochs")
     text = f"{f'One row in {step}' if step != 1 else 'All available rows'} of {text}"
     if (share := settings.get("data.dev_share")) and not settings.get("data.dev"):
-        unit = "of its passages, " * (settings.get("kind") == "reader")
+        unit = "of its passages, " * record.entry.kind.finds_spans
         text += f", but for {100 * share:g} % {unit}held out as dev"
     if isinstance(even, int | float):
         text += f", labels balanced to {even:g} to one at similar word overlap"

@@ -17,7 +17,7 @@ COLUMNS = ["recipe", "mechanism", "similarity", "output", "value", "seed", "chec
 
 def reader_records(records: Sequence[Record]) -> list[Record]:
     """The records of readers of passages."""
-    return [record for record in records if record.settings.get("kind") == "reader"]
+    return [record for record in records if record.entry.kind.finds_spans]
 
 
 def training_recipe(record: Record) -> str:

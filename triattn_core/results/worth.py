@@ -14,7 +14,7 @@ from statistics import mean, stdev
 
 from triattn_core.attention.fixed_weights import FIXED
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.config import Config
+from triattn_core.models.tan import TanCheckpoint
 from triattn_core.results.run_records import Record, all_records, config_variant
 
 CONTROLS: dict[str, dict[str, str]] = {name: {"weights": name} for name in FIXED} | {
@@ -24,7 +24,7 @@ CONTROLS: dict[str, dict[str, str]] = {name: {"weights": name} for name in FIXED
 DOTS = ("dot", "scaled_dot")
 
 
-def worth(config: Config, scores: Sequence[float], metric: str, records: Sequence[Record] | None = None) -> dict:
+def worth(config: TanCheckpoint, scores: Sequence[float], metric: str, records: Sequence[Record] | None = None) -> dict:
     """{"points", "spread", "seeds"} on dev by control, for controls with records; "of": "scaled_dot" where the form
     with the scaled dot is compared in place of the model.
 
@@ -50,7 +50,9 @@ def worth(config: Config, scores: Sequence[float], metric: str, records: Sequenc
     return by_control
 
 
-def _recorded(config: Config, changed: dict[str, str], metric: str, records: Sequence[Record]) -> Sequence[float]:
+def _recorded(
+    config: TanCheckpoint, changed: dict[str, str], metric: str, records: Sequence[Record]
+) -> Sequence[float]:
     """The metric on dev, by seed, of the same form with changed settings; the last record of it counts.
 
     With fixed weights no score is read: similarities without parameters make one network.
@@ -63,7 +65,7 @@ def _recorded(config: Config, changed: dict[str, str], metric: str, records: Seq
     return next((values for values in reversed(found) if values), ())
 
 
-def _swept_seeds(config: Config, metric: str, records: Sequence[Record], split: str) -> list[float]:
+def _swept_seeds(config: TanCheckpoint, metric: str, records: Sequence[Record], split: str) -> list[float]:
     """The metric of the seeds that were trained beyond those of the config."""
     config_seeds = {config.training.seed, *config.training.more_seeds}
     swept = [record.entry for record in records if record.file and record.entry.digest == config_variant(config)]
@@ -75,12 +77,12 @@ def seed_scores(entry: metadata.Entry, split: str, records: Sequence[Record] | N
     """The metric of a listed checkpoint on `dev` or `test`, in per cent: of its own seeds and of those on record."""
     metric = metadata.main_metric(entry)
     all_runs = all_records()[0] if records is None else records
-    added = _swept_seeds(Config.model_validate(entry.config), metric, all_runs, split)
+    added = _swept_seeds(TanCheckpoint.model_validate(entry.config), metric, all_runs, split)
     return [*Record(entry).values(split, metric), *added]
 
 
 def worth_of(entry: metadata.Entry, records: Sequence[Record] | None = None) -> dict:
     """The worth of a listed checkpoint, from the scores of its seeds in metrics.json."""
     metric = metadata.main_metric(entry)
-    config = Config.model_validate(entry.config)
+    config = TanCheckpoint.model_validate(entry.config)
     return worth(config, Record(entry).values("dev", metric), metric, records)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from triattn_core.analysis.intervention.interventions import InterventionResult
-    from triattn_core.inference.explain import Prediction
+    from triattn_core.inference.predictions import Prediction
 
 SAYS = {
     "remove": "Without {}",

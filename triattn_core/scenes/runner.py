@@ -13,7 +13,7 @@ from triattn_core.tasks import CHOICES
 
 if TYPE_CHECKING:
     from triattn_core.checkpoint.bundle import Bundle
-    from triattn_core.inference.explain import Prediction
+    from triattn_core.inference.predictions import Prediction
     from triattn_core.trace import AttentionTrace
     from triattn_core.trace.token_grouping import TokenGrouping
 

@@ -23,7 +23,7 @@ from triattn_core.views import similarity as view
 from triattn_core.views.lib.canvas import Canvas
 
 if TYPE_CHECKING:
-    from triattn_core.inference.explain import Answer
+    from triattn_core.inference.predictions import Answer
 
 WordUnit = Literal["words", "phrases", "sentences"]
 
@@ -96,7 +96,7 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
 
 def require_readers(entries: Sequence[Entry], most: int = view.MOST) -> None:
     """Raises ConfigError where these cannot stand side by side."""
-    if any(entry.config.get("kind") != "reader" for entry in entries) or not 1 <= len(entries) <= most:
+    if any(not entry.kind.finds_spans for entry in entries) or not 1 <= len(entries) <= most:
         raise ConfigError(f"expected one to {most} readers: name checkpoints of that kind")
     sizes = {entry.name: entry.config["max_tokens"] for entry in entries}
     if len(set(sizes.values())) > 1:
@@ -106,7 +106,7 @@ def require_readers(entries: Sequence[Entry], most: int = view.MOST) -> None:
 
 def answer_of(explanation: Explanation) -> Answer:
     """The answer of a reader."""
-    from triattn_core.inference.explain import Answer
+    from triattn_core.inference.predictions import Answer
 
     assert isinstance(explanation.prediction, Answer), explanation.entry.name
     return explanation.prediction

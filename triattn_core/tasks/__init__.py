@@ -29,6 +29,11 @@ def form(name: str) -> InputForm | None:
     return TASKS[name].FORM if name in TASKS else None
 
 
+def tasks_of(kind: str) -> tuple[str, ...]:
+    """The names of the tasks that checkpoints of a kind are trained on."""
+    return tuple(name for name, task in TASKS.items() if kind in task.KINDS)
+
+
 def first_task(form: InputForm) -> Task:
     """The first task of an input form, in the order of the table: the default where a page or a link names none."""
     return next(task for task in TASKS.values() if task.FORM is form)

@@ -15,6 +15,7 @@ from triattn_core.text.rows import field, number, read_examples, texts_field
 from triattn_core.text.tokenizer import Tokenizer, Tokens
 
 NAME, LABEL, FORM = "dialogue", "Dialogue", InputForm.CANDIDATES
+KINDS = ("tan",)
 OUTPUTS = 1  # one score per candidate
 LANGUAGES = ("en",)
 MOST = 100  # candidates

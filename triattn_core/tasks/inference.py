@@ -16,6 +16,7 @@ from triattn_core.text.texts import Texts, separate_texts
 from triattn_core.text.tokenizer import Tokenizer
 
 NAME, LABEL, FORM = "inference", "Inference", InputForm.SENTENCES
+KINDS = ("sentence",)
 TEXTS = {"premise": "The premise", "hypothesis": "The hypothesis"}  # see `sentences`
 LABELS = ("entailment", "neutral", "contradiction")
 OUTPUTS = len(LABELS)

@@ -16,6 +16,7 @@ from triattn_core.text.rows import read_json_lines
 from triattn_core.text.tokenizer import Tokenizer
 
 NAME, LABEL, FORM = "pairs", "Sentence pairs", InputForm.PAIR
+KINDS = ("tan", "coin")
 LABELS = ("not a paraphrase", "paraphrase")
 OUTPUTS = len(LABELS)
 LANGUAGES = ("en", "zh")  # that have examples: a file each

@@ -20,6 +20,7 @@ from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.text.windows import windows, with_word_cells
 
 NAME, LABEL, FORM = "questions", "Questions", InputForm.PASSAGE
+KINDS = ("reader",)
 TEXTS = {"passage": "The passage", "question": "The question"}  # see `sentences`
 PARTS = {"passage": "Passage", "question": "Question"}  # see `rankings.ChoiceWords`
 OUTPUTS = 2  # scores of a word: as start and as end of the answer

@@ -19,6 +19,7 @@ from triattn_core.text.segmentation import merge_spans, sentences
 from triattn_core.text.tokenizer import Tokenizer, Tokens
 
 NAME, LABEL, FORM = "reading", "Reading comprehension", InputForm.OPTIONS
+KINDS = ("tan",)
 OUTPUTS = 1  # one score per option
 LANGUAGES = ("en",)
 MOST = 26  # options: A to Z

@@ -16,6 +16,7 @@ from triattn_core.text.texts import Texts, separate_texts
 from triattn_core.text.tokenizer import Tokenizer
 
 NAME, LABEL, FORM = "sentences", "Sentences", InputForm.SENTENCES
+KINDS = ("sentence",)
 TEXTS = {"text": "The sentence"}  # names of the encoded texts, with their names in notes
 OUTPUTS = None  # one per label in the checkpoint's config
 LANGUAGES = ("en",)

@@ -3,34 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from accelerate import Accelerator
 from accelerate.state import AcceleratorState
 
-from triattn_core.checkpoint.config import KINDS, AnyConfig, read_config
+from triattn_core.checkpoint.config import read_config
+from triattn_core.checkpoint.config_parts import CheckpointConfig
 from triattn_core.checkpoint.registry import current_paths
 from triattn_core.errors import ConfigError
 from triattn_core.inference.device import choose_device, keep_freed_memory
+from triattn_core.kinds import KINDS, kind_of
 from triattn_core.text.rows import has_rows, read_json, rows_file
-from triattn_core.training.coin.trainer import train_coin
 from triattn_core.training.encoder.post_training import finish_encoder, post_train
-from triattn_core.training.laboratory.trainer import train_laboratory
 from triattn_core.training.loop import Event
-from triattn_core.training.metrics_writer import is_cross_validated, machine, record_metrics, seed_run
+from triattn_core.training.metrics_writer import machine, record_metrics, seed_run
 from triattn_core.training.model_card import encoder_card
-from triattn_core.training.reader.trainer import train_reader
 from triattn_core.training.recipe import read_recipe
 from triattn_core.training.run_lock import lock_runs
-from triattn_core.training.sentence.trainer import fold_configs, train_sentence
-from triattn_core.training.tan.trainer import train_tan
-
-TRAINERS: dict[str, Callable[..., Iterator[Event]]] = {
-    "tan": train_tan, "sentence": train_sentence, "reader": train_reader, "coin": train_coin,
-    "laboratory": train_laboratory,
-}  # fmt: skip
 
 
 def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: str) -> Iterator[Event]:
@@ -45,22 +37,22 @@ def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: 
         yield from train_configs(configs, data, runs, resume, command)
 
 
-def lock_configs(configs: Sequence[tuple[Path, AnyConfig | dict]], runs: Path) -> AbstractContextManager[None]:
+def lock_configs(configs: Sequence[tuple[Path, CheckpointConfig | dict]], runs: Path) -> AbstractContextManager[None]:
     """Keeps other commands off the folders in `runs` of these configs.  Raises ConfigError."""
     return lock_runs(runs, [run.name for path, config in configs for run in run_folders(path, config, runs)])
 
 
 def train_configs(
-    configs: Sequence[tuple[Path, AnyConfig | dict]], data: Path, runs: Path, resume: bool, command: str
+    configs: Sequence[tuple[Path, CheckpointConfig | dict]], data: Path, runs: Path, resume: bool, command: str
 ) -> Iterator[Event]:
     """`train` of configs that are read, where this process, or that for which it works, has locked their runs."""
-    trained: list[tuple[Path, AnyConfig]] = []
+    trained: list[tuple[Path, CheckpointConfig]] = []
     for path, config in configs:
         if isinstance(config, dict):
             yield from _train_encoder(path, config, data, runs, resume, command)
             continue
-        if is_cross_validated(config):
-            for folder, fold_config in fold_configs(config, path.parent, runs).items():
+        if config.folds:
+            for folder, fold_config in kind_of(config).folds(config, path.parent, runs).items():
                 yield from train_seeds(path, fold_config, {fold_config.training.seed: folder}, data, runs, resume)
             trained.append((path.parent, config))
             continue
@@ -71,7 +63,7 @@ def train_configs(
         yield from record_metrics(trained, data, runs, resume, command)
 
 
-def read_configs(paths: Sequence[Path], data: Path) -> list[tuple[Path, AnyConfig | dict]]:
+def read_configs(paths: Sequence[Path], data: Path) -> list[tuple[Path, CheckpointConfig | dict]]:
     """Absolute paths of configs and recipes, each with its contents.
 
     Raises ConfigError for a file that is neither, DataError for a data set that is not in `data`.
@@ -82,12 +74,11 @@ def read_configs(paths: Sequence[Path], data: Path) -> list[tuple[Path, AnyConfi
     return configs
 
 
-def run_folders(path: Path, config: AnyConfig | dict, runs: Path) -> list[Path]:
+def run_folders(path: Path, config: CheckpointConfig | dict, runs: Path) -> list[Path]:
     """The folders in `runs` where `train` keeps the states of a config: its own, and those of its seeds or folds."""
     folders = [path.parent]
-    if is_cross_validated(config):
-        folders = list(fold_configs(config, path.parent, runs))
-    elif not isinstance(config, dict):
+    if not isinstance(config, dict):
+        folders = list(kind_of(config).folds(config, path.parent, runs))
         folders += [seed_run(runs, path.parent.name, seed) for seed in config.training.more_seeds]
     return [runs / folder.name for folder in folders]
 
@@ -117,7 +108,7 @@ def prepare() -> None:
 
 
 def train_seeds(
-    path: Path, config: AnyConfig, folders: Mapping[int, Path], data: Path, runs: Path, resume: bool
+    path: Path, config: CheckpointConfig, folders: Mapping[int, Path], data: Path, runs: Path, resume: bool
 ) -> Iterator[Event]:
     """Train the config of `path` once for each seed of `folders`, into its folder."""
     for seed, folder in folders.items():
@@ -127,7 +118,7 @@ def train_seeds(
             seed_config = config.model_copy(update={"training": training})
         try:
             accelerator = _accelerator(config.training.precision)
-            yield from TRAINERS[config.kind](seed_config, folder, data, runs, resume, accelerator)
+            yield from kind_of(config).train(seed_config, folder, data, runs, resume, accelerator)
         except ConfigError as error:
             raise ConfigError(f"{path}: {error}") from None
 
@@ -150,7 +141,7 @@ def _train_encoder(path: Path, recipe: dict, data: Path, runs: Path, resume: boo
         (path.parent / "README.md").write_text(encoder_card(path.parent), "utf-8")
 
 
-def _read(path: Path) -> AnyConfig | dict:
+def _read(path: Path) -> CheckpointConfig | dict:
     """A checkpoint's config, or an encoder's recipe as a dictionary."""
     if not path.is_file():
         raise ConfigError(f"{path}: no such file; name a checkpoint's config.json or an encoder's recipe.json")
@@ -160,12 +151,10 @@ def _read(path: Path) -> AnyConfig | dict:
     return read_recipe(path) if kind == "encoder" else read_config(path)
 
 
-def sets(config: AnyConfig | dict) -> Iterator[str]:
+def sets(config: CheckpointConfig | dict) -> Iterator[str]:
     """The data sets that a config or a recipe names."""
-    if not isinstance(config, dict) and config.kind == "laboratory":
-        return  # its rows are generated
     if not isinstance(config, dict):
-        yield from filter(None, (*config.data.train, config.data.dev, config.data.test))
+        yield from config.sets
         return
     for stage in config["stages"]:
         yield from filter(None, (*stage["data"], stage.get("mine")))

@@ -14,16 +14,17 @@ from statistics import mean
 from typing import Any
 
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.bundle import Bundle, load
-from triattn_core.checkpoint.config import AnyConfig, read_config
+from triattn_core.checkpoint.bundle import load
+from triattn_core.checkpoint.config import read_config
+from triattn_core.checkpoint.config_parts import CheckpointConfig
 from triattn_core.errors import ConfigError
+from triattn_core.kinds import kind_of
 from triattn_core.results import run_records
 from triattn_core.text.rows import rows_file
 from triattn_core.training.best_checkpoint import best, history
 from triattn_core.training.command import is_main_process, prepare, resolve, sets, train_seeds
-from triattn_core.training.laboratory.records import measure_laboratory
 from triattn_core.training.loop import Event, remove_run, seconds
-from triattn_core.training.metrics_writer import is_cross_validated, machine, measure, run_record
+from triattn_core.training.metrics_writer import machine, run_record
 from triattn_core.training.run_lock import lock_runs
 
 
@@ -33,7 +34,7 @@ class Variant:
 
     path: Path
     changed: dict[str, Any]
-    config: AnyConfig
+    config: CheckpointConfig
     splits: tuple[str, ...]
 
     @property
@@ -153,13 +154,14 @@ def train_variant(variant: Variant, seeds: Sequence[int], plan: Plan, request: R
     if not is_main_process():
         return {}
     bundles = [load(folder) for folder in folders.values()]
+    measured = kind_of(variant.config).measure(
+        bundles, variant.config, request.data, plan.runs, request.resume, variant.splits
+    )
     details: dict[str, Any] = {"date": run_records.today(), "machine": machine(), "command": request.command}
     details["parameters"] = sum(p.numel() for p in bundles[0].model.parameters())
     seed_metrics = [
         {"seed": seed, "seconds": round(seconds(folder)), "best_step": best(history(folder)).get("step"), **numbers}
-        for (seed, folder), numbers in zip(
-            folders.items(), _measure(bundles, variant, request.data, plan.runs, request.resume)
-        )
+        for (seed, folder), numbers in zip(folders.items(), measured)
     ]
     first = next(iter(folders.values()))
     return run_record(first, variant.config, details, seed_metrics) | {"name": variant.name, "set": variant.changed}
@@ -175,12 +177,6 @@ def store(plan: Plan, variant: Variant, digest: str, record: dict, number: int) 
     values = stored.values("dev", metric)
     summary = {"dev": round(mean(values), 2), "metric": metric, "seeds": len(values)}
     return Event("metric", number, len(plan.variants), {"variant": variant.name, **variant.changed, **summary})
-
-
-def _measure(bundles: Sequence[Bundle], variant: Variant, data: Path, runs: Path, resume: bool) -> list[dict]:
-    if variant.config.kind == "laboratory":
-        return [measure_laboratory(bundle, variant.splits) for bundle in bundles]
-    return measure(bundles, variant.config, data, runs, resume)
 
 
 def choices_of(text: str) -> tuple[str, list]:
@@ -207,11 +203,11 @@ def _variant(path: Path, changed: dict[str, Any], test: bool) -> Variant:
     config = read_config(path, changed)
     training = config.training.model_copy(update={"more_seeds": ()})
     splits = ("dev", "test") if test else ("dev",)
-    if config.kind == "laboratory":  # its rows are generated
+    if not config.sets:  # its rows are generated
         return Variant(path, changed, config.model_copy(update={"digest": None, "training": training}), splits)
     if test and config.data.test is None:
         raise ConfigError(f"{path}: names no data.test to measure with --test")
-    if test and is_cross_validated(config):
+    if test and config.folds:
         raise ConfigError(f"{path}: a sweep trains one fold alone; without --test, or with triattn train for all folds")
     data = config.data if test else config.data.model_copy(update={"test": None})
     return Variant(

@@ -17,7 +17,8 @@ from torch import Tensor, nn
 from triattn_core.attention.coin import CONTEXT
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import ConfigError, choices
-from triattn_core.inference.explain import Prediction, explain
+from triattn_core.inference.explain import explain
+from triattn_core.inference.predictions import Prediction
 from triattn_core.models.coin import Coin, CoinConfig
 from triattn_core.trace import AttentionTrace
 

@@ -34,7 +34,6 @@ from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import InputError, choices
 from triattn_core.inference.batch import collate
 from triattn_core.inference.pause import progress
-from triattn_core.models import kinds
 
 DIMS = {"key": 3, "context": 4}
 _drawing = Lock()  # torch draws a new module's weights from a generator that all threads share
@@ -142,7 +141,7 @@ def _untrained_weights(bundle: Bundle, encoded, numbers: range, seed: int) -> di
     for number in numbers:
         with _drawing, torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed + number)
-            model = kinds.build(bundle.config, bundle.encoder.hidden)
+            model = bundle.kind.model(bundle.config, bundle.encoder.hidden)
         with recording(lambda site: site.endswith("/weight")) as record:
             model.to(bundle.device).eval()(encoded)
         for site, tapped in record.sites.items():

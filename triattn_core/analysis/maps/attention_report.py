@@ -29,6 +29,7 @@ from triattn_core.inference.batch import collate
 from triattn_core.inference.predict import batch_by_length
 from triattn_core.models import answers
 from triattn_core.models.encoder import Encoded
+from triattn_core.models.tan import TanCheckpoint
 from triattn_core.tasks import InputForm, form
 from triattn_core.text.roles import Roles
 
@@ -58,7 +59,7 @@ def measure_attention(
     cent of the weight}.
     Raises InputError for another kind of model, or without examples.
     """
-    if bundle.config.kind != "tan":
+    if not isinstance(bundle.config, TanCheckpoint):
         raise InputError(f"{bundle.name}: attention measures exist for TAN checkpoints only")
     examples = [example for example in examples if example.label is not None]
     if not examples:

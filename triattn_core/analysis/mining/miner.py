@@ -142,7 +142,7 @@ def _table(bundles: Sequence[Bundle], groups: Sequence[Sequence[Bundle]], rows: 
         "label": [-1 if example.label is None else example.label for _, example, _ in rows],
         "tokens": [max(text.tokens for text in roles[0]) for *_, roles in rows],
     }
-    if bundles[0].config.kind == "reader":
+    if bundles[0].kind.finds_spans:
         return make_frame(
             columns | qa_columns.answer_columns(groups, [example for _, example, _ in rows]), checkpoints, task.NAME
         )

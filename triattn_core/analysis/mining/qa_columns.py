@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from triattn_core.checkpoint.bundle import Bundle
-from triattn_core.inference import span_decoding
+from triattn_core.inference.predict import predict
 from triattn_core.tasks import answer_match
 
 
@@ -18,7 +18,7 @@ def answer_columns(groups: Sequence[Sequence[Bundle]], examples: Sequence) -> di
         return {}
     task, best = groups[0][0].task, {}
     for group in groups:
-        for bundle, answers in zip(group, span_decoding.decode_answers(group, examples)):
+        for bundle, answers in zip(group, predict(group, examples)):
             best[bundle.name] = [span[0] for span in answers]
     columns: dict[str, list] = {}
     for name, column in best.items():

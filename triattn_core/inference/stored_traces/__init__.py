@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from triattn_core.inference.predictions import Prediction, read_prediction
 from triattn_core.text.atomic_write import write_whole
 from triattn_core.trace import AttentionTrace
 
 if TYPE_CHECKING:
     from triattn_core.checkpoint.registry import Entry
-    from triattn_core.inference.explain import Prediction
 
 FOLDER = Path(__file__).parent
 DATE = "computed_on"  # in the meta of a stored trace: YYYY-MM-DD
@@ -59,7 +59,7 @@ def read(file: Path) -> tuple[str, Prediction, AttentionTrace]:
     with np.load(file, allow_pickle=False) as arrays:
         about = json.loads(arrays[ABOUT].tobytes())
         sites = {name: _array(site, arrays[name], about["coordinates"]) for name, site in about["sites"].items()}
-    return about["key"], _prediction(about["prediction"]), AttentionTrace(sites, about["texts"], about["meta"])
+    return about["key"], read_prediction(about["prediction"]), AttentionTrace(sites, about["texts"], about["meta"])
 
 
 def write(file: Path, stored_key: str, prediction: Prediction, trace: AttentionTrace, date: str) -> None:
@@ -95,16 +95,3 @@ def _describe(array: xr.DataArray, coordinates: list) -> dict:
 def _array(site: Mapping, values: np.ndarray, coordinates: Sequence) -> xr.DataArray:
     coords = {name: tuple(coordinates[position]) for name, position in site["coords"].items()}
     return xr.DataArray(values, coords, site["dims"], attrs=site["attrs"])
-
-
-def _prediction(fields: Mapping[str, Any]) -> Prediction:
-    from triattn_core.inference.explain import Answer, Prediction
-    from triattn_core.inference.span_decoding import Span
-
-    values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
-    }
-    if "spans" not in values:
-        return Prediction(**values)
-    values["spans"] = tuple(Span(*span) for span in values["spans"])
-    return Answer(**values)

@@ -10,12 +10,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from triattn_core.checkpoint.config import CoinCheckpoint
 from triattn_core.checkpoint.config_parts import Vocabulary
 from triattn_core.errors import DataError
-from triattn_core.models.coin import TOKENIZER, PairWords, load_words
+from triattn_core.kinds import kind_of
+from triattn_core.models.coin import TOKENIZER, CoinCheckpoint, PairWords, load_words
 from triattn_core.models.encoders import load_encoder
-from triattn_core.models.kinds import reader
 from triattn_core.tasks import pairs
 from triattn_core.text.characters import TOKENIZERS
 from triattn_core.text.roles import Limits
@@ -40,7 +39,7 @@ def pair_rows(
         words, tokenizer = load_words(folder)
     else:
         encoder, tokenizer = load_encoder(config.encoder, device)
-        words = cast(PairWords, reader(config, encoder))
+        words = cast(PairWords, kind_of(config).frozen(config, encoder))
     files = {}
     for name in dict.fromkeys((*config.data.train, config.data.dev)):
         file = files[name] = runs / "features" / f"pairs-{words.digest[:12]}-{_key(config, data, [name])}.npz"

@@ -10,11 +10,11 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
-from triattn_core.checkpoint.config import LaboratoryCheckpoint
 from triattn_core.inference.batch import Batch, collate
 from triattn_core.inference.laboratory import weights_of_batch
 from triattn_core.inference.pause import progress
-from triattn_core.models import kinds
+from triattn_core.kinds import kind_of
+from triattn_core.models.laboratory import LaboratoryCheckpoint
 from triattn_core.tasks.laboratory import Example
 from triattn_core.training.laboratory.trainer import rate_at
 from triattn_core.training.loop import optimizer_for
@@ -36,7 +36,7 @@ class LiveRun:
     def __init__(self, settings: dict, steps: int = MOST, seed: int | None = None):
         """settings: a checkpoint's config."""
         config = LaboratoryCheckpoint.model_validate({**settings, "digest": None})
-        self.config, self.task = config, kinds.task_of(config)
+        self.config, self.task = config, kind_of(config).task(config)
         self.seed = config.training.seed if seed is None else seed
         self.steps, self.done, self.seconds = steps, 0, 0.0
         self.stopped, self.watched = False, time.monotonic()
@@ -44,7 +44,7 @@ class LiveRun:
         self._rows = self.task.generate(f"live-{self.seed}")
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
-            self.model = kinds.build(config, 0)
+            self.model = kind_of(config).model(config, 0)
         self._optimizer = optimizer_for(self.model, config.training.weight_decay)
         self.losses: list[tuple[int, float]] = []
         self.snapshots: dict[int, dict[str, torch.Tensor]] = {}
@@ -99,7 +99,7 @@ class LiveRun:
 
     @torch.inference_mode()
     def _run(self, examples: Sequence[Example], step: int) -> tuple[np.ndarray, np.ndarray]:
-        model = kinds.build(self.config, 0)
+        model = kind_of(self.config).model(self.config, 0)
         model.load_state_dict(self.snapshots[step])
         logits, weights = weights_of_batch(model.eval(), self._batch(examples))
         return logits.softmax(-1).numpy(), weights

@@ -15,10 +15,10 @@ from torch.nn.functional import cross_entropy
 from triattn_core.analysis.training_snapshots import SCALE, SNAPSHOTS
 from triattn_core.analysis.truth import mass_on_truth, truth_mask
 from triattn_core.checkpoint.bundle import save
-from triattn_core.checkpoint.config import LaboratoryCheckpoint
 from triattn_core.inference.batch import collate
 from triattn_core.inference.laboratory import weights_of_batch
-from triattn_core.models import kinds
+from triattn_core.kinds import kind_of
+from triattn_core.models.laboratory import LaboratoryCheckpoint
 from triattn_core.training.batching import batches
 from triattn_core.training.laboratory.row_arrays import LaboratoryRows, laboratory_rows
 from triattn_core.training.loop import Event, Job, fit, one_at_a_time, recipe_of
@@ -32,11 +32,11 @@ def train_laboratory(
     config: LaboratoryCheckpoint, folder: Path, data: Path, runs: Path, resume: bool, accelerator: Accelerator
 ) -> Iterator[Event]:
     """Train the checkpoint of `config`; yields events; writes weights, config.json and film.json to `folder`."""
-    task, training = kinds.task_of(config), config.training
+    task, training = kind_of(config).task(config), config.training
     with one_at_a_time(accelerator, runs):
         train = laboratory_rows(task, config.data.train_seed, config.data.train_rows, runs)
     torch.manual_seed(training.seed)
-    model, recorder = kinds.build(config, 0), SnapshotRecorder(config, runs / folder.name)
+    model, recorder = kind_of(config).model(config, 0), SnapshotRecorder(config, runs / folder.name)
     job = laboratory_job(model, config, train, recorder, accelerator)
     yield from fit(job, runs / folder.name, accelerator, save_every=max(200, job.steps // 4), resume=resume)
     if accelerator.is_main_process:
@@ -90,7 +90,7 @@ def rate_at(step: int, steps: int, rate: float) -> float:
 
 def dev_measure(config: LaboratoryCheckpoint) -> Callable[[nn.Module, int], dict]:
     """Measures loss, accuracy and mass on truth (shares) on the rows of the dev seed."""
-    task = kinds.task_of(config)
+    task = kind_of(config).task(config)
     examples = list(task.generate(config.data.dev_seed, config.data.dev_rows))
     (roles, *_) = zip(*task.roles(examples, task.vocabulary, config.limits))
     batch, labels = collate(roles, task.vocabulary), torch.tensor([example.label for example in examples])
@@ -113,7 +113,7 @@ class SnapshotRecorder:
     """Attention weights of a few rows during training, in thousandths; stored in the run, for when it is resumed."""
 
     def __init__(self, config: LaboratoryCheckpoint, run: Path):
-        self.task, self.run = kinds.task_of(config), run
+        self.task, self.run = kind_of(config).task(config), run
         self.examples = self.task.examples()[:SHOWN]
         (roles, *_) = zip(*self.task.roles(self.examples, self.task.vocabulary, config.limits))
         self.batch = collate(roles, self.task.vocabulary)

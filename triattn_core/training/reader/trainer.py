@@ -14,10 +14,11 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from triattn_core.checkpoint.bundle import save
-from triattn_core.checkpoint.config import ReaderCheckpoint
-from triattn_core.inference.span_decoding import Span, best_spans
-from triattn_core.models import kinds
+from triattn_core.inference.predictions import Span
+from triattn_core.inference.span_decoding import best_spans
+from triattn_core.kinds import kind_of
 from triattn_core.models.encoders import load_encoder
+from triattn_core.models.reader import ReaderCheckpoint
 from triattn_core.models.tensors import read_tensors
 from triattn_core.models.word_vectors import WordVectors
 from triattn_core.tasks import questions as task
@@ -35,7 +36,7 @@ def train_reader(
     """Train the checkpoint of `config`; yields events; writes weights and config.json to `folder`."""
     run = runs / folder.name
     encoder, tokenizer = load_encoder(config.encoder, str(accelerator.device))
-    words = cast(WordVectors, kinds.reader(config, encoder))
+    words = cast(WordVectors, kind_of(config).frozen(config, encoder))
     config = config.model_copy(update={"encoder_digest": words.digest})
     parts = reader_splits(config, data)
     names = dict.fromkeys((*parts.train, parts.dev[0]))
@@ -48,12 +49,12 @@ def train_reader(
         notes = (*parts.notes.items(), *unfit_notes(parts, train_sets, dev_features))
         yield from (Event("note", 0, 0, {name: text}) for name, text in notes)
     torch.manual_seed(config.training.seed)
-    module = AveragedModel(kinds.build(config, words.hidden))
+    module = AveragedModel(kind_of(config).model(config, words.hidden))
     yield from fit(
         _job(module, config, train_sets, dev, run, accelerator), run, accelerator, save_every=200, resume=resume
     )
     if accelerator.is_main_process:
-        model = kinds.build(config, words.hidden)
+        model = kind_of(config).model(config, words.hidden)
         model.load_state_dict({name: tensor.float() for name, tensor in read_tensors(run / BEST).items()})
         save(folder, config, model)
 

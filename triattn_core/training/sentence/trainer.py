@@ -10,10 +10,10 @@ from typing import cast
 from accelerate import Accelerator
 from torch import nn
 
-from triattn_core.checkpoint.config import SentenceCheckpoint
-from triattn_core.models import kinds
+from triattn_core.kinds import kind_of
 from triattn_core.models.encoder_layers import EncoderLayers
 from triattn_core.models.encoders import load_encoder
+from triattn_core.models.sentence import SentenceCheckpoint
 from triattn_core.models.word_vectors import WordVectors
 from triattn_core.tasks import TASKS
 from triattn_core.text.rows import rows_file
@@ -30,7 +30,7 @@ def train_sentence(
 ) -> Iterator[Event]:
     """Train the checkpoint of `config`, for its fold; yields events; writes weights and config.json to `folder`."""
     encoder, tokenizer = load_encoder(config.encoder, str(accelerator.device))
-    words = cast(WordVectors, kinds.reader(config, encoder))
+    words = cast(WordVectors, kind_of(config).frozen(config, encoder))
     config = config.model_copy(update={"encoder_digest": words.digest})
     parts = splits(config, data)
     names = dict.fromkeys((*parts.train, parts.dev[0]))
@@ -44,17 +44,6 @@ def train_sentence(
             cast(EncoderLayers, model.encoder_layers).copy_from(encoder.joint, words.layer)
 
     yield from fit_best(config, words.hidden, split_features, folder, runs / folder.name, resume, accelerator, start)
-
-
-def fold_configs(config: SentenceCheckpoint, folder: Path, runs: Path) -> dict[Path, SentenceCheckpoint]:
-    """The folder and config of each fold, the shipped one first; without folds, only the config itself."""
-    data = config.data
-    configs = {folder: config}
-    for fold in range(1, data.folds + 1):
-        if fold != data.fold:
-            other = config.model_copy(update={"data": data.model_copy(update={"fold": fold})})
-            configs[runs / f"{folder.name}-fold-{fold}"] = other
-    return configs
 
 
 def _features(

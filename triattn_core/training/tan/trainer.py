@@ -14,13 +14,14 @@ from torch import Tensor, nn
 
 from triattn_core.attention import MECHANISMS
 from triattn_core.checkpoint.bundle import save
-from triattn_core.checkpoint.config import AnyConfig, Config
-from triattn_core.checkpoint.config_parts import Data, SentenceData
+from triattn_core.checkpoint.config_parts import CheckpointConfig, Data, SentenceData
 from triattn_core.errors import ConfigError, DataError
-from triattn_core.models import answers, kinds
+from triattn_core.kinds import kind_of
+from triattn_core.models import answers
 from triattn_core.models.encoder import Encoder
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.separate_encoder import ApartEncoder
+from triattn_core.models.tan import TanCheckpoint
 from triattn_core.models.tensors import read_tensors
 from triattn_core.tasks import TASKS, pairs
 from triattn_core.text.rows import matches, rows_file
@@ -39,12 +40,12 @@ WINDOW = 512  # examples that are tokenized at once
 
 
 def train_tan(
-    config: Config, folder: Path, data: Path, runs: Path, resume: bool, accelerator: Accelerator
+    config: TanCheckpoint, folder: Path, data: Path, runs: Path, resume: bool, accelerator: Accelerator
 ) -> Iterator[Event]:
     """Train the checkpoint of `config`; yields events; writes weights and config.json to `folder`."""
     run = runs / folder.name
     encoder, tokenizer = load_encoder(config.encoder, str(accelerator.device))
-    reader = cast(Encoder | ApartEncoder, kinds.reader(config, encoder))
+    reader = cast(Encoder | ApartEncoder, kind_of(config).frozen(config, encoder))
     config = config.model_copy(update={"encoder_digest": encoder.digest})  # of the encoder on disk
     names = (*config.data.train, config.data.dev)
     with one_at_a_time(accelerator, runs):
@@ -53,7 +54,7 @@ def train_tan(
 
 
 def fit_best(
-    config: AnyConfig,
+    config: CheckpointConfig,
     hidden: int,
     sets: Mapping[Any, AnyFeatures],
     folder: Path,
@@ -68,18 +69,18 @@ def fit_best(
     and of `config.data.dev`, under the name None if dev is not a named set.  prepare: sets start weights.
     """
     torch.manual_seed(config.training.seed)
-    new = kinds.build(config, hidden)
+    new = kind_of(config).model(config, hidden)
     prepare(new)
     job = _job(new, config, sets, run, accelerator)
     yield from fit(job, run, accelerator, save_every=200, resume=resume)
     if accelerator.is_main_process:
-        model = kinds.build(config, hidden)
+        model = kind_of(config).model(config, hidden)
         model.load_state_dict({name: tensor.float() for name, tensor in read_tensors(run / BEST).items()})
         save(folder, config, model)
 
 
 def _features(
-    name: str, config: Config, encoder: Encoder | ApartEncoder, tokenizer: Tokenizer, data: Path, runs: Path
+    name: str, config: TanCheckpoint, encoder: Encoder | ApartEncoder, tokenizer: Tokenizer, data: Path, runs: Path
 ) -> Features:
     task, file = TASKS[config.task], rows_file(data, name)
     training = name in config.data.train
@@ -129,7 +130,7 @@ def select_examples(examples: list, data: Data, tokenizer: Tokenizer, limit: int
 
 
 def _job(
-    model: nn.Module, config: AnyConfig, sets: Mapping[Any, AnyFeatures], run: Path, accelerator: Accelerator
+    model: nn.Module, config: CheckpointConfig, sets: Mapping[Any, AnyFeatures], run: Path, accelerator: Accelerator
 ) -> Job:
     reads_own = getattr(MECHANISMS.get(config.model.mechanism), "reads", None) == "own"
     data = cast(Data | SentenceData, config.data)

@@ -1,0 +1,126 @@
+"""A kind is added as docs/extending.md says: four files and two lines; it is then trained, measured and shown."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.project_copy import ROOT, copy_project
+
+LIBRARY = Path("triattn_core")
+FILES = {"word_classes": "tasks", "word_tagger": "models", "tagger_training": "training", "tagger": "kinds"}
+STEPS = 10
+MODEL = {"mechanism": "mtsa", "width": 12, "out": 12, "heads": 2, "masks": ["forward", "backward"]}
+CONFIG = {
+    "format": 1,
+    "kind": "tagger",
+    "task": "word-classes",
+    "language": "en",
+    "encoder": "tiny",
+    "max_tokens": 16,
+    "model": MODEL,
+    "data": {"train": ["small/train"], "dev": "small/dev", "test": "small/test"},
+    "training": {"epochs": STEPS // 5, "rate": 0.05, "batch": 8},
+}
+ENCODER = """
+import sys
+from pathlib import Path
+from tests.support.tiny import make_encoder
+make_encoder(Path(sys.argv[1]), words="play film red 3 12 the car is watch films ? .".split())
+"""
+OPENS = """
+import json, sys
+from pathlib import Path
+from tests.support.pages import app_test, at_page
+shows = {}
+for page in sys.argv[2:]:
+    app = at_page(app_test(), page)
+    app.query_params["checkpoint"] = sys.argv[1]
+    app.run()
+    html = " ".join(element.proto.body for element in app.get("html"))
+    shows[page] = [one.value for one in (*app.exception, *app.error)], html
+print("SHOWS " + json.dumps(shows))
+"""
+
+
+def project_with_a_kind_more(folder: Path) -> Path:
+    """The project in a folder of its own, with the files of a kind and its lines in the tables."""
+    folder.mkdir()
+    copy_project(folder, *(LIBRARY / package for package in FILES.values()))
+    for name, package in FILES.items():
+        shutil.copy(ROOT / "tests" / "support" / "new_kind" / f"{name}.py", folder / LIBRARY / package / f"{name}.py")
+    tasks, kinds = (folder / LIBRARY / package / "__init__.py" for package in ("tasks", "kinds"))
+    add(tasks, "_MODULES = (\n", "    word_classes,\n")
+    add(tasks, "import dialogue, ", "word_classes, ")
+    add(kinds, "KINDS: dict[str, str] = {\n", '    "tagger": "triattn_core.kinds.tagger",\n')
+    return folder
+
+
+def add(file: Path, before: str, text: str) -> None:
+    """Writes a text behind another one, which is in the file once."""
+    content = file.read_text("utf-8")
+    assert content.count(before) == 1
+    file.write_text(content.replace(before, before + text), "utf-8")
+
+
+def write_rows(file: Path, count: int, seed: int) -> None:
+    tags = {"play": "word", "film": "word", "red": "word", "3": "number", "12": "number", "?": "sign", ".": "sign"}
+    words = list(tags)
+    rows = [[words[(i * seed + k * k) % len(words)] for k in range(2 + i % 5)] for i in range(count)]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps({"text": " ".join(row), "tags": [tags[word] for word in row]}) for row in rows]
+    file.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+@pytest.mark.timeout(600)
+def test_four_files_and_two_lines_make_a_kind(tmp_path: Path) -> None:
+    project, world = project_with_a_kind_more(tmp_path / "project"), tmp_path / "world"
+    environment = {**os.environ, "PYTHONPATH": str(project), "TRIATTN_DEVICE": "cpu"}
+    environment["TRIATTN_CHECKPOINTS"] = str(world / "checkpoints")
+
+    def python(*arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, *arguments], cwd=project, env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        return done.stdout
+
+    def triattn(*arguments: str) -> str:
+        return python("-m", "triattn_core", *arguments)
+
+    encoder = world / "checkpoints" / "encoders" / "tiny"
+    python("-c", ENCODER, str(encoder))
+    for split, count, seed in (("train", 40, 3), ("dev", 9, 5), ("test", 11, 2)):
+        write_rows(world / "data" / "small" / f"{split}.jsonl", count, seed)
+    folder = world / "checkpoints" / "small" / "my-tagger"
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text(json.dumps(CONFIG), "utf-8")
+
+    triattn("train", str(folder / "config.json"), "--data", str(world / "data"), "--runs", str(world / "runs"))
+    metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
+    assert metrics["best_step"] == STEPS and {"accuracy", "sentences", "majority", "n"} <= set(metrics["test"])
+    assert metrics["test"]["n"] == 11 and metrics["test"]["accuracy"] > metrics["test"]["majority"]
+    assert (folder / "README.md").read_text("utf-8").startswith("# my-tagger\n\nA tagger of ")
+
+    test_rows = str(world / "data" / "small" / "test.jsonl")
+    result = json.loads(triattn("evaluate", "my-tagger", test_rows, "--json"))
+    assert result["metrics"] == {name: metrics["test"][name] for name in ("accuracy", "sentences")}
+    assert "FAILED" not in triattn("verify", "my-tagger")
+    (world / "row.json").write_text(json.dumps({"text": "play 3 films ?"}), "utf-8")
+    said = json.loads(triattn("explain", "my-tagger", str(world / "row.json"), "--json"))
+    assert [tag[:2] for tag in said["tags"]] == [[0, 4], [5, 6], [7, 12], [13, 14]]
+    assert re.fullmatch(r"play/\w+ 3/\w+ films/\w+ \?/\w+", said["labels"][0])
+    assert "layer.0/token2token/weight" in said["sites"]
+
+    shown = python("-c", OPENS, "my-tagger", "mtsa", "heads", "checkpoints", "home").split("SHOWS ")[1]
+    shows = json.loads(shown)
+    assert {page: complaints for page, (complaints, _) in shows.items()} == {page: [] for page in shows}
+    assert said["labels"][0].split()[0] in shows["mtsa"][1]
+    assert "my-tagger" in shows["checkpoints"][1]

@@ -1,0 +1,89 @@
+"""Training as somebody adds it: the cross-entropy of each token's tag; the best epoch on dev is the checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from accelerate import Accelerator
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+from triattn_core.models.word_tagger import TaggerCheckpoint
+
+from triattn_core.checkpoint.bundle import save
+from triattn_core.inference.batch import collate
+from triattn_core.kinds import kind_of
+from triattn_core.models.encoders import load_encoder
+from triattn_core.models.tensors import read_tensors
+from triattn_core.tasks import word_classes as task
+from triattn_core.text.rows import rows_file
+from triattn_core.training import batching
+from triattn_core.training.best_checkpoint import BEST, keep_best
+from triattn_core.training.loop import Event, Job, fit, recipe_of
+from triattn_core.training.tokenize_rows import tokenize_rows
+
+NO_TOKEN = -100  # the target of padding
+
+
+def train_tagger(
+    config: TaggerCheckpoint, folder: Path, data: Path, runs: Path, resume: bool, accelerator: Accelerator
+) -> Iterator[Event]:
+    """Train the checkpoint of `config`; yields events; writes weights and config.json to `folder`."""
+    run, kind = runs / folder.name, kind_of(config)
+    encoder, tokenizer = load_encoder(config.encoder, str(accelerator.device))
+    words = kind.frozen(config, encoder)
+    config = config.model_copy(update={"encoder_digest": words.digest})
+
+    def rows_of(name: str) -> tuple[list, list[list[int]]]:
+        examples = list(task.read(rows_file(data, name)))
+        texts = [text for (text,) in tokenize_rows(task, examples, tokenizer, config.limits, rows_file(data, name))]
+        tags = [
+            [task.TAGS.index(e.tag_at(start)) for start, _ in t.roles["text"].spans] for e, t in zip(examples, texts)
+        ]
+        return texts, tags
+
+    (train_texts, train_tags), (dev_texts, dev_tags) = map(rows_of, (config.data.train[0], config.data.dev))
+    torch.manual_seed(config.training.seed)
+    size, seed, epochs = config.training.batch, config.training.seed, range(config.training.epochs)
+    lengths = np.array([text.length for text in train_texts])
+    steps = [rows for epoch in epochs for rows in batching.batches(lengths, size, seed, epoch)]
+
+    def scored(module: nn.Module, texts: Sequence, tags: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+        batch = collate(texts, tokenizer).to(accelerator.device)
+        width = max(map(len, tags))
+        targets = torch.tensor([[*row, *[NO_TOKEN] * (width - len(row))] for row in tags], device=accelerator.device)
+        return module(words(batch)).flatten(0, 1), targets.flatten()
+
+    def loss(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
+        rows = steps[step]
+        scores, targets = scored(module, [train_texts[i] for i in rows], [train_tags[i] for i in rows])
+        return cross_entropy(scores, targets, ignore_index=NO_TOKEN), {}
+
+    @torch.no_grad()
+    def measure(module: nn.Module, step: int) -> dict[str, float]:
+        module.eval()
+        scores, targets = scored(module, dev_texts, dev_tags)
+        real = targets != NO_TOKEN
+        values = {
+            "dev_loss": cross_entropy(scores[real], targets[real]).item(),
+            "dev_accuracy": (scores[real].argmax(-1) == targets[real]).float().mean().item(),
+        }
+        keep_best(run, step, values, module.state_dict())
+        return values
+
+    job = Job(
+        module=kind.model(config, words.hidden),
+        steps=len(steps),
+        seed=config.training.seed,
+        rate=batching.schedule(config.training, len(steps)),
+        loss=loss,
+        measure=measure,
+        milestones=frozenset({len(steps)}),
+        recipe=recipe_of(config),
+    )
+    yield from fit(job, run, accelerator, save_every=200, resume=resume)
+    model = kind.model(config, words.hidden)
+    model.load_state_dict(read_tensors(run / BEST))
+    save(folder, config, model)

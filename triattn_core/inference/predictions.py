@@ -1,0 +1,88 @@
+"""What a model says of one example: a type for each form of answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, NamedTuple
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Labels with their probabilities; `best` and `gold` are indices; `notes` are sentences for the user.
+
+    option: for tasks that choose among texts, the index of the option that was traced.
+    """
+
+    labels: tuple[str, ...]
+    probabilities: tuple[float, ...]
+    best: int
+    gold: int | None = None
+    notes: tuple[str, ...] = ()
+    option: int = 0
+
+    @property
+    def recorded(self) -> tuple[float, ...]:
+        """The probabilities that a checkpoint records of its example, for `checkpoint.verify`."""
+        return self.probabilities
+
+
+class Span(NamedTuple):
+    """Characters `start` to `end` of the passage; `window`: the one the span was found in."""
+
+    start: int
+    end: int
+    probability: float
+    window: int
+
+
+@dataclass(frozen=True)
+class Answer(Prediction):
+    """Answer spans of a passage, best first: `labels` are their texts; `option` is the traced window of `parts`."""
+
+    spans: tuple[Span, ...] = ()
+    parts: int = 1
+
+
+class Tag(NamedTuple):
+    """The tag of a token or word, characters `start` to `end` of the text, and its probability."""
+
+    start: int
+    end: int
+    tag: str
+    probability: float
+
+
+@dataclass(frozen=True)
+class Tagging(Prediction):
+    """A tag for each token, in the order of the text.
+
+    `labels` is the whole sequence as one label, `the/DET film/NOUN`; its probability is the product over the tokens.
+    """
+
+    tags: tuple[Tag, ...] = ()
+
+    @classmethod
+    def of(cls, text: str, tags: Sequence[Tag], **fields: Any) -> Tagging:
+        """The prediction of these tags of a text."""
+        label = " ".join(f"{text[tag.start : tag.end]}/{tag.tag}" for tag in tags)
+        return cls((label,), (prod(tag.probability for tag in tags),), best=0, tags=tuple(tags), **fields)
+
+    @property
+    def recorded(self) -> tuple[float, ...]:
+        return tuple(tag.probability for tag in self.tags)
+
+
+PARTS: dict[str, tuple[type[Prediction], type[NamedTuple]]] = {"spans": (Answer, Span), "tags": (Tagging, Tag)}
+
+
+def read_prediction(fields: Mapping[str, Any]) -> Prediction:
+    """The prediction that `vars` wrote as `fields`, whose tuples JSON has made lists."""
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
+    }
+    for name, (prediction, part) in PARTS.items():
+        if name in values:
+            return prediction(**values | {name: tuple(part(*value) for value in values[name])})
+    return Prediction(**values)
