@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from triattn_core.checkpoint import hub
 from triattn_core.commands import (
-    aliases,
     analyses,
     book,
     card,
@@ -49,7 +48,7 @@ OWN_HOSTS = ("localhost", "127.0.0.1")
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; one clear line and a non-zero exit on bad input."""
-    arguments = aliases.current_spelling(sys.argv[1:] if arguments is None else arguments)
+    arguments = sys.argv[1:] if arguments is None else arguments
     options = parser().parse_args(arguments)
     options.command = "triattn " + shlex.join(arguments)
     hub.settle_hub(getattr(options, "hub", False))

@@ -29,18 +29,12 @@ def _open(path: str, exists: bool) -> CaseBook:
     return CaseBook(path)
 
 
-def save_form(task: str, row: Mapping, page: str, query: deep_links.Query | None = None) -> None:
-    """A button "Keep this case" with note and tags behind it.
+def form(task: str, row: Mapping, page: str, query: deep_links.Query | None = None) -> None:
+    """Shows note, tags, and the saved cases of the same row.
 
     row: of the task's file format, as `TASKS[task].row(example)` gives it.  page: that the case opens on, by its file:
     "cube" or "side_by_side".  query: the parameters of its URL; by default those of the URL now.
     """
-    with st.popover("Keep this case", width=132, key="keep"):
-        form(task, row, page, query)
-
-
-def form(task: str, row: Mapping, page: str, query: deep_links.Query | None = None) -> None:
-    """Shows note, tags, and the saved cases of the same row."""
     if query is None:
         query = {name: st.query_params.get_all(name) for name in st.query_params}
     with report_errors(stop=False):

@@ -44,16 +44,16 @@ def broadcast(module: TriAttention, q: Tensor, k: Tensor, v: Tensor, c: Tensor, 
     return (weights[..., None] * values[..., None, :, :, :]).sum((-3, -2))
 
 
-def forms(name: str, inputs: list[Tensor], keeps: list[Tensor], compiled: bool) -> Iterator[tuple[str, Call]]:
-    """(form, call) for each way to the same output."""
+def forms(name: str, inputs: list[Tensor], real: Tensor, compiled: bool) -> Iterator[tuple[str, Call]]:
+    """(form, call) for each way to the same output.  real: [batch, tokens] bool, of query, key and context alike."""
     torch.manual_seed(1)
     module = TriAttention(HEADS * FEATURES, HEADS, name).to(inputs[0])
 
     def attend(record_all: bool, compiler: bool = False) -> Tensor:
         with recording(lambda site: record_all), patch.object(exponential, "worth_compiling", lambda *_: compiler):
-            return module.attend(*inputs, *keeps, None, "bench")
+            return module.attend(*inputs, real, real, real, None, "bench")
 
-    yield "broadcast", lambda: broadcast(module, *inputs, *keeps)
+    yield "broadcast", lambda: broadcast(module, *inputs, real, real)
     if name != "additive":
         yield "cube", lambda: attend(True)
         yield "ours", lambda: attend(False)
@@ -80,7 +80,7 @@ def rows(name: str, batch: int, tokens: int, device: str, dtype: torch.dtype) ->
     for backward in (False, True):
         for tensor in inputs:
             tensor.requires_grad_(backward)
-        calls = dict(forms(name, inputs, [real, real], exponential._compiler()))
+        calls = dict(forms(name, inputs, real, exponential._compiler()))
         if batch * HEADS * tokens**3 * FEATURES * inputs[0].element_size() * (6 if backward else 3) > free(device) / 2:
             calls.pop("broadcast")
         with torch.set_grad_enabled(backward):

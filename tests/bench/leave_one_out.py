@@ -5,6 +5,7 @@ The time of `each`, which watches, as a ratio to that of as many random choices 
 
 from __future__ import annotations
 
+import argparse
 import time
 
 from triattn_core.analysis.intervention.leave_one_out import score_random_units, score_units
@@ -31,8 +32,19 @@ def ratio(name: str, unit: str, long: bool = False) -> tuple[int, float]:
     return count, spent[1] / spent[0]
 
 
-if __name__ == "__main__":
+def main() -> None:
+    options = argparse.ArgumentParser(prog="python -m tests.bench.leave_one_out", description=__doc__)
+    options.add_argument(
+        "--only", nargs="+", default=[name for name, _ in ASKED], help="checkpoints, without long pairs"
+    )
+    only = options.parse_args().only
     for name, unit in ASKED:
+        if name not in only:
+            continue
         print("{}: {} units, {:.2f} times".format(name, *ratio(name, unit)))
-    for name in ("quora-tri-living", "quora-tri-published"):
+    for name in ("quora-tri-living", "quora-tri-published") if len(only) == len(ASKED) else ():
         print("the longest pair of {}: {} units, {:.2f} times".format(name, *ratio(name, "tokens", long=True)))
+
+
+if __name__ == "__main__":
+    main()

@@ -6,6 +6,7 @@ pass, of a gradient, and of one layer's attention on its own, with the tanh per 
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,7 +32,6 @@ B = (
     "over it again and again while some girls and boys are playing near the water with their ball and singing an old "
     "song about summers which nobody here can forget or wants"
 )
-CALLS = 3
 SPREADS = (0.01, 0.03, 0.08, 0.25)  # standard deviations of a random context's features
 
 
@@ -42,10 +42,10 @@ def cubes(interpolate: bool = False) -> Iterator[None]:
         yield
 
 
-def seconds(call: Callable[[], object]) -> float:
-    """Of the processor, the least of CALLS."""
+def seconds(call: Callable[[], object], calls: int = 3) -> float:
+    """Of the processor, the least of `calls`."""
     spent = []
-    for _ in range(CALLS):
+    for _ in range(calls):
         begun = time.process_time()
         call()
         spent.append(time.process_time() - begun)
@@ -68,7 +68,7 @@ def captured(query: Query) -> list[tuple[TriAttention, tuple[torch.Tensor, ...]]
     return calls
 
 
-def beside_compiled_code() -> None:
+def beside_compiled_code(times_called: int) -> None:
     """Two rows, for which the cube's code is compiled, by how much the context varies."""
     torch.manual_seed(1)
     rows, heads, features, tokens, context_tokens = 2, 12, 32, 58, 118
@@ -86,17 +86,22 @@ def beside_compiled_code() -> None:
             "pass": lambda given=given: attention.attend(*given, None, "layer"),
         }.items():
             with cubes():
-                compiled = seconds(call)
+                compiled = seconds(call, times_called)
             with cubes(interpolate=True):
-                took = seconds(call)
+                took = seconds(call, times_called)
             times = f"compiled {compiled:.3f} s, interpolated {took:.3f} s"
             print(f"{context_tokens / nodes:.0f} tokens a node, {name}: {times}")
 
 
 def main() -> None:
+    options = argparse.ArgumentParser(prog="python -m tests.bench.long_attribution", description=__doc__)
+    options.add_argument("--words", type=int, default=56, help="of each sentence (default: all 56)")
+    options.add_argument("--calls", type=int, default=3, help="the least time of so many counts (default: 3)")
+    chosen = options.parse_args()
     torch.set_num_threads(1)
-    query = run_query(load("quora-tri-published"), pairs.Example(A, B))
-    print(f"{len(A.split())} and {len(B.split())} words, {len(query.roles.context)} context tokens, one thread")
+    a, b = (" ".join(text.split()[: chosen.words]) for text in (A, B))
+    query = run_query(load("quora-tri-published"), pairs.Example(a, b))
+    print(f"{len(a.split())} and {len(b.split())} words, {len(query.roles.context)} context tokens, one thread")
     calls = {"a pass": lambda: run_query(query.bundle, query.example)}
     calls["a gradient"] = lambda: attribute(query, ["gradient × input"])
     calls["integrated gradients, 8 steps"] = lambda: attribute(query, ["integrated gradients"], steps=8)
@@ -105,10 +110,10 @@ def main() -> None:
             calls[f"attention of layer {number // 2}, gradient"] = lambda a=attention, g=given: attention_gradient(a, g)
     for name, call in calls.items():
         with cubes():
-            before = seconds(call)
-        after = seconds(call)
+            before = seconds(call, chosen.calls)
+        after = seconds(call, chosen.calls)
         print(f"{name}: {before:.3f} → {after:.3f} s, {before / after:.2f} times as fast", flush=True)
-    beside_compiled_code()
+    beside_compiled_code(chosen.calls)
     heads, (n, i, j), d = 12, (len(query.roles.query), len(query.roles.key), len(query.roles.context)), 32
     cells = heads * n * i * j * d
     tanh = in_turn({"": torch.randn(1 << 18).tanh_}, "cpu")[""].seconds / (1 << 18) * cells

@@ -6,6 +6,7 @@ examples), and Attribute's methods over its first example.
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Callable
 
@@ -18,6 +19,7 @@ from triattn_core.scenes import side_by_side
 from triattn_core.scenes.runner import Models, find_entries
 from triattn_core.tasks import dialogue, pairs
 
+FORMS = ("living", "published")
 SIXTY = pairs.Example(*(PAIRS["sixty tokens"][name] for name in "ab"))
 
 
@@ -29,21 +31,25 @@ def seconds(work: Callable, *arguments: object) -> float:
 
 
 def main() -> None:
-    for form in ("living", "published"):
+    options = argparse.ArgumentParser(prog="python -m tests.bench.long_texts", description=__doc__)
+    options.add_argument("--forms", nargs="+", default=FORMS, choices=FORMS, help="of TANs (default: both)")
+    options.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS, help="default: all")
+    chosen = options.parse_args()
+    for form in chosen.forms:
         models, entries = Models("cpu"), find_entries([f"quora-{kind}-{form}" for kind in ("bi", "cbi", "tri")])
         short = pairs.examples()[0]
         side_by_side.build(models, entries, short, side_by_side.Settings())  # loads them
         took = seconds(side_by_side.build, models, entries, SIXTY, side_by_side.Settings())
         print(f"side by side, 60 tokens, three of quora, {form}: {took:.2f} s", flush=True)
     longest = max(dialogue.examples("en"), key=lambda one: sum(map(len, one.history)))
-    for name in ("ubuntu-tri-living", "ubuntu-tri-published"):
+    for name in (f"ubuntu-tri-{form}" for form in chosen.forms):
         bundle = load(name)
         run_query(bundle, longest)
         took = seconds(score_units, bundle, longest, "turns")
         print(f"{name}: {len(longest.history)} turns, each alone: {took:.2f} s", flush=True)
-    for name in ("quora-tri-living", "quora-tri-published"):
+    for name in (f"quora-tri-{form}" for form in chosen.forms):
         query = run_query(load(name), pairs.examples()[0])
-        for method in METHODS:
+        for method in chosen.methods:
             print(f"{name}: {method}: {seconds(attribute, query, [method]):.2f} s", flush=True)
 
 

@@ -31,7 +31,6 @@ from triattn_core.views import cube as cube_view
 from triattn_core.views import head_grid
 
 PAIR = ("Which browsers can play movies?", "Which browser can download a movie? unhappy cats sat")
-SIDE = 128
 CANVAS = "canvas[data-cell]"
 
 
@@ -49,19 +48,19 @@ def say(what: str, value: float, unit: str, target: float | None = None) -> None
     print(f"{what:60} {value:8.3g} {unit}" + (f"  (target {target:g} {unit})" if target else ""), flush=True)
 
 
-def bert_base(folder: Path) -> Path:
-    """A folder with a model of twelve layers and twelve heads and a small vocabulary."""
+def bert(folder: Path, layers: int) -> Path:
+    """A folder with a model of twelve heads a layer and a small vocabulary, else of BERT-base's size."""
     tokenizer = word_pieces()
-    config = transformers.BertConfig(vocab_size=len(tokenizer), max_position_embeddings=128)
+    config = transformers.BertConfig(vocab_size=len(tokenizer), max_position_embeddings=128, num_hidden_layers=layers)
     torch.manual_seed(3)
     transformers.BertForSequenceClassification(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 
 
-def cube(folder: Path) -> Path:
+def cube(folder: Path, side: int) -> Path:
     """A file of random weights that sum to one over key × context."""
-    values = np.random.default_rng(5).random((SIDE,) * 3) ** 4
+    values = np.random.default_rng(5).random((side,) * 3) ** 4
     path = folder / "cube.npy"
     np.save(path, (values / values.sum((1, 2), keepdims=True)).astype(np.float32))
     return path
@@ -78,16 +77,17 @@ def measure_library(folder: Path) -> None:
     drawn, canvas = seconds(lambda: head_grid.figure(trace, head_table(trace)))
     tokens = next(iter(trace.sites.values())).sizes["key"]
     say(f"forward pass of {tokens} tokens", forward, "s")
-    say("trace and 144 thumbnails with their measures, after it", whole - forward + drawn, "s", 2)
+    heads = 12 * loaded.model.config.num_hidden_layers
+    say(f"trace and {heads} thumbnails with their measures, after it", whole - forward + drawn, "s", 2)
     say("sent to the browser", len(canvas.html()) / 1e6, "MB")
 
 
-def measure_cube(file: Path) -> None:
+def measure_cube(file: Path, side: int) -> None:
     """Without a page: the file opened, and its cube as it is sent."""
     opened, trace = seconds(lambda: open_file(file))
     choice = site_choice(trace, "attention/weight", None)
     drawn, _ = seconds(lambda: cube_view.figure(trace, choice, False, exact=False))
-    say(f"{SIDE} × {SIDE} × {SIDE} of a file read, checked and packed", opened + drawn, "s")
+    say(f"{side} × {side} × {side} of a file read, checked and packed", opened + drawn, "s")
 
 
 def timed_visit(page: Page, address: str, canvases: int = 1) -> float:
@@ -98,7 +98,7 @@ def timed_visit(page: Page, address: str, canvases: int = 1) -> float:
     return time.perf_counter() - start
 
 
-def measure_pages(app: str, model: Path, file: Path) -> None:
+def measure_pages(app: str, model: Path, file: Path, side: int) -> None:
     """In a browser: what a person waits for."""
     with sync_playwright() as started:
         browser = started.chromium.launch(args=ARGS, executable_path="/usr/bin/chromium")
@@ -120,8 +120,8 @@ def measure_pages(app: str, model: Path, file: Path) -> None:
         bytes_sent[0], start = 0, time.perf_counter()
         field.press("Enter")
         page.get_by_text("cube.npy", exact=False).first.wait_for(timeout=120_000)
-        page.get_by_text(f"Of {SIDE**3:,} weights").first.wait_for(timeout=120_000)
-        say(f"{SIDE} × {SIDE} × {SIDE} of a file opened and drawn", time.perf_counter() - start, "s", 3)
+        page.get_by_text(f"Of {side**3:,} weights").first.wait_for(timeout=120_000)
+        say(f"{side} × {side} × {side} of a file opened and drawn", time.perf_counter() - start, "s", 3)
         page.wait_for_timeout(1500)
         say("sent for it", bytes_sent[0] / 1e6, "MB", 5)
         say("a click, until it is painted", click_time(page), "ms", 50)
@@ -149,13 +149,17 @@ def click_time(page: Page) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path)
-    folder = parser.parse_args().folder or Path(tempfile.mkdtemp(prefix="triattn-bench-"))
+    parser.add_argument("--layers", type=int, default=12, help="of the model (default: 12)")
+    parser.add_argument("--side", type=int, default=128, help="of the cube (default: 128)")
+    parser.add_argument("--library", action="store_true", help="leave out the browser")
+    chosen = parser.parse_args()
+    folder = chosen.folder or Path(tempfile.mkdtemp(prefix="triattn-bench-"))
     folder.mkdir(parents=True, exist_ok=True)
-    model, file = bert_base(folder / "bert-base"), cube(folder)
+    model, file = bert(folder / "bert", chosen.layers), cube(folder, chosen.side)
     measure_library(model)
-    measure_cube(file)
-    for app in serve(TRIATTN_TRACES=str(folder / "traces")):
-        measure_pages(app, model, file)
+    measure_cube(file, chosen.side)
+    for app in () if chosen.library else serve(TRIATTN_TRACES=str(folder / "traces")):
+        measure_pages(app, model, file, chosen.side)
 
 
 if __name__ == "__main__":

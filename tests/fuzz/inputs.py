@@ -159,7 +159,7 @@ def command(draw: random.Random, folder: Path) -> list[str]:
         odd = draw.choice(ODD).replace("\0", "0")
         words = [
             *words[:at],
-            draw.choice([odd, "--json", "--limit", "--off", "--set"]),
+            draw.choice([odd, "--json", "--limit", "--ablate", "--set"]),
             *words[at + draw.randrange(2) :],
         ]
     return words

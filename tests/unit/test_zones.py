@@ -39,6 +39,13 @@ ZONES = {
         words("text trace"),
         words("torch plotly altair streamlit"),
     ),
+    # What pages ask of a checkpoint: its parts are imported where they run.
+    "kinds": Zone(
+        ("triattn_core/kinds",),
+        frozenset(),
+        words("text trace tensor kinds"),
+        words("torch plotly altair streamlit"),
+    ),
     "trace": Zone(
         ("triattn_core/trace", "triattn_core/errors.py", "triattn_core/cached.py", "triattn_core/case_book"),
         words("numpy xarray h5netcdf pandas sqlalchemy"),
@@ -73,7 +80,7 @@ ZONES = {
         ("triattn_core",),
         words("numpy pandas xarray scipy torch transformers tokenizers safetensors accelerate captum pydantic psutil")
         | words("jaxtyping rich typer tqdm pyarrow ray filelock h5py"),
-        words("text trace tensor"),
+        words("text trace kinds tensor"),
         words("plotly altair streamlit"),
     ),
     "pages": Zone(

@@ -8,7 +8,7 @@ import shlex
 from pathlib import Path
 
 from triattn_core.attention import MECHANISMS
-from triattn_core.tasks import TASKS
+from triattn_core.tasks import tasks_of
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,8 +18,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, required=True, metavar="FILE", help="the rows (JSON Lines)")
     text = "the frozen encoder: one of `checkpoints/encoders`, a folder, or a hub name (default: minilm-en)"
     parser.add_argument("--encoder", default="minilm-en", help=text)
-    joint = [name for name, task in TASKS.items() if task.FORM.joint]
-    parser.add_argument("--task", choices=joint, default="pairs", help="the task of the rows (default: pairs)")
+    text = "the task of the rows (default: pairs)"
+    parser.add_argument("--task", choices=tasks_of("tan"), default="pairs", help=text)
     parser.add_argument(
         "--mechanism", choices=list(MECHANISMS), default="tri", help="the attention mechanism (default: tri)"
     )

@@ -28,12 +28,9 @@ class TextKind(Kind):
 
     def decode(self, bundle: Any, rows: Sequence[Any], outputs: Sequence[Any]) -> Any:
         """The probability of each class or option."""
-        import torch
-
         from triattn_core.models import answers
 
-        (probabilities,) = answers.probabilities(torch.stack(list(outputs)), [len(rows)])
-        return probabilities
+        return answers.of_example(outputs)
 
     def best_row(self, answer: Sequence[float]) -> int:
         return max(range(len(answer)), key=answer.__getitem__)

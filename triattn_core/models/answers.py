@@ -32,6 +32,12 @@ def probabilities(outputs: Tensor, counts: Sequence[int]) -> list[list[float]]:
     return [row[: max(2, count)] for row, count in zip(rows, counts)]
 
 
+def of_example(outputs: Sequence[Tensor]) -> list[float]:
+    """The probabilities of one example's answers, from the outputs of its rows: one, or one per option."""
+    (row,) = probabilities(torch.stack(list(outputs)), [len(outputs)])
+    return row
+
+
 def loss(
     outputs: Tensor, counts: Sequence[int], labels: Tensor, reduction: str = "mean", weight: Tensor | None = None
 ) -> Tensor:

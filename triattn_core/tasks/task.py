@@ -56,7 +56,7 @@ class Task(Protocol):
     """The names that every task module has; `TASKS[name]` is one.
 
     NAME: in configs, files and on the command line.  LABEL: on pages and in their URLs.  KINDS: names of the kinds of
-    checkpoint (`triattn_core.kinds`) that are trained on it, that of `triattn new` first.  OUTPUTS: number of model
+    checkpoint (`triattn_core.kinds`) that are trained on it.  OUTPUTS: number of model
     outputs for an example, or for each of its options; None if a checkpoint's labels decide it.  LANGUAGES: languages
     with examples of the project.
     """

@@ -1,0 +1,67 @@
+"""Every measurement of `tests/bench` runs, at its smallest size: what nobody runs breaks without being seen."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import chromium_path
+from triattn_core.tasks import pairs
+
+BENCHES = Path(__file__).parents[1] / "bench"
+LIBRARY = ("__init__", "measure")  # not run by themselves
+ROWS, FOLDER = "ROWS", "FOLDER"  # stand for a file of pairs, and for an empty folder
+# The arguments of the smallest size of each, and what it prints there.
+SMALLEST = {
+    "attention": ("--tokens 8 --batch 1 --only dot additive", "| T-dot | 1 | 8 | forward + backward | ours |"),
+    "browser_views": ("home", "home "),
+    "cheap_page": ("--pages 1", "beside Attribute: median "),
+    "coin": ("--batches 2", "| BERT-base |"),
+    "coin_blocks": (f"quora-coin {ROWS} --rows 8", "| 1, trained |"),
+    "faithful": ("quora-bi-living --rows 1 --draws 1 --steps 2", "| quora-bi-living | 1 |"),
+    "first_views": ("home", "home "),
+    "large_tables": (f"--rows 2000 --file {FOLDER}/cases.parquet", "memory: "),
+    "leave_one_out": ("--only quora-tri-living", "quora-tri-living: "),
+    "long_attribution": ("--words 6 --calls 1", "times as fast"),
+    "long_texts": ("--forms living --methods attention", "quora-tri-living: attention: "),
+    "mtsa": ("--tokens 1", "| 1 | forward + backward | MTSA, "),
+    "own_attention": (f"--folder {FOLDER}/own --layers 1 --side 8 --library", "8 × 8 × 8 of a file read"),
+    "reruns": ("home --repeat 1", "home "),
+    "scale": ("--rows 600 --workers 1", "1 workers"),
+    "similarity": ("--only dot --batch 1", "| dot | forward + backward |"),
+    "throughput": (f"quora-bi-living --data {ROWS} --explain 2", "| quora-bi-living |"),
+}
+NEEDS = {"scale": "ray", "browser_views": "playwright", "own_attention": "playwright"}
+
+
+def test_each_bench_is_run() -> None:
+    assert {path.stem for path in BENCHES.glob("*.py")} == {*SMALLEST, *LIBRARY}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", SMALLEST)
+def test_a_bench_runs_at_its_smallest_size(name: str, tmp_path: Path) -> None:
+    pytest.importorskip(NEEDS.get(name, "torch"))
+    if name == "browser_views" and chromium_path() is None:
+        pytest.skip("there is no Chromium here")
+    rows = tmp_path / "rows.jsonl"
+    examples = [json.dumps(pairs.row(example)) for example in pairs.examples("en") if example.label is not None]
+    rows.write_text("\n".join(examples[:12]) + "\n", "utf-8")
+    arguments, printed = SMALLEST[name]
+    command = arguments.replace(ROWS, str(rows)).replace(FOLDER, str(tmp_path)).split()
+    environment = {**os.environ, "TRIATTN_DEVICE": "cpu", "PYTHONPATH": str(BENCHES.parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-m", f"tests.bench.{name}", *command],
+        cwd=BENCHES.parents[1],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert printed in done.stdout, done.stdout[-2000:]
