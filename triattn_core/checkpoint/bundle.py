@@ -15,6 +15,7 @@ from triattn_core.checkpoint.registry import WEIGHTS, checkpoint_name, find_chec
 from triattn_core.errors import CheckpointError, ConfigError
 from triattn_core.inference.batch import Batch, TextBatch
 from triattn_core.inference.device import choose_device
+from triattn_core.inference.number_batch import NumberBatch
 from triattn_core.kinds import Frozen, Kind, kind_of
 from triattn_core.models.tensors import digest, read_tensors, write_tensors
 from triattn_core.tasks.laboratory import Vocabulary
@@ -71,7 +72,7 @@ class Bundle:
             model = self.kind.model(self.config, self.encoder.hidden)
         return replace(self, model=model.to(self.device).eval().requires_grad_(False))
 
-    def logits(self, batch: Batch | TextBatch) -> Tensor:
+    def logits(self, batch: Batch | TextBatch | NumberBatch) -> Tensor:
         """Logits [B, outputs] of a batch, on the CPU."""
         with torch.inference_mode():
             return self.model(self.encoder(batch.to(self.device))).float().cpu()

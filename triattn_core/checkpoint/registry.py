@@ -18,8 +18,9 @@ VARIABLE = "TRIATTN_CHECKPOINTS"
 WEIGHTS = "model.safetensors"
 SHIPPED = Path(__file__).parents[2] / "checkpoints"  # the project's own
 LABORATORY = "laboratory"  # the folder of laboratory models under a root
+OPERANDS = "operands"  # that of the models that find the operands of a number
 # Folders of a root that hold no data set's checkpoints: they are not listed.
-UNLISTED = {"encoders", LABORATORY, "baselines", "full-size", "results", "runs"}
+UNLISTED = {"encoders", LABORATORY, OPERANDS, "baselines", "full-size", "results", "runs"}
 PARTS = ("config.json", "metrics.json")
 # Names no longer shipped: one similarity per data set remains of the published form, under another name.
 RETIRED = re.compile(r"(quora|lcqmc|ubuntu|race)-(bi|cbi|tri)-(?:additive|dot|scaled-dot|bilinear)")
@@ -84,7 +85,8 @@ def find_encoder(name: str) -> Path | None:
 
 def find_checkpoint(name: str | Path) -> Path:
     """The folder of a checkpoint by name or path. Raises CheckpointError with the nearest name."""
-    path_of = {entry.name: entry.path for entry in laboratory_checkpoints()} | _find_all()
+    apart = [entry for folder in (LABORATORY, OPERANDS) for entry in list_checkpoints(root() / folder)]
+    path_of = {entry.name: entry.path for entry in apart} | _find_all()
     path = path_of.get(str(name)) or path_of.get(current_name(str(name))) or current_paths(Path(name))[0]
     if not os.path.isfile(path / "config.json"):  # Path.is_file raises where a name is too long for the system
         quoted = repr(shorten(str(name)))

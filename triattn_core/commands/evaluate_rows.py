@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from triattn_core.commands import engine, set_aside
 from triattn_core.commands.examples import warn_other_language
 from triattn_core.errors import DataError
+from triattn_core.tasks import TASKS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +41,8 @@ def judge(bundles: Sequence[Bundle], options: argparse.Namespace) -> Judged:
     from triattn_core.analysis import measures
     from triattn_core.analysis.mining import sources
 
+    if bundles[0].task.NAME not in TASKS:
+        return _judge_whole_file(bundles, options)
     source = sources.file_source(options.data)
     first = islice(sources.read_examples(bundles[0].task.NAME, source), FIRST)
     warn_other_language(bundles[0], [example for _, example in first if not isinstance(example, DataError)])
@@ -50,6 +53,23 @@ def judge(bundles: Sequence[Bundle], options: argparse.Namespace) -> Judged:
         set_aside.clear(job, len(errors))
         return Judged(rows, errors, unlabelled=job.rows - len(errors) - len(rows))
     return _judge_locally(bundles, options, source, measure(bundles))
+
+
+def _judge_whole_file(bundles: Sequence[Bundle], options: argparse.Namespace) -> Judged:
+    """Of a task that reads its file itself, since a line of it may be several examples: no row is set aside."""
+    from triattn_core.commands import progress_line
+    from triattn_core.inference import evaluate
+
+    if engine.is_ray(options) or options.exclude_overlap:
+        raise DataError(
+            f"rows of {bundles[0].task.NAME} are read here and whole: without --engine and --exclude-overlap"
+        )
+    judged = Judged()
+    combine = evaluate.append_vote if options.vote else list
+    with progress_line.bar(" ".join(options.name), options.rows) as bar:
+        examples = islice(bundles[0].task.read(options.data), options.rows)
+        judged.rows += evaluate.judge(bundles, examples, bar.update, combine)
+    return judged
 
 
 def _judge_locally(bundles: Sequence[Bundle], options: argparse.Namespace, source: Source, over: Over) -> Judged:

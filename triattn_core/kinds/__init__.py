@@ -22,6 +22,7 @@ KINDS: dict[str, str] = {
     "reader": "triattn_core.kinds.reader",
     "coin": "triattn_core.kinds.coin",
     "laboratory": "triattn_core.kinds.laboratory",
+    "operands": "triattn_core.kinds.operands",
 }
 NO_KIND = Kind()  # of a config that names none: no fact holds
 
