@@ -22,7 +22,7 @@ SAYS = (
     "without normalisation; until you open one, a synthetic cube is shown."
 )
 CUBE, MAPS, PAIR = "cube", "maps", "side by side"
-ALERTS = ("do not sum to one", UNKNOWN)  # in notes that stand out
+ALERTS = ("do not sum to one", "not a number", UNKNOWN)  # in notes that stand out
 
 head, toolbar = style.opening()
 style.say(head, "Open", SAYS)

@@ -11,10 +11,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import other_models, url_state
 from pages.shared.errors import notice, report_errors
+from pages.shared.server_files import is_local, require_local
 from triattn_core.errors import TraceError, TriattnError
 from triattn_core.importers.array_files import SeveralArraysError
+from triattn_core.importers.trace_store import MOST_DAYS
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.array_axes import AxesError
+from triattn_core.trace.array_rows import SelectError
 from triattn_core.trace.axes import QUANTITIES
 from triattn_core.trace.quantity_check import QuantityError
 
@@ -24,9 +27,13 @@ MOST_BUTTONS = 6  # a longer choice is a list
 MOST_MB = 300  # of a file that is handed over
 AUTO = "auto-detected"
 TOKENS_HELP = 'A token a line, words with spaces between them, or JSON: {"query": […], "key": […], "context": […]}.'
+KEPT_HELP = (
+    "What you open is kept as a trace in a folder of the machine that runs the app, so that its link opens again, "
+    f"until {MOST_DAYS} days after its last use. Whoever has the link can open it."
+)
 AXES_HELP = (
     "In the order of the file, of layer, head, query, key, context, feature, batch; query=residue i names one in your "
-    "words. Left empty: query key, or head query key context."
+    "words. Left empty: query key, or what the sums of the rows say."
 )
 
 
@@ -73,16 +80,17 @@ def _file(key: str) -> AttentionTrace | None:
     """Shows the fields of a file and its format; returns its trace, None without a file."""
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"{key}file-row"):
         label = "An array or a saved trace"
-        upload = st.file_uploader(label, ENDINGS, key=f"{key}upload", max_upload_size=MOST_MB, width=470)
-        path = st.text_input(
-            "or its path on this machine", key=f"{key}path", width=330, disabled=not other_models.is_local()
+        upload = st.file_uploader(
+            label, ENDINGS, key=f"{key}upload", max_upload_size=MOST_MB, width=470, help=KEPT_HELP
         )
+        path = st.text_input("or its path on this machine", key=f"{key}path", width=330, disabled=not is_local())
         with st.popover("What it is", width=110, key=f"{key}what"), st.container(width=420):
             options = _options(key)
     if upload is None and not path:
         return None
     if upload is not None:
         return ask_or_open(key, (upload.file_id, upload.name), options, upload.getvalue())
+    require_local("files")
     file = Path(path).expanduser()
     state = (file.stat().st_mtime, file.stat().st_size) if file.is_file() else ()
     return ask_or_open(key, (str(file), *state), options, None)
@@ -94,7 +102,7 @@ def ask_or_open(key: str, source: tuple, options: tuple, content: bytes | None) 
     while True:
         try:
             return _open_file(source, (*options, *answers), content)
-        except (SeveralArraysError, AxesError, QuantityError) as error:
+        except (SeveralArraysError, AxesError, QuantityError, SelectError) as error:
             option, answer = _ask_option(
                 f"{key}{source[0]}", Path(source[0] if content is None else source[1]).name, error
             )
@@ -103,7 +111,9 @@ def ask_or_open(key: str, source: tuple, options: tuple, content: bytes | None) 
         answers += ((option, answer),)
 
 
-def _ask_option(key: str, name: str, error: SeveralArraysError | AxesError | QuantityError) -> tuple[str, str | None]:
+def _ask_option(
+    key: str, name: str, error: SeveralArraysError | AxesError | QuantityError | SelectError
+) -> tuple[str, str | None]:
     """The option that an error asks for, and its value once it is chosen; until then what the question is."""
     show: Callable[[str], str] = str
     text = str(error)
@@ -111,6 +121,9 @@ def _ask_option(key: str, name: str, error: SeveralArraysError | AxesError | Qua
         option, label, options = "name", "The array is", tuple(error.shapes)
         show = lambda array: f"{array} ({' × '.join(map(str, error.shapes[array]))})"  # noqa: E731
         text = f"{name} has several arrays: choose one."
+    elif isinstance(error, SelectError):
+        option, label, options = "select", f"Position of {error.axis}, from 0", _positions(error)
+        text = f"{name}: {error.axis} has {error.size} positions: choose one."
     elif isinstance(error, AxesError):
         option, label, options = "axes", "Its axes are", error.readings
     else:
@@ -124,6 +137,10 @@ def _ask_option(key: str, name: str, error: SeveralArraysError | AxesError | Qua
     return option, answer
 
 
+def _positions(error: SelectError) -> tuple[str, ...]:
+    return tuple(f"{error.axis}={position}" for position in range(error.size))
+
+
 def _options(key: str) -> tuple[tuple[str, str], ...]:
     """The format options of the file, as typed."""
     names = [AUTO, *QUANTITIES]
@@ -133,6 +150,7 @@ def _options(key: str) -> tuple[tuple[str, str], ...]:
         "axes": st.text_input("Axes", key=f"{key}file-axes", help=AXES_HELP, placeholder="head query key context"),
         "sums_over": st.text_input("A row of weights runs over", key=f"{key}file-sums", placeholder="key context"),
         "crop": st.text_input("Keep only", key=f"{key}file-crop", placeholder="query=0:64 key=0:64"),
+        "select": st.text_input("Example of a batch, from 0", key=f"{key}file-select", placeholder="batch=3"),
         "name": st.text_input("Name of the array, of several", key=f"{key}file-name"),
     }
     return tuple((name, value.strip()) for name, value in values.items() if value.strip() not in ("", AUTO))
@@ -141,7 +159,7 @@ def _options(key: str) -> tuple[tuple[str, str], ...]:
 @st.cache_resource(max_entries=4, show_spinner="Opening the file")
 def _open_file(source: tuple, options: tuple[tuple[str, str], ...], _content: bytes | None) -> AttentionTrace:
     """source: what tells this file from others; _content: None where it is on disk.  Raises TriattnError."""
-    from triattn_core.commands.open_trace import crops, parse_axes, split_axes
+    from triattn_core.commands.open_trace import crops, parse_axes, selections, split_axes
     from triattn_core.importers.open_file import open_file
     from triattn_core.importers.token_files import parse_tokens
 
@@ -154,6 +172,7 @@ def _open_file(source: tuple, options: tuple[tuple[str, str], ...], _content: by
         "names": names,
         "sums_over": values["sums_over"].split() if "sums_over" in values else None,
         "crop": crops(values.get("crop", "").split()),
+        "select": selections(values.get("select", "").split()),
     }
     if _content is None:
         return open_file(Path(source[0]), values.get("name"), **arguments)
@@ -162,7 +181,7 @@ def _open_file(source: tuple, options: tuple[tuple[str, str], ...], _content: by
         path.write_bytes(_content)
         try:
             return open_file(path, values.get("name"), **arguments)
-        except (AxesError, QuantityError, SeveralArraysError):
+        except (AxesError, QuantityError, SelectError, SeveralArraysError):
             raise  # they name the file alone
         except TriattnError as error:
             raise type(error)(str(error).replace(f"{folder}/", "")) from None

@@ -6,17 +6,14 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from pages.shared.server_files import is_local, require_local
+
 if TYPE_CHECKING:
     from triattn_core.importers.transformer import Transformer
     from triattn_core.trace import AttentionTrace
 
 TASK = "hugging face"  # in place of one of ours
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-
-
-def is_local() -> bool:
-    """Whether the page is for this machine alone: only then may it read paths."""
-    return st.get_option("server.address") in LOOPBACK
+MODELS = "models"
 
 
 def name_field() -> str:
@@ -25,17 +22,27 @@ def name_field() -> str:
     return st.text_input(label, key="model", bind="query-params", disabled=not is_local(), width=380)
 
 
-@st.cache_resource(max_entries=2, show_spinner="Loading the model")
 def load(name: str) -> Transformer:
-    """The model; nothing is downloaded.  Raises CheckpointError."""
+    """The model; nothing is downloaded.  Raises CheckpointError, or InputError where the server is not local."""
+    require_local(MODELS)
+    return _load(name)
+
+
+def trace(name: str, text: str, pair: str | None = None) -> AttentionTrace:
+    """Its attention on a text or a pair.  Raises TriattnError."""
+    require_local(MODELS)
+    return _trace(name, text, pair)
+
+
+@st.cache_resource(max_entries=2, show_spinner="Loading the model")
+def _load(name: str) -> Transformer:
     from triattn_core.importers.transformer import load_transformer
 
     return load_transformer(name, local=True)
 
 
 @st.cache_resource(max_entries=40, show_spinner="Running the model")
-def trace(name: str, text: str, pair: str | None = None) -> AttentionTrace:
-    """Its attention on a text or a pair.  Raises TriattnError."""
+def _trace(name: str, text: str, pair: str | None) -> AttentionTrace:
     from triattn_core.importers.transformer import trace_transformer
 
-    return trace_transformer(load(name), text, pair)
+    return trace_transformer(_load(name), text, pair)

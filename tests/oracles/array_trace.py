@@ -38,3 +38,10 @@ def softmax(scores: np.ndarray, over: tuple[int, ...]) -> np.ndarray:
         for at in cells:
             weights[at] = exp(float(scores[at]) - top) / total
     return weights
+
+
+def nan_rows(values: np.ndarray) -> tuple[int, int, tuple[int, ...]]:
+    """Of rows over the last axis: how many hold what is no number, how many there are, and the first that does."""
+    rows = list(product(*map(range, values.shape[:-1])))
+    bad = [row for row in rows if any(float(value) != float(value) for value in values[row])]
+    return len(bad), len(rows), bad[0]

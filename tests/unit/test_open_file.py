@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
+import time
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -99,7 +101,7 @@ def broken(ending: str, folder: Path) -> dict[str, Path]:
         paths[name] = folder / f"{name}{ending}"
         paths[name].write_bytes(content)
     arrays = {
-        "nan": np.where(TOP, np.float32(np.nan), VALUES),
+        "nan": np.full_like(VALUES, np.nan),
         "infinite": np.where(TOP, np.float32(np.inf), VALUES),
         "negative": -VALUES,
         "half sums": VALUES / 2,
@@ -226,3 +228,17 @@ def test_a_kept_trace_with_other_names_of_axes_is_another(tmp_path, monkeypatch)
     plain, named = trace_of(values), trace_of(values, names={"query": "residue i"})
     names = [trace_store.store(trace) for trace in (plain, named)]
     assert names[0] != names[1] and trace_store.load(names[1]).meta["query_name"] == "residue i"
+
+
+def test_kept_traces_are_deleted_when_they_are_old_or_too_many(tmp_path, monkeypatch):
+    monkeypatch.setenv(trace_store.VARIABLE, str(tmp_path))
+    day = 86400
+    ages = {"a" * 16 + ".nc": 91 * day, "b" * 16 + ".nc": 89 * day, "x.1.part": 2 * 3600, "y.2.part": 60}
+    for name, age in ages.items():
+        (tmp_path / name).write_bytes(b"0" * 1000)
+        os.utime(tmp_path / name, (time.time() - age,) * 2)
+    newest = trace_store.store(trace_of(np.full((3, 4), 0.25)))
+    assert {path.name for path in tmp_path.iterdir()} == {f"{newest}.nc", "b" * 16 + ".nc", "y.2.part"}
+    monkeypatch.setattr(trace_store, "MOST_BYTES", 500)
+    again = trace_store.store(trace_of(np.full((3, 4), 0.25), source="other"))
+    assert {path.name for path in tmp_path.glob("*.nc")} == {f"{again}.nc"}

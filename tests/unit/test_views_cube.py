@@ -146,7 +146,7 @@ def test_strongest_against_a_sorted_loop(trace):
     np.testing.assert_allclose(rows["share"], [weights[at] / 3 for at in order[:7]], rtol=1e-6)
     whole = strongest(trace, head(4))
     assert len(whole) == 48 and whole["share"].sum() == pytest.approx(1, abs=1e-6)
-    assert set(whole["query"]) == {"Un", "-happy", "cats"}
+    assert set(whole["query"]) == {"Un", "·happy", "cats"}
 
 
 def test_exact_numbers_of_a_cell_against_plain_sums(trace):

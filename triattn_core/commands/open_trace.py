@@ -39,6 +39,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sums-over", nargs="+", metavar="AXIS", help=text)
     text = "positions to keep, counted from 0, such as query=0:64 key=10:74 (default: the first 256 of each axis)"
     parser.add_argument("--crop", nargs="+", default=[], metavar="AXIS=FROM:TO", help=text)
+    text = "the position of an axis that is dropped, counted from 0: one example of a batch, batch=3"
+    parser.add_argument("--select", nargs="+", default=[], metavar="AXIS=POSITION", help=text)
     parser.add_argument("--out", type=Path, metavar="FILE", help="where to save the trace (NetCDF)")
 
 
@@ -54,7 +56,8 @@ def run(options: argparse.Namespace) -> None:
     axes, names = parse_axes(options.axes)
     tokens = read_tokens(options.tokens) if options.tokens else None
     settings = {"quantity": options.quantity, "axes": axes, "sums_over": options.sums_over, "names": names}
-    trace = open_file(options.file, options.name, tokens=tokens, crop=crops(options.crop), **settings)
+    parts = {"crop": crops(options.crop), "select": selections(options.select)}
+    trace = open_file(options.file, options.name, tokens=tokens, **parts, **settings)
     if options.out:
         trace.save(options.out)
     if options.json:
@@ -108,4 +111,15 @@ def crops(texts: Sequence[str]) -> dict[str, tuple[int, int]]:
         if not colon or not (start.isdecimal() and stop.isdecimal()):
             raise DataError(f"--crop {text}: expected an axis and its positions, such as query=0:64")
         positions[axis] = (int(start), int(stop))
+    return positions
+
+
+def selections(texts: Sequence[str]) -> dict[str, int]:
+    """Parse the position of each axis, from `batch=3`.  Raises DataError for another form."""
+    positions = {}
+    for text in texts:
+        axis, _, position = text.partition("=")
+        if not position.isdecimal():
+            raise DataError(f"--select {text}: expected an axis and one position, such as batch=3")
+        positions[axis] = int(position)
     return positions

@@ -9,10 +9,15 @@ import sys
 from contextlib import suppress
 
 SECONDS = 5  # of the processor
+OTHER_FILE, DAMAGED = 3, 1  # exit statuses
 
 
 def main(path: str) -> None:
-    """Raises whatever h5py raises; ends by a signal after `SECONDS` of the processor."""
+    """Ends by a signal after `SECONDS` of the processor; with `OTHER_FILE` where a link, the raw values of an array or
+    the parts of a virtual one are in another file; with `DAMAGED` where that cannot be told.
+
+    Raises what h5py raises of a file that it cannot open.
+    """
     import h5py
 
     with suppress(ImportError):  # not on Windows
@@ -20,17 +25,29 @@ def main(path: str) -> None:
 
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     with h5py.File(path, "r") as file:
-        _read(file)
-        file.visititems(lambda _, item: _read(item))
+        try:
+            found = file.visititems_links(lambda _, link: isinstance(link, h5py.ExternalLink) or None)
+            _read(file)
+            found = found or file.visititems(lambda _, item: _read(item) or None)
+        except Exception:
+            sys.exit(DAMAGED)
+    if found:
+        sys.exit(OTHER_FILE)
 
 
-def _read(item) -> None:
+def _read(item) -> bool:
+    """Reads an item; whether its values are in another file, where nothing of them is read."""
+    if hasattr(item, "virtual_sources"):  # a data set
+        parts = item.virtual_sources() if item.is_virtual else ()
+        if item.external or any(part.file_name != "." for part in parts):
+            return True
     for name in item.attrs:
         with suppress(Exception):  # whoever reads the file next is told so too
             item.attrs[name]
     if getattr(item, "dtype", None) is not None and item.dtype.hasobject:
         with suppress(Exception):
             item[()]
+    return False
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from triattn_core.importers.array_files import read_array
 from triattn_core.importers.hdf5_check import require_readable
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.array_axes import AxesError
+from triattn_core.trace.array_rows import SelectError
 from triattn_core.trace.from_array import trace_of
 from triattn_core.trace.quantity_check import QuantityError
 
@@ -25,6 +26,7 @@ def open_file(
     sums_over: Sequence[str] | None = None,
     names: Mapping[str, str] | None = None,
     crop: Mapping[str, tuple[int, int]] | None = None,
+    select: Mapping[str, int] | None = None,
 ) -> AttentionTrace:
     """The trace of a file.  name: the array to read, if there are several.  tokens: as from `token_files.read_tokens`.
     Other arguments: see `trace_of`.  A .nc file that is a saved trace is loaded, and the other arguments are ignored.
@@ -41,10 +43,12 @@ def open_file(
     array = read_array(path, name)
     options: dict[str, Any] = {**(tokens or {}), "quantity": quantity, "axes": axes, "sums_over": sums_over}
     try:
-        return trace_of(array, **options, names=names, crop=crop, source=path.name)
+        return trace_of(array, **options, names=names, crop=crop, select=select, source=path.name)
     except AxesError as error:
         raise AxesError(f"{path.name}: {error}", error.readings) from None
     except QuantityError as error:
         raise QuantityError(f"{path.name}: {error}", error.options) from None
+    except SelectError as error:
+        raise SelectError(f"{path.name}: {error}", error.axis, error.size) from None
     except TraceError as error:
         raise TraceError(f"{path.name}: {error}") from None

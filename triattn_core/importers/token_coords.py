@@ -6,17 +6,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from triattn_core.errors import InputError
+from triattn_core.text.token_names import NO_WORD, name_tokens, special_flags, visible
 
 UNKNOWN = "unknown to this tokenizer"  # in a note
+NO_OFFSETS = "This tokenizer does not say where its tokens stand in the text, so they are shown apart from it."
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """The string of each token, its text, its span in it, and whether it is special; notes for the user."""
+    """The name of each token, its text, its span in it, its word, and whether it is special; notes for the user."""
 
     tokens: list[str]
     texts: list[str]
     spans: list[tuple[int, int]]
+    words: list[int]
     special: list[int]
     notes: tuple[str, ...] = field(default=())
 
@@ -31,55 +34,75 @@ def encode(tokenizer: Any, text: str, pair: str | None, longest: int) -> tuple[A
     texts = list(texts_of(text, pair).items())
     if not any(content.strip() for _, content in texts):
         raise InputError("no text given; enter one")
-    if not tokenizer.is_fast:
-        raise InputError("this model's tokenizer gives no offsets: it needs a tokenizer.json (a fast tokenizer)")
-    options = {"truncation": True, "max_length": longest, "return_tensors": "pt"}
-    extra_outputs = {"return_offsets_mapping": True, "return_special_tokens_mask": True}
+    fast = {"return_offsets_mapping": True} if tokenizer.is_fast else {}
+    options = {"truncation": True, "max_length": longest, "return_tensors": "pt", "return_special_tokens_mask": True}
     num_tokens = len(tokenizer(text, pair, verbose=False)["input_ids"])
-    inputs = tokenizer(text, pair, **options, **extra_outputs)
-    encoding = inputs.encodings[0]
-    if not encoding.ids:
+    inputs = tokenizer(text, pair, **options, **fast)
+    ids = inputs["input_ids"][0].tolist()
+    if not ids:
         raise InputError("this tokenizer produces no tokens for this text; enter another")
-    inputs.pop("offset_mapping")
-    inputs.pop("special_tokens_mask")
-    notes: tuple[str, ...] = (
-        (f"Cut to {len(encoding.ids)} of {num_tokens:,} tokens.",) if num_tokens > len(encoding.ids) else ()
-    )
-    notes += _unknown_note(tokenizer.unk_token_id, encoding)
-    tokens = Tokens([], [], [], [], notes)
-    for i in range(len(encoding.ids)):
-        _add(tokens, encoding, texts, i)
-    return inputs, tokens
+    offsets, template = inputs.pop("offset_mapping", None), inputs.pop("special_tokens_mask")[0].tolist()
+    pieces = tokenizer.convert_ids_to_tokens(ids)
+    flags, typed = special_flags(ids, special_ids(tokenizer), template)
+    if offsets is None:
+        named = _without_offsets(tokenizer, ids, pieces, flags)
+    else:
+        named = _by_offsets(texts, pieces, offsets[0].tolist(), inputs.encodings[0].sequence_ids, flags)
+    notes = [f"Cut to {len(ids)} of {num_tokens:,} tokens."] if num_tokens > len(ids) else []
+    notes += [] if offsets is not None else [NO_OFFSETS]
+    notes += _typed_note(pieces, flags, template, typed)
+    notes += _unknown_note(tokenizer.unk_token_id, ids, flags)
+    return inputs, Tokens(*named, flags, tuple(notes))
 
 
-def _unknown_note(unknown: int | None, encoding: Any) -> tuple[str, ...]:
+def special_ids(tokenizer: Any) -> set[int]:
+    """The ids that a tokenizer declares special, but the one for unknown words, which stands for text."""
+    added = {id_ for id_, token in tokenizer.added_tokens_decoder.items() if token.special}
+    return (added | set(tokenizer.all_special_ids)) - {tokenizer.unk_token_id}
+
+
+def _typed_note(pieces: list[str], flags: list[int], template: list[int], typed: int) -> list[str]:
+    """A note on the special tokens that the text itself holds."""
+    if not typed:
+        return []
+    names = dict.fromkeys(piece for piece, flag, added in zip(pieces, flags, template) if flag and not added)
+    named = f"{typed} special tokens are" if typed > 1 else "1 special token is"
+    return [f"{named} in the text itself ({', '.join(names)}): {sum(flags)} of {len(flags)} tokens are special."]
+
+
+def _unknown_note(unknown: int | None, ids: list[int], flags: list[int]) -> list[str]:
     """How many tokens of the text have the id `unknown`, if more than half of them do."""
-    words = [token for token, special in zip(encoding.ids, encoding.special_tokens_mask) if not special]
+    words = [id_ for id_, special in zip(ids, flags) if not special]
     count = words.count(unknown)
-    return (f"{count} of {len(words)} tokens are {UNKNOWN}.",) if 2 * count > len(words) else ()
+    return [f"{count} of {len(words)} tokens are {UNKNOWN}."] if 2 * count > len(words) else []
 
 
-def _add(tokens: Tokens, encoding: Any, texts: list[tuple[str, str]], i: int) -> None:
-    """Append token i: a special one by its name; otherwise its characters, with ## if it continues a word."""
-    text_index = encoding.sequence_ids[i]
-    if text_index is None or encoding.special_tokens_mask[i]:
-        tokens.tokens.append(encoding.tokens[i])
-        tokens.texts.append("")
-        tokens.spans.append((0, 0))
-        tokens.special.append(1)
-        return
-    name, text = texts[text_index]
-    start, end = encoding.offsets[i]
-    while start < end and text[start].isspace():  # some tokenizers include the space before a word
-        start += 1
-    word = encoding.word_ids[i]
-    continues = (
-        bool(i) and word is not None and (text_index, word) == (encoding.sequence_ids[i - 1], encoding.word_ids[i - 1])
-    )
-    tokens.tokens.append("##" * continues + (text[start:end] or encoding.tokens[i]))
-    tokens.texts.append(name)
-    tokens.spans.append((start, end))
-    tokens.special.append(0)
+def _by_offsets(
+    texts: list[tuple[str, str]],
+    pieces: list[str],
+    offsets: list[list[int]],
+    sequence_ids: list[int | None],
+    flags: list[int],
+) -> tuple[list[str], list[str], list[tuple[int, int]], list[int]]:
+    """Names, texts, spans and words of tokens that have offsets; a special one by the tokenizer's name."""
+    count = len(pieces)
+    names, owners, spans, words = list(pieces), [""] * count, [(0, 0)] * count, [NO_WORD] * count
+    for number, (owner, text) in enumerate(texts):
+        own = [i for i in range(count) if sequence_ids[i] == number and not flags[i]]
+        named = name_tokens(text, [pieces[i] for i in own], [(offsets[i][0], offsets[i][1]) for i in own])
+        for i, name, span, word in zip(own, named.names, named.spans, named.words):
+            names[i], owners[i], spans[i], words[i] = name, owner, span, own[word]
+    return names, owners, spans, words
+
+
+def _without_offsets(
+    tokenizer: Any, ids: list[int], pieces: list[str], flags: list[int]
+) -> tuple[list[str], list[str], list[tuple[int, int]], list[int]]:
+    """Names of tokens that have no offsets: each is a word of its own and of no text, since nothing says more."""
+    decoded = [piece if flag else tokenizer.decode([id_]) for id_, piece, flag in zip(ids, pieces, flags)]
+    names = [visible(text) if text and "\ufffd" not in text else visible(piece) for piece, text in zip(pieces, decoded)]
+    words = [NO_WORD if flag else i for i, flag in enumerate(flags)]
+    return names, [""] * len(ids), [(0, 0)] * len(ids), words
 
 
 def token_coords(tokens: Tokens) -> dict:
@@ -90,6 +113,7 @@ def token_coords(tokens: Tokens) -> dict:
         "text": tokens.texts,
         "start": [start for start, _ in tokens.spans],
         "end": [end for _, end in tokens.spans],
+        "word": tokens.words,
         "special": tokens.special,
         "segment": segments,
         "tokens": [1] * len(tokens.tokens),

@@ -1,12 +1,15 @@
 """Opened traces, stored on this machine by digest so that links can refer to them.
 
-They are in the folder TRIATTN_TRACES, by default `traces`; the least recently used are deleted first.
+They are in the folder TRIATTN_TRACES, by default `traces`.  Each is deleted when it was not used for `MOST_DAYS`; the
+least recently used go first when all together exceed `MOST_BYTES`.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import time
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -16,6 +19,8 @@ from triattn_core.trace.axis_labels import axis_labels
 
 VARIABLE, FOLDER = "TRIATTN_TRACES", "traces"
 MOST_BYTES = 2 << 30  # of all stored traces
+MOST_DAYS = 90  # since a trace was last used
+WRITING = 3600  # seconds after which a half-written file is one that a process left behind
 _NAME = re.compile(r"[0-9a-f]{16}")
 
 
@@ -68,10 +73,16 @@ def digest(trace: AttentionTrace) -> str:
 
 
 def _drop_old(newest: Path) -> None:
-    """Delete the least recently used traces until the others fit."""
-    files = sorted(folder().glob("*.nc"), key=lambda path: path.stat().st_mtime, reverse=True)
-    total = 0
-    for path in files:
-        total += path.stat().st_size
-        if total > MOST_BYTES and path != newest:
+    """Delete traces that were not used for long, then the least recently used until the others fit; and what a process
+    that ended left half-written."""
+    now, total = time.time(), 0
+    used = {}
+    for path in (*folder().glob("*.nc"), *folder().glob("*.part")):
+        with suppress(FileNotFoundError):  # another process has deleted it
+            used[path] = path.stat()
+    for path in sorted(used, key=lambda path: used[path].st_mtime, reverse=True):
+        is_part = path.suffix == ".part"
+        total += 0 if is_part else used[path].st_size
+        is_old = now - used[path].st_mtime > (WRITING if is_part else MOST_DAYS * 86400)
+        if path != newest and (is_old or (total > MOST_BYTES and not is_part)):
             path.unlink(missing_ok=True)

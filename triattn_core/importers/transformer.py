@@ -24,7 +24,9 @@ from triattn_core.checkpoint.hub import OFFERED, hub_allowed
 from triattn_core.errors import CheckpointError, InputError, cause
 from triattn_core.importers.token_coords import encode, texts_of, token_coords
 from triattn_core.inference.device import choose_device, memory_guard
+from triattn_core.text.token_names import name_piece, unique_names
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.array_rows import empty_nan_rows
 from triattn_core.trace.from_array import LONGEST
 from triattn_core.trace.quantity_check import row_notes
 
@@ -60,7 +62,8 @@ class Transformer:
         """The most tokens that it reads and that are drawn."""
         positions = getattr(self.model.config, "max_position_embeddings", None) or LONGEST
         offset = 2 if self.model.config.model_type in ("roberta", "xlm-roberta", "camembert") else 0
-        return min(LONGEST, self.tokenizer.model_max_length, positions - offset)
+        limits = (LONGEST, self.tokenizer.model_max_length, positions - offset)
+        return min(limit for limit in limits if limit > 0)  # XLNet's is -1: none
 
 
 def is_transformer_folder(name: str) -> bool:
@@ -110,8 +113,14 @@ def _load(name: str, where: str, device: str, local: bool) -> Transformer:
 
 
 def _require_vocabulary(name: str, where: str, tokenizer: Any) -> None:
-    """Raises CheckpointError for the empty tokenizer that the library makes where it finds no tokenizer files."""
-    files = sorted({"tokenizer.json", *getattr(tokenizer, "vocab_files_names", {}).values()})
+    """Raises CheckpointError for the empty tokenizer that the library makes where it finds no tokenizer files.
+
+    Tokenizers of bytes or characters have no file of a vocabulary.
+    """
+    own_files = getattr(tokenizer, "vocab_files_names", {}).values()
+    if not own_files and not tokenizer.is_fast:
+        return
+    files = sorted({"tokenizer.json", *own_files})
     saved = not Path(where).is_dir() or any((Path(where) / file).is_file() for file in files)
     if not saved or set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):
         problem = "its tokenizer knows no words" if saved else f"no tokenizer files there ({' or '.join(files)})"
@@ -149,21 +158,22 @@ def trace_transformer(transformer: Transformer, text: str, pair: str | None = No
         raise InputError(
             f"{transformer.name}: a {transformer.model.config.model_type} model gives no attention between tokens"
         )
-    arrays = [attention[0].float().cpu().numpy() for attention in attentions]
+    arrays, nan_notes = _without_nan([attention[0].float().cpu().numpy() for attention in attentions])
+    prediction, unknown = _predict(transformer, outputs)
     coordinates = token_coords(coords)
     attrs = {"quantity": "weight", "sums_over": "key"}
     sites = {
         f"layer.{i}/attention/weight": xr.DataArray(array, coordinates, DIMS, attrs=attrs)
         for i, array in enumerate(arrays)
     }
-    notes = [*transformer.notes, *coords.notes, *_row_notes(arrays)]
+    notes = [*transformer.notes, *coords.notes, *nan_notes, *unknown, *_row_notes(arrays)]
     meta = {
         "checkpoint": transformer.name,
         "model_type": transformer.model.config.model_type,
         "layers": len(arrays),
         "heads": arrays[0].shape[0],
         "device": str(transformer.model.device),
-        "prediction": json.dumps(_predict(transformer, outputs), ensure_ascii=False),
+        "prediction": json.dumps(prediction, ensure_ascii=False),
         "seconds": time.perf_counter() - start,
         "notes": "\n".join(notes),
     }
@@ -174,21 +184,39 @@ def trace_transformer(transformer: Transformer, text: str, pair: str | None = No
 
 def _row_notes(arrays: Sequence[np.ndarray]) -> list[str]:
     """A note on the layer whose row sums deviate most from one, if any do: dropout, or a mask of the model."""
-    worst = max(range(len(arrays)), key=lambda i: float(np.abs(arrays[i].sum(-1) - 1).max()))
-    note = row_notes(arrays[worst], DIMS, ("key",))[0]
+    misses = [np.where(array.any(-1), np.abs(array.sum(-1) - 1), 0.0).max() for array in arrays]
+    worst = int(np.argmax(misses))
+    note = next(iter(row_notes(arrays[worst], DIMS, ("key",))), "")
     return [f"Layer {worst + 1}: {note}"] if "do not sum" in note else []
 
 
-def _predict(transformer: Transformer, outputs: Any) -> list[tuple[str, float]]:
-    """Labels with their probabilities, the value of a regression, or the most likely next tokens."""
+def _without_nan(arrays: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[str]]:
+    """The maps of the layers with empty rows for those that hold what is no number, and a note on the first layer that
+    has such rows."""
+    emptied = [empty_nan_rows(array, DIMS, ("key",)) for array in arrays]
+    bad = [f"Layer {i + 1}: {notes[0]}" for i, (_, notes) in enumerate(emptied) if notes]
+    more = f" So do rows of {len(bad) - 1} more of the {len(arrays)} layers." if len(bad) > 1 else ""
+    return [array for array, _ in emptied], [bad[0] + more] if bad else []
+
+
+def _predict(transformer: Transformer, outputs: Any) -> tuple[list[tuple[str, float]], list[str]]:
+    """What the model predicts, most likely first, and a note where that is not a number."""
     if not transformer.head:
-        return []
+        return [], []
     scores = outputs.logits[0].float().cpu()
+    if not scores[-1:].isfinite().any() or scores.isnan()[-1:].any():
+        return [], ["What the model predicts is not a number."]
+    return _read_scores(transformer, scores), []
+
+
+def _read_scores(transformer: Transformer, scores: torch.Tensor) -> list[tuple[str, float]]:
+    """Labels with their probabilities, the value of a regression, or the most likely next tokens."""
     if transformer.head == "next token":
         top = scores[-1].softmax(-1).topk(min(NEXT, scores.shape[-1]))
-        return [
-            (transformer.tokenizer.decode([i]), value) for i, value in zip(top.indices.tolist(), top.values.tolist())
-        ]
+        ids, tokenizer = top.indices.tolist(), transformer.tokenizer
+        pieces = tokenizer.convert_ids_to_tokens(ids)
+        names = [name_piece(str(piece), tokenizer.decode([i])) for i, piece in zip(ids, pieces)]
+        return list(zip(unique_names(names, ids), top.values.tolist()))
     config = transformer.model.config
     if len(scores) == 1:
         return [(config.id2label.get(0, "value"), float(scores[0]))]

@@ -98,6 +98,9 @@ def continues_word(array: xr.DataArray, axis: str) -> list[bool]:
     """Which tokens are word pieces that continue the word before them."""
     if f"{axis}_token" not in array.coords:
         return [False] * array.sizes[axis]
+    if f"{axis}_word" in array.coords:
+        word = array[f"{axis}_word"].values.tolist()
+        return [i > 0 and word[i] == word[i - 1] >= 0 for i in range(len(word))]
     token, text, start, end = (array[f"{axis}_{name}"].values.tolist() for name in ("token", "text", "start", "end"))
     follows = [False] + [text[i - 1] == text[i] and end[i - 1] == start[i] for i in range(1, len(token))]
     return [adjacent and piece.startswith("##") for adjacent, piece in zip(follows, token)]
@@ -154,6 +157,7 @@ def _group_coords(
             "cells": sum(members.get("cells", [count])),
         }
         if not labelled:  # "unhappy", not its first piece
-            row["token"] = texts.get(row["text"], "")[row["start"] : row["end"]] or row["token"]
+            covered = texts.get(row["text"], "")[row["start"] : row["end"]]
+            row["token"] = covered if covered.strip() else row["token"]
         rows.append({**row, "label": name} if labelled else row)
     return {f"{axis}_{field}": (axis, [row[field] for row in rows]) for field in rows[0]}

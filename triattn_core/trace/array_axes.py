@@ -1,4 +1,4 @@
-"""Name the axes of an array: as you name them, or by shape where only one order fits."""
+"""Name the axes of an array: as you name them, or by its shape and row sums where these leave one order alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from triattn_core.errors import TraceError, choices
 
 LAYER = "layer"
 AXIS_NAMES = (LAYER, "head", "query", "key", "context", "feature", "batch")
-DEFAULT_AXES = {2: ("query", "key"), 4: ("head", "query", "key", "context")}
+QUERY_KEY, CUBE, CUBES = ("query", "key"), ("query", "key", "context"), ("head", "query", "key", "context")
 FEWEST, MOST = 2, 6
 READINGS = {  # of arrays whose axes are not named, those that a page offers
     3: ("query key context", "head query key", "layer query key"),
@@ -19,6 +19,13 @@ READINGS = {  # of arrays whose axes are not named, those that a page offers
     6: ("layer batch head query key context",),
 }
 CLOSE = 1e-3  # of a row's sum to one
+EPSILON = {"bfloat16": 2**-7, "float8_e4m3fn": 2**-3, "float8_e5m2": 2**-2}  # of types with few digits
+
+
+def row_tolerance(dtype: str) -> float:
+    """By how much a row of weights stored in a type may miss one: rounding each weight moves the sum by half the type's
+    epsilon at most; twice that where it is more than CLOSE.  dtype: its name, such as bfloat16."""
+    return max(CLOSE, EPSILON.get(dtype, 0.0))
 
 
 class AxesError(TraceError):
@@ -29,16 +36,19 @@ class AxesError(TraceError):
         self.readings = tuple(readings)
 
 
-def resolve_axes(values: np.ndarray, axes: Sequence[str] | None, context: bool) -> tuple[str, ...]:
-    """The name of each axis.  axes: the names you gave, or None; context: whether context tokens were given.
+def resolve_axes(
+    values: np.ndarray, axes: Sequence[str] | None, context: bool, close: float = CLOSE
+) -> tuple[str, ...]:
+    """The name of each axis.  axes: the names you gave, or None; context: whether you named a context, by its tokens, a
+    label or what rows sum over; close: of a row's sum to one.
 
-    Raises TraceError if a name is unknown, if there is not one name per axis, or if query or key is missing; and if no
-    names are given and the shape fits more than one order.
+    Raises TraceError if a name is unknown, if there is not one name per axis, or if query or key is missing; AxesError
+    if no names are given, and shape and sums leave more than one order.
     """
     if not FEWEST <= values.ndim <= MOST:
         raise TraceError(f"expected an array of two to four axes, head? × query × key × context?, got {_shape(values)}")
     if axes is None:
-        return _default(values, context)
+        return _default(values, context, close)
     axes = tuple(axes)
     for axis in axes:
         if axis not in AXIS_NAMES:
@@ -49,40 +59,40 @@ def resolve_axes(values: np.ndarray, axes: Sequence[str] | None, context: bool) 
         raise TraceError(f"an attention needs the axes query and key; there is no {' and no '.join(missing)}")
     if {"context", "feature"} <= set(axes):
         raise TraceError("context and feature together cannot be drawn: name one of them, and choose one of the other")
-    if "batch" in axes and values.shape[axes.index("batch")] != 1:
-        raise TraceError(f"batch has {values.shape[axes.index('batch')]} examples: choose one before it is opened")
     return axes
 
 
-def _default(values: np.ndarray, context: bool) -> tuple[str, ...]:
-    if values.ndim == 3 and (context or (sums_to_one(values, (1, 2)) and not sums_to_one(values, (2,)))):
-        return ("query", "key", "context")  # rows of weights over two axes: no other reading has such
-    if values.ndim == 4 and not context and sums_to_one(values, (3,)) and not sums_to_one(values, (2, 3)):
-        batch = values.shape[0] == 1  # as Hugging Face has the attentions of one layer
-        raise AxesError(
-            f"{_shape(values)}: the last axis alone sums to one, as of {'batch' if batch else 'layer'} head query key: "
-            "name the axes so, or otherwise",
-            READINGS[4][: 4 if batch else 3],
-        )
-    if values.ndim in DEFAULT_AXES:
-        return DEFAULT_AXES[values.ndim]
-    text = f"{_shape(values)} can be read in more than one way: name the axes, such as {_guess_quantity(values)}"
+def _default(values: np.ndarray, context: bool, close: float) -> tuple[str, ...]:
+    if values.ndim == 2:
+        return QUERY_KEY
+    if values.ndim in (3, 4):
+        last = sums_to_one(values, (values.ndim - 1,), close)
+        both = sums_to_one(values, (values.ndim - 2, values.ndim - 1), close)
+        if context or (both and not last):  # rows of weights over two axes: no other reading has such
+            return CUBE if values.ndim == 3 else CUBES
+        if values.ndim == 4 and last and not both:
+            readings = READINGS[4] if values.shape[0] > 1 else READINGS[4][::-1]
+            fits = " or ".join(reading for reading in readings if reading.endswith("head query key"))
+            text = f"{_shape(values)}: the last axis alone sums to one, as of {fits}: name the axes so, or otherwise"
+            raise AxesError(text, readings)
+    text = f"{_shape(values)} can be read in more than one way: name the axes, such as {_guess_axes(values, close)}"
     raise AxesError(text, READINGS[values.ndim])
 
 
-def _guess_quantity(values: np.ndarray) -> str:
-    if values.ndim == 3:
-        return "head query key"
-    last = sums_to_one(values, (values.ndim - 1,))
-    return {5: "layer batch head query key" if last else "layer head query key context"}.get(
+def _guess_axes(values: np.ndarray, close: float) -> str:
+    last = sums_to_one(values, (values.ndim - 1,), close)
+    if values.ndim == 5:
+        return "layer batch head query key" if last else "layer head query key context"
+    return {3: "head query key", 4: "batch head query key" if values.shape[0] == 1 else "head query key context"}.get(
         values.ndim, "layer batch head query key context"
     )
 
 
-def sums_to_one(values: np.ndarray, axes: tuple[int, ...]) -> bool:
-    """Whether all sums over the axes are one, rows of zeros aside."""
+def sums_to_one(values: np.ndarray, axes: tuple[int, ...], close: float = CLOSE) -> bool:
+    """Whether all sums over the axes are one, rows of zeros aside, and those that hold what is no number."""
     sums = values.sum(axes, dtype=np.float64)
-    return bool(np.all((np.abs(sums - 1) < CLOSE) | (sums == 0)) and np.any(sums))
+    sums = sums[~np.isnan(sums)]
+    return bool(np.all((np.abs(sums - 1) < close) | (sums == 0)) and np.any(sums))
 
 
 def _shape(values: np.ndarray) -> str:

@@ -70,6 +70,7 @@ FUNCTION_LABELS = {
 # Coordinates of an axis; in a trace they are named `query_token`, `query_start`, …
 COORDINATES = {
     "token": "the text it stands for, as it was written; a word piece that continues a word begins with ##",
+    "word": "the number of the word it belongs to; where this is given, token is what it is called, without a mark",
     "text": "the name of the text it was cut from, empty for special tokens",
     "start": "character offset of its first character in that text",
     "end": "character offset after its last character",

@@ -2,8 +2,8 @@
 
     trace_of(weights, axes=("head", "query", "key"), query=tokens, key=tokens)
 
-Values are never changed: not normalised, not smoothed.  `notes_of(trace)` says what was cropped and which rows do not
-sum to one.
+Values are never changed: not normalised, not smoothed; only a row that holds what is no number is read as empty.
+`notes_of(trace)` says how many do, what was cropped and which rows do not sum to one.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import numpy as np
 import xarray as xr
 
 from triattn_core.errors import TraceError, choices
-from triattn_core.trace.array_axes import AXIS_NAMES, LAYER, resolve_axes
-from triattn_core.trace.quantity_check import check_quantity, softmax
+from triattn_core.trace.array_axes import AXIS_NAMES, LAYER, resolve_axes, row_tolerance
+from triattn_core.trace.array_rows import empty_nan_rows, select_positions
+from triattn_core.trace.quantity_check import check_quantity, distribution_axes, softmax
 from triattn_core.trace.token_lists import token_coords
 from triattn_core.trace.trace import AttentionTrace
 
@@ -38,34 +39,42 @@ def trace_of(
     sums_over: Sequence[str] | None = None,
     names: Mapping[str, str] | None = None,
     crop: Mapping[str, tuple[int, int]] | None = None,
+    select: Mapping[str, int] | None = None,
     source: str = "array",
 ) -> AttentionTrace:
-    """Make a trace of a NumPy, torch, JAX or xarray array with the axes layer? × head? × query × key × context?.
+    """Make a trace of a NumPy, torch, JAX or xarray array of batch? × layer? × head? × query × key × context?.
 
     tokens: tokens of every axis with that many positions; query, key, context: tokens of that axis.  Any strings;
         without tokens, positions are numbered from 1.
     quantity: one of `axes.QUANTITIES`; None takes the one of an xarray, or `weight` if values are not negative and rows
         sum to one.  For relevances, the weights are added: their softmax over `sums_over`.
     axes: the name of each axis, in the order of the array (`array_axes.AXIS_NAMES`).  None means query × key for two
-        axes, head × query × key × context for four, and query × key × context for three if `context` is given, or if
-        rows sum to one over two axes but not over one.
+        axes, and for three or four query × key × context, after head, if a context is named elsewhere, or if rows sum
+        to one over the last two axes and not over the last alone, within what the type of the numbers allows.
     sums_over: the axes that a distribution runs over; None means key, and context where there is one.
     names: your own label for an axis, such as {"query": "residue i"}.
     crop: (first position, one past the last) by axis; an axis of more than 256 is cropped to its first 256.
+    select: a position, from 0, of an axis that is then dropped, such as {"batch": 3}; a batch of several needs it.
     source: where the array comes from; its name on figures.
 
     Sites are `attention/<quantity>`, or `layer.0/attention/<quantity>` with layers.  Raises TraceError, in one line, if
     axes, tokens, quantity or crop do not fit.
     """
     own_dims, attrs = _own_names(array)
-    values = _numpy(array)
+    values, close = _numpy(array), row_tolerance(str(getattr(array, "dtype", "")).rpartition(".")[2])
     axis_tokens = {"query": query, "key": key, "context": context}
-    axis_names = resolve_axes(values, axes or own_dims, context is not None)
-    values, dims = _squeeze(values, axis_names)
-    quantity, sum_axes, notes = check_quantity(
-        values, dims, quantity or attrs.get("quantity"), sums_over or _split_list(attrs.get("sums_over", ""))
-    )
-    crops = _crop(values.shape, dims, crop or {})
+    has_context = context is not None or "context" in {*(sums_over or ()), *(names or {})}
+    axis_names = resolve_axes(values, axes or own_dims, has_context, close)
+    crop = dict(crop or {})
+    values, dims, notes = select_positions(values, axis_names, select or {}, crop)
+    if "batch" in axis_names:
+        crop.pop("batch", None)
+    quantity = quantity or attrs.get("quantity")
+    sum_axes = distribution_axes(dims, sums_over or _split_list(attrs.get("sums_over", "")))
+    quantity, row_notes = check_quantity(values, dims, quantity, sum_axes, close)
+    values, nan_notes = empty_nan_rows(values, dims, sum_axes, -np.inf if quantity == "relevance" else 0.0)
+    notes += [*nan_notes, *row_notes]
+    crops = _crop(values.shape, dims, crop)
     notes += _crop_notes(values, dims, crops, quantity, sum_axes)
     sizes = dict(zip(dims, values.shape))
     values = np.array(values[tuple(slice(*crops[axis]) for axis in dims)], DTYPE)
@@ -103,8 +112,8 @@ def _numpy(array: Any) -> np.ndarray:
     if hasattr(array, "detach"):  # a torch tensor, whatever its device
         array = array.detach().cpu()
         array = array.to_dense() if getattr(array, "is_sparse", False) else array
-        if "bfloat16" in str(array.dtype):
-            array = array.float()  # NumPy has no bfloat16
+        if "bfloat16" in str(array.dtype) or "float8" in str(array.dtype):
+            array = array.float()  # NumPy has neither
     elif isinstance(array, xr.DataArray):
         array = array.values
     try:
@@ -118,12 +127,6 @@ def _numpy(array: Any) -> np.ndarray:
     if not values.size:
         raise TraceError(f"expected numbers, got an empty array of shape {' × '.join(map(str, values.shape))}")
     return values
-
-
-def _squeeze(values: np.ndarray, dims: Sequence[str]) -> tuple[np.ndarray, list[str]]:
-    """Drop the axes named `batch`, which have one position."""
-    keep = [axis for axis in dims if axis != "batch"]
-    return values[tuple(0 if axis == "batch" else slice(None) for axis in dims)], keep
 
 
 def _crop(shape: Sequence[int], dims: Sequence[str], crop: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:

@@ -1,6 +1,6 @@
 """Measures of each head of a trace, in bits and tokens, and attention rollout.
 
-For weights W [query, key] of a head (cubes summed over context), without empty rows:
+For weights W [query, key] of a head (cubes summed over context), without empty rows; no number where all are empty:
 
     entropy              mean_n H(W[n])                         0 is one key, log2 of the keys is even
     distance             mean_n sum_i W[n,i] |n - i|            in tokens, where queries and keys are the same tokens
@@ -57,7 +57,7 @@ def _measures(weights: xr.DataArray) -> dict[str, np.ndarray | float]:
     if same_tokens(weights):
         positions = np.arange(shares.shape[1])
         measures["distance"] = row_mean((shares * np.abs(positions[:, None] - positions[None])).sum(-1), filled)
-    return measures
+    return {name: np.where(filled.any(-1), values, np.nan) for name, values in measures.items()}
 
 
 def _plogp(shares: np.ndarray) -> np.ndarray:
@@ -68,7 +68,8 @@ def _context_information(site: xr.DataArray) -> np.ndarray | float:
     if "context" not in site.dims:
         return np.nan
     cube = site if "head" in site.dims else site.expand_dims("head")
-    return context_information(cube.transpose("head", "query", "key", "context").values)
+    weights = cube.transpose("head", "query", "key", "context").values
+    return np.where((weights > 0).any((1, 2, 3)), context_information(weights), np.nan)
 
 
 def rollout(trace: AttentionTrace) -> xr.DataArray:

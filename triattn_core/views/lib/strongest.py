@@ -18,6 +18,7 @@ from triattn_core.views.lib.palette import centred
 
 AXES = ("query", "key", "context")
 _NUMBERED = re.compile(r"(turn|sentences?) (\d.*)")
+PIECE_MARK = "·"  # no dash, which would read as a minus before a number
 SMALL = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 SUM_TOLERANCE = 1e-3  # by which a sum of weights may miss one
 
@@ -29,13 +30,15 @@ def words(array: xr.DataArray, texts: Mapping[str, str], axis: str) -> list[str]
         return [str(i + 1) for i in range(array.sizes[axis])]
     if f"{axis}_label" in array.coords:
         return array[f"{axis}_label"].values.tolist()
+    if f"{axis}_word" in array.coords:
+        return array[f"{axis}_token"].values.tolist()
     coords = (array[f"{axis}_{name}"].values.tolist() for name in ("token", "text", "start", "end"))
     return [texts.get(name, "")[start:end] or token.removeprefix("##") for token, name, start, end in zip(*coords)]
 
 
 def labels(array: xr.DataArray, texts: Mapping[str, str], axis: str) -> list[str]:
-    """The words of an axis, where a hyphen ties a piece to the word that it continues."""
-    return ["-" * tied + word for tied, word in zip(continues_word(array, axis), words(array, texts, axis))]
+    """The words of an axis, where PIECE_MARK ties a piece to the word that it continues."""
+    return [PIECE_MARK * tied + word for tied, word in zip(continues_word(array, axis), words(array, texts, axis))]
 
 
 def numbered(words: Iterable[str]) -> list[str]:

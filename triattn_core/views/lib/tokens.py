@@ -12,7 +12,7 @@ import xarray as xr
 
 from triattn_core.trace.aggregation import cell_counts, continues_word
 from triattn_core.views.lib.canvas import CellAxis
-from triattn_core.views.lib.strongest import brief, words
+from triattn_core.views.lib.strongest import PIECE_MARK, brief, words
 
 
 def tokens(array: xr.DataArray, texts: dict[str, str], axis: str, positions: np.ndarray) -> dict[str, list]:
@@ -101,8 +101,8 @@ def read_ends(axes: Mapping[str, Mapping[str, list]]) -> dict[str, int]:
 
 
 def map_labels(axis: Mapping[str, list]) -> list[str]:
-    """The labels of a map's rows or columns, of an axis as `tokens` gives it: a hyphen ties a piece to its word."""
-    return ["-" * tied + label for tied, label in zip(axis["joined"], axis["label"])]
+    """The labels of a map's rows or columns, of an axis as `tokens` gives it: PIECE_MARK ties a piece to its word."""
+    return [PIECE_MARK * tied + label for tied, label in zip(axis["joined"], axis["label"])]
 
 
 def cell_axes(
