@@ -9,7 +9,7 @@ BYTE_PIECES = [f"<0x{byte:02X}>" for byte in range(256)]
 
 
 def llama() -> transformers.PreTrainedTokenizerFast:
-    """As Llama 2 and Gemma have it: no pre-tokenizer, so that all of a text is one word to it; bytes for the unknown."""
+    """As Llama 2 and Gemma have it: no pre-tokenizer, so that a text is one word to it; bytes for the unknown."""
     letters = [*"▁abcdefghijklmnopqrstuvwxyz0123456789-=.,?'"]
     merges = [
         ("▁", "a"),

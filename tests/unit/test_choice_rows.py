@@ -38,12 +38,12 @@ def test_what_cannot_be_asked_is_refused_in_one_line(example, message):
     [
         ("dialogue", {"history": "a", "response": "b"}, "field 'history' must be a list of texts"),
         ("dialogue", {"history": ["a"], "response": 3}, "field 'response' must be text"),
-        ("dialogue", {"history": ["a"]}, "field 'candidates' must be a list of texts"),
+        ("dialogue", {"history": ["a"]}, "field 'candidates' is absent; there are history"),
         ("dialogue", {"history": ["a"], "candidates": ["b", "c"], "label": 2}, "from 0|0 or 1"),
         ("dialogue", {"history": ["a"], "response": "b", "speakers": ["x"]}, "field 'speakers' must have"),
         ("reading", {"passage": "a", "question": "b", "options": ["c", 1]}, "field 'options' must be a list"),
-        ("reading", {"passage": "a", "question": "b", "options": ["c", "d"], "answer": "A"}, "field 'answer' must be"),
-        ("reading", {"question": "b", "options": ["c", "d"]}, "field 'passage' must be text"),
+        ("reading", {"passage": "a", "question": "b", "options": ["c", "d"], "answer": "E"}, "field 'answer' must be"),
+        ("reading", {"question": "b", "options": ["c", "d"]}, "field 'passage' is absent; there are question, options"),
     ],
 )
 def test_a_bad_row_is_refused_with_file_line_and_field(tmp_path, task, row, message):

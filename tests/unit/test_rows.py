@@ -90,8 +90,8 @@ def test_a_file_that_is_not_there_is_named(tmp_path, name):
         ({"text_b": "x" * 9, "text_a": 3}, "field 'text_a' must be text, got 3"),
         ({"label": 2}, "field 'label' must be 0 or 1, got 2"),
         ({"label": True}, "field 'label' must be 0 or 1, got True"),
-        ({"label": "1"}, "field 'label' must be 0 or 1, got '1'"),
-        ({"label": 1.0}, "field 'label' must be 0 or 1, got 1.0"),
+        ({"label": "one"}, "field 'label' must be 0 or 1, got 'one'"),
+        ({"label": 1.5}, "field 'label' must be 0 or 1, got 1.5"),
         ({"label": [1]}, "field 'label' must be 0 or 1"),
     ],
 )

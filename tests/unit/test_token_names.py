@@ -93,10 +93,14 @@ def test_a_trace_draws_the_names_and_folds_to_the_words(tmp_path):
     torch.testing.assert_close(torch.from_numpy(folded.sum("key").values), torch.ones(4, site.sizes["query"]))
 
 
+def chat():
+    return small_tokenizers.gpt2(("<|im_start|>", "<|im_end|>"))
+
+
 SPECIAL = [
     (word_pieces, "unhappy [SEP] cats [SEP] sat", 2, "[SEP]"),
     (word_pieces, "[MASK] cats [CLS]", 2, "[MASK], [CLS]"),
-    (lambda: small_tokenizers.gpt2(("<|im_start|>", "<|im_end|>")), "<|im_start|>cat<|im_end|> cat", 2, "<|im_start|>, <|im_end|>"),
+    (chat, "<|im_start|>cat<|im_end|> cat", 2, "<|im_start|>, <|im_end|>"),
     (small_tokenizers.llama, "a</s> cat", 1, "</s>"),
 ]  # fmt: skip
 

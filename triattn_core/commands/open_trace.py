@@ -56,8 +56,8 @@ def run(options: argparse.Namespace) -> None:
     axes, names = parse_axes(options.axes)
     tokens = read_tokens(options.tokens) if options.tokens else None
     settings = {"quantity": options.quantity, "axes": axes, "sums_over": options.sums_over, "names": names}
-    parts = {"crop": crops(options.crop), "select": selections(options.select)}
-    trace = open_file(options.file, options.name, tokens=tokens, **parts, **settings)
+    crop, select = crops(options.crop), selections(options.select)
+    trace = open_file(options.file, options.name, tokens=tokens, crop=crop, select=select, **settings)
     if options.out:
         trace.save(options.out)
     if options.json:

@@ -8,8 +8,15 @@ from typing import Any
 
 from triattn_core.analysis.mining.sources import Source
 from triattn_core.errors import DataError
+from triattn_core.tasks.classes import FIRST, SECOND
+from triattn_core.text.rows import whole
 
-FIELDS = (("text",), ("text_a", "text_b"))
+FIELDS = (
+    ("text",),
+    ("text_a", "text_b"),
+    *(zip(FIRST, SECOND)),
+    ("sentence",),
+)
 
 
 @dataclass(frozen=True)
@@ -25,6 +32,9 @@ def row_texts(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
     for names in FIELDS:
         if all(isinstance(row.get(name), str) and row[name].strip() for name in names):
             return tuple(row[name] for name in names)
+    if not any(all(name in row for name in names) for names in FIELDS):
+        listed = ", ".join(map(str, row)) or "none"
+        raise DataError(f'{where}: fields "text", or "text_a" and "text_b", are absent; there are {listed:.120}')
     raise DataError(f'{where}: expected {{"text"}} or {{"text_a", "text_b"}}, each with at least one word')
 
 
@@ -35,6 +45,6 @@ def read_texts(source: Source) -> Iterator[tuple[int, TextRow | DataError]]:
             if isinstance(row, DataError):
                 yield line, row
             else:
-                yield line, TextRow(row_texts(row, f"{source.name}:{line}"), row.get("label"))
+                yield line, TextRow(row_texts(row, f"{source.name}:{line}"), whole(row.get("label")))
         except DataError as error:
             yield line, error

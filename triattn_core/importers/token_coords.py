@@ -73,7 +73,7 @@ def _typed_note(pieces: list[str], flags: list[int], template: list[int], typed:
 def _unknown_note(unknown: int | None, ids: list[int], flags: list[int]) -> list[str]:
     """How many tokens of the text have the id `unknown`, if more than half of them do."""
     words = [id_ for id_, special in zip(ids, flags) if not special]
-    count = words.count(unknown)
+    count = 0 if unknown is None else words.count(unknown)
     return [f"{count} of {len(words)} tokens are {UNKNOWN}."] if 2 * count > len(words) else []
 
 

@@ -21,7 +21,7 @@ def read_tokens(path: Path) -> dict[str, list[str]]:
     if path.stat().st_size > MOST_BYTES:
         raise DataError(f"{path}: more than {MOST_BYTES >> 20} MiB, no list of tokens")
     try:
-        return parse_tokens(path.read_text("utf-8-sig"), path.suffix == ".json")
+        return parse_tokens(path.read_bytes().decode("utf-8-sig"), path.suffix == ".json")
     except UnicodeDecodeError:
         raise DataError(f"{path}: not UTF-8 text") from None
     except DataError as error:
@@ -30,11 +30,13 @@ def read_tokens(path: Path) -> dict[str, list[str]]:
 
 def parse_tokens(text: str, as_json: bool | None = None) -> dict[str, list[str]]:
     """As `read_tokens`, from a text.  as_json: None detects JSON by its first character.  Other text has one token per
-    line; a single line is split into words."""
+    line, which ends at a line feed and may be empty; a single line is split into words."""
     if as_json is None:
         as_json = text.lstrip()[:1] in ("[", "{")
     if not as_json:
-        lines = text.strip("\r\n").splitlines()
+        lines = text.removesuffix("\n").split("\n")
+        if all(line.endswith("\r") for line in lines[:-1]):  # of Windows
+            lines = [line.removesuffix("\r") for line in lines]
         return {"tokens": lines if len(lines) > 1 else text.split()}
     try:
         content = json.loads(text)
@@ -45,8 +47,9 @@ def parse_tokens(text: str, as_json: bool | None = None) -> dict[str, list[str]]
     if not isinstance(content, dict) or not content:
         raise DataError('expected a list of tokens, or {"query": […], "key": […], "context": […]}')
     for name, words in content.items():
-        if name not in ("tokens", *TOKEN_AXES):
-            raise DataError(f"{name!r} is no axis with tokens; known: {', '.join(TOKEN_AXES)}, or tokens for all")
+        if name not in ("tokens", "special", *TOKEN_AXES):
+            known = f"{', '.join(TOKEN_AXES)}, tokens for all, or special for those that are no text"
+            raise DataError(f"{name!r} is no axis with tokens; known: {known}")
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise DataError(f"{name}: expected a list of strings")
     return content

@@ -9,12 +9,21 @@ from typing import Any
 from triattn_core.errors import DataError, InputError
 from triattn_core.text.rows import field, number
 
+FIRST, SECOND = ("sentence1", "premise", "question1"), ("sentence2", "hypothesis", "question2")  # owners' names
+NO_GOLD = "-"  # of SNLI: its annotators did not agree
 
-def pair_fields(row: dict, where: str, num_labels: int) -> tuple[str, str, int | None, str]:
-    """Both texts, the label and the id of a row `{"text_a", "text_b", "label"?, "id"?}`.  Raises DataError that names
-    the field."""
-    texts = field(row, "text_a", where), field(row, "text_b", where)
-    return *texts, number(row, "label", where, num_labels), str(row.get("id", ""))
+
+def pair_fields(row: dict, where: str, labels: Sequence[str]) -> tuple[str, str, int | None, str]:
+    """Both texts, the label and the id of a row `{"text_a", "text_b", "label"?, "id"?}`, or as owners of data sets name
+    them: `sentence1`, `premise` or `question1` with `gold_label` or `is_duplicate`; a label may be its name.  Raises
+    DataError that names the field."""
+    texts = field(row, "text_a", where, *FIRST), field(row, "text_b", where, *SECOND)
+    name = next((name for name in ("label", "gold_label", "is_duplicate") if name in row), "label")
+    label = row.get(name)
+    if isinstance(label, str) and label.lower() in labels:
+        return *texts, labels.index(label.lower()), str(row.get("id", ""))
+    row = {**row, name: None} if label == NO_GOLD else row
+    return *texts, number(row, name, where, len(labels)), str(row.get("id", ""))
 
 
 def check(texts: Mapping[str, str]) -> None:

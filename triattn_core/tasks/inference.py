@@ -35,7 +35,7 @@ class Example:
     @classmethod
     def from_row(cls, row: dict, where: str = "input") -> Example:
         """From `{"text_a", "text_b", "label"?, "id"?}`, premise first.  Raises DataError that names the field."""
-        return cls(*classes.pair_fields(row, where, OUTPUTS))
+        return cls(*classes.pair_fields(row, where, LABELS))
 
     def check(self) -> None:
         """Raises InputError if a text has no visible character."""

@@ -43,7 +43,7 @@ class Example:
     @classmethod
     def from_row(cls, row: dict, where: str = "input") -> Example:
         """An example from a row `{"text_a", "text_b", "label"?, "id"?}`. Raises DataError that names the field."""
-        return cls(*classes.pair_fields(row, where, OUTPUTS))
+        return cls(*classes.pair_fields(row, where, LABELS))
 
     def check(self) -> None:
         """Raises InputError if a sentence has no visible character."""

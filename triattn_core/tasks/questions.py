@@ -41,12 +41,12 @@ class Example:
     @classmethod
     def from_row(cls, row: dict, where: str = "input") -> Example:
         """From `{"context", "question", "answers"?, "id"?}` with answers [{"text", "answer_start"}]; `passage`, as in
-        other tasks, is accepted for `context`.
+        other tasks, is accepted for `context`, and answers may be {"text": [], "answer_start": []}.
 
         Raises DataError that names the field, also if an answer is not at its offset in the passage.
         """
         passage, question = field(row, _context(row), where), field(row, "question", where)
-        answers = row.get("answers", [])
+        answers = _answer_list(row.get("answers", []))
         if not isinstance(answers, list):
             raise DataError(f"{where}: field 'answers' must be a list, got {answers!r:.40}")
         return cls(
@@ -66,6 +66,16 @@ class Example:
     def check(self) -> None:
         """Raises InputError if passage or question has no visible character."""
         classes.check({"The passage": self.passage, "The question": self.question})
+
+
+def _answer_list(answers: object) -> object:
+    """The answers one by one, also where texts and places are two lists, as Hugging Face has SQuAD."""
+    if not isinstance(answers, Mapping):
+        return answers
+    texts, starts = answers.get("text"), answers.get("answer_start")
+    if not isinstance(texts, list) or not isinstance(starts, list) or len(texts) != len(starts):
+        return answers
+    return [{"text": text, "answer_start": start} for text, start in zip(texts, starts)]
 
 
 def _context(row: Mapping) -> str:

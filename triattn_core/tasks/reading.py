@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from string import ascii_uppercase
 
 from triattn_core.errors import InputError
 from triattn_core.tasks import rankings
@@ -55,10 +56,14 @@ class Example:
 
     @classmethod
     def from_row(cls, row: dict, where: str = "input") -> Example:
-        """From `{"passage", "question", "options", "answer"?, "level"?}`.  Raises DataError that names the field."""
+        """From `{"passage", "question", "options", "answer"?, "level"?}`, or RACE's own: `article`, and a letter for
+        the answer.  Raises DataError that names the field."""
         options = texts_field(row, "options", where)
+        letter = row.get("answer")
+        if isinstance(letter, str) and len(letter) == 1 and letter in ascii_uppercase[: len(options)]:
+            row = {**row, "answer": ascii_uppercase.index(letter)}
         label = number(row, "answer", where, len(options))
-        passage, question = field(row, "passage", where), field(row, "question", where)
+        passage, question = field(row, "passage", where, "article"), field(row, "question", where)
         return cls(passage, question, options, label, str(row.get("id", "")), str(row.get("level", "")))
 
     def check(self) -> None:

@@ -1,7 +1,7 @@
 """What the tokens of any tokenizer are called, where each stands in the text, and which make up a word.
 
-Made from the text, the tokenizer's own pieces and their offsets alone.  Offsets are taken as they come: they may include
-the space before a word, be empty, or be the same for several pieces, as for the bytes of an emoji.
+Made from the text, the tokenizer's own pieces and their offsets alone.  Offsets are taken as they come: they may
+include the space before a word, be empty, or be the same for several pieces, as for the bytes of an emoji.
 """
 
 from __future__ import annotations

@@ -34,6 +34,7 @@ def trace_of(
     query: Iterable | None = None,
     key: Iterable | None = None,
     context: Iterable | None = None,
+    special: Iterable[str] = (),
     quantity: str | None = None,
     axes: Sequence[str] | None = None,
     sums_over: Sequence[str] | None = None,
@@ -46,6 +47,7 @@ def trace_of(
 
     tokens: tokens of every axis with that many positions; query, key, context: tokens of that axis.  Any strings;
         without tokens, positions are numbered from 1.
+    special: tokens that are no text, beside those whose form says so, such as [CLS] and <|end|>.
     quantity: one of `axes.QUANTITIES`; None takes the one of an xarray, or `weight` if values are not negative and rows
         sum to one.  For relevances, the weights are added: their softmax over `sums_over`.
     axes: the name of each axis, in the order of the array (`array_axes.AXIS_NAMES`).  None means query × key for two
@@ -78,7 +80,7 @@ def trace_of(
     notes += _crop_notes(values, dims, crops, quantity, sum_axes)
     sizes = dict(zip(dims, values.shape))
     values = np.array(values[tuple(slice(*crops[axis]) for axis in dims)], DTYPE)
-    coords, texts = token_coords(sizes, crops, tokens, axis_tokens, names or {})
+    coords, texts = token_coords(sizes, crops, tokens, axis_tokens, names or {}, special)
     meta = _meta(source, values, dims, notes, names or {})
     return AttentionTrace(_sites(values, dims, coords, quantity, sum_axes), texts, meta)
 

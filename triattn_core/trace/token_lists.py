@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from triattn_core.errors import TraceError, choices
 
-SPECIAL = frozenset("[CLS] [SEP] [PAD] <s> </s> <pad> <|endoftext|> <bos> <eos>".split())
+# The forms of special tokens in published vocabularies, but those for unknown words, which stand for text.
+_SPECIAL = re.compile(
+    r"\[(CLS|SEP|PAD|MASK|BOS|EOS|EOT|INST|/INST|unused\d+)\]|<\|[^|<>\s]+\|>|<｜[^｜<>]+｜>|<extra_id_\d+>|<unused\d+>"
+    r"|</?(s|pad|cls|sep|mask|bos|eos|eot|eod|eop|start_of_turn|end_of_turn|start_of_image|end_of_image)>"
+)
 TOKEN_AXES = ("query", "key", "context")
 
 
@@ -16,13 +21,16 @@ def token_coords(
     tokens: Iterable | None,
     tokens_by_axis: Mapping[str, Iterable | None],
     names: Mapping[str, str],
+    special_tokens: Iterable[str] = (),
 ) -> tuple[dict, dict[str, str]]:
     """Coordinates of each axis (`axes.COORDINATES`), and the texts by name.
 
     sizes: of the uncropped array; crops: (first position, one past the last) of each axis; tokens: tokens of every axis
-    with that many positions; tokens_by_axis: tokens of one axis. Axes with the same tokens share a text.  Raises
+    with that many positions; tokens_by_axis: tokens of one axis; special_tokens: those that are no text, beside those
+    whose form says so (`is_special`). Axes with the same tokens share a text.  Raises
     TraceError if a list does not fit.
     """
+    known = frozenset(special_tokens)
     lists = _lists(sizes, crops, tokens, tokens_by_axis)
     coords: dict[str, tuple] = {}
     texts: dict[str, str] = {}
@@ -34,9 +42,9 @@ def token_coords(
             words, spans, name = [str(i + 1) for i in range(start, stop)], [(0, 0)] * (stop - start), ""
         else:
             name = owners.setdefault(tuple(words), _text_name(axis, words, lists, names))
-            texts[name], spans = join_tokens(words)
+            texts[name], spans = join_tokens(words, known)
         segment = names.get(axis, name)
-        special = [int(word in SPECIAL) for word in words]
+        special = [int(is_special(word, known)) for word in words]
         coords |= {
             f"{axis}_token": (axis, words),
             f"{axis}_text": (axis, ["" if is_special else name for is_special in special]),
@@ -49,14 +57,19 @@ def token_coords(
     return coords, texts
 
 
-def join_tokens(tokens: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
+def is_special(token: str, known: Collection[str] = ()) -> bool:
+    """Whether a token is special: one of `known`, or of a form that special tokens have, such as [CLS] or <|end|>."""
+    return token in known or bool(_SPECIAL.fullmatch(token))
+
+
+def join_tokens(tokens: Sequence[str], special: Collection[str] = ()) -> tuple[str, list[tuple[int, int]]]:
     """Join tokens to a text, with spaces except before word pieces (##); returns it with the span of each token.
 
     Special tokens are not part of the text.
     """
     text, spans = "", []
     for token in tokens:
-        if token in SPECIAL:
+        if is_special(token, special):
             spans.append((0, 0))
             continue
         piece = token.startswith("##") and len(token) > 2 and bool(text)
