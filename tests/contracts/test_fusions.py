@@ -8,13 +8,20 @@ from safetensors.torch import load_file, save_file
 
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import recording
-from triattn_core.models.fusion import ABLATIONS, FUSIONS
+from triattn_core.models.fusion import FUSIONS
 from triattn_core.models.sentence import SentenceConfig, SentenceModel
 from triattn_core.trace.axes import AXES, QUANTITIES
 
 WORDS, N = 11, 7
 SMALL = {"width": 6, "out": 10, "hidden": 5}
 HEADED = {"heads": 2}
+# Table 3 of the MTSA paper.
+ABLATIONS = {
+    "without masks": {"masks": ("none",)},
+    "without token2token": {"token2token": False},
+    "without source2token": {"source2token": False},
+    "without all": {"masks": ("none",), "token2token": False, "source2token": False},
+}
 OWN = {"mtsa": HEADED, "multi_head": HEADED, "bi_blosa": {"block": 3}}
 EVERY = {
     **{name: {"mechanism": name, **OWN.get(name, {})} for name in FUSIONS},

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.choice_rows import LIMITS, dialogue_row, reading_row
 from tests.support.tiny import make_checkpoint, make_encoder, make_rows
-from triattn_core.analysis.mining import miner, sources
+from triattn_core.analysis.mining import sources
 from triattn_core.analysis.mining.case_table import CaseTable
 from triattn_core.analysis.mining.runs import Run
 from triattn_core.checkpoint.bundle import Bundle, load
@@ -47,8 +47,7 @@ def bundles(task: str) -> list[Bundle]:
 
 def mine_world(world: Path, task: str, size: int = 64) -> CaseTable:
     """The table of a task's rows under its checkpoints, computed in batches of this size."""
-    run = Run(bundles(task), sources.file_source(world / f"{task}.jsonl"))
-    run._parts = miner.batches(run.bundles, sources.read_examples(task, run.source), size)
+    run = Run(bundles(task), sources.file_source(world / f"{task}.jsonl"), size=size)
     while run.step():
         pass
     return run.case_table()

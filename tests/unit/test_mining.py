@@ -96,8 +96,7 @@ def test_checkpoints_of_two_encoders_are_asked_together(world):
         make_encoder(world / "checkpoints" / "encoders" / "other", seed=11, words=WORDS[::-1][4:])
         make_checkpoint(world, "pairs-other", "tri", 9, encoder="other", max_tokens=11)
     some = [load("pairs-bi"), load("pairs-other"), load("pairs-tri")]
-    run = Run(some, sources.file_source(world / "pairs.jsonl"))
-    run._parts = miner.batches(some, sources.read_examples("pairs", run.source), 7)
+    run = Run(some, sources.file_source(world / "pairs.jsonl"), size=7)
     while run.step():
         pass
     cases = run.case_table()

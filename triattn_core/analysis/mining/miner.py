@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from typing import Any, cast
 
@@ -16,15 +15,12 @@ from triattn_core.analysis.mining import qa_columns
 from triattn_core.analysis.mining.case_columns import make_frame
 from triattn_core.analysis.mining.case_table import WINDOW
 from triattn_core.analysis.mining.context_shift import context_shifts, select_rows
-from triattn_core.analysis.mining.failing_rows import isolate_failures
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import ConfigError, DataError
 from triattn_core.inference.batch import collate
 from triattn_core.models import answers
 from triattn_core.models.encoder import Encoded
 from triattn_core.models.tan import Tan
-from triattn_core.text.roles import Roles
-from triattn_core.text.texts import Texts
 
 MIN_CHECKPOINTS, MAX_CHECKPOINTS = 2, 4
 OPTIONS_ESTIMATE = 8  # approximate number of options of an example
@@ -40,18 +36,31 @@ class TablePart:
     line: int
 
 
+@dataclass(frozen=True)
+class Batch:
+    """rows: (line, example or DataError) of similar length.  line: reached in the file once they are mined."""
+
+    rows: list[tuple[int, Any]]
+    line: int
+
+
 def mine(bundles: Sequence[Bundle], rows: Iterable[tuple[int, Any]], size: int = 64) -> Iterator[TablePart]:
-    """Yields a part for each batch; if the caller stops iterating, the parts so far stay valid.  See `batches`."""
-    return (compute() for compute in batches(bundles, rows, size))
+    """Yields a part for each of `batches`; if the caller stops iterating, the parts so far stay valid.
+
+    Raises what a row raises that cannot be read or breaks a model; `analysis.measures.measure_rows` sets such rows
+    aside.  Raises ConfigError as `batches`.
+    """
+    groups = _group_by_encoder(bundles)
+    for batch in batches(bundles, rows, size):
+        readable = [(line, example) for line, example in batch.rows if not isinstance(example, DataError)]
+        aside = tuple(str(error) for _, error in batch.rows if isinstance(error, DataError))
+        yield TablePart(_table(bundles, groups, _with_roles(groups, readable)), aside, batch.line)
 
 
-def batches(
-    bundles: Sequence[Bundle], rows: Iterable[tuple[int, Any]], size: int = 64
-) -> Iterator[Callable[[], TablePart]]:
-    """Yield, for each batch, a function that computes its part; it may be called again after an interruption.
+def batches(bundles: Sequence[Bundle], rows: Iterable[tuple[int, Any]], size: int = 64) -> Iterator[Batch]:
+    """Yield the rows, taken in windows and batched within these by length, each batch about `size` texts.
 
-    rows: (line, example or DataError), as from `sources.read_examples`.  Rows are taken in windows and batched within
-    these by length, each batch about `size` texts; an encoder reads each text once for all bundles that share it.
+    rows: (line, example or DataError), as from `sources.read_examples`; errors go with the first batch of a window.
     Raises ConfigError for bundles whose answers are not comparable.
     """
     if not MIN_CHECKPOINTS <= len(bundles) <= MAX_CHECKPOINTS:
@@ -61,24 +70,15 @@ def batches(
     if len({bundle.name for bundle in bundles}) < len(bundles):
         raise ConfigError("a checkpoint is named twice: name each once")
     _require_comparable(bundles)
-    groups, line = _group_by_encoder(bundles), 0
+    task, line = bundles[0].task, 0
     rows = iter(rows)
-    while window := list(islice(rows, max(1, WINDOW // (OPTIONS_ESTIMATE if bundles[0].task.OUTPUTS == 1 else 1)))):
-        readable, aside = _read_rows([group[0] for group in groups], window)
-        parts = list(_batches(readable, size)) or [[]]
-        for number, batch in enumerate(parts, 1):
+    while window := list(islice(rows, max(1, WINDOW // (OPTIONS_ESTIMATE if task.OUTPUTS == 1 else 1)))):
+        errors = [row for row in window if isinstance(row[1], DataError)]
+        parts = list(_batches(task, [row for row in window if not isinstance(row[1], DataError)], size)) or [[]]
+        for number, part in enumerate(parts, 1):
             line_reached = line + (window[-1][0] - line) * number // len(parts)
-            skipped = tuple(aside) if number == 1 else ()
-            yield partial(_part, bundles, groups, batch, skipped, line_reached)
+            yield Batch([*errors, *part] if number == 1 else part, line_reached)
         line = window[-1][0]
-
-
-def _part(
-    bundles: Sequence[Bundle], groups: Sequence[Sequence[Bundle]], batch: list, skipped: tuple[str, ...], line: int
-) -> TablePart:
-    tables, failures = isolate_failures(partial(_table, bundles, groups), batch)
-    table = pd.concat(tables or [_table(bundles, groups, [])], ignore_index=True)
-    return TablePart(table, (*skipped, *failures.values()), line)
 
 
 def _require_comparable(bundles: Sequence[Bundle]) -> None:
@@ -100,35 +100,25 @@ def _group_by_encoder(bundles: Sequence[Bundle]) -> list[list[Bundle]]:
     return list(groups.values())
 
 
-def _read_rows(readers: Sequence[Bundle], window: Sequence[tuple[int, Any]]) -> tuple[list[tuple], list[str]]:
-    """(line, example, [its roles for each reader]) of rows that all readers can read, and the errors of the others."""
-    errors = [str(row) for _, row in window if isinstance(row, DataError)]
-    window = [(line, example) for line, example in window if not isinstance(example, DataError)]
-
-    def read(rows: Sequence[tuple[int, Any]]) -> list[tuple]:
-        return [(*row, roles) for row, roles in zip(rows, _roles(readers, [example for _, example in rows]))]
-
-    readable, failures = isolate_failures(read, window)
-    return [row for rows in readable for row in rows], [*errors, *failures.values()]
-
-
-def _roles(readers: Sequence[Bundle], examples: list) -> list[list[Sequence[Roles | Texts]]]:
-    """[examples][readers][options]."""
-    if not examples:
+def _with_roles(groups: Sequence[Sequence[Bundle]], rows: Sequence[tuple[int, Any]]) -> list[tuple]:
+    """(line, example, [its roles for each group, one per option or window])."""
+    if not rows:
         return []
-    return list(
-        map(list, zip(*(bundle.task.roles(examples, bundle.tokenizer, bundle.config.limits) for bundle in readers)))
-    )
+    examples, readers = [example for _, example in rows], [group[0] for group in groups]
+    roles = (bundle.task.roles(examples, bundle.tokenizer, bundle.config.limits) for bundle in readers)
+    return [(*row, list(row_roles)) for row, *row_roles in zip(rows, *roles)]
 
 
-def _batches(rows: Sequence[tuple], size: int) -> Iterator[list[tuple]]:
-    """Yields batches of examples of similar length, each with all its options."""
-    batch: list[tuple] = []
-    for row in sorted(rows, key=lambda row: max(roles.length for group_roles in row[2] for roles in group_roles)):
+def _batches(task: Any, rows: Sequence[tuple[int, Any]], size: int) -> Iterator[list[tuple[int, Any]]]:
+    """Yields batches of examples of similar length in characters, each with all its options."""
+    batch: list[tuple[int, Any]] = []
+    count = 0
+    for row in sorted(rows, key=lambda row: max(map(len, task.texts(row[1]).values()))):
         batch.append(row)
-        if sum(len(group_roles[0]) for *_, group_roles in batch) >= size:
+        count += len(task.options(row[1])) if task.FORM.chooses else 1
+        if count >= size:
             yield batch
-            batch = []
+            batch, count = [], 0
     if batch:
         yield batch
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
@@ -13,9 +13,9 @@ from typing import Any
 
 import pandas as pd
 
-from triattn_core.analysis.measures import measure_rows
+from triattn_core.analysis.measures import cases, measure_rows
 from triattn_core.analysis.mining.case_table import MAX_COMPLAINTS, CaseTable, Checkpoint, TableInfo, join_tables
-from triattn_core.analysis.mining.miner import TablePart, batches
+from triattn_core.analysis.mining.miner import Batch, TablePart, batches
 from triattn_core.analysis.mining.sources import Source, read_examples, watch_truncation
 from triattn_core.attention.tri_similarity.exponential import without_compilation
 from triattn_core.checkpoint.bundle import Bundle
@@ -33,7 +33,8 @@ class Run:
     bundles: checkpoints, or with `read` other models, each with a name and a device.
     analyse: makes a part of each row, such as `context_shares.measure_rows`; without it, cases are mined.  max_rows:
     read only the first lines.  read: yields the rows of the source, by default the examples of the checkpoints' task.
-    sink: takes the table of each part, which is not kept then.
+    sink: takes the table of each part, which is not kept then.  size: texts of a batch of cases, by default by how
+    many lines there are.
     lines: approximate number of lines; line: last line read; is_complete: whether all rows that can be read are in
     the table; truncated: why the file was not read to its end, if so.
     """
@@ -45,6 +46,7 @@ class Run:
     max_rows: int | None = None
     read: Callable[[Source], Iterator[tuple[int, object]]] | None = None
     sink: Callable[[pd.DataFrame], object] | None = None
+    size: int | None = None
     parts: list[TablePart] = field(default_factory=list)
     is_complete: bool = False
     seconds: float = 0.0
@@ -59,10 +61,14 @@ class Run:
         self._sunk = 0
         self._truncation: list[str] = []
         rows = watch_truncation(islice(found, self.max_rows), self._truncation)
-        size = SMALL if self.lines < MANY else 64
-        mining = self.analyse is None
-        self._parts = batches(self.bundles, rows, size) if mining else (partial(self._row, row) for row in rows)
+        size = self.size or (SMALL if self.lines < MANY else 64)
+        mining = (partial(self._mine, batch) for batch in batches(self.bundles, rows, size))
+        self._parts = mining if self.analyse is None else (partial(self._row, row) for row in rows)
         self._under_way: Callable[[], TablePart] | None = None
+
+    def _mine(self, batch: Batch) -> TablePart:
+        (part,) = measure_rows(cases(self.bundles), batch.rows, len(batch.rows))
+        return replace(part, line=batch.line)
 
     def _row(self, row: tuple[int, Any]) -> TablePart:
         assert self.analyse is not None  # else the rows are mined in batches
@@ -106,7 +112,8 @@ class Run:
         if self.sink is None:
             self.parts.append(part)
             return
-        self.sink(part.table)
+        if len(part.table):  # else it may lack the columns
+            self.sink(part.table)
         self._sunk += len(part.table)
         aside = (*self.parts[0].aside, *part.aside) if self.parts else part.aside
         self.parts = [TablePart(pd.DataFrame(), aside, part.line)]
@@ -124,7 +131,8 @@ class Run:
 
     def case_table(self) -> CaseTable:
         """The case table so far.  Raises DataError if no row could be read."""
-        return join_tables([part.table for part in self.parts], self.table_info())
+        about = self.table_info()
+        return join_tables([part.table for part in self.parts if len(part.table)], about)
 
     def table_info(self) -> TableInfo:
         """The provenance of the case table so far.  Raises DataError if no row could be read."""

@@ -42,11 +42,3 @@ FUSIONS = {
 }
 
 PAPER = {"hierarchical_cnn": {"out": 300}}  # the paper's sizes that differ from the defaults
-
-# Table 3 of the paper: ablations of MTSA, as settings.
-ABLATIONS = {
-    "without masks": {"masks": ("none",)},
-    "without token2token": {"token2token": False},
-    "without source2token": {"source2token": False},
-    "without all": {"masks": ("none",), "token2token": False, "source2token": False},
-}

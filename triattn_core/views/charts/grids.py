@@ -16,8 +16,6 @@ from triattn_core.views.lib.palette import DIVERGING, FONTS, SEQUENTIAL, THEMES,
 MARK = "\u241e"  # between texts that stand in one
 STOPS = 33  # of a diverging map, an odd number: zero is one of them
 
-AltairChart = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart | alt.FacetChart
-
 alt.data_transformers.disable_max_rows()  # a file of 5,000 cells and more is what a case card is for
 
 
