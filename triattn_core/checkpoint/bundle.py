@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,9 +15,7 @@ from triattn_core.checkpoint.config import read_config
 from triattn_core.checkpoint.config_parts import CheckpointConfig
 from triattn_core.checkpoint.registry import WEIGHTS, checkpoint_name, find_checkpoint, require_regular
 from triattn_core.errors import CheckpointError, ConfigError
-from triattn_core.inference.batch import Batch, TextBatch
 from triattn_core.inference.device import choose_device
-from triattn_core.inference.number_batch import NumberBatch
 from triattn_core.kinds import Frozen, Kind, kind_of
 from triattn_core.models.tensors import digest, read_tensors, write_tensors
 from triattn_core.tasks.laboratory import Vocabulary
@@ -72,8 +72,12 @@ class Bundle:
             model = self.kind.model(self.config, self.encoder.hidden)
         return replace(self, model=model.to(self.device).eval().requires_grad_(False))
 
-    def logits(self, batch: Batch | TextBatch | NumberBatch) -> Tensor:
-        """Logits [B, outputs] of a batch, on the CPU."""
+    def batch(self, rows: Sequence[Any]) -> Any:
+        """A batch of rows, which `task.roles` makes, on the device of the model."""
+        return self.kind.collate(rows, self.tokenizer).to(self.device)
+
+    def logits(self, batch: Any) -> Tensor:
+        """Logits [B, outputs] of a batch of the kind, on the CPU."""
         with torch.inference_mode():
             return self.model(self.encoder(batch.to(self.device))).float().cpu()
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from triattn_core.inference.number_batch import NumberBatch, number_batch
 from triattn_core.tasks.laboratory import Vocabulary
-from triattn_core.tasks.operands.operand_pairs import OperandRoles
 from triattn_core.text.roles import Role, Roles
 from triattn_core.text.texts import Texts
 from triattn_core.text.tokenizer import Tokenizer
@@ -61,18 +59,8 @@ class TextBatch:
         return TextBatch(tuple(batch.to(device) for batch in self.texts))
 
 
-@overload
-def collate(  # type: ignore[overload-overlap]  # roles of numbers are roles, in another batch
-    roles: Sequence[OperandRoles], tokenizer: Tokenizer | Vocabulary
-) -> NumberBatch: ...
-@overload
-def collate(roles: Sequence[Roles] | Sequence[Texts], tokenizer: Tokenizer | Vocabulary) -> Batch | TextBatch: ...
-def collate(
-    roles: Sequence[Roles] | Sequence[Texts], tokenizer: Tokenizer | Vocabulary
-) -> Batch | TextBatch | NumberBatch:
+def collate(roles: Sequence[Roles] | Sequence[Texts], tokenizer: Tokenizer | Vocabulary) -> Batch | TextBatch:
     """Batch the roles or texts of examples, each padded to its longest."""
-    if problems := [row for row in roles if isinstance(row, OperandRoles)]:
-        return number_batch(problems)
     texts = [row for row in roles if isinstance(row, Texts)]
     if texts:
         return TextBatch(tuple(_pad([row.roles[name] for row in texts], tokenizer) for name in texts[0].roles))

@@ -11,7 +11,6 @@ import xarray as xr
 from triattn_core.attention.tap import Record, recording
 from triattn_core.attention.tri_similarity.exponential import without_compilation
 from triattn_core.checkpoint.bundle import Bundle
-from triattn_core.inference.batch import collate
 from triattn_core.inference.predict import predict
 from triattn_core.inference.predictions import Prediction
 from triattn_core.tasks import check, require_option
@@ -46,7 +45,7 @@ def explain(
         option = kind.best_row(answer) if option is None else option
     roles = options[option or 0]
     with recording(keep_site) as record:
-        outputs = bundle.logits(collate([roles], bundle.tokenizer))
+        outputs = bundle.logits(bundle.batch([roles]))
     if len(options) == 1:
         answer = kind.decode(bundle, options, list(outputs))
     seconds = time.perf_counter() - start

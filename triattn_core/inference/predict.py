@@ -9,7 +9,6 @@ from torch import Tensor
 
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import ConfigError
-from triattn_core.inference.batch import collate
 from triattn_core.inference.pause import progress
 
 
@@ -83,5 +82,5 @@ def batched_outputs(bundles: Sequence[Bundle], rows: Sequence, size: int) -> Ite
         progress(done, len(rows))
         done += len(indices)
         with torch.inference_mode():
-            encoded = first.encoder(collate([rows[i] for i in indices], first.tokenizer).to(first.device))
+            encoded = first.encoder(first.batch([rows[i] for i in indices]))
             yield indices, [bundle.model(encoded).float().cpu() for bundle in bundles]

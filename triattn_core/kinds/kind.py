@@ -78,6 +78,10 @@ class Kind:
         """
         raise NotImplementedError
 
+    def collate(self, rows: Sequence[Any], tokenizer: Any) -> Any:
+        """A batch of rows, which `task.roles` makes; `to(device)` moves it.  The frozen part takes it."""
+        raise NotImplementedError
+
     def model(self, config: Any, hidden: int) -> Any:
         """A new trainable model, a torch module; `hidden`: as of its frozen part."""
         raise NotImplementedError

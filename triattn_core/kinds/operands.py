@@ -30,6 +30,12 @@ class OperandsKind(TextKind):
 
         return NumberTokens(), Vocabulary.of(())
 
+    def collate(self, rows: Sequence[Any], tokenizer: Any) -> Any:
+        """The numbers themselves."""
+        from triattn_core.inference.number_batch import number_batch
+
+        return number_batch(rows)
+
     def model(self, config: Any, hidden: int) -> Any:
         from triattn_core.models.operands import OperandsModel
 

@@ -26,6 +26,12 @@ class TextKind(Kind):
         encoder, tokenizer = load_encoder(config.encoder, device, config.encoder_digest)
         return self.frozen(config, encoder), tokenizer
 
+    def collate(self, rows: Sequence[Any], tokenizer: Any) -> Any:
+        """Padded roles or texts."""
+        from triattn_core.inference.batch import collate
+
+        return collate(rows, tokenizer)
+
     def decode(self, bundle: Any, rows: Sequence[Any], outputs: Sequence[Any]) -> Any:
         """The probability of each class or option."""
         from triattn_core.models import answers
