@@ -15,12 +15,12 @@ import pytest
 from tests.support.project_copy import ROOT, copy_project
 
 LIBRARY = Path("triattn_core")
-FILES = {"word_classes": "tasks", "word_tagger": "models", "tagger_training": "training", "tagger": "kinds"}
+FILES = {"word_classes": "tasks", "word_tagger": "models", "labeller_training": "training", "labeller": "kinds"}
 STEPS = 10
 MODEL = {"mechanism": "mtsa", "width": 12, "out": 12, "heads": 2, "masks": ["forward", "backward"]}
 CONFIG = {
     "format": 1,
-    "kind": "tagger",
+    "kind": "labeller",
     "task": "word-classes",
     "language": "en",
     "encoder": "tiny",
@@ -59,7 +59,7 @@ def project_with_a_kind_more(folder: Path) -> Path:
     tasks, kinds = (folder / LIBRARY / package / "__init__.py" for package in ("tasks", "kinds"))
     add(tasks, "_MODULES = (\n", "    word_classes,\n")
     add(tasks, "import dialogue, ", "word_classes, ")
-    add(kinds, "KINDS: dict[str, str] = {\n", '    "tagger": "triattn_core.kinds.tagger",\n')
+    add(kinds, "KINDS: dict[str, str] = {\n", '    "labeller": "triattn_core.kinds.labeller",\n')
     return folder
 
 

@@ -30,6 +30,7 @@ def kinds(task) -> tuple:
         InputForm.SENTENCES: (Task, EncodedTask),
         InputForm.CANDIDATES: (Task, WrittenTask, ChoiceTask),
         InputForm.OPTIONS: (Task, WrittenTask, ChoiceTask),
+        InputForm.WORDS: (Task, EncodedTask),
         InputForm.PASSAGE: (Task, WrittenTask, EncodedTask),
     }[task.FORM]
 

@@ -26,17 +26,21 @@ def sinusoids(positions: Int[Tensor, "B n"], width: int) -> Float[Tensor, "B n {
 
 
 class MultiHead(nn.Module):
-    """softmax(q k' / sqrt(D)) v in each head, heads joined, then W_o (Eqs. 4 and 5 of "Tensorized Self-Attention")."""
+    """softmax(q k' / sqrt(D)) v in each head, heads joined, then W_o (Eqs. 4 and 5 of "Tensorized Self-Attention").
 
-    def __init__(self, width: int, heads: int, size: int, keep: float = 1.0):
+    positions: whether sinusoids are added to its input.
+    """
+
+    def __init__(self, width: int, heads: int, size: int, keep: float = 1.0, positions: bool = True):
         super().__init__()
-        self.heads, self.share = heads, 1 - keep
+        self.heads, self.share, self.positions = heads, 1 - keep, positions
         self.query, self.key, self.value = (nn.Linear(width, heads * size) for _ in range(3))
         self.out = nn.Linear(heads * size, heads * size)
 
     def forward(self, x: Tensor, keep: Tensor, site: str = "multi_head") -> Tensor:
         """[B, n, heads * size] of x [B, n, width].  Taps `<site>/relevance`, `<site>/weight` [head, query, key]."""
-        x = x + sinusoids(token_positions(keep), x.shape[-1]).to(x.dtype)
+        if self.positions:
+            x = x + sinusoids(token_positions(keep), x.shape[-1]).to(x.dtype)
         q, k, v = (split_heads(project(x), self.heads) for project in (self.query, self.key, self.value))
         relevance = q @ k.mT / sqrt(q.shape[-1])
         weights = masked_softmax(relevance, keep[:, None, :])

@@ -142,6 +142,30 @@ class ReaderTraining(SentenceTraining):
     average: float = Field(0.999, ge=0, lt=1)
 
 
+class TaggerData(Strict):
+    """Data sets by name, as in `Data`; `where` filters the training sets."""
+
+    train: tuple[str, ...] = Field(min_length=1)
+    where: dict[str, str] = {}
+    dev: str
+    test: str | None = None
+
+    @model_validator(mode="after")
+    def _measured_on_other_rows(self) -> TaggerData:
+        if {self.dev, self.test} & set(self.train) or self.dev == self.test:
+            raise ValueError("train, dev and test must be different sets")
+        return self
+
+
+class TaggerTraining(SentenceTraining):
+    """AdamW with linear warm-up and decay; smoothing: label smoothing (Tan et al. use Adadelta and no decay)."""
+
+    optimizer: Literal["adam", "adadelta", "adamw"] = "adamw"
+    schedule: Literal["constant", "linear"] = "linear"
+    weight_decay: float = Field(0.01, ge=0)
+    smoothing: float = Field(0.1, ge=0, lt=1)
+
+
 class Vocabulary(Strict):
     """The vocabulary of the training rows, characters or words: those that occur at least `least` times."""
 

@@ -15,13 +15,13 @@ from triattn_core.trace.axes import TAN_MECHANISMS
 
 # Main metric of a model: the first of these in its metrics.json, with its display name.
 METRICS = {"f1": "F1", "em": "exact match", "accuracy_middle": "middle school", "accuracy_high": "high school",
-           "right_pair": "right pairs"}  # fmt: skip
+           "right_pair": "right pairs", "complete": "complete", "f1_verbs": "F1 of verbs"}  # fmt: skip
 BASELINES = {"majority": "largest class", "chance": "chance"}  # scores without looking at the input
 LANGUAGES = {"en": "English", "zh": "Chinese"}
 SIMILARITY_ORDER = ("additive", "dot", "scaled_dot", "bilinear")  # as the paper's tables list them
 SETS = {"quora": "Quora", "mrpc": "MRPC", "lcqmc": "LCQMC", "ubuntu_irc": "Ubuntu IRC", "race": "RACE"} | {
     "squad1.1": "SQuAD", "snli": "SNLI", "mnli_subset": "MultiNLI, a sample", "trec": "TREC", "sst5": "SST-5",
-    "cr": "CR", "mpqa": "MPQA", "subj": "SUBJ",
+    "propbank_ewt": "PropBank EWT", "cr": "CR", "mpqa": "MPQA", "subj": "SUBJ",
 }  # fmt: skip
 NO_SETTINGS = {"digest", "encoder_digest"}  # of a config: they always differ and explain nothing
 

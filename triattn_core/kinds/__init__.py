@@ -23,6 +23,7 @@ KINDS: dict[str, str] = {
     "coin": "triattn_core.kinds.coin",
     "laboratory": "triattn_core.kinds.laboratory",
     "operands": "triattn_core.kinds.operands",
+    "tagger": "triattn_core.kinds.tagger",
 }
 NO_KIND = Kind()  # of a config that names none: no fact holds
 

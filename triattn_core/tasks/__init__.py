@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import cast
 
 from triattn_core.errors import InputError
-from triattn_core.tasks import dialogue, inference, pairs, questions, reading, sentences
+from triattn_core.tasks import dialogue, inference, pairs, questions, reading, roles, sentences
 from triattn_core.tasks.task import ChoiceTask, EncodedTask, InputForm, Task
 
 _MODULES = (
@@ -18,6 +18,7 @@ _MODULES = (
     sentences,
     inference,
     questions,
+    roles,
 )
 TASKS: dict[str, Task] = {task.NAME: task for task in _MODULES}
 CHOICES: dict[str, ChoiceTask] = {name: cast(ChoiceTask, task) for name, task in TASKS.items() if task.FORM.chooses}

@@ -24,6 +24,7 @@ class InputForm(Enum):
     SENTENCES = "one or two sentences, each encoded on its own"
     CANDIDATES = "turns of a dialogue and candidates for the next one"
     OPTIONS = "a passage, a question and options"
+    WORDS = "a sentence and one of its words, whose words are each tagged"
     PASSAGE = "a passage and a question, whose answer is a span"
 
     @property

@@ -12,12 +12,13 @@ from triattn_core.models.tensors import write_tensors
 from triattn_core.training.loop import events
 
 BEST = "best.safetensors"
+SCORES = ("dev_accuracy", "dev_f1", "dev_bleu")  # the first that a model has on dev decides which epoch is best
 
 
 def keep_best(run: Path, step: int, values: Mapping[str, float], tensors: Mapping[str, Tensor]) -> None:
     """Write the tensors to `run/BEST` if `values` of this step are better on dev than those of all previous epochs."""
-    previous_best = best([row for row in history(run) if row["step"] < step]).get("dev_accuracy", -1.0)
-    if values["dev_accuracy"] > previous_best:
+    score = next(name for name in SCORES if name in values)
+    if values[score] > best([row for row in history(run) if row["step"] < step]).get(score, -1.0):
         write_tensors(run / BEST, tensors)
 
 
@@ -40,4 +41,5 @@ def history(run: Path) -> list[dict]:
 
 def best(rows: Sequence[dict]) -> dict:
     """The best row of a history on dev, the first on ties; empty if dev was never measured."""
-    return max((row for row in rows if "dev_accuracy" in row), key=lambda row: row["dev_accuracy"], default={})
+    score = next((name for name in SCORES if any(name in row for row in rows)), SCORES[0])
+    return max((row for row in rows if score in row), key=lambda row: row[score], default={})

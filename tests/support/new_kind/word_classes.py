@@ -18,7 +18,7 @@ from triattn_core.text.texts import Texts, separate_texts
 from triattn_core.text.tokenizer import Tokenizer
 
 NAME, LABEL, FORM = "word-classes", "Word classes", InputForm.SENTENCES
-KINDS = ("tagger",)
+KINDS = ("labeller",)
 TEXTS = {"text": "The sentence"}
 TAGS = ("word", "number", "sign")
 OUTPUTS = len(TAGS)  # of each token

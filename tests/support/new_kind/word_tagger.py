@@ -15,12 +15,12 @@ from triattn_core.models.sentence import SentenceConfig
 from triattn_core.tasks import tasks_of
 
 
-class TaggerCheckpoint(CheckpointConfig):
-    """The config.json of a tagger."""
+class LabellerCheckpoint(CheckpointConfig):
+    """The config.json of a labeller."""
 
     format: Literal[1]
-    kind: Literal["tagger"]
-    task: Annotated[str, one_of(tasks_of("tagger"))]
+    kind: Literal["labeller"]
+    task: Annotated[str, one_of(tasks_of("labeller"))]
     language: str
     encoder: str
     max_tokens: int = 64
@@ -31,7 +31,7 @@ class TaggerCheckpoint(CheckpointConfig):
     digest: str | None = None
 
 
-class Tagger(nn.Module):
+class Labeller(nn.Module):
     """Scores [B, n, tags] of the tokens of the only text."""
 
     def __init__(self, config: SentenceConfig, words: int, tags: int):

@@ -238,6 +238,11 @@ def describe(report: Mapping) -> list[str]:
         lines.append(
             f"same-word alignment: {row['mean']:.3g} %, best head {row['best_head']:.3g} % (chance {row['chance']:.3g})"
         )
+    for row in report.get("predicate", ()):
+        lines.append(
+            f"weight on the predicate, layer {row['layer'] + 1} head {row['head'] + 1}: {row['inside']:.3f} from "
+            f"inside its arguments, {row['outside']:.3f} from outside (even {row['even']:.3f})"
+        )
     if "special" in report:
         lines.append(f"mass on special tokens: {report['special']:.3g} %")
     return lines

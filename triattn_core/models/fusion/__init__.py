@@ -30,7 +30,7 @@ FUSIONS = {
     "multi_cnn": lambda width, settings: MultiCnn(width, settings.out),
     "hierarchical_cnn": lambda width, settings: HierarchicalCnn(width, settings.out),
     "multi_head": lambda width, settings: MultiHead(
-        width, settings.heads, settings.out // settings.heads, settings.attention_keep
+        width, settings.heads, settings.out // settings.heads, settings.attention_keep, settings.block_positions
     ),
     "disa": lambda width, settings: Disa(
         width, settings.out, ACTIVATIONS[settings.activation](), settings.attention_keep

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from torch import nn
@@ -32,6 +32,8 @@ class FusionSettings(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    block_positions: ClassVar[bool] = True  # whether multi-head blocks add sinusoids to their inputs
 
     out: int = Field(600, ge=2)
     heads: int = Field(8, ge=1, strict=True)

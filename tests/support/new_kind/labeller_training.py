@@ -10,7 +10,7 @@ import torch
 from accelerate import Accelerator
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
-from triattn_core.models.word_tagger import TaggerCheckpoint
+from triattn_core.models.word_tagger import LabellerCheckpoint
 
 from triattn_core.checkpoint.bundle import save
 from triattn_core.inference.batch import collate
@@ -27,8 +27,8 @@ from triattn_core.training.tokenize_rows import tokenize_rows
 NO_TOKEN = -100  # the target of padding
 
 
-def train_tagger(
-    config: TaggerCheckpoint, folder: Path, data: Path, runs: Path, resume: bool, accelerator: Accelerator
+def train_labeller(
+    config: LabellerCheckpoint, folder: Path, data: Path, runs: Path, resume: bool, accelerator: Accelerator
 ) -> Iterator[Event]:
     """Train the checkpoint of `config`; yields events; writes weights and config.json to `folder`."""
     run, kind = runs / folder.name, kind_of(config)

@@ -11,7 +11,7 @@ from triattn_core.kinds.kind import Frozen
 from triattn_core.kinds.text_kind import TextKind
 
 
-class TaggerKind(TextKind):
+class LabellerKind(TextKind):
     """A sentence, and a tag for each of its tokens."""
 
     has_heads = True
@@ -20,9 +20,9 @@ class TaggerKind(TextKind):
         return ("mtsa",)
 
     def section(self) -> type[Any]:
-        from triattn_core.models.word_tagger import TaggerCheckpoint
+        from triattn_core.models.word_tagger import LabellerCheckpoint
 
-        return TaggerCheckpoint
+        return LabellerCheckpoint
 
     def frozen(self, config: Any, encoder: Any) -> Frozen:
         from triattn_core.models.word_vectors import word_vectors
@@ -30,9 +30,9 @@ class TaggerKind(TextKind):
         return word_vectors(encoder, config.model.vectors, config.max_tokens)
 
     def model(self, config: Any, hidden: int) -> Any:
-        from triattn_core.models.word_tagger import Tagger
+        from triattn_core.models.word_tagger import Labeller
 
-        return Tagger(config.model, hidden, self.outputs(config))
+        return Labeller(config.model, hidden, self.outputs(config))
 
     def decode(self, bundle: Any, rows: Sequence[Any], outputs: Sequence[Any]) -> tuple:
         """The likeliest tag of each token."""
@@ -52,13 +52,13 @@ class TaggerKind(TextKind):
         return Tagging.of(example.text, answer, **fields)
 
     def train(self, config: Any, folder: Path, data: Path, runs: Path, resume: bool, accelerator: Any) -> Iterator[Any]:
-        from triattn_core.training.tagger_training import train_tagger
+        from triattn_core.training.labeller_training import train_labeller
 
-        return train_tagger(config, folder, data, runs, resume, accelerator)
+        return train_labeller(config, folder, data, runs, resume, accelerator)
 
     def card(self, folder: Path) -> str:
         metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
         return f"# {folder.name}\n\nA tagger of {metrics['parameters']:,} parameters.\n"
 
 
-KIND = TaggerKind()
+KIND = LabellerKind()

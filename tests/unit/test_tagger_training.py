@@ -1,0 +1,130 @@
+"""A tagger from end to end: trained on a few rows, resumed, measured, verified and explained by the command line."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+from tests.support.tiny import WORDS, make_encoder
+from triattn_core.__main__ import main
+from triattn_core.analysis.maps.predicate_weight import predicate_weights
+from triattn_core.checkpoint.bundle import load
+from triattn_core.errors import DataError, InputError
+from triattn_core.inference.explain import explain
+from triattn_core.tasks import roles
+from triattn_core.trace import AttentionTrace
+
+LABELS = ["ARG0", "ARG1", "V"]
+MODEL = {"mechanism": "mtsa", "out": 12, "heads": 2, "layers": 2, "feed_forward": 16, "scale_t": "identity"}
+
+
+def proposition(draw: random.Random) -> dict:
+    """What is before the predicate is its ARG0, the word after it its ARG1."""
+    words = draw.choices(WORDS[4:-3], k=draw.randint(3, 7))
+    predicate = draw.randrange(len(words))
+    tags = ["I-ARG0"] * predicate + ["B-V"] + ["O"] * (len(words) - predicate - 1)
+    if predicate:
+        tags[0] = "B-ARG0"
+    if predicate + 1 < len(words):
+        tags[predicate + 1] = "B-ARG1"
+    return {"tokens": words, "predicate": predicate, "tags": tags, "pos": draw.choice(["verb", "noun"])}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    root = tmp_path_factory.mktemp("world")
+    encoder = root / "checkpoints" / "encoders" / "tiny"
+    make_encoder(encoder)
+    (encoder / "metrics.json").write_text('{"start": "nothing", "start_had_seen": []}')
+    for seed, (name, size) in enumerate({"train": 60, "dev": 14, "test": 12}.items()):
+        draw = random.Random(seed)
+        rows = [proposition(draw) for _ in range(size)]
+        path = root / "data" / "small" / f"{name}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    config = {"format": 1, "kind": "tagger", "task": "roles", "language": "en", "encoder": "tiny", "labels": LABELS}
+    config |= {"max_tokens": 40, "model": MODEL, "training": {"epochs": 8, "rate": 0.03, "batch": 12, "smoothing": 0.0}}
+    config["data"] = {"train": ["small/train"], "dev": "small/dev", "test": "small/test"}
+    (root / "checkpoints" / "small-tagger").mkdir()
+    (root / "checkpoints" / "small-tagger" / "config.json").write_text(json.dumps(config))
+    return root
+
+
+@pytest.fixture(scope="module")
+def folder(world):
+    patch = pytest.MonkeyPatch()
+    patch.setenv("TRIATTN_CHECKPOINTS", str(world / "checkpoints"))
+    patch.setenv("TRIATTN_DEVICE", "cpu")
+    folder = world / "checkpoints" / "small-tagger"
+    command = ["train", str(folder / "config.json"), "--data", str(world / "data"), "--runs", str(world / "runs")]
+    assert main(command) == 0
+    yield folder
+    patch.undo()
+
+
+def test_it_learns_and_is_recorded(folder):
+    metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
+    assert metrics["test"]["f1"] > 80 > metrics["test"]["majority"] and metrics["test"]["n"] == 12
+    assert {"precision", "recall", "complete", "f1_verbs"} <= set(metrics["dev"])
+    best = max((row for row in metrics["history"] if "dev_f1" in row), key=lambda row: row["dev_f1"])
+    assert metrics["best_step"] == best["step"] and metrics["dev"]["f1"] == pytest.approx(best["dev_f1"], abs=3)
+    card = (folder / "README.md").read_text("utf-8")
+    assert "semantic roles" in card and f"{metrics['test']['f1']:.2f}" in card
+
+
+def test_the_commands_take_it(folder, world, capsys, tmp_path):
+    row, out = world / "row.json", tmp_path / "trace.nc"
+    row.write_text(json.dumps({"text": f"{WORDS[5]} {WORDS[6]} {WORDS[7]}", "predicate": 1}))
+    assert main(["verify", "small-tagger"]) == 0
+    assert main(["explain", "small-tagger", str(row), "--out", str(out)]) == 0
+    trace = AttentionTrace.load(out)
+    weights = trace.sites["layer.1/token2token/weight"]
+    assert weights.dims == ("head", "query", "key") and list(weights["key_token"].values) == list(WORDS[5:8])
+    capsys.readouterr()
+    rows = str(world / "data" / "small" / "test.jsonl")
+    assert main(["evaluate", "small-tagger", rows, "--attention", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert {(one["layer"], one["head"]) for one in result["attention"]["predicate"]} == {
+        (i, j) for i in (0, 1) for j in (0, 1)
+    }
+    assert main(["evaluate", "small-tagger", rows, "--attention"]) == 0
+    assert "weight on the predicate, layer 2 head 1: " in capsys.readouterr().out
+
+
+def test_the_weight_on_the_predicate_is_that_of_a_slow_loop(folder, world):
+    bundle = load(folder)
+    examples = list(roles.read(world / "data" / "small" / "test.jsonl"))
+    found = {(one["layer"], one["head"]): one for one in predicate_weights(bundle, examples)}
+    values = {side: [] for side in ("inside", "outside", "even")}
+    for example in examples:
+        _, trace = explain(bundle, example)
+        weights = trace.sites["layer.1/token2token/weight"].values[1]  # a backward head: it sees later words
+        for query in range(example.predicate):
+            side = "inside" if example.label[query][2:] in ("ARG0", "ARG1") else "outside"
+            values[side].append(weights[query, example.predicate])
+            if side == "inside":
+                values["even"].append(1 / (len(example.words) - 1 - query))
+    for name, weights in values.items():
+        assert found[1, 1][name] == pytest.approx(np.mean(weights) if weights else 0.0, abs=1e-4)
+
+
+def test_what_cannot_be_read_is_said_in_one_line(folder, world):
+    bundle = load(folder)
+    with pytest.raises(InputError, match="no word 4: choose its predicate"):
+        explain(bundle, roles.Example(("a", "b", "c"), 3))
+    with pytest.raises(InputError, match="has 300 words, and the model reads at most 40"):
+        explain(bundle, roles.Example(("the",) * 300, 0))
+    with pytest.raises(InputError, match="empty"):
+        explain(bundle, roles.Example((), 0))
+    with pytest.raises(DataError, match="predicate"):
+        roles.Example.from_row({"tokens": ["a"]})
+    with pytest.raises(DataError, match="'I-ARG0' at 1"):
+        roles.Example.from_row({"tokens": ["a", "b"], "predicate": 0, "tags": ["O", "I-ARG0"]})
+
+
+def test_typed_sentences_are_split_as_the_treebank_does():
+    example = roles.Example.from_row({"text": "She didn't say \"it's Mr. Ng's dog\".", "predicate": 3})
+    assert example.words == ("She", "did", "n't", "say", '"', "it", "'s", "Mr", ".", "Ng", "'s", "dog", '"', ".")

@@ -1,0 +1,1 @@
+"""Training of taggers on frozen word vectors."""
