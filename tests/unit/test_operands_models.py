@@ -22,6 +22,7 @@ from triattn_core.tasks.operands import operand_pairs
 from triattn_core.tasks.operands.example import Example, pairs, place_of
 from triattn_core.tasks.operands.word_numbers import find_numbers
 from triattn_core.training.operands.redraw import operands_of, redraw
+from triattn_core.training.operands.trainer import fitting_cells
 
 PROBLEMS = (
     ("A shelf has 3 rows of 24 books, 7 maps and 15 globes.", 72.0, "*", ((0, 1),)),
@@ -136,6 +137,18 @@ def test_redrawn_rows_keep_words_and_equal_values_and_make_their_number():
     assert changed > 20
     torch.manual_seed(0)
     assert torch.equal(redraw(rows, operands, pool, 0.0).values, rows.values)
+
+
+def test_pairs_that_a_calculator_accepts_agree_with_the_oracle():
+    rows = example_batch(examples())
+    for seed in range(20):
+        torch.manual_seed(seed)
+        batch = redraw(rows, operands_of(examples()), torch.tensor([2.0, 3.0, 0.5], dtype=torch.double), 1.0)
+        for cells, keep, values, result in zip(fitting_cells(batch), batch.keep, batch.values, batch.results):
+            size = int(keep.sum())
+            expected = oracle.fits(values[:size].tolist(), result.item())
+            assert {(i, j) for i, j in cells.nonzero().tolist() if i < j} == set(expected)
+            assert torch.equal(cells, cells.T)
 
 
 def write_gsm8k(path: Path, rows: int, seed: int) -> None:

@@ -80,12 +80,14 @@ class OperandsData(Strict):
 class OperandsTraining(Training):
     """AdamW with a short warm-up and a linear decay; the last weights are kept.
 
-    redrawn: the share of the rows of a batch that get new numbers, see `training.operands.redraw`.
+    redrawn: the share of the rows of a batch that get new numbers, see `training.operands.redraw`.  told: what the loss
+    knows: the annotated pair; or which pairs make the number by arithmetic, as a calculator would say, and no more.
     """
 
     rate: float = Field(3e-3, gt=0, lt=1)
     batch: int = Field(128, ge=1)
     redrawn: float = Field(0.5, ge=0, le=1)
+    told: Literal["pair", "arithmetic"] = "pair"
 
 
 class OperandsCheckpoint(CheckpointConfig):

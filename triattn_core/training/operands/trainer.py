@@ -54,7 +54,9 @@ def operands_job(model: nn.Module, config: OperandsCheckpoint, data: Path, accel
             orders[epoch] = batches(lengths, training.batch, training.seed, epoch, window=10)
         chosen = torch.from_numpy(orders[epoch][place])
         batch = redraw(rows.take(chosen), operands.take(chosen), pool, training.redrawn)
-        return pointer_loss(accelerator.unwrap_model(module), batch.to(accelerator.device)), {}
+        wanted = batch.truth if training.told == "pair" else fitting_cells(batch)
+        batch, wanted = batch.to(accelerator.device), wanted.to(accelerator.device)
+        return pointer_loss(accelerator.unwrap_model(module), batch, wanted), {}
 
     return Job(
         module=model,
@@ -69,10 +71,23 @@ def operands_job(model: nn.Module, config: OperandsCheckpoint, data: Path, accel
     )
 
 
-def pointer_loss(model: OperandsModel, batch: NumberBatch) -> Tensor:
-    """-log of the weight on the true cells, mean over rows."""
-    weight = (model.cells(batch) * batch.truth).sum((1, 2))
-    return -(weight + SMALLEST).log().mean()
+def pointer_loss(model: OperandsModel, batch: NumberBatch, wanted: Tensor) -> Tensor:
+    """-log of the weight on the wanted cells [B, n, n], mean over the rows that have one."""
+    weight = (model.cells(batch) * wanted).sum((1, 2))
+    return -(weight[wanted.any(2).any(1)] + SMALLEST).log().mean()
+
+
+def fitting_cells(batch: NumberBatch) -> Tensor:
+    """The pairs of two positions that make the number by one of the four operations [B, n, n], as `gsm8k.makes`."""
+    left, right, result = batch.values[:, :, None], batch.values[:, None, :], batch.results[:, None, None]
+    tolerance = 0.01 * result.abs().clamp(1e-9, 1.0)
+    quotient = left / right.where(right != 0, torch.nan)
+    found = torch.zeros_like(batch.truth)
+    for made in (left + right, left - right, left * right, quotient):
+        found |= (made - result).abs() <= tolerance
+    found |= found.mT.clone()  # in either order
+    apart = ~torch.eye(found.shape[-1], dtype=torch.bool)
+    return found & apart & batch.keep[:, :, None] & batch.keep[:, None, :]
 
 
 @torch.inference_mode()
