@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.tables import laboratory
+from docs.tables import laboratory, operands, third_order
 from triattn_core.results.laboratory import laboratory_records
 from triattn_core.studies import false_friends
 from triattn_core.tasks.laboratory.statements import PAIRWISE
@@ -18,6 +18,25 @@ RESULTS = Path(laboratory.__file__).parents[1] / "results.md"
 def test_rows_are_those_of_the_records(table):
     lines = list(table())
     assert len(lines) > 10 and [line for line in lines if line not in written()] == []
+
+
+@pytest.mark.parametrize("told", ("pair", "arithmetic"))
+def test_rows_of_the_pairs_of_numbers_are_those_of_the_records(told):
+    lines = list(operands.table(told))
+    assert len(lines) == 2 or "\n".join(lines) in "\n".join(written())
+    assert told != "pair" or len(lines) > 5
+
+
+def test_where_a_relation_of_three_pays_is_told_as_the_records_do():
+    lines = list(third_order.table())
+    assert len(lines) > 8 and "\n".join(lines) in "\n".join(written())
+    assert any("no lead" in line for line in lines)
+
+
+def test_a_lead_is_that_of_every_seed():
+    scores = {"Tri": [80.0, 84.0], "pairwise scores": [60.0, 70.0], "best two-way attention": [61.0]}
+    assert third_order.verdict(scores) == "Tri ahead by 17.0"
+    assert third_order.verdict(scores | {"best two-way attention": [50.0, 80.0]}) == "no lead"
 
 
 @pytest.mark.parametrize("task, rows", laboratory.RATES)

@@ -37,6 +37,8 @@ class Kind:
     generates_rows: its task generates its rows; no file of them is read.
     keeps_last: the weights after the last step are kept, not those that are best on dev.
     attention_rows: how many rows of dev the measures of attention in metrics.json are taken on; 0 for none.
+    records: the file of records that `triattn train` adds a line to if no page lists the folder; "" where the metrics.json
+    of the folder is enough.
     """
 
     has_heads = False
@@ -46,6 +48,7 @@ class Kind:
     generates_rows = False
     keeps_last = False
     attention_rows = 0
+    records = "trained"
 
     def pages(self, mechanism: str) -> tuple[str, ...]:
         """The pages of the app that show a checkpoint with this mechanism, the first for one example of it."""

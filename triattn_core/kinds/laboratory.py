@@ -17,6 +17,7 @@ class LaboratoryKind(TextKind):
     has_heads = True
     generates_rows = True
     keeps_last = True
+    records = ""
 
     def section(self) -> type[Any]:
         from triattn_core.models.laboratory import LaboratoryCheckpoint

@@ -16,6 +16,7 @@ class OperandsKind(TextKind):
     """A number, and the numbers of a problem; nothing is pretrained."""
 
     keeps_last = True
+    records = ""
 
     def section(self) -> type[Any]:
         from triattn_core.models.operands import OperandsCheckpoint

@@ -17,7 +17,7 @@ from triattn_core.checkpoint.registry import is_unlisted
 from triattn_core.checkpoint.verify import example_record
 from triattn_core.inference.device import describe_device
 from triattn_core.kinds import kind_of
-from triattn_core.results.run_records import RUN, TRAINED, append_record, config_variant, new_records_folder, today
+from triattn_core.results.run_records import RUN, append_record, config_variant, new_records_folder, today
 from triattn_core.text.atomic_write import write_whole
 from triattn_core.training.best_checkpoint import best, history
 from triattn_core.training.cross_validation import fold_record, mean_over_folds
@@ -104,9 +104,9 @@ def _write(
         report = kind.attention_report(load(folder), list(islice(examples(), kind.attention_rows)))
         write_measures(folder, "attention", {**report, "set": name})
     write_whole(folder / "README.md", kind.card(folder))
-    if not kind.generates_rows and is_unlisted(folder):
+    if kind.records and is_unlisted(folder):
         append_record(
-            new_records_folder() / f"{TRAINED}.jsonl", run_record(folder, config, record, record["each_seed"])
+            new_records_folder() / f"{kind.records}.jsonl", run_record(folder, config, record, record["each_seed"])
         )
     return Event("metric", record["best_step"] or 0, record["best_step"] or 0, {"checkpoint": folder.name, **first})
 

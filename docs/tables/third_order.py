@@ -1,0 +1,102 @@
+"""Where a score of three things together pays, and where it does not, in docs/results.md, from the records:
+`python -m docs.tables.third_order`.  Natural text has its own table there.
+
+A test holds it against the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import mean
+
+from docs.tables import laboratory, operands
+from triattn_core.checkpoint.registry import Entry
+from triattn_core.results.laboratory import laboratory_records, seed_tests
+from triattn_core.tasks.laboratory import LABORATORY
+from triattn_core.views.lib.number_format import half_up
+
+NEEDED = {  # a relation of three, by task
+    "false-friends": "yes, by construction",
+    "planted-sum": "yes, by construction",
+    "planted-xor": "yes, by construction",
+    "match2": "no: pairs are enough",
+    "match3": "yes, by construction",
+    "two-facts": "no: pairs are enough",
+}
+ROLES = ("Tri", "pairwise scores", "best two-way attention")
+Scores = Mapping[str, Sequence[float]]  # by role, of each seed
+
+
+def laboratory_rows() -> Iterator[tuple[str, str, Scores]]:
+    """(task, whether three are needed, scores) of each laboratory task."""
+    records = laboratory_records()
+    for name, needed in NEEDED.items():
+        entries = [entry for entry in laboratory.models() if entry.config["task"] == name]
+        scores = [(entry, _accuracies(seed_tests(entry, records).values())) for entry in entries]
+        pairwise = [
+            _accuracies([seed["test"] for seed in record.entry.metrics["each_seed"]])
+            for record in records
+            if record.changed == laboratory.PAIRWISE and record.entry.config["task"] == name
+        ]
+        tri = [values for entry, values in scores if _is_tri(entry)]
+        two_way = [values for entry, values in scores if not _is_tri(entry)]
+        yield (
+            LABORATORY[name].LABEL,
+            needed,
+            {ROLES[0]: _best(tri), ROLES[1]: _best(pairwise), ROLES[2]: _best(two_way)},
+        )
+
+
+def operands_rows() -> Iterator[tuple[str, str, Scores]]:
+    """The same of the pairs of numbers: at equal steps, and where the others have more."""
+    needed = "not known; in principle no"
+    by_form = {
+        operands.form(run.config): [seed["test"]["right_pair"] for seed in run.metrics["each_seed"]]
+        for run in operands.runs()
+        if run.config["training"]["told"] == "pair"
+    }
+    two_way = _best(
+        [by_form.get(name, []) for name in ("two-way, one layer", "two-way, two layers", "C-Bi, one layer")]
+    )
+    task = "Which two numbers make this one? (GSM8K)"
+    yield task, needed, {ROLES[0]: by_form["Tri"], ROLES[1]: by_form["pairwise scores"], ROLES[2]: two_way}
+    after = "pairwise scores after a two-way layer"
+    yield f"{task}, against {after}", needed, {ROLES[0]: by_form["Tri"], ROLES[1]: by_form[after]}
+    longer = [name for name in by_form if name.startswith(after) and name.endswith("times the steps")]
+    for name in longer:
+        yield f"{task}, against {name}", needed, {ROLES[0]: by_form["Tri"], ROLES[1]: by_form[name]}
+
+
+def _is_tri(entry: Entry) -> bool:
+    return entry.config["model"]["mechanism"] == "tri"
+
+
+def _accuracies(tests) -> list[float]:
+    return [test["accuracy"] for test in tests]
+
+
+def _best(forms: Sequence[Sequence[float]]) -> Sequence[float]:
+    return max(forms, key=mean) if (forms := [form for form in forms if form]) else []
+
+
+def verdict(scores: Scores) -> str:
+    """Ahead: every seed of Tri is above every seed of the others."""
+    tri, others = scores[ROLES[0]], [value for role in ROLES[1:] for value in scores.get(role, ())]
+    if min(tri) > max(others):
+        best = max(mean(scores[role]) for role in ROLES[1:] if scores.get(role))
+        return f"Tri ahead by {half_up(mean(tri) - best, 1)}"
+    return "no lead"
+
+
+def table() -> Iterator[str]:
+    """A row a task."""
+    yield f"| Task | Is a relation of three needed? | {' | '.join(f'{role}, %' for role in ROLES)} | Seeds | Verdict |"
+    yield "|---|---|---:|---:|---:|---|---|"
+    for task, needed, scores in (*laboratory_rows(), *operands_rows()):
+        means = [half_up(mean(scores[role]), 1) if scores.get(role) else "" for role in ROLES]
+        seeds = ", ".join(str(len(scores[role])) for role in ROLES if scores.get(role))
+        yield f"| {task} | {needed} | {' | '.join(means)} | {seeds} | {verdict(scores)} |"
+
+
+if __name__ == "__main__":
+    print("\n".join(table()))
