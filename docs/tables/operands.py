@@ -1,4 +1,4 @@
-"""The table of *Which two numbers make this one?* in docs/results.md, from the records: `python -m docs.tables.operands`.
+"""The table of *Which two numbers make this one?* in docs/results.md: `python -m docs.tables.operands`, from the records.
 
 A test holds it against the page.
 """

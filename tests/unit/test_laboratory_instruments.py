@@ -22,7 +22,6 @@ from triattn_core.checkpoint.registry import laboratory_checkpoints
 from triattn_core.inference.explain import explain
 from triattn_core.inference.laboratory import evaluate_laboratory, weights_of
 from triattn_core.inference.laboratory_references import constructed_xor, counts_alone, reference_measures
-from triattn_core.inference.laboratory_references import untrained_copy as with_new_weights
 from triattn_core.results.laboratory import laboratory_records, seed_tests
 from triattn_core.tasks.laboratory import LABORATORY
 
@@ -37,7 +36,7 @@ def trained() -> Bundle:
 
 @pytest.fixture(scope="module")
 def untrained(trained) -> Bundle:
-    return with_new_weights(trained)
+    return trained.untrained(seed=1)
 
 
 def three_way_share(bundle: Bundle) -> float:
@@ -123,7 +122,7 @@ def test_methods_find_the_truth_of_other_tasks(name):
     """Of Match2 occlusion finds the number in less than half of the rows: it is left out."""
     bundle = load(name, "cpu")
     rows = [row for row in bundle.task.generate(1, 40) if row.truth][:20]
-    scores, untrained = truth_found(bundle, rows), truth_found(with_new_weights(bundle), rows)
+    scores, untrained = truth_found(bundle, rows), truth_found(bundle.untrained(seed=1), rows)
     for method in ("attention", "rollout", "integrated gradients" if name == "match2-bi-joint-1" else "occlusion"):
         assert scores[method]["key"] >= 90
         assert scores[method]["key"] > untrained[method]["key"] + 15

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import torch
 
 from triattn_core.analysis.truth import mean_measures, measures, quadrants, truth_mask
 from triattn_core.checkpoint.bundle import Bundle
@@ -18,14 +16,6 @@ from triattn_core.tasks.laboratory import Example
 ROWS = 500  # for a model
 RULE_ROWS = 4000  # for what is written down
 SHARPNESS = 5.0  # of the constructed attention: a false cell has at most exp(-10) of the true one's weight
-
-
-def untrained_copy(bundle: Bundle, seed: int = 1) -> Bundle:
-    """The same model with weights as they are drawn."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = bundle.kind.model(bundle.config, 0)
-    return replace(bundle, model=model.to(bundle.device).eval().requires_grad_(False))
 
 
 def constructed_xor(example: Example) -> tuple[int, np.ndarray]:
@@ -72,7 +62,7 @@ def reference_measures(bundle: Bundle) -> dict[str, dict[str, Any]]:
     data = bundle.config.data
     assert isinstance(data, LaboratoryData), bundle.name
     rows = list(bundle.task.generate(data.test_seed, RULE_ROWS if rules else ROWS))
-    start = evaluate_laboratory(untrained_copy(bundle), rows[:ROWS])
+    start = evaluate_laboratory(bundle.untrained(seed=1), rows[:ROWS])
     references = {"Tri, untrained": {**start["metrics"], "quadrants": start["quadrants"], "n": ROWS}}
     references |= {name: _measure(rule, rows) for name, rule in rules.items()}
     return {name: {**metrics, **chance} for name, metrics in references.items()}

@@ -37,8 +37,8 @@ class Kind:
     generates_rows: its task generates its rows; no file of them is read.
     keeps_last: the weights after the last step are kept, not those that are best on dev.
     attention_rows: how many rows of dev the measures of attention in metrics.json are taken on; 0 for none.
-    records: the file of records that `triattn train` adds a line to if no page lists the folder; "" where the metrics.json
-    of the folder is enough.
+    records: the file of records that `triattn train` adds a line to if no page lists the folder; "" where the
+    metrics.json of the folder is enough.
     """
 
     has_heads = False

@@ -24,7 +24,6 @@ from triattn_core.attention.weight_override import replacing
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.inference.batch import collate
 from triattn_core.inference.laboratory import weights_of
-from triattn_core.inference.laboratory_references import untrained_copy
 from triattn_core.models.laboratory import LaboratoryModel
 from triattn_core.tasks.laboratory import Example
 
@@ -153,7 +152,7 @@ def accuracy_with_replaced(bundle: Bundle, examples: Sequence[Example], seed: in
     draw = torch.Generator(bundle.device).manual_seed(seed)
     (roles, *_) = zip(*bundle.task.roles(rows, bundle.tokenizer, bundle.config.limits))
     with torch.inference_mode(), recording(lambda site: site.endswith("/weight")) as record:
-        untrained_copy(bundle).logits(collate(roles, bundle.tokenizer))
+        bundle.untrained(seed=1).logits(collate(roles, bundle.tokenizer))
     untrained_weights = {site: tapped.tensor for site, tapped in record.sites.items()}
 
     def accuracy(change: Callable[..., Tensor]) -> float:
@@ -192,6 +191,6 @@ def try_instruments(
     return {
         "n": len(rows),
         "trained": truth_found(bundle, rows, progress),
-        "untrained": truth_found(untrained_copy(bundle), rows, progress),
+        "untrained": truth_found(bundle.untrained(seed=1), rows, progress),
         "accuracy": accuracy_with_replaced(bundle, rows),
     }
