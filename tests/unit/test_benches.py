@@ -27,7 +27,6 @@ SMALLEST = {
     "first_views": ("home", "home "),
     "large_tables": (f"--rows 2000 --file {FOLDER}/cases.parquet", "memory: "),
     "leave_one_out": ("--only quora-tri-living", "quora-tri-living: "),
-    "long_attribution": ("--words 6 --calls 1", "times as fast"),
     "long_texts": ("--forms living --methods attention", "quora-tri-living: attention: "),
     "mtsa": ("--tokens 1", "| 1 | forward + backward | MTSA, "),
     "own_attention": (f"--folder {FOLDER}/own --layers 1 --side 8 --library", "8 × 8 × 8 of a file read"),

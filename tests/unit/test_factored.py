@@ -10,7 +10,7 @@ from triattn_core.attention import factored
 from triattn_core.attention.contextual_value import VALUES
 from triattn_core.attention.softmax import joint_softmax
 from triattn_core.attention.tri_similarity import SIMILARITIES
-from triattn_core.attention.tri_similarity.protocol import ProductSimilarity, ProductValue, SumSimilarity, SumValue
+from triattn_core.attention.tri_similarity.protocol import ProductSimilarity, ProductValue
 
 B, H, N, I, J, D = 3, 2, 5, 7, 11, 13
 CELLS = N * I * J
@@ -114,7 +114,5 @@ def test_which_similarities_and_values_are_products():
     built = {name: kind(2, 4, context=True) for name, kind in SIMILARITIES.items()}
     products = {name for name, module in built.items() if isinstance(module, ProductSimilarity)}
     assert products == {"dot", "scaled_dot", "bilinear"}
-    assert {name for name, module in built.items() if isinstance(module, SumSimilarity)} == {"additive"}
     mixes = {name: kind(2, 4) for name, kind in VALUES.items()}
     assert {name for name, mix in mixes.items() if isinstance(mix, ProductValue)} == {"multiplicative", "bilinear"}
-    assert "additive" in {name for name, mix in mixes.items() if isinstance(mix, SumValue)}

@@ -90,10 +90,6 @@ class Additive(nn.Module):
         """[B, heads, N, I, J], [B, heads, I, D], [B, heads, J, D] → [B, heads, N, D]."""
         return additive(weights, value, context, has_context)
 
-    def terms(self, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """The two terms of a contextual value: [B, heads, I, D] and [B, heads, J, D]."""
-        return value, with_neutral(context, has_context, 0.0)
-
 
 class Multiplicative(nn.Module):
     """`v_i * c_j`: the pairing of T-dot-product and T-scaled-dot-product."""

@@ -9,7 +9,6 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from triattn_core.attention import interpolated
 from triattn_core.attention.contextual_value import VALUES
 from triattn_core.attention.factored import product_attention
 from triattn_core.attention.neutral import at_least_one
@@ -22,8 +21,6 @@ from triattn_core.attention.tri_similarity.protocol import (
     ProductSimilarity,
     ProductValue,
     Similarity,
-    SumSimilarity,
-    SumValue,
 )
 from triattn_core.attention.weight_override import heads_output, is_overridden, override_weights
 from triattn_core.inference.pause import pause
@@ -94,11 +91,6 @@ class TriAttention(nn.Module):
             query, key, context = similarity.factors(q, k, c, has_context)
             value, context_value = mix.factors(v, c, has_context)
             return product_attention(query, key, context, value, context_value, keep_key, keep_context)
-        if not needs_cube and isinstance(similarity, SumSimilarity) and isinstance(mix, SumValue):
-            terms = similarity.terms(q, k, c, has_context)
-            if interpolated.is_worth_it(*terms):
-                values = mix.terms(v, c, has_context)
-                return interpolated.additive_attention(interpolated.Additive(*terms, *values), keep_key, keep_context)
         rows = max(2, LARGEST * len(q) // max(1, cells))  # single rows would not be compiled
         if not needs_weights and rows < len(q) and q.device.type == "cpu":
             row_has_context = q.new_ones(len(q), dtype=torch.bool) if has_context is None else has_context

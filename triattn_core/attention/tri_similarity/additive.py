@@ -58,10 +58,3 @@ class Additive(nn.Module):
     def three(self, query: Tensor, key: Tensor, context: Tensor, has_context: Tensor | None = None) -> Tensor:
         """The same with context [B, heads, J, D] → [B, heads, N, I, J]."""
         return tadd(query, key, context, self.W, self.U, self.H, self.p, has_context)
-
-    def terms(
-        self, query: Tensor, key: Tensor, context: Tensor, has_context: Tensor | None = None
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """`W q`, `U k`, `H c`, of the shapes of q, k and c, and p; `three` is `p · tanh(W q + U k + H c)` of these."""
-        context_term = with_neutral(context @ self.H.mT, has_context, 0.0)
-        return query @ self.W.mT, key @ self.U.mT, context_term, self.p

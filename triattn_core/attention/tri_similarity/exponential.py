@@ -50,12 +50,8 @@ def tanh_score(
 
 def worth_compiling(pair: Tensor, context: Tensor) -> bool:
     """Whether to compile: for large batches, if there is a compiler; not for single examples or within `at_once`."""
-    return compiles(pair.shape[0], pair.numel() * context.shape[-2])
-
-
-def compiles(rows: int, elements: int) -> bool:
-    """The same of a batch of so many rows and elements, one per cell and feature."""
-    return rows > 1 and elements >= WORTH_COMPILING and not _at_once.get() and _compiler()
+    elements = pair.numel() * context.shape[-2]  # one per cell and feature
+    return pair.shape[0] > 1 and elements >= WORTH_COMPILING and not _at_once.get() and _compiler()
 
 
 @contextmanager

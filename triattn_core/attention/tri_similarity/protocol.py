@@ -29,16 +29,6 @@ class ProductSimilarity(Similarity, Protocol):
         """Three factors whose products sum to `three`."""
 
 
-@runtime_checkable
-class SumSimilarity(Similarity, Protocol):
-    """A similarity whose `three` is a function of a sum."""
-
-    def terms(
-        self, query: Tensor, key: Tensor, context: Tensor, has_context: Tensor | None = None
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Three terms and the vector p: `three` is `p · tanh` of their sum."""
-
-
 class ContextualValue(Protocol):
     """vectors: how many vectors of the head's size an attended state has."""
 
@@ -55,11 +45,3 @@ class ProductValue(ContextualValue, Protocol):
 
     def factors(self, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Two factors whose product is the value of a pair."""
-
-
-@runtime_checkable
-class SumValue(ContextualValue, Protocol):
-    """A contextual value that is a sum."""
-
-    def terms(self, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Two terms whose sum is the value of a pair."""
