@@ -1,4 +1,4 @@
-"""The table of *Which two numbers make this one?* in docs/results.md: `python -m docs.tables.operands`, from the records.
+"""The table of *Which two numbers make this one?* in docs/results.md, from records: `python -m docs.tables.operands`.
 
 A test holds it against the page.
 """
