@@ -15,7 +15,6 @@ from triattn_core.views.lib.canvas import Canvas, script, style
 
 if TYPE_CHECKING:
     from triattn_core.case_card.rendered import RenderedView
-    from triattn_core.scenes.trace_scenes import RenderedTrace
 
 NEEDED = "widgets need anywidget: pip install -e '.[notebook]' in the project's folder"
 _MODULE = """
@@ -45,13 +44,18 @@ export default { render };
 """
 
 
-def widget(rendered: RenderedTrace | RenderedView, name: str | None = None) -> Any:
+def widget(rendered: RenderedView, name: str | None = None) -> Any:
     """A drawn cube as a widget: `view = widget(draw("cube", trace))`; then `view.cell`, `view.tokens`.
+
+    >>> weights = [[[0.5, 0.25], [0.25, 0.0]], [[0.25, 0.25], [0.25, 0.25]]]
+    >>> view = widget(draw("cube", trace_of(weights, axes=("query", "key", "context"), tokens=["red", "car"])))
+    >>> view.cell, view.tokens["query"]
+    ([0, 0, 0], 'red')
 
     name: of one figure among several, by default the first.  Raises ConfigError where anywidget is not installed, or
     the figure is no cube.
     """
-    figures = rendered.figures if hasattr(rendered, "figures") else {rendered.view: rendered.figure}
+    figures = rendered.figures
     if name is not None and name not in figures:
         raise ConfigError(f"no figure {name!r}: there is {', '.join(figures)}")
     canvas = figures[name or next(iter(figures))]

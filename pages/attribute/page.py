@@ -8,11 +8,12 @@ from pages.attribute import attribution_agreement, attribution_stream, chosen_to
 from pages.shared import attention_worth, figures, page_setup, style
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
+from triattn_core.sources.source import Ability
 from triattn_core.trace.axes import TAN_MECHANISMS
 
 LEAD = "Which tokens drive the prediction? Several attribution methods on one scale, with faithfulness tests."
 
-question = page_setup.opening("Attribute", LEAD, TAN_MECHANISMS)
+question = page_setup.opening("Attribute", LEAD, TAN_MECHANISMS, abilities=[Ability.GRADIENTS])
 with question.settings:
     settings = pickers.pick(question)
     st.space("stretch")

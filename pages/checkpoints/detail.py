@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.shared import attention_worth, checkpoint_html, checkpoint_picker, deep_links, models
+from pages.shared import attention_worth, checkpoint_html, checkpoint_picker, deep_links, model_jobs
 from pages.shared.errors import report_errors
 from triattn_core.checkpoint import metadata, provenance
 from triattn_core.checkpoint.registry import Entry
+from triattn_core.inference.device import choose_device
+
+if TYPE_CHECKING:
+    from triattn_core.checkpoint.verify import Check
 
 
 def show(entry: Entry, entries: Sequence[Entry]) -> None:
@@ -31,10 +37,19 @@ def _verify(entry: Entry, to_verify: Sequence[Entry]) -> None:
     results = st.session_state.setdefault("verified", {})
     for checked in to_verify:
         with report_errors(stop=False), st.spinner(f"Verifying {checked.name}"):
-            results[checked.name, checked.digest] = models.verify(checked)
+            results[checked.name, checked.digest] = _check(checked)
     for checked in to_verify or [entry]:
         if (checked.name, checked.digest) in results:
             st.html(checkpoint_html.checks(checked.name, *results[checked.name, checked.digest]))
+
+
+def _check(entry: Entry) -> tuple[datetime, list[Check]]:
+    """The time and the checks of a verification, read again from disk.  Raises TriattnError."""
+    from triattn_core.checkpoint.verify import verify
+
+    device, started = choose_device(), datetime.now()
+    key, run = ("verify", entry.name, started), lambda: verify(str(entry.path), device)
+    return started, model_jobs.result(device, key, f"Verifying {entry.name}", run, keep=lambda checks: None)
 
 
 def _links(entry: Entry) -> None:

@@ -19,10 +19,11 @@ from pages.shared import (
 )
 from pages.shared.errors import escape_markdown
 from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.registry import list_checkpoints
 
 style.heading("Checkpoints", "Trained checkpoints, their scores, and what their pre-training data contained.")
-for broken in models.broken_checkpoints():
-    st.error(escape_markdown(broken.problem or ""))
+for problem in filter(None, (entry.problem for entry in list_checkpoints())):
+    st.error(escape_markdown(problem))
 sound = [entry for group in metadata.comparable_groups(models.entries()).values() for entry in group]
 if not sound:
     st.info("There is no checkpoint to show yet: train one with the command triattn train.")

@@ -6,7 +6,6 @@ import streamlit as st
 
 from pages.coin import both_ways, pickers
 from pages.shared import (
-    ablation,
     canvas_component,
     figures,
     languages,
@@ -17,6 +16,7 @@ from pages.shared import (
     url_state,
 )
 from pages.shared.errors import report_errors
+from pages.shared.models import MODELS
 from pages.shared.page_scene import PageScene
 from triattn_core.tasks import TASKS
 from triattn_core.views.coin.blocks import ablation_label
@@ -39,7 +39,7 @@ row = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
 with row:
     entry = url_state.pick("Checkpoint", entries, "checkpoint", show=lambda entry: entry.name, width=210)
 with report_errors():
-    by_ablation = ablation.explain_ablations(entry, example)
+    by_ablation = MODELS.without(entry, example)
 with row:
     settings = pickers.pick(by_ablation)
     st.space("stretch")

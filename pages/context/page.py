@@ -22,7 +22,7 @@ def choose_head(figure: str) -> None:
         st.session_state["layer"], st.session_state["head"] = (int(clicked[0][f"at_{n}"]) for n in ("layer", "head"))
 
 
-question = page_setup.opening("Does context matter?", LEAD, ("tri",))
+question = page_setup.opening("Does context matter?", LEAD, ("tri",), ("context",))
 with question.settings:
     settings = pickers.pick(question)
     st.space("stretch")

@@ -1,4 +1,4 @@
-"""The cube with the exact numbers of its chosen cell, and the command that prints them."""
+"""A cube, of a checkpoint or of a file: all its heads, the three slices, and the exact numbers of the chosen cell."""
 
 from __future__ import annotations
 
@@ -6,21 +6,27 @@ from math import prod
 
 import streamlit as st
 
-from pages.shared import cell_command, numbers
-from pages.shared.page_scene import PageScene
-from triattn_core.trace import Choice
+from pages.shared import head_strip, numbers
+from pages.shared.page_scene import ShownScene
+from triattn_core.scenes.trace_sites import site_choice
+from triattn_core.trace import AttentionTrace
 from triattn_core.views.cube import NEEDS, stamp
 from triattn_core.views.lib import cell
 
 
+def show(page: ShownScene, heads: AttentionTrace, source: str) -> None:
+    """Shows the strip of heads and the cube.  heads: a site for each row of the strip; source: identifies them."""
+    settings = page.scene.settings
+    head_strip.show(heads, source, (head_strip.row_of(heads, settings.site), settings.head and settings.head - 1))
+    explore(page)
+
+
 @st.fragment
-def explore(page: PageScene, choice: Choice) -> None:
+def explore(page: ShownScene) -> None:
     """Figure, inspector and lists: a click runs this alone."""
     trace, settings, sizes = page.scene.trace, page.scene.settings, map(len, page.scene.axes)
+    choice = site_choice(trace, settings.site, settings.head)
     position = dict(zip(NEEDS, page.choose()))
     page.answer(stamp=stamp(trace, choice, settings.hide), numbers=cell.read(trace, choice, position))
-    place = cell_command.cell(
-        trace, choice.site, dict([*choice.index, *choice.reduce, *position.items()]), settings.option
-    )
-    cell_command.command(page.entries[0].name, page.row, place)
+    page.show_command(choice, position)
     numbers.below(trace, choice, settings.hide, position["query"], prod(sizes))

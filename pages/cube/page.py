@@ -9,21 +9,22 @@ from pages.shared import (
     attention_worth,
     choice_input,
     head_strip,
-    models,
     page_setup,
     style,
     token_grouping,
 )
 from pages.shared.errors import report_errors
+from pages.shared.models import MODELS
 from pages.shared.page_scene import PageScene
 from triattn_core.scenes.scene import head_choice
+from triattn_core.views.cube import NEEDS as AXES
 
 TITLE = "Tri-Attention cube"
 
-top = page_setup.open_page(TITLE, lambda words: words.cube["a_over_b"], ("tri",))
+top = page_setup.open_page(TITLE, lambda words: words.cube["a_over_b"], ("tri",), AXES)
 explanation = None
 with report_errors(stop=False):  # the pickers stay
-    explanation = models.explain(top.entry, top.example, top.option)
+    explanation = MODELS.explain(top.entry, top.example, top.option)
 with top.settings:
     settings = pickers.pick(top, explanation)
     st.space("stretch")
@@ -35,8 +36,7 @@ if not top.pairs:
     top.toolbar.page_link("pages/side_by_side/page.py", label="Compare two", query_params=link)
 if explanation is None:
     st.stop()
-choice = head_choice(settings.site, settings.head)
-top.say(explanation, choice)
+top.say(explanation, head_choice(settings.site, settings.head))
 token_grouping.missing(explanation.trace.texts, settings.grouping())
 with report_errors():
     page = PageScene.build(
@@ -47,11 +47,10 @@ with report_errors():
         *explanation.trace.texts.values(),
         direction,
         *settings.grouping().parts,
+        explanations=[explanation],
     )
 with tail:
     page.save_menus(f"cube-{settings.site.replace('/', '-')}" + token_grouping.ending(settings.grouping()))
 attention_worth.notes([top.entry])
 heads = head_strip.of_layers(explanation.trace, f"{direction}/weight")
-shown_head = head_strip.row_of(heads, settings.site), settings.head and settings.head - 1
-head_strip.show(heads, f"{explanation.source} {direction}", shown_head)
-inspector.explore(page, choice)
+inspector.show(page, heads, f"{explanation.source} {direction}")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared import models, token_grouping, url_state
+from pages.shared import token_grouping, url_state
 from pages.shared.page_setup import Opened
 from triattn_core.scenes.cube import Settings
+from triattn_core.sources.explanation import Explanation
 
 
-def pick(top: Opened, explanation: models.Explanation | None) -> Settings:
+def pick(top: Opened, explanation: Explanation | None) -> Settings:
     """The chosen settings.  explanation: the model's prediction and trace, if there are any."""
     words, model = top.words, top.entry.config["model"]
     direction = words.directions[url_state.direction(words.directions)]

@@ -10,9 +10,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.distributions import run_spread
-from pages.shared import cell_command, checkpoint_html, figures, models, pair_input, style
-from triattn_core.scenes.runner import describe_duration
+from pages.shared import cell_command, checkpoint_html, figures, pair_input, style
 from triattn_core.scenes.similarity import panel
+from triattn_core.sources.explanation import Explanation, describe_duration
 from triattn_core.tasks import questions
 from triattn_core.views import similarity
 from triattn_core.views.charts import distributions as view
@@ -23,7 +23,7 @@ ACROSS = 4
 
 
 def show(
-    explanations: Sequence[models.Explanation],
+    explanations: Sequence[Explanation],
     titles: Mapping[str, str],
     example: questions.Example,
     quantity: str,

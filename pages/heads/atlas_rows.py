@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.shared import deep_links, mining, models, other_models
+from pages.shared import deep_links, mining, other_models
+from pages.shared.models import MODELS
 from triattn_core.analysis.mining.sources import Source, read_examples
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
@@ -72,7 +73,7 @@ class Rows:
         return _examples(self.task, self.source.sha256, self.source)
 
     def trace(self, example: Any) -> AttentionTrace:
-        return models.explain(self.entry, example).trace
+        return MODELS.explain(self.entry, example).trace
 
     def text(self, example: Any) -> str:
         """An example in one line."""

@@ -16,7 +16,7 @@ from triattn_core.analysis.mining import sources
 from triattn_core.analysis.mining.sources import Source
 from triattn_core.cached import cached_property
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.registry import Entry, laboratory_checkpoints
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.tasks import TASKS, InputForm, first_task
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Atlas:
 def pick_rows(toolbar: DeltaGenerator) -> Rows:
     """Shows the pickers of task, checkpoint and rows; stops the page without a checkpoint or a file."""
     by_task = {name: [entry for entry in models.entries(name) if entry.kind.has_heads] for name in TASKS}
-    by_task[LABORATORY] = [entry for entry in laboratory_checkpoints() if entry.problem is None]
+    by_task[LABORATORY] = models.laboratory()
     task_names = [*(name for name, entries in by_task.items() if entries), other_models.TASK]
     with toolbar:
         _take_linked(by_task)

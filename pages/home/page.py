@@ -10,6 +10,7 @@ import streamlit as st
 from pages.home import checkpoint_table, gallery, links, studies
 from pages.shared import checkpoint_html, model_jobs, models, style
 from pages.shared.errors import report_errors
+from triattn_core.inference.device import describe_device
 from triattn_core.views import word_map
 
 style.heading(
@@ -46,7 +47,7 @@ with left:
     st.html(checkpoint_html.section("Test scores") + gallery.scores())
 with right.container(key="aside"), report_errors(stop=False):
     slot = st.skeleton(height=200)
-    slot.html(checkpoint_html.machine(models.device(), model_jobs.kept_bytes()))
+    slot.html(checkpoint_html.machine(describe_device(), model_jobs.kept_bytes()))
 for fill in fills:
     with report_errors(stop=False):
         fill()

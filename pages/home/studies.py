@@ -13,7 +13,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import model_jobs, models, natural_text, study_strip, style
-from triattn_core.checkpoint.registry import Entry, laboratory_checkpoints
+from pages.shared.models import MODELS
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import TriattnError
 from triattn_core.inference.device import choose_device
 from triattn_core.studies import Study, studies
@@ -27,9 +28,7 @@ AROUND = 88  # pixels of a map's title and words above its rows, kept free while
 
 def section() -> list[Callable[[], None]]:
     """Shows the studies whose checkpoints exist, in a grid; returns the functions that draw their maps."""
-    entries_by_name = {
-        entry.name: entry for entry in (*models.entries(), *laboratory_checkpoints()) if entry.problem is None
-    }
+    entries_by_name = {entry.name: entry for entry in (*models.entries(), *models.laboratory())}
     ready = [study for study in studies().items() if set(study[1].checkpoints) <= set(entries_by_name)]
     if not ready:
         return []
@@ -125,4 +124,4 @@ def _fill(
 
 
 def _maps(study: Study, entries: Sequence[Entry]) -> Mapping:
-    return study.maps([models.load(entry) for entry in entries], study.examples[0])
+    return study.maps([MODELS.load(entry) for entry in entries], study.examples[0])

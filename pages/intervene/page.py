@@ -9,11 +9,12 @@ from pages.shared import page_setup, style
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
 from triattn_core.scenes.intervene_parts import Intervention
+from triattn_core.sources.source import Ability
 from triattn_core.trace.axes import TAN_MECHANISMS
 
 LEAD = "Change the context with a click: the new attention, its difference, and how the prediction changes."
 
-question = page_setup.opening("Intervene", LEAD, TAN_MECHANISMS)
+question = page_setup.opening("Intervene", LEAD, TAN_MECHANISMS, abilities=[Ability.REPLACE])
 with question.settings:
     settings = intervention_controls.pick_way(question)
     st.space("stretch")

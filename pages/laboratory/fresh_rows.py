@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.laboratory import model_maps
-from pages.shared import models
+from pages.shared.models import MODELS
 from triattn_core.analysis.significance import wilson_interval
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.tasks.laboratory import LaboratoryTask
@@ -45,7 +45,7 @@ def _accuracy(entry: Entry, name: str, seed: int) -> float:
 
         return evaluate_laboratory(bundle, rows_of(name, seed, ROWS, bundle.config.data.size))["metrics"]["accuracy"]
 
-    return models.answer(entry, f"Trying {ROWS} rows", measure, name, seed)
+    return MODELS.answer(entry, f"Trying {ROWS} rows", measure, name, seed)
 
 
 def _score(percent: float) -> str:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.shared import figures, models, style, url_state
+from pages.shared.models import MODELS
 from triattn_core.analysis.truth import measures, truth_mask
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.registry import Entry, laboratory_checkpoints
-from triattn_core.scenes.runner import Explanation
+from triattn_core.checkpoint.registry import Entry
+from triattn_core.sources.explanation import Explanation
 from triattn_core.tasks.laboratory import Example, LaboratoryTask
 from triattn_core.views.charts import truth_map
 
@@ -27,9 +28,7 @@ ORDER = ("bi_joint", "cbi", "tri")
 
 def entries(task: LaboratoryTask) -> list[Entry]:
     """The sound models of a task: two-way ones first, then by layers and similarity."""
-    trained = [
-        entry for entry in laboratory_checkpoints() if entry.problem is None and entry.config["task"] == task.NAME
-    ]
+    trained = [entry for entry in models.laboratory() if entry.config["task"] == task.NAME]
     return sorted(trained, key=lambda entry: (ORDER.index(_facts(entry)[0]), *_facts(entry)[1:]))
 
 
@@ -117,7 +116,7 @@ def references(all_: Sequence[Entry]) -> dict[str, Mapping]:
     recorded = next((entry.metrics["references"] for entry in reversed(tri) if "references" in entry.metrics), None)
     if recorded is not None or not tri:
         return recorded or {}
-    return models.answer(tri[-1], "Measuring untrained weights", reference_measures)
+    return MODELS.answer(tri[-1], "Measuring untrained weights", reference_measures)
 
 
 def reference_measures(bundle: Bundle) -> dict[str, Mapping]:
@@ -132,7 +131,7 @@ def maps(entries: Sequence[Entry], task: LaboratoryTask, example: Example) -> di
     answers = {}
     with st.container(horizontal=True, gap="small", key="maps"):
         for entry in entries:
-            explanation = models.explain(entry, example)
+            explanation = MODELS.explain(entry, example)
             prediction = explanation.prediction
             with st.container(width=panel_width(example), key=f"map-{entry.name}"):
                 share = prediction.probabilities[prediction.best]

@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.open import source
-from pages.open.opened_scene import OpenedPair
+from pages.open.opened_pair import OpenedPair
 from pages.shared import figures, page_scene, url_state
 from pages.shared.errors import notice, report_errors
 from triattn_core.importers.prediction import prediction_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.open.opened_scene import OpenedScene
 from pages.shared import figures, style
 from pages.shared.errors import report_errors
-from triattn_core.scenes.trace_settings import ContextSettings
+from pages.shared.page_scene import TraceScene
+from triattn_core.scenes.context import Settings
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.axis_labels import axis_labels
 
@@ -21,8 +21,8 @@ def explore(trace: AttentionTrace, source: str) -> None:
             return
         with report_errors(stop=False):
             with st.spinner("Decomposing the cube"):
-                scene = OpenedScene.build("context", trace, source, ContextSettings()).scene
-            heads = scene.shares
+                scene = TraceScene.build("context", trace, source, Settings()).scene
+            heads = scene.parts
             bars = heads.draw_bars(style.theme(), axes=axis_labels(trace))
             figures.show(bars, heads.sentence, "context-parts")
             figures.note(heads.sentence)

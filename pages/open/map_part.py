@@ -5,11 +5,12 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.open.opened_scene import OpenedScene
 from pages.shared import canvas_component, figures, page_scene, token_grouping, url_state
 from pages.shared.errors import report_errors
-from triattn_core.scenes.trace_settings import GridSettings, MapSettings
+from pages.shared.page_scene import TraceScene
+from triattn_core.scenes import heads as head_scene
 from triattn_core.scenes.trace_sites import ROLLOUT, map_sites
+from triattn_core.scenes.two_way_map import Settings
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.sites import two_way_sites
 from triattn_core.trace.token_grouping import NO_GROUPING
@@ -17,13 +18,13 @@ from triattn_core.views import head_grid
 
 HEAD, MEAN = "one head", "mean of heads"
 CHOSEN = "at-head"  # in the URL: layer and head, from 1
-OPENING = GridSettings()
+OPENING = head_scene.Settings()
 COLUMNS = {name: head_grid.MEASURE_NAMES[name][0] for name in head_grid.MEASURE_NAMES}
 
 
-def grid(trace: AttentionTrace, source: str, settings: GridSettings = OPENING) -> OpenedScene:
+def grid(trace: AttentionTrace, source: str, settings: head_scene.Settings = OPENING) -> TraceScene:
     """The scene of all heads.  Raises TriattnError."""
-    return OpenedScene.build("heads", trace, source, settings)
+    return TraceScene.build("heads", trace, source, settings)
 
 
 def explore(trace: AttentionTrace, source: str, name: str, toolbar: DeltaGenerator) -> None:
@@ -43,13 +44,13 @@ def explore(trace: AttentionTrace, source: str, name: str, toolbar: DeltaGenerat
         st.space("stretch")
         tail = st.container(horizontal=True, width="content", key="tail")
     with map_column, report_errors():
-        page = OpenedScene.build("map", trace, source, settings, *settings.grouping().parts)
+        page = TraceScene.build("map", trace, source, settings, *settings.grouping().parts)
         page_scene.explore(page)
     with tail:
-        page.export_menu(f"{name}-{settings.site.replace('/', '-')}")
+        page.save_menus(f"{name}-{settings.site.replace('/', '-')}")
 
 
-def pick(trace: AttentionTrace, site: str, head: int | None, layers: int) -> MapSettings:
+def pick(trace: AttentionTrace, site: str, head: int | None, layers: int) -> Settings:
     """The pickers of the map, of its quantity, and of what the tokens are read as.  head: from 1, None where there are
     none."""
     maps = [HEAD, MEAN] if head is not None else [HEAD]
@@ -60,8 +61,8 @@ def pick(trace: AttentionTrace, site: str, head: int | None, layers: int) -> Map
     grouping = NO_GROUPING if not trace.texts else token_grouping.controls((token_grouping.TEXT,), hide=False)
     folds = token_grouping.of_texts(grouping) if trace.texts else {}
     if drawn == ROLLOUT:
-        return MapSettings(site=ROLLOUT, **folds)
-    return MapSettings(site=site, head="mean" if drawn == MEAN else head, quantity=quantity, **folds)
+        return Settings(site=ROLLOUT, **folds)
+    return Settings(site=site, head=None if drawn == MEAN else head, quantity=quantity, **folds)
 
 
 def choose_head(trace: AttentionTrace, source: str, layers: int, heads: int) -> tuple[int, int]:
@@ -71,7 +72,7 @@ def choose_head(trace: AttentionTrace, source: str, layers: int, heads: int) -> 
     axes = [range(layers), range(heads)]
     chosen = linked if len(linked) == 2 and all(i in axis for i, axis in zip(linked, axes)) else [0, 0]
     with report_errors():
-        page = grid(trace, source, GridSettings(measure=pick_measure(trace, source)))
+        page = grid(trace, source, head_scene.Settings(measure=pick_measure(trace, source)))
     clicked = canvas_component.show(page.scene.screen, page.key)
     canvas_component.answer(page.key, {"cell": chosen})
     if clicked is not None:

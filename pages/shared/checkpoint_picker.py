@@ -12,8 +12,8 @@ from pages.shared.errors import notice
 from pages.shared.task_picker import TaskLabels
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
-from triattn_core.scenes.runner import describe_duration
 from triattn_core.scenes.side_by_side_panels import Comparison
+from triattn_core.sources.explanation import describe_duration
 from triattn_core.trace import Choice
 from triattn_core.trace.axes import MECHANISMS
 from triattn_core.views import side_by_side as view
@@ -31,7 +31,9 @@ def short_names(entries: Sequence[Entry]) -> list[str]:
 def presets(entries: Sequence[Entry]) -> dict[str, list[str]]:
     """Names of the Bi, Bi-joint, C-Bi and Tri checkpoints of one similarity, form and data set, by preset name."""
     groups: dict[tuple[str, str, bool], dict[str, str]] = {}
-    for entry in sorted(entries, key=metadata.sort_key):
+    for entry in entries:
+        if metadata.model_setting(entry, "mechanism") not in MECHANISMS:
+            continue
         similarity = metadata.model_setting(entry, "similarity").replace("_", " ")
         group_key = (similarity, metadata.dataset_name(entry), metadata.is_living(entry))
         groups.setdefault(group_key, {}).setdefault(metadata.model_setting(entry, "mechanism"), entry.name)

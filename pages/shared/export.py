@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from pages.shared import open_in, paper_form, session_models
-from triattn_core.case_card import trace_card
+from pages.shared import open_in, paper_form
+from pages.shared.models import MODELS
+from triattn_core.case_card import RenderedView, draw
 from triattn_core.case_card.archive import trace_file
+from triattn_core.case_card.manifest import trace_command
 from triattn_core.case_card.paper_figure import PaperFigure, can_print
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes import cli_settings
+from triattn_core.scenes.catalogue import SCENES
 from triattn_core.scenes.scene import Scene
-from triattn_core.scenes.trace_scenes import RenderedTrace
+from triattn_core.scenes.settings import validate_settings
 from triattn_core.tasks import TASKS
 from triattn_core.trace import AttentionTrace
 from triattn_core.views.lib.canvas import Canvas
@@ -40,7 +45,45 @@ ZIP = "application/zip"
 _pictures = st.components.v2.component("triattn_pictures", html=_BUTTONS, css=_STYLE, js=_PICTURES)
 
 
-def menu(name: str, figure: str, saved: session_models.Saved, scene: Scene) -> None:
+@dataclass(frozen=True)
+class Saved:
+    """A case card that is made when it is called.
+
+    what: the checkpoints, or a trace alone, of which there is no example.  settings: what is chosen, asked for then
+    too: a click may have chosen another cell since the page ran.
+    """
+
+    view: str
+    what: Sequence[Entry] | AttentionTrace
+    example: Any
+    settings: Callable[[], Mapping[str, Any]]
+
+    def __call__(self) -> bytes:
+        return self.draw().case_card()
+
+    def draw(self) -> RenderedView:
+        """The view as it is chosen now."""
+        return draw(self.view, self.what, self.example, MODELS, **self.settings())
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """The checkpoints; none of a trace alone."""
+        return () if isinstance(self.what, AttentionTrace) else self.what
+
+    @property
+    def row(self) -> str:
+        """The example as a row of its task, JSON."""
+        return json.dumps(TASKS[self.entries[0].config["task"]].row(self.example), ensure_ascii=False, indent=1) + "\n"
+
+    def command(self, without: str = "", *tail: str) -> str:
+        """What makes the same card without a page, but for one setting; tail: what else it is asked."""
+        settings = {name: value for name, value in self.settings().items() if name != without}
+        if isinstance(self.what, AttentionTrace):
+            return trace_command(self.view, validate_settings(SCENES[self.view].settings, settings, self.view), *tail)
+        return cli_settings.command(self.view, [entry.name for entry in self.entries], settings, *tail)
+
+
+def menu(name: str, figure: str, saved: Saved, scene: Scene) -> None:
     """The Export button and what is in it.
 
     name: of the files, without ending.  figure: the key that the canvas is shown under.  Of `saved` and the scene
@@ -50,22 +93,14 @@ def menu(name: str, figure: str, saved: session_models.Saved, scene: Scene) -> N
     def page() -> Canvas:
         return next(iter(saved.draw().figures.values()))
 
-    _open_in(saved)
+    if saved.entries:
+        _open_in(saved)
     with st.popover("Export", width=92, key="export"), st.container(width=340):
         _save("Case card, ZIP: all of it", f"{name}.zip", saved, ZIP)
-        _pieces(name, figure, page, lambda: scene.table, lambda: scene.trace)
+        _pieces(name, figure, page, lambda: scene.table, lambda: saved.what if not saved.entries else scene.trace)
         paper_form.fold(name, lambda tail: PaperFigure.of_view(saved.draw(), saved.command("", *tail)))
-        _show_commands(saved, "cell")  # a click chooses it without this menu
-
-
-def trace_menu(name: str, figure: str, rendered: Callable[[], RenderedTrace]) -> None:
-    """The Export button of a view of a trace that no checkpoint stands behind.  rendered: asked for when something is
-    saved; see `menu`."""
-    with st.popover("Export", width=92, key="export"), st.container(width=340):
-        _save("Case card, ZIP: all of it", f"{name}.zip", lambda: trace_card.pack_card(rendered()), ZIP)
-        trace = lambda: rendered().trace  # noqa: E731
-        _pieces(name, figure, lambda: rendered().figure, lambda: rendered().table, trace)
-        paper_form.fold(name, lambda tail: trace_card.paper_of(rendered(), *tail))
+        if saved.entries:
+            _show_commands(saved, "cell")  # a click chooses it without this menu
 
 
 def pair_menu(name: str, figure: str, scene: Callable[[], Scene]) -> None:
@@ -97,7 +132,7 @@ def _pieces(
 def case_card(view: str, entries: Sequence[Entry], example: Any, settings: Mapping[str, Any]) -> None:
     """The Export button of a page whose figures and tables have menus of their own: all of it as one case card, and
     the command that makes the same.  settings: of the view, as they are chosen."""
-    saved = session_models.Saved(view, entries, example, lambda: settings)
+    saved = Saved(view, entries, example, lambda: settings)
     _open_in(saved)
     with st.popover("Export", width=92, key="export"), st.container(width=460):
         _save("Case card, ZIP: all of it", f"{view}.zip", saved, ZIP)
@@ -107,13 +142,13 @@ def case_card(view: str, entries: Sequence[Entry], example: Any, settings: Mappi
         _show_commands(saved)
 
 
-def _open_in(saved: session_models.Saved) -> None:
+def _open_in(saved: Saved) -> None:
     """The button to the other pages."""
     task = saved.entries[0].config["task"]
     open_in.menu(saved.view, task, TASKS[task].row(saved.example), saved.entries[0])
 
 
-def _show_commands(saved: session_models.Saved, without: str = "") -> None:
+def _show_commands(saved: Saved, without: str = "") -> None:
     """How the same is made without a page, but for one setting."""
     _save("The example as a row, JSON", cli_settings.ROW, lambda: saved.row, "application/json")
     st.caption("With this row the command prints the same numbers, and makes the same card:")

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.shared import model_jobs, models
+from pages.shared import model_jobs
 from pages.shared.errors import escape_markdown
+from pages.shared.models import MODELS
 from triattn_core.analysis.mining.case_table import WINDOW, CaseTable
 from triattn_core.analysis.mining.sources import Source
 from triattn_core.checkpoint.registry import Entry
@@ -122,7 +123,7 @@ def follow_run(
             f"Loading {', '.join(entry.name for entry in entries)}",
             tuple(entry.digest for entry in entries),
         )
-        load = load or (lambda: [models.load(entry) for entry in entries])
+        load = load or (lambda: [MODELS.load(entry) for entry in entries])
         bundles = model_jobs.result(key[-1], ("loaded", digests, key[-1]), title, load)
         runs[key] = Run(bundles, analyse=analyse and partial(analyse, bundles), **run_options)
         while len(runs) > UNDER_WAY:

@@ -9,9 +9,8 @@ from typing import Any
 import streamlit as st
 
 from pages.shared import canvas_component, choice_input, pair_input
-from pages.shared.models import Explanation
-from triattn_core.scenes.runner import describe_duration
 from triattn_core.scenes.side_by_side_panels import of_options, right_option, task
+from triattn_core.sources.explanation import Explanation, describe_duration
 from triattn_core.trace import AttentionTrace, Choice, text_units
 from triattn_core.views import answers
 

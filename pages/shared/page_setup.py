@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -16,16 +17,19 @@ from pages.shared import (
     models,
     option_panel,
     pair_input,
-    session_models,
     study_strip,
     style,
     task_picker,
     url_state,
 )
 from pages.shared.errors import report_errors
+from pages.shared.models import MODELS
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
-from triattn_core.scenes import runner
+from triattn_core.sources import open_source
+from triattn_core.sources.explanation import Explanation
+from triattn_core.sources.models import Question
+from triattn_core.sources.source import Ability, lacks
 from triattn_core.tasks import TASKS, InputForm, form
 from triattn_core.trace import Choice
 
@@ -58,7 +62,7 @@ class Opened:
         """Of a task that chooses among texts the one that is asked about."""
         return None if self.pairs else choice_input.current_input(self.task).option
 
-    def say(self, explanation: models.Explanation, choice: Choice) -> None:
+    def say(self, explanation: Explanation, choice: Choice) -> None:
         """Shows the prediction in its place."""
         with self.answer_place:
             if self.pairs:
@@ -68,7 +72,7 @@ class Opened:
 
 
 @dataclass(frozen=True)
-class PageQuestion(runner.Question):
+class PageQuestion(Question):
     """A question as a page puts it.  settings: the row of pickers, for the page to go on with."""
 
     task: str
@@ -80,8 +84,17 @@ class PageQuestion(runner.Question):
         return metadata.language(self.entry)
 
 
-def open_page(title: str, lead: Callable[[task_picker.TaskLabels], str], mechanisms: Sequence[str]) -> Opened:
-    """Shows heading, texts, and the checkpoint picker; stops the page without a checkpoint."""
+def open_page(
+    title: str,
+    lead: Callable[[task_picker.TaskLabels], str],
+    mechanisms: Sequence[str],
+    axes: Sequence[str] = (),
+    abilities: Sequence[Ability] = (),
+) -> Opened:
+    """Shows heading, texts, and the checkpoint picker; stops the page without a checkpoint.
+
+    axes, abilities: what the page needs of a source, said of one in a link that lacks it.
+    """
     head, toolbar = style.opening()
     with toolbar:
         task = task_picker.picker(mechanisms, "checkpoint")
@@ -104,28 +117,30 @@ def open_page(title: str, lead: Callable[[task_picker.TaskLabels], str], mechani
             "checkpoint",
             default,
             show=lambda entry: entry.name,
-            why=_exclusion_reason,
+            why=partial(_exclusion_reason, axes=axes, abilities=abilities),
             width=190,
         )
     return Opened(task, words, entry, example, head, toolbar, answer_place, settings)
 
 
-def _exclusion_reason(name: str) -> str:
-    """Why a checkpoint is not offered, where that lies in what it is."""
-    entry = next((candidate for candidate in models.entries() if candidate.name == name), None)
-    return "this page does not take readers" if entry and entry.kind.finds_spans else ""
+def _exclusion_reason(name: str, axes: Sequence[str], abilities: Sequence[Ability]) -> str:
+    """Why a checkpoint or model is not offered, where that lies in what it is."""
+    entry = next((entry for entry in (*models.entries(), *models.transformers()) if entry.name == name), None)
+    return lacks(open_source(entry), axes, abilities) if entry else ""
 
 
-def opening(title: str, lead: str, mechanisms: Sequence[str]) -> PageQuestion:
-    """The top of a page with the model's prediction and trace."""
-    top = open_page(title, lambda _: lead, mechanisms)
+def opening(
+    title: str, lead: str, mechanisms: Sequence[str], axes: Sequence[str] = (), abilities: Sequence[Ability] = ()
+) -> PageQuestion:
+    """The top of a page with the model's prediction and trace; see `open_page`."""
+    top = open_page(title, lambda _: lead, mechanisms, axes, abilities)
     with report_errors():
-        put = runner.Question.put(session_models.SHARED, top.entry, top.example, top.option)
+        put = Question.put(MODELS, top.entry, top.example, top.option)
     top.say(put.explanation, MEAN)
     study_strip.note_example(put.example)
     return PageQuestion(**vars(put), task=top.task, words=top.words, settings=top.settings)
 
 
-def option_number(question: runner.Question) -> int | None:
+def option_number(question: Question) -> int | None:
     """The chosen option, from 1 as settings count; None for tasks without options."""
     return None if question.option is None else question.option + 1

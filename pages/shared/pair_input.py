@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from html import escape
 
 import streamlit as st
@@ -10,9 +11,8 @@ import streamlit as st
 from pages.shared import carried_input, sentence_box, style, url_state
 from pages.shared.errors import escape_markdown, notice
 from pages.shared.languages import Spoken
-from pages.shared.models import Explanation
 from triattn_core.checkpoint import metadata
-from triattn_core.scenes.runner import describe_duration
+from triattn_core.sources.explanation import Explanation, describe_duration
 from triattn_core.tasks import InputForm, form, pairs
 from triattn_core.tasks.task import PairTask
 from triattn_core.text.language import guess_language, other_than
@@ -24,7 +24,7 @@ LIMIT = 2000  # characters a sentence: many times what a model reads, and still 
 def pair(speaks: Spoken, task: PairTask = pairs) -> pairs.Example:
     """The row Sentence A, Sentence B, Language, Examples; both sentences are in the URL (`a`, `b`).
 
-    The pair has a gold label if it is one of the examples. It may be blank: `models.explain` then raises.
+    The pair has a gold label if it is one of the examples. It may be blank: `MODELS.explain` then raises.
     """
     examples, opens = task.examples(speaks.now), task.examples(speaks.first)[0]
     with st.container(horizontal=True, vertical_alignment="bottom", key="pair"):
@@ -150,6 +150,7 @@ def _language_note(runs: Sequence[Explanation]) -> list[str]:
     )
 
 
+@cache
 def _title(example: pairs.Example) -> str:
     return escape_markdown(f"{example.text_a}  /  {example.text_b}")
 

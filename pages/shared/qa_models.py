@@ -8,11 +8,13 @@ from statistics import mode
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import languages, model_jobs, models, url_state
+from pages.shared.models import MODELS
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.inference import stored_traces
 from triattn_core.inference.device import choose_device
 from triattn_core.scenes import similarity
+from triattn_core.sources.explanation import Explanation
 from triattn_core.tasks import InputForm, first_task, questions
 from triattn_core.trace.axes import FUNCTION_LABELS
 from triattn_core.views import similarity as view
@@ -69,7 +71,7 @@ def best_answers(entries: Sequence[Entry], examples: Sequence[questions.Example]
     device, digests = choose_device(), tuple(entry.digest for entry in entries)
 
     def run() -> list[list[str]]:
-        spans = _spans([models.load(entry) for entry in entries], examples)
+        spans = _spans([MODELS.load(entry) for entry in entries], examples)
         return [
             [row.passage[slice(*best[0][:2])] for row, best in zip(examples, reader_spans)] for reader_spans in spans
         ]
@@ -88,7 +90,7 @@ def opening(entries: Sequence[Entry], opens: Sequence[str] = OPENS) -> list[str]
 
 def explain_readers(
     entries: Sequence[Entry], example: questions.Example, place: DeltaGenerator, limit: int = view.MOST
-) -> list[models.Explanation]:
+) -> list[Explanation]:
     """The results of each QA reader on one part of the passage; for a long passage a picker at `place` chooses it.
 
     Raises TriattnError on invalid input, and for readers with different windows.
@@ -96,10 +98,10 @@ def explain_readers(
     example.check()
     similarity.require_readers(entries, limit)
     if _are_stored(entries, example):
-        return [models.explain(entry, example) for entry in entries]
+        return [MODELS.explain(entry, example) for entry in entries]
     device, digests = choose_device(), tuple(entry.digest for entry in entries)
     bundles = model_jobs.result(
-        device, ("readers", digests), "Loading the readers", lambda: [models.load(entry) for entry in entries]
+        device, ("readers", digests), "Loading the readers", lambda: [MODELS.load(entry) for entry in entries]
     )
     parts, part, known_spans = _parts(bundles[0], example), None, [None] * len(entries)
     if parts > 1:
@@ -109,7 +111,7 @@ def explain_readers(
         with place:
             part_choice = url_state.pick("Part of the passage", [BEST, *range(1, parts + 1)], "part", width=150)
         part = known_spans[-1][0].window if part_choice == BEST else part_choice - 1
-    return [models.explain(entry, example, part, spans) for entry, spans in zip(entries, known_spans)]
+    return [MODELS.explain(entry, example, part, spans) for entry, spans in zip(entries, known_spans)]
 
 
 def _are_stored(entries: Sequence[Entry], example: questions.Example) -> bool:

@@ -13,7 +13,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import carried_input, languages, models, pair_input, sentence_box, style, url_state
 from pages.shared.errors import escape_markdown, notice, report_errors
+from pages.shared.models import MODELS
 from triattn_core.checkpoint.registry import Entry
+from triattn_core.sources.explanation import Explanation
 from triattn_core.tasks import ENCODED
 from triattn_core.trace import AttentionTrace
 
@@ -27,7 +29,7 @@ class SentencePage:
 
     entry: Entry
     example: Any
-    explanation: models.Explanation
+    explanation: Explanation
     layer: str
     settings: DeltaGenerator
 
@@ -52,7 +54,7 @@ def open_page(title: str, lead: str, mechanisms: Sequence[str]) -> SentencePage:
     with settings:
         entry = checkpoint(entries)
     with report_errors():
-        explanation = models.explain(entry, row)
+        explanation = MODELS.explain(entry, row)
     with settings:
         layer_site = layer(explanation.trace)
     with answer_place:

@@ -35,7 +35,8 @@ def redirect_setting_names(page: StreamlitPage) -> None:
     from triattn_core.scenes import cli_settings
     from triattn_core.scenes.catalogue import SCENES
 
-    kind = SCENES[page.url_path].settings if page.url_path in SCENES else None
+    view = SCENES.get(page.url_path)
+    kind = view.settings if view and view.page else None
     if kind is None or not (own_names := [name for name in OWN if name in st.query_params and _is_setting(name, kind)]):
         return
     task = _task()

@@ -15,7 +15,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import model_jobs, models
 from pages.shared.errors import notice
-from triattn_core.checkpoint.registry import Entry, laboratory_checkpoints
+from pages.shared.models import MODELS
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import TriattnError, choices
 from triattn_core.inference.device import choose_device
 from triattn_core.studies import Study, studies
@@ -76,7 +77,7 @@ def show_effect() -> None:
     if strip is None or type(strip.example) is not type(strip.study.edited):
         return
     study, first = strip.study, strip.study.examples[0]
-    entries = {entry.name: entry for entry in (*models.entries(), *laboratory_checkpoints())}
+    entries = {entry.name: entry for entry in (*models.entries(), *models.laboratory())}
     if not {*study.checkpoints} <= {*entries}:
         return
     examples = [first] if _url_values(strip.example) == _url_values(first) else [first, strip.example]
@@ -101,11 +102,11 @@ def _numbers(name: str, study: Study, entries: Sequence[Entry], example: Any) ->
     """The number of a study for an example, and each checkpoint's answer.  Raises TriattnError."""
 
     def run() -> float:
-        return float(study.measure([models.load(entry) for entry in entries], example))
+        return float(study.measure([MODELS.load(entry) for entry in entries], example))
 
     key = ("study number", name, *(entry.digest for entry in entries), example)
     value = model_jobs.result(choose_device(), key, f"The number of “{study.title}”", run)
-    return value, [_answer(models.explain(entry, example).prediction, example) for entry in entries]
+    return value, [_answer(MODELS.explain(entry, example).prediction, example) for entry in entries]
 
 
 def _answer(prediction: Prediction, example: Any) -> str:

@@ -16,8 +16,8 @@ from pages.shared import choice_input, pair_input, sentence_box, url_state
 from pages.shared.task_picker import TaskLabels
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
-from triattn_core.scenes.runner import describe_duration
 from triattn_core.scenes.side_by_side_panels import Comparison
+from triattn_core.sources.explanation import describe_duration
 from triattn_core.tasks import CHOICES, InputForm, form, pairs
 from triattn_core.text.segmentation import sentences
 from triattn_core.trace import Choice

@@ -29,6 +29,7 @@ style.say(head, "Side by side", words.side)
 task_picker.missing(checkpoint_picker.KINDS)
 all_entries = models.entries(task, checkpoint_picker.KINDS)
 speaks, entries = checkpoint_picker.pick_language(all_entries, prefer="en")
+entries += models.transformers() * pairs  # of any language
 example = pair_input.pair(speaks, TASKS[task]) if pairs else choice_input.example(task)
 edits, predictions = st.container(), st.container()
 if len(entries) < FEWEST:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import cell_command, token_grouping
+from pages.shared.models import MODELS
 from pages.shared.page_scene import PageScene
-from pages.shared.session_models import SHARED
 from triattn_core.scenes import similarity as scene
 
 
@@ -14,7 +14,7 @@ from triattn_core.scenes import similarity as scene
 def explore(page: PageScene) -> None:
     """The figure: a click runs this alone, to put the cell into the URL and its exact numbers below the maps."""
     position, panels, explanation = page.choose(), page.scene.panels, page.scene.explanations
-    facts = scene.facts(SHARED, explanation, panels, page.example, page.settings)
+    facts = scene.facts(MODELS, explanation, panels, page.example, page.settings)
     page.answer(facts=facts)
     command = token_grouping.command(panels[position[2]].trace, facts[position[2]], position)
     command += f" --part {page.settings.part}" if explanation[0].prediction.parts > 1 else ""

@@ -9,6 +9,7 @@ import pytest
 
 from pages.attribute import attribution_long_text as long
 from pages.shared import model_jobs
+from pages.shared.models import MODELS
 from tests.app.test_pages import opened, sound, texts
 from tests.support.choices_checkpoints import make_checkpoints
 from tests.support.pages import app_test, at_page
@@ -102,7 +103,8 @@ def test_after_cancel_every_figure_says_so(task, tmp_path, monkeypatch) -> None:
 def test_a_scene_runs_each_method_once(monkeypatch) -> None:
     from triattn_core.analysis.attribution import methods
     from triattn_core.scenes import attribute
-    from triattn_core.scenes.runner import Models, find_entries
+    from triattn_core.sources import find_entries
+    from triattn_core.sources.models import Models
     from triattn_core.tasks import pairs
 
     asked, make = [], methods.attribute
@@ -118,7 +120,8 @@ def test_methods_come_one_after_another_and_together_are_what_all_at_once_are() 
     from triattn_core.analysis.attribution import methods
     from triattn_core.analysis.intervention.batched_variants import run_query
     from triattn_core.scenes import attribute
-    from triattn_core.scenes.runner import Models, find_entries
+    from triattn_core.sources import find_entries
+    from triattn_core.sources.models import Models
     from triattn_core.tasks import pairs
 
     (entry,), example, models = find_entries(["quora-tri-published"]), pairs.examples("en")[0], Models("cpu")
@@ -127,6 +130,6 @@ def test_methods_come_one_after_another_and_together_are_what_all_at_once_are() 
     assert [len(tokens.attributions.methods) for tokens in parts] == [2, 3, 4, 5, 5]
     assert parts[0].attributions.methods == ("attention", "rollout") and parts[3].complete and not parts[2].complete
     assert [tokens.faithfulness is not None for tokens in parts] == [False] * 4 + [True]
-    attributions, whole = parts[-1].attributions, methods.attribute(run_query(models.load(entry), example), steps=4)
+    attributions, whole = parts[-1].attributions, methods.attribute(run_query(MODELS.load(entry), example), steps=4)
     assert attributions.methods == whole.methods and attributions.gap == pytest.approx(whole.gap)
     pd.testing.assert_frame_equal(attributions.table, whole.table, rtol=1e-4, atol=1e-5)

@@ -10,7 +10,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pages.shared import session_models
+from pages.shared import export
+from pages.shared.models import MODELS
 from tests.app.test_pages import payloads
 from tests.support.card_checkpoints import ASKED, COIN, READ, cases, use_checkpoints
 from tests.support.pages import app_test, at_page
@@ -63,15 +64,15 @@ def there(tmp_path_factory):
 def test_a_card_of_charts_says_what_the_page_says(monkeypatch: pytest.MonkeyPatch, page: str) -> None:
     link, settings = CHARTS[page]
     asked = []
-    make = session_models.Saved
-    monkeypatch.setattr(session_models, "Saved", lambda *parts: asked.append(parts) or make(*parts))
+    make = export.Saved
+    monkeypatch.setattr(export, "Saved", lambda *parts: asked.append(parts) or make(*parts))
     app = app_test(290)
     for key, value in {**link, "checkpoint": "pairs-tri"}.items():
         app.query_params[key] = value
     app = at_page(app, page).run()
     assert not app.exception and not app.error and not app.info, [one.value for one in (*app.error, *app.info)]
     ((view, cards, example, chosen),) = asked
-    rendering = draw(view, [card.name for card in cards], example, session_models.SHARED, **chosen())
+    rendering = draw(view, [card.name for card in cards], example, MODELS, **chosen())
     assert {name: getattr(rendering.settings, name) for name in settings} == settings and view == page
     page_text = unescape(" ".join(element.proto.body for element in app.get("html")))
     alts = [figure.alt for figure in rendering.figures.values()]
@@ -99,9 +100,9 @@ def same_rows(table: pd.DataFrame, other: pd.DataFrame) -> None:
 def test_a_card_has_the_figure_and_the_cell_of_the_page(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     cards: list[RenderedView] = []
     asked = []
-    make = session_models.Saved
+    make = export.Saved
     monkeypatch.setattr(RenderedView, "case_card", lambda self: cards.append(self) or b"")
-    monkeypatch.setattr(session_models, "Saved", lambda *parts: asked.append(make(*parts)) or asked[-1])
+    monkeypatch.setattr(export, "Saved", lambda *parts: asked.append(make(*parts)) or asked[-1])
     app = app_test(290)
     for key, value in LINKS[name].items():
         app.query_params[key] = value

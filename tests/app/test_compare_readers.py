@@ -96,5 +96,5 @@ def test_a_page_that_takes_no_readers_says_so(
 ) -> None:
     monkeypatch.setenv(VARIABLE, os.pathsep.join(map(str, (make_choices(tmp_path, ("pairs",)), checkpoint_folder))))
     page_text = visible_text(sound(opened("attribute", checkpoint="squad-dot")))
-    assert "checkpoint 'squad-dot'; this page does not take readers. Shown instead: quora-tri-additive." in page_text
+    assert "checkpoint 'squad-dot'; squad-dot cannot give gradients. Shown instead: quora-tri-additive." in page_text
     assert "did you mean" in visible_text(sound(opened("attribute", checkpoint="quora-tri-addtive")))

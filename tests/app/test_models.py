@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
 from pages.shared import models
 from pages.shared.errors import escape_markdown, without_folders
+from pages.shared.models import MODELS
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.views.lib.number_format import probability
 
 
@@ -19,8 +22,8 @@ def test_messages_show_markdown_as_it_is() -> None:
 
 
 def test_an_answer_is_kept_by_its_function_and_arguments(monkeypatch) -> None:
-    entry = SimpleNamespace(name="kept-by-function", digest="0")
-    monkeypatch.setattr(models, "load", lambda entry: SimpleNamespace(device="cpu"))
+    entry = Entry("kept-by-function", Path("kept"), {}, {}, "0", 0)
+    monkeypatch.setattr(models.MODELS, "load", lambda entry: SimpleNamespace(device="cpu"))
     asked = []
 
     def length(bundle):
@@ -32,9 +35,9 @@ def test_an_answer_is_kept_by_its_function_and_arguments(monkeypatch) -> None:
         return 5
 
     for _ in range(2):
-        assert models.answer(entry, "", length, "a", 1) == 3 and models.answer(entry, "", width, "a", 1) == 5
+        assert MODELS.answer(entry, "", length, "a", 1) == 3 and MODELS.answer(entry, "", width, "a", 1) == 5
     assert asked == ["length", "width"]
-    models.answer(entry, "", length, "a", 2)
+    MODELS.answer(entry, "", length, "a", 2)
     assert asked == ["length", "width", "length"]
 
 

@@ -6,6 +6,7 @@ import pytest
 import streamlit as st
 
 from pages.shared import models, qa_models
+from pages.shared.models import MODELS
 from tests.support.pages import app_test, at_page
 from triattn_core.errors import CheckpointError
 from triattn_core.inference import stored_traces
@@ -23,7 +24,7 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(entry.name)
         raise CheckpointError("no model is loaded here")
 
-    monkeypatch.setattr(models, "load", load)
+    monkeypatch.setattr(models.MODELS, "load", load)
     st.cache_resource.clear()
     return names
 
@@ -58,4 +59,4 @@ def test_the_laboratory_opens_with_stored_traces(loaded: list[str]) -> None:
     """Its further sections load models."""
     for entry, example in defaults():
         if entry.config["kind"] == "laboratory":
-            assert models.explain(entry, example).trace.meta[stored_traces.DATE] and loaded == []
+            assert MODELS.explain(entry, example).trace.meta[stored_traces.DATE] and loaded == []

@@ -16,7 +16,8 @@ from triattn_core.analysis.intervention.batched_variants import run_query
 from triattn_core.analysis.intervention.leave_one_out import score_units
 from triattn_core.checkpoint.bundle import load
 from triattn_core.scenes import side_by_side
-from triattn_core.scenes.runner import Models, find_entries
+from triattn_core.sources import find_entries
+from triattn_core.sources.models import Models
 from triattn_core.tasks import dialogue, pairs
 
 FORMS = ("living", "published")

@@ -9,7 +9,9 @@ import pytest
 from tests.browser.test_mtsa_pages import chosen
 from tests.support.coin_checkpoints import make_checkpoints
 from triattn_core.scenes.coin import answers, feature_orders
-from triattn_core.scenes.runner import Explanation, Models, find_entries
+from triattn_core.sources import find_entries
+from triattn_core.sources.explanation import Explanation
+from triattn_core.sources.models import Models
 from triattn_core.tasks.pairs import Example
 from triattn_core.trace.token_grouping import NO_GROUPING, TokenGrouping
 from triattn_core.views import coin

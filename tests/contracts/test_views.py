@@ -14,9 +14,10 @@ import xarray as xr
 from tests.support.card_checkpoints import ASKED, COIN, READ, cases, use_checkpoints
 from triattn_core.errors import TraceError, TriattnError
 from triattn_core.scenes.catalogue import SCENES
-from triattn_core.scenes.runner import Models, find_entries
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import validate_settings
+from triattn_core.sources import find_entries
+from triattn_core.sources.models import Models
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.axes import AXES, QUANTITIES
 from triattn_core.views import JOINS, TRACE_VIEWS, TraceView, fitting_views, quantities, reduce_to

@@ -21,7 +21,7 @@ def walk():
 
 walk()
 before = walk()
-models.load(models.entries()[0])
+models.MODELS.load(models.entries()[0])
 print(before, walk())
 """
 

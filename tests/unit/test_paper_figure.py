@@ -16,10 +16,8 @@ from tests.support.card_checkpoints import cases, use_checkpoints
 from triattn_core.__main__ import main
 from triattn_core.case_card import draw
 from triattn_core.case_card.paper_figure import PaperFigure
-from triattn_core.case_card.trace_card import paper_of
 from triattn_core.errors import ConfigError
 from triattn_core.scenes.printing.settings import print_settings
-from triattn_core.scenes.trace_scenes import draw_trace
 from triattn_core.tasks import TASKS
 from triattn_core.trace.from_array import trace_of
 
@@ -46,7 +44,7 @@ def opened(view: str, *sizes: int, **settings) -> PaperFigure:
     weights = DRAW.random(sizes) ** 8
     tokens = [f"residue {i + 1}" for i in range(sizes[-1])]
     trace = trace_of(weights / weights.sum(over, keepdims=True), axes=axes, tokens=tokens, source="mine.npy")
-    return paper_of(draw_trace(view, trace, **settings))
+    return PaperFigure.of_view(draw(view, trace, **settings), "triattn card …")
 
 
 def texts(pdf: bytes) -> list[tuple[str, float]]:

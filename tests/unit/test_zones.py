@@ -69,7 +69,7 @@ ZONES = {
     "cards": Zone(
         (
             *("triattn_core/case_card", "triattn_core/commands", "triattn_core/__main__.py"),
-            *("triattn_core/__init__.py", "triattn_core/cube_widget.py"),
+            *("triattn_core/__init__.py", "triattn_core/library.py", "triattn_core/cube_widget.py"),
         ),
         words("numpy pandas xarray pydantic tqdm psutil anywidget traitlets"),
         words("text trace tensor views scenes cards"),

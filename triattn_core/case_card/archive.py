@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from triattn_core.case_card.manifest import COMMAND, FILE, manifest
+from triattn_core.case_card.manifest import FILE, TRACE, manifest
 from triattn_core.scenes.figures import Figure
 from triattn_core.scenes.scene import RequestedScene
 from triattn_core.text.atomic_write import write_whole
@@ -21,8 +21,8 @@ README = """A case card of triattn.
 
 {figures}
 data.csv, data.parquet             every cell that is drawn, as a row
-trace.nc                           all that was recorded of the example (NetCDF-4; xarray reads it)
-{file}                      texts, settings, checkpoints with their digests, versions
+trace.nc                           all that was recorded of the example, or opened (NetCDF-4; xarray reads it)
+{file}                      texts, settings, checkpoints or trace with their digests, versions
 
 The pages need no network. This makes the card again, with the same numbers:
 
@@ -52,7 +52,7 @@ def files(scene: RequestedScene, figures: Mapping[str, Figure]) -> Iterator[tupl
     titles = "\n".join(
         f"{f'{name}.html, .svg, .png':<34} {about_figure['title']}" for name, about_figure in about.figures.items()
     )
-    yield "README.txt", README.format(figures=titles, file=FILE, command=COMMAND).encode()
+    yield "README.txt", README.format(figures=titles, file=FILE, command=about.command).encode()
     yield FILE, (about.model_dump_json(indent=1) + "\n").encode()
     for name, figure in figures.items():
         yield f"{name}.html", figure.html().encode()
@@ -60,7 +60,7 @@ def files(scene: RequestedScene, figures: Mapping[str, Figure]) -> Iterator[tupl
         yield f"{name}.png", figure.png()
     yield "data.csv", scene.table.to_csv(index=False).encode("utf-8-sig")
     yield "data.parquet", scene.table.to_parquet(index=False)
-    yield "trace.nc", trace_file(scene.trace)
+    yield TRACE, trace_file(scene.trace)
 
 
 def trace_file(trace: AttentionTrace) -> bytes:

@@ -1,36 +1,76 @@
-"""A view of an example under checkpoints, by the names of both."""
+"""A view of whatever has attention: an example under checkpoints, or a trace."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from triattn_core.case_card.rendered import RenderedView
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import ConfigError, choices
-from triattn_core.scenes.catalogue import SCENES
-from triattn_core.scenes.runner import Models, find_entries
+from triattn_core.scenes.catalogue import SCENES, TRACE_VIEWS
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import validate_settings
-from triattn_core.tasks import TASKS, check
+from triattn_core.scenes.trace_sites import on_first_head
+from triattn_core.sources import find_entries, open_source
+from triattn_core.sources.explanation import Explanation
+from triattn_core.sources.file import FileSource
+from triattn_core.sources.models import Models
+from triattn_core.tasks import TASKS, as_example, check
 
 
-def draw(
-    view: str, checkpoints: Sequence[str], example: Any, models: Models | None = None, **settings: Any
-) -> RenderedView:
-    """A view of SCENES of an example under checkpoints (names or folders), all of one task.
+def draw(view: str, what: Any, example: Any = None, models: Models | None = None, **settings: Any) -> RenderedView:
+    """A view of SCENES of an example under one or several checkpoints, all of one task; or of a trace alone.
 
-    settings: of the view, see its module; what is left out is as the page opens.  models: who runs the checkpoints.
+    what: a checkpoint (its name, folder or entry), several of them, a trace, or a file that holds one.  example: of
+    the checkpoints' task, or its fields as a dict.  settings: of the view, see its module; what is left out is as the
+    page opens.  models: who runs the checkpoints.
+
+    >>> pair = {"text_a": "Is it red?", "text_b": "Is it blue?"}
+    >>> draw("cube", "quora-tri-living", pair, head=4, cell=(0, 1, 2)).settings.site
+    'layer.0/a_over_b/weight'
+    >>> draw("map", trace_of([[0.75, 0.25], [0.0, 1.0]])).figure.caption
+    'array, attention'
+
     Raises TriattnError in one line: no such view, checkpoint or setting, an example that does not fit.
     """
     if view not in SCENES:
         raise ConfigError(f"no view {view!r}; {choices(view, SCENES)}")
-    scene_type, names = SCENES[view], [checkpoints] if isinstance(checkpoints, str) else list(checkpoints)
-    validated = validate_settings(scene_type.settings, settings, view)
-    if not 1 <= len(names) <= scene_type.most:
-        shows = "one checkpoint" if scene_type.most == 1 else f"one to {scene_type.most} checkpoints"
-        raise ConfigError(f"{view} shows {shows}, got {len(names)}")
-    entries = find_entries(names)
+    validated = validate_settings(SCENES[view].settings, settings, view)
+    several = list(what) if isinstance(what, Sequence) and not isinstance(what, str) else [what]
+    if len(several) == 1 and isinstance(source := open_source(several[0]), FileSource):
+        return _of_trace(view, source, validated, example)
+    entries = [part if isinstance(part, Entry) else find_entries([str(part)])[0] for part in several]
+    _check_entries(view, entries)
+    task = entries[0].config["task"]
+    example = as_example(task, example)
+    check(TASKS[task], example, entries[0].name)
+    scene = SCENES[view].build(models or Models(), entries, example, validated)
+    return _rendered(scene, view=view, task=task, row=TASKS[task].row(example))
+
+
+def _of_trace(view: str, source: FileSource, settings: Any, example: Any) -> RenderedView:
+    of_traces = SCENES[view].of_traces
+    if of_traces is None:
+        raise ConfigError(f"no view {view!r} of a trace alone; {choices(view, TRACE_VIEWS)}")
+    if example is not None:
+        source.explain(example)  # says why a file takes none
+    chosen = on_first_head(source.trace, settings)
+    scene = of_traces([Explanation.of_trace(source.trace)], chosen)
+    return replace(_rendered(scene, view=view), trace=source.trace)  # whole, as it is saved: figures may show it folded
+
+
+def _rendered(scene: Scene, **asked: Any) -> RenderedView:
+    return RenderedView(**{part.name: getattr(scene, part.name) for part in fields(Scene)}, **asked)
+
+
+def _check_entries(view: str, entries: Sequence[Entry]) -> None:
+    """Raises ConfigError: too many checkpoints, one twice, or of different tasks."""
+    most = SCENES[view].most
+    if not 1 <= len(entries) <= most:
+        shows = "one checkpoint" if most == 1 else f"one to {most} checkpoints"
+        raise ConfigError(f"{view} shows {shows}, got {len(entries)}")
     called = [entry.name for entry in entries]
     if twice := next((name for name in called if called.count(name) > 1), None):
         raise ConfigError(f"two of these checkpoints are called {twice}: name each once, or rename a folder")
@@ -39,7 +79,3 @@ def draw(
         raise ConfigError(
             f"checkpoints must share a task: {entries[0].name} is {task}, {other.name} is {other.config['task']}"
         )
-    check(TASKS[task], example, entries[0].name)
-    scene = scene_type.build(models or Models(), entries, example, validated)
-    parts = {part.name: getattr(scene, part.name) for part in fields(Scene)}
-    return RenderedView(**parts, view=view, task=task, row=TASKS[task].row(example))

@@ -8,19 +8,20 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import DataError, choices
-from triattn_core.scenes.catalogue import SCENES
-from triattn_core.scenes.runner import Explanation
+from triattn_core.scenes.catalogue import SCENES, TRACE_VIEWS
+from triattn_core.scenes.cli_settings import card_command
 from triattn_core.scenes.scene import RequestedScene
-from triattn_core.scenes.settings import validate_settings
+from triattn_core.scenes.settings import ViewSettings, validate_settings
+from triattn_core.sources.explanation import Explanation
 from triattn_core.tasks import TASKS
 from triattn_core.text.rows import read_json
 
 FORMAT = 1
-FILE = "manifest.json"
+FILE, TRACE = "manifest.json", "trace.nc"
 COMMAND = f"triattn card {FILE} --out card.zip"
 PACKAGES = (
     "triattn torch transformers tokenizers captum numpy scipy xarray pandas matplotlib altair vl-convert-python"
@@ -49,10 +50,10 @@ class CheckpointPrediction(BaseModel):
 class Manifest(BaseModel):
     """What `triattn card` needs, and what a user wants to know.
 
-    view: by the file of its page.  row: the example in the file format of its task.  checkpoints: those in the figures,
-    then those of other seeds; drawn: how many are in the figures.  said: their predictions.  figures: of each
-    its title and what it shows in words.  versions: of what it was made with.  What is drawn at random has its seed in
-    the settings.
+    view: by its name in SCENES.  row: the example in the file format of its task.  checkpoints: those in the figures,
+    then those of other seeds; drawn: how many are in the figures.  said: their predictions.  Of a trace alone these
+    are empty; trace, digest: its name and, where it is known, its digest.  figures: of each its title and what it shows
+    in words.  versions: of what it was made with.  What is drawn at random has its seed in the settings.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -60,34 +61,48 @@ class Manifest(BaseModel):
     format: int
     command: str
     view: str
-    task: str
-    row: dict[str, Any]
+    task: str = ""
+    row: dict[str, Any] = {}
     settings: dict[str, Any]
-    checkpoints: tuple[Checkpoint, ...] = Field(min_length=1)
-    drawn: int = Field(ge=1)
-    said: tuple[CheckpointPrediction, ...]
+    checkpoints: tuple[Checkpoint, ...] = ()
+    drawn: int = Field(0, ge=0)
+    said: tuple[CheckpointPrediction, ...] = ()
+    trace: str = ""
+    digest: str = ""
     figures: dict[str, dict[str, str]]
     versions: dict[str, str]
+
+    @model_validator(mode="after")
+    def _has_a_source(self) -> Manifest:
+        if bool(self.task) != bool(self.checkpoints) or self.drawn > len(self.checkpoints):
+            raise ValueError("expected a task and its checkpoints, or neither for a trace alone")
+        return self
 
 
 def manifest(rendered: RequestedScene) -> Manifest:
     """The manifest of what was drawn."""
+    figures = {name: {"title": figure.title, "alt": figure.alt} for name, figure in rendered.figures.items()}
+    common: dict[str, Any] = {"format": FORMAT, "view": rendered.view, "figures": figures, "versions": versions()}
+    common |= {"settings": rendered.settings.model_dump(mode="json")}
+    if not rendered.task:
+        entry, command = rendered.explanations[0].entry, trace_command(rendered.view, rendered.settings)
+        return Manifest(command=command, trace=entry.name, digest=entry.digest, **common)
     entries = list({explanation.entry.name: explanation.entry for explanation in rendered.explanations}.values())
     seeds = [entry for entry in {entry.name: entry for entry in rendered.seeds}.values() if entry not in entries]
-    figures = {name: {"title": figure.title, "alt": figure.alt} for name, figure in rendered.figures.items()}
     return Manifest(
-        format=FORMAT,
         command=COMMAND,
-        view=rendered.view,
         task=rendered.task,
         row=dict(rendered.row),
-        settings=rendered.settings.model_dump(mode="json"),
         checkpoints=[describe_checkpoint(entry) for entry in (*entries, *seeds)],
         drawn=len(entries),
         said=[_prediction(explanation) for explanation in rendered.explanations],
-        figures=figures,
-        versions=versions(),
+        **common,
     )
+
+
+def trace_command(view: str, settings: ViewSettings, *tail: str, file: str = TRACE) -> str:
+    """What makes the card of a trace alone again, or what else is asked in the tail.  file: where the trace is."""
+    return card_command(view, [file], settings, *(tail or ("--out", f"{view}.zip")))
 
 
 def describe_checkpoint(entry: Entry) -> Checkpoint:
@@ -131,8 +146,9 @@ def read(path: Path) -> Manifest:
     except ValidationError as error:
         first = error.errors()[0]
         raise DataError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    for kind, name, registered in (("view", record.view, SCENES), ("task", record.task, TASKS)):
-        if name not in registered:
+    views = SCENES if record.task else {name: SCENES[name] for name in TRACE_VIEWS}
+    for kind, name, registered in (("view", record.view, views), ("task", record.task, TASKS)):
+        if name and name not in registered:
             raise DataError(f"{path}: no {kind} {name!r}; {choices(name, registered)}")
     validate_settings(SCENES[record.view].settings, record.settings, str(path))
     return record

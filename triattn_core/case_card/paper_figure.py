@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triattn_core.errors import ConfigError, choices
+from triattn_core.importers import trace_store
 from triattn_core.scenes.charts import Chart
 from triattn_core.scenes.printing.chart import paper_chart
 from triattn_core.scenes.printing.from_canvas import sheet_from_canvas
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from triattn_core.case_card.rendered import RenderedView
+    from triattn_core.sources.explanation import Explanation
 
 DIGEST = 12  # letters of a digest in a caption
 
@@ -50,7 +52,7 @@ class PaperFigure:
         if name is not None and name not in printable:
             raise ConfigError(f"no figure {name!r} to print; {choices(name, printable)}")
         maps = [key for key, figure in printable.items() if isinstance(figure, Canvas)]
-        models = {explanation.entry.name: explanation.entry.digest for explanation in rendered.explanations}
+        models = {explanation.entry.name: _digest(explanation) for explanation in rendered.explanations}
         return cls(printable[name or [*maps, *printable][0]], lambda: rendered.table, models, command)
 
     def sheet(self, theme: str = "light") -> Sheet:
@@ -111,6 +113,12 @@ class PaperFigure:
         for place, content in contents.items():
             write_whole(place, content)
         return list(contents)
+
+
+def _digest(explanation: Explanation) -> str:
+    """That of its weights; of a trace alone, if it says none, that of its numbers."""
+    digest = explanation.entry.digest
+    return trace_store.digest(explanation.trace) if explanation.is_file and not digest else digest
 
 
 def can_print(figure: object) -> bool:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from triattn_core.case_card.draw import draw
-from triattn_core.case_card.manifest import FILE, Checkpoint, Manifest, describe_checkpoint
+from triattn_core.case_card.manifest import FILE, TRACE, Checkpoint, Manifest, describe_checkpoint
 from triattn_core.case_card.rendered import RenderedView
 from triattn_core.errors import CheckpointError
-from triattn_core.scenes.runner import Models, find_entries
+from triattn_core.importers.open_file import open_file
+from triattn_core.sources import find_entries
+from triattn_core.sources.models import Models
 from triattn_core.tasks import TASKS
 
 
 def remake(manifest: Manifest, models: Models | None = None, where: str = FILE) -> RenderedView:
-    """Draws what a manifest says.
+    """Draws what a manifest says; where: its file, beside which the trace of a card of a trace alone lies.
 
     Raises CheckpointError where a checkpoint has other weights than it records, and whatever `draw` does.
     """
+    if not manifest.task:
+        return draw(manifest.view, open_file(Path(where).parent / TRACE), **manifest.settings)
     entries = find_entries([checkpoint.name for checkpoint in manifest.checkpoints])
     for recorded, entry in zip(manifest.checkpoints, entries):
         current = describe_checkpoint(entry)

@@ -19,7 +19,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class RenderedView(RequestedScene):
-    """A scene whose figures can be printed, shown and saved."""
+    """What `draw` returns: a scene whose figures can be printed, shown and saved.
+
+    `figure` is that of the page, `figures` all of them by name, `table` every cell as a row, `settings` what is chosen
+    with nothing left open, `sentences` what each figure shows in words.  In a notebook it shows its figure.
+
+    >>> view = draw("map", trace_of([[0.75, 0.25], [0.0, 1.0]], tokens=["red", "car"]))
+    >>> view.table["weight"].tolist()
+    [0.75, 0.25, 0.0, 1.0]
+    >>> view.picture().svg()[:5]
+    b'<?xml'
+    """
 
     @cached_property
     def figures(self) -> Mapping[str, Figure]:
@@ -29,15 +39,22 @@ class RenderedView(RequestedScene):
         }
 
     def __repr__(self) -> str:
-        return f"RenderedView(view={self.view!r}, task={self.task!r}, settings={self.settings!r})"
+        chosen = self.settings.model_dump(exclude_defaults=True, exclude_none=True)
+        names = dict.fromkeys(explanation.entry.name for explanation in self.explanations)
+        return f"RenderedView({self.view!r}, {', '.join(map(repr, names))}, {chosen})"
 
     def _repr_html_(self) -> str:
         """For notebooks: the figure of the page."""
-        return next(iter(self.figures.values()))._repr_html_()
+        return self.figure._repr_html_()
+
+    @property
+    def figure(self) -> Figure:
+        """The figure of the page, the first."""
+        return next(iter(self.figures.values()))
 
     def picture(self, name: str | None = None) -> Picture:
         """A figure as a picture that shows itself, by default the page's; `svg()` and `png()` are its files."""
-        return Picture(self.figures[name or next(iter(self.figures))])
+        return Picture(self.figures[name] if name else self.figure)
 
     def case_card(self) -> bytes:
         """The case card: a zip of all that can be taken away.  See `archive`."""

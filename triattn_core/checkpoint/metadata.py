@@ -5,7 +5,7 @@ Reads JSON alone, so that the first page need not wait for torch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from triattn_core.checkpoint import registry
@@ -68,6 +68,26 @@ def sort_key(entry: Entry) -> tuple[int, bool, int, str, bool, str]:
     code = language(entry)
     first = codes.index(code) if code in codes else len(codes)
     return first, not is_living(entry), rank, similarity, registry.root() not in entry.path.parents, entry.name
+
+
+def in_display_order(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """The entries by `sort_key`."""
+    return tuple(sorted(entries, key=sort_key))
+
+
+def of_mechanisms(entries: Iterable[Entry], mechanisms: Collection[str]) -> tuple[Entry, ...]:
+    """Those of some mechanisms, in the same order."""
+    return tuple(entry for entry in entries if model_setting(entry, "mechanism") in mechanisms)
+
+
+def controls(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """The controls of what attention is worth: those with fixed weights, or with pairwise scores."""
+    return tuple(entry for entry in entries if is_control(entry))
+
+
+def is_control(entry: Entry) -> bool:
+    """Whether its weights are fixed, or its scores pairwise."""
+    return bool(model_setting(entry, "weights")) or model_setting(entry, "similarity") == "pairwise"
 
 
 def data_folder(entry: Entry) -> str:

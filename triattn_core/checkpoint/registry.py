@@ -11,6 +11,8 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 
+from triattn_core.checkpoint import transformer_folder
+from triattn_core.checkpoint.listed_settings import wrong_setting
 from triattn_core.errors import CheckpointError, choices
 from triattn_core.kinds import Kind, listed_kind
 
@@ -145,12 +147,21 @@ def laboratory_checkpoints() -> tuple[Entry, ...]:
 
 
 def list_checkpoints(folder: Path | None = None) -> tuple[Entry, ...]:
-    """All checkpoints under a folder, sorted by name; by default those of all `roots`.
+    """All checkpoints of ours under a folder, sorted by name; by default those of all `roots`.
 
     If there are several roots, a missing one is an entry with a problem.
     """
     if folder is not None:
         return tuple(_entry(path.name, path) for path in _folders(folder))
+    return tuple(entry for entry in _list_all() if "source" not in entry.config)
+
+
+def list_transformers() -> tuple[Entry, ...]:
+    """The folders of Hugging Face models in all `roots`, sorted by name."""
+    return tuple(entry for entry in _list_all() if "source" in entry.config)
+
+
+def _list_all() -> tuple[Entry, ...]:
     missing = [path for path in roots() if not path.is_dir()] if len(roots()) > 1 else []
     absent = [Entry(path.name, path, {}, {}, "", 0, f"{path}: no such folder; {VARIABLE} names it") for path in missing]
     present = [_entry(name, path) for name, path in _find_all().items()]
@@ -225,25 +236,9 @@ def _parse(name: str, path: Path, stamps: tuple) -> Entry:
             reason = "nested too deeply" if isinstance(error, RecursionError) else error
             parts[part], problem = {}, f"{file}: not JSON ({reason}); copy the checkpoint again"
     config = parts["config.json"]
-    if wrong := _wrong_setting(config):
+    if transformer_folder.is_transformer(config):
+        return Entry(name, path, *transformer_folder.facts(path, config))
+    if wrong := wrong_setting(config):
         # Pages and commands that list checkpoints rely on these types: a config with other types is not returned.
         problem, config = problem or f"{path / 'config.json'}: {wrong}", {}
     return Entry(name, path, config, parts["metrics.json"], str(config.get("digest") or ""), size, problem)
-
-
-def _wrong_setting(config: dict) -> str | None:
-    """What is wrong with the type of a setting by which checkpoints are listed, or None."""
-    for name in ("kind", "task", "language", "encoder", "digest", "encoder_digest"):
-        if not isinstance(config.get(name), str | None):
-            return f"{name} must be text"
-    for name in ("model", "data", "training"):
-        if not isinstance(config.get(name, {}), dict):
-            return f"{name} must be an object"
-    labels = config.get("labels", [])
-    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
-        return "labels must be a list of texts"
-    for name in ("layers", "heads"):
-        number = config.get("model", {}).get(name, 1)
-        if type(number) is not int or number < 1:  # True is an int too
-            return f"model must be an object, its layers and heads whole numbers from 1, got {name} {number!r:.40}"
-    return None

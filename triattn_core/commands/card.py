@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ from triattn_core.text.atomic_write import require_room
 if TYPE_CHECKING:
     from triattn_core.case_card import RenderedView
     from triattn_core.case_card.manifest import Manifest
-    from triattn_core.scenes.trace_scenes import RenderedTrace
 
 
 BEST = 3  # answers to print per checkpoint
@@ -61,7 +61,8 @@ def _new(options: argparse.Namespace, view: str, *arguments: str) -> None:
     from triattn_core.commands.progress_line import count_progress
     from triattn_core.scenes.catalogue import SCENES
     from triattn_core.scenes.cli_settings import command, read
-    from triattn_core.scenes.runner import Models, find_entries
+    from triattn_core.sources import find_entries
+    from triattn_core.sources.models import Models
     from triattn_core.tasks import TASKS
     from triattn_core.text.rows import read_json
 
@@ -74,7 +75,8 @@ def _new(options: argparse.Namespace, view: str, *arguments: str) -> None:
     task = first.config["task"]
     settings = read(SCENES[view].settings, options.set, task)
     example = TASKS[task].Example.from_row(read_json(Path(path)), path)
-    warn_other_language(models.load(first), [example])
+    if "source" not in first.config:  # of another library nobody knows what it reads
+        warn_other_language(models.load(first), [example])
     with count_progress(view):
         rendered = draw(view, names, example, models, **settings)
     if paper_options.is_requested(options):
@@ -109,25 +111,27 @@ def _print_card(out: Path, record: Manifest, rendered: RenderedView) -> None:
 
 def _of_trace(options: argparse.Namespace, view: str, path: str) -> None:
     """A card or a figure of a trace alone.  Raises ConfigError for no view of a trace."""
-    from triattn_core.case_card.trace_card import pack_card, paper_of
+    from triattn_core.case_card import draw
+    from triattn_core.case_card.manifest import trace_command
+    from triattn_core.case_card.paper_figure import PaperFigure
     from triattn_core.importers.open_file import open_file
+    from triattn_core.scenes.catalogue import SCENES, TRACE_VIEWS
     from triattn_core.scenes.cli_settings import read_plain
-    from triattn_core.scenes.trace_scenes import TRACE_SCENES, draw_trace
-    from triattn_core.text.atomic_write import write_whole
 
-    if view not in TRACE_SCENES:
-        raise ConfigError(f"no view {view!r} of a trace alone; {choices(view, TRACE_SCENES)}")
-    rendered = draw_trace(view, open_file(Path(path)), **read_plain(TRACE_SCENES[view][0], options.set))
+    if view not in TRACE_VIEWS:
+        raise ConfigError(f"no view {view!r} of a trace alone; {choices(view, TRACE_VIEWS)}")
+    rendered = draw(view, open_file(Path(path)), **read_plain(SCENES[view].settings, options.set))
     if paper_options.is_requested(options):
-        paper_options.write(options, lambda tail: paper_of(rendered, *tail, file=Path(path).name))
+        command = partial(trace_command, view, rendered.settings, file=Path(path).name)
+        paper_options.write(options, lambda tail: PaperFigure.of_view(rendered, command(*tail), options.figure))
         return
-    write_whole(options.out, pack_card(rendered))
-    subject = rendered.figure.caption or rendered.trace.meta.get("checkpoint", path)
+    rendered.save(options.out)
+    subject = rendered.figure.caption or rendered.explanations[0].entry.name
     print(f"{options.out}: {view} of {subject}, {len(rendered.table):,} rows")
 
 
 def _describe_output(out: Path, record: Manifest, rendered: RenderedView) -> str:
-    names = ", ".join(checkpoint.name for checkpoint in record.checkpoints[: record.drawn])
+    names = ", ".join(checkpoint.name for checkpoint in record.checkpoints[: record.drawn]) or record.trace
     return f"{out}: {record.view.replace('_', ' ')} of {names}, {len(rendered.table):,} rows"
 
 
@@ -143,21 +147,15 @@ def _remake(options: argparse.Namespace, path: Path) -> None:
     """Remake a card, and compare its numbers with those next to the manifest."""
     from triattn_core.case_card.manifest import read
     from triattn_core.case_card.remake import remake
-    from triattn_core.scenes.runner import Models
-    from triattn_core.text.rows import read_json
+    from triattn_core.sources.models import Models
 
     if options.set:
         raise ConfigError("--set: the settings of a card that is made again are those of its manifest")
-    content = read_json(path)
-    if "trace" in content and "task" not in content:
-        _remake_of_trace(options, path, content)
-        return
     recorded = read(path)
     rendered = remake(recorded, Models(options.device), str(path))
     data_file = path.parent / "data.parquet"
-    differences = {"probabilities": _answers(recorded, rendered)} | (
-        {"data": largest_difference(data_file, rendered)} if data_file.is_file() else {}
-    )
+    differences = {"probabilities": _answers(recorded, rendered)} if recorded.said else {}
+    differences |= {"data": largest_difference(data_file, rendered)} if data_file.is_file() else {}
     rendered.save(options.out)
     if options.json:
         print(
@@ -167,34 +165,14 @@ def _remake(options: argparse.Namespace, path: Path) -> None:
         )
         return
     print(_describe_output(options.out, recorded, rendered))
-    print(f"probabilities: at most {differences['probabilities']:.2g} from the manifest's")
+    if "probabilities" in differences:
+        print(f"probabilities: at most {differences['probabilities']:.2g} from the manifest's")
     data = (
         f"at most {differences['data']:.2g} from {data_file}"
         if "data" in differences
         else f"not compared: there is no {data_file}"
     )
     print(f"data: {data}")
-
-
-def _remake_of_trace(options: argparse.Namespace, path: Path, content: dict) -> None:
-    """Remake the card of a trace from the trace beside its manifest, and compare its numbers with those there."""
-    from triattn_core.case_card.trace_card import FILE, draw_trace
-    from triattn_core.importers.open_file import open_file
-    from triattn_core.scenes.trace_scenes import TRACE_SCENES
-
-    view, settings = str(content.get("view")), content.get("settings")
-    if view not in TRACE_SCENES or not isinstance(settings, dict):
-        raise DataError(f"{path}: not the manifest of a trace's card: expected a view and its settings")
-    rendered = draw_trace(view, open_file(path.parent / FILE), **settings)
-    data_file = path.parent / "data.parquet"
-    difference = largest_difference(data_file, rendered) if data_file.is_file() else None
-    rendered.save(options.out)
-    if options.json:
-        furthest = {} if difference is None else {"data": difference}
-        print(json.dumps({"out": str(options.out), "view": view, "rows": len(rendered.table), "furthest": furthest}))
-        return
-    print(f"{options.out}: {view} of {content['trace']}, {len(rendered.table):,} rows")
-    print("data: not compared" if difference is None else f"data: at most {difference:.2g} from {data_file}")
 
 
 def _answers(recorded: Manifest, rendered: RenderedView) -> float:
@@ -207,7 +185,7 @@ def _answers(recorded: Manifest, rendered: RenderedView) -> float:
     return max(abs(x - y) for a, b in pairs for x, y in zip(a, b))
 
 
-def largest_difference(path: Path, rendered: RenderedView | RenderedTrace) -> float:
+def largest_difference(path: Path, rendered: RenderedView) -> float:
     """The largest difference of a number from that of the same cell in a stored table.  Raises DataError if the cells
     are not the same."""
     from triattn_core.analysis.mining.case_table import BYTES

@@ -21,6 +21,7 @@ import xarray as xr
 
 from triattn_core.cached import cached_property
 from triattn_core.checkpoint.hub import OFFERED, hub_allowed
+from triattn_core.checkpoint.transformer_folder import is_transformer
 from triattn_core.errors import CheckpointError, InputError, cause
 from triattn_core.importers.token_coords import encode, texts_of, token_coords
 from triattn_core.inference.device import choose_device, memory_guard
@@ -72,7 +73,7 @@ def is_transformer_folder(name: str) -> bool:
         config = json.loads((Path(name).expanduser() / "config.json").read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return False
-    return isinstance(config, dict) and "model_type" in config and "kind" not in config
+    return is_transformer(config)
 
 
 def load_transformer(name: str, device: str | None = None, local: bool | None = None) -> Transformer:

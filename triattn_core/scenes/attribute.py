@@ -17,9 +17,10 @@ from triattn_core.errors import ConfigError, choices
 from triattn_core.scenes import scene
 from triattn_core.scenes.attribute_runs import Faithfulness, measure_faithfulness, stream_attributions
 from triattn_core.scenes.charts import Chart
-from triattn_core.scenes.runner import Explanation, Models, Question
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import ViewSettings
+from triattn_core.sources.explanation import Explanation
+from triattn_core.sources.models import Models, Question
 from triattn_core.views.charts import attribution as view
 from triattn_core.views.charts import perturbation
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 
 from triattn_core.analysis.catalogue import METHODS
-from triattn_core.scenes.runner import Question
+from triattn_core.sources.models import Question
 
 if TYPE_CHECKING:
     from triattn_core.analysis.attribution.methods import Attributions

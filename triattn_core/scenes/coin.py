@@ -8,9 +8,10 @@ from typing import Any, Literal
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import ConfigError, choices
 from triattn_core.scenes import scene
-from triattn_core.scenes.runner import Explanation, Models
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import TextSettings
+from triattn_core.sources.explanation import Explanation
+from triattn_core.sources.models import Models
 from triattn_core.trace import AttentionTrace
 from triattn_core.views import coin
 from triattn_core.views.coin.blocks import Answer, ablation_label, blocks, table

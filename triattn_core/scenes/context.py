@@ -17,9 +17,12 @@ from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes import scene
 from triattn_core.scenes.charts import Chart
 from triattn_core.scenes.head_shares import PARTS, HeadShares, head_row
-from triattn_core.scenes.runner import Explanation, Models, Question
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import CellSettings
+from triattn_core.sources.explanation import Explanation, Reader, read_tokens
+from triattn_core.sources.models import Models, Question
+from triattn_core.trace.axis_labels import axis_labels
+from triattn_core.trace.sites import layer_of
 from triattn_core.views.charts import anova as view
 from triattn_core.views.charts import anova_text
 from triattn_core.views.lib import strongest
@@ -119,9 +122,35 @@ class HeadParts(HeadShares):
 
 @dataclass(frozen=True)
 class ContextScene(Scene):
-    """parts: what its figures and sentences are made of."""
+    """parts: what its figures and sentences are made of; of a checkpoint with the residual, `HeadParts`."""
 
-    parts: HeadParts = field(kw_only=True, repr=False)
+    parts: HeadShares = field(kw_only=True, repr=False)
+
+
+def build_of_traces(
+    explanations: Sequence[Explanation], settings: Settings, read: Reader = read_tokens
+) -> ContextScene:
+    """The scene of the parts alone, of the cubes of any trace.  Raises TraceError: no cube; ConfigError: no such layer
+    or head."""
+    from triattn_core.analysis.maps.trace_context import context_table
+
+    trace = explanations[0].trace
+    table = context_table(trace)
+    table = table.assign(site=[site if "layer." in site else f"layer.0/{site}" for site in table["site"]])
+    first, asked = anova_text.most_redirected(table), (settings.layer, settings.head)
+    layer, head = (number - 1 if number else most for number, most in zip(asked, first))
+    parts, labels, name = HeadShares(table, layer, head), axis_labels(trace), str(trace.meta.get("checkpoint", ""))
+    sentence = parts.sentence
+    numbered = table.assign(head=table["head"] + 1)
+    numbered.insert(1, "layer", [layer_of(site) + 1 for site in table["site"]])
+    return ContextScene(
+        settings=settings.model_copy(update={"layer": layer + 1, "head": head + 1}),
+        draw=lambda: {"context": Chart.of(parts.draw_bars(axes=labels)(), PARTS, sentence, name)},
+        tabulate=lambda: numbered,
+        trace=trace,
+        explanations=explanations,
+        parts=parts,
+    )
 
 
 def build(models: Models, entries: Sequence[Entry], example: Any, settings: Settings) -> ContextScene:

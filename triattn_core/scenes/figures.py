@@ -21,6 +21,10 @@ class Figure(Protocol):
         """Plain text."""
 
     @property
+    def caption(self) -> str:
+        """What of which source it shows, plain text."""
+
+    @property
     def alt(self) -> str:
         """The figure in a sentence, plain text."""
 

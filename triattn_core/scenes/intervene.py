@@ -14,8 +14,8 @@ from triattn_core.scenes.intervene_panels import ReportPanel, panels
 from triattn_core.scenes.intervene_parts import Intervention
 from triattn_core.scenes.intervene_settings import Settings
 from triattn_core.scenes.intervene_text import Nulls
-from triattn_core.scenes.runner import Models, Question
 from triattn_core.scenes.scene import Scene
+from triattn_core.sources.models import Models, Question
 from triattn_core.tasks import TASKS
 from triattn_core.trace import AttentionTrace
 

@@ -13,7 +13,7 @@ from triattn_core.scenes.intervene_runs import leave_one_out, nulls, random_unit
 from triattn_core.scenes.intervene_settings import Settings
 from triattn_core.scenes.intervene_text import InterventionSpec, Nulls
 from triattn_core.scenes.intervene_units import context_units, intervention_spec, unit_kinds
-from triattn_core.scenes.runner import Question
+from triattn_core.sources.models import Question
 from triattn_core.trace import AttentionTrace
 from triattn_core.views.lib.strongest import labels, numbered
 

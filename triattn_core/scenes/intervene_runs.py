@@ -10,7 +10,7 @@ import pandas as pd
 from triattn_core.analysis.catalogue import REPLACEMENTS
 from triattn_core.scenes.intervene_settings import DRAWS
 from triattn_core.scenes.intervene_text import InterventionSpec, Nulls
-from triattn_core.scenes.runner import Question
+from triattn_core.sources.models import Question
 from triattn_core.trace import AttentionTrace
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from triattn_core.checkpoint import metadata
 from triattn_core.errors import InputError
 from triattn_core.scenes.intervene_settings import Settings
 from triattn_core.scenes.intervene_text import InterventionSpec
-from triattn_core.scenes.runner import Question
+from triattn_core.sources.models import Question
 from triattn_core.tasks import CHOICES, TASKS
 from triattn_core.views.lib.strongest import SMALL, numbered
 

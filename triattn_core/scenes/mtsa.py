@@ -9,9 +9,9 @@ from typing import Any, Literal
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import ConfigError
 from triattn_core.scenes import scene
-from triattn_core.scenes.runner import Models
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import TextSettings
+from triattn_core.sources.models import Models
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.token_grouping import grouping_caption
 from triattn_core.views import attention_maps

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from triattn_core.cached import cached_property
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import InputError
-from triattn_core.scenes.runner import Explanation
 from triattn_core.scenes.settings import ViewSettings
+from triattn_core.sources.explanation import Explanation
 from triattn_core.trace import AttentionTrace, Choice
 
 if TYPE_CHECKING:
@@ -58,11 +58,12 @@ class Scene:
 
 @dataclass(frozen=True)
 class RequestedScene(Scene):
-    """A scene and what was asked for: the view by its name, the task, the example in its file format."""
+    """A scene and what was asked for: the view by its name, the task, the example in its file format; of a trace alone
+    task and row are empty."""
 
     view: str = field(kw_only=True)
-    task: str = field(kw_only=True)
-    row: Mapping[str, Any] = field(kw_only=True, repr=False)
+    task: str = field(kw_only=True, default="")
+    row: Mapping[str, Any] = field(kw_only=True, default_factory=dict, repr=False)
 
 
 def input_line(explanation: Explanation) -> str:
@@ -87,6 +88,11 @@ def stack_tables(**tables: pd.DataFrame) -> pd.DataFrame:
         name: to for table in tables.values() for kind, to in kinds.items() for name in table.select_dtypes(kind)
     }
     return stacked.astype(integer_types)[["figure", *stacked.columns.drop("figure")]]
+
+
+def traced_option(explanation: Explanation) -> dict[str, int]:
+    """The setting `option`, from 1, of a task that chooses among texts; empty in other tasks."""
+    return {"option": explanation.prediction.option + 1} if "option" in explanation.trace.meta else {}
 
 
 def head_choice(site: str, head: int | None) -> Choice:

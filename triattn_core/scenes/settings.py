@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from triattn_core.errors import ConfigError, choices
 from triattn_core.trace import Choice
 from triattn_core.trace.token_grouping import TokenGrouping
 
+# A head, from 1; None is the mean of heads, which may be written "mean", and is what an array without heads has.
+MeanOrHead = Annotated[
+    Annotated[int, Field(ge=1)] | None, BeforeValidator(lambda head: None if head == "mean" else head)
+]
 Unit = Literal["tokens", "words", "phrases", "sentences"]  # to what an axis folds
 
 

@@ -15,10 +15,11 @@ from triattn_core.errors import ConfigError
 from triattn_core.scenes import scene
 from triattn_core.scenes import side_by_side_panels as panels
 from triattn_core.scenes import side_by_side_runs as runs
-from triattn_core.scenes.runner import Models, find_entries
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import HidingSettings, Unit
 from triattn_core.scenes.side_by_side_panels import Comparison
+from triattn_core.sources import find_entries
+from triattn_core.sources.models import Models
 from triattn_core.tasks import TASKS
 from triattn_core.trace.token_grouping import TokenGrouping
 from triattn_core.views import side_by_side as view

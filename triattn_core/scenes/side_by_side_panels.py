@@ -14,7 +14,8 @@ from triattn_core.analysis.maps import compare, joint_keys
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import TraceError
-from triattn_core.scenes.runner import Explanation, Models
+from triattn_core.sources.explanation import Explanation
+from triattn_core.sources.models import Models
 from triattn_core.tasks import CHOICES
 from triattn_core.tasks.task import ChoiceTask
 from triattn_core.trace import AttentionTrace, Choice, text_units
@@ -111,9 +112,11 @@ def maps(
 def _site(explanation: Explanation, choice: Choice) -> tuple[str, int | None, tuple[str, ...]]:
     """Where a checkpoint's map stands, such as `layer.0/a_over_b/`, its head, and notes; see `maps`."""
     entry, trace, notes = explanation.entry, explanation.trace, []
-    name, direction, _ = choice.site.split("/")
+    name, direction, quantity = choice.site.split("/")
     layer, head = int(name[6:]), next((i for _, i in choice.index), None)
     site = f"layer.{min(layer, compare.layer_count(trace) - 1)}/{direction}/"
+    if f"{site}{quantity}" not in trace.sites and f"{site}weight" in trace.sites:
+        raise TraceError(f"{entry.name} records no {quantity}: choose weight")
     heads = trace.site(site + "weight").sizes.get("head", 1)
     for level, requested, count in (("layer", layer, compare.layer_count(trace)), ("head", head, heads)):
         if requested is not None and requested >= count:
@@ -130,11 +133,15 @@ def on_context(explanations: Sequence[Explanation], choice: Choice) -> str:
     sentences = []
     for explanation in explanations:
         site, head, _ = _site(explanation, choice)
-        share = joint_keys.context_share(explanation.trace.site(site + "weight"), head)
+        weights = explanation.trace.site(site + "weight")
+        share = joint_keys.context_share(weights, head)
         if share is not None:
+            joint = "context" in weights["key_role"].values
+            keys = "keys and context" if joint else "all tokens"
+            rest = "the context" if joint else "the queries' own text and special tokens"
             sentences.append(
-                f"{explanation.entry.name} attends to keys and context in one softmax: {100 * share:.3g} % of its "
-                "weight lies on the context, and the map shows the rest as it is."
+                f"{explanation.entry.name} attends to {keys} in one softmax: {100 * share:.3g} % of its "
+                f"weight lies on {rest}, and the map shows the rest as it is."
             )
     return " ".join(dict.fromkeys(sentences))
 

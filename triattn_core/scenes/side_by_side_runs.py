@@ -14,8 +14,9 @@ from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry, list_checkpoints
 from triattn_core.errors import InputError
 from triattn_core.scenes import side_by_side_panels as panels
-from triattn_core.scenes.runner import Explanation, Models
 from triattn_core.scenes.side_by_side_panels import Comparison
+from triattn_core.sources.explanation import Explanation
+from triattn_core.sources.models import Models
 from triattn_core.tasks import TASKS
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.text_units import fold_axis

@@ -13,9 +13,10 @@ from pydantic import Field
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import ConfigError
 from triattn_core.scenes import scene
-from triattn_core.scenes.runner import Explanation, Models, describe_duration
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import GroupingSettings
+from triattn_core.sources.explanation import Explanation, describe_duration
+from triattn_core.sources.models import Models
 from triattn_core.tasks import questions
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.token_grouping import TokenGrouping, strongest_pair

@@ -11,9 +11,9 @@ from pydantic import Field
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes import scene
 from triattn_core.scenes.mtsa import first_layer, own_text
-from triattn_core.scenes.runner import Models
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import CellSettings
+from triattn_core.sources.models import Models
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.views import attention_maps, tensor
 from triattn_core.views.attention_maps import maps as head_maps

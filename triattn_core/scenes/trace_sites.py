@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from triattn_core.errors import TraceError
 from triattn_core.scenes import scene
-from triattn_core.scenes.trace_settings import Head
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.sites import layer_of, two_way_sites
 from triattn_core.views.attention_maps import maps as head_maps
@@ -40,18 +41,21 @@ def site_of_layer(sites: list[str], layer: int | None) -> str:
     return fits[0]
 
 
-def opening_head(trace: AttentionTrace, site: str) -> int | None:
-    """The head, from 1, that a view of a site opens on; None where it has no heads."""
-    return 1 if "head" in trace.site(site).dims else None
+def on_first_head(trace: AttentionTrace, settings: Any) -> Any:
+    """The settings of a cube or a map of a trace alone as its page opens: on the first head, where none is chosen."""
+    opens = hasattr(settings, "site") and "head" not in settings.model_fields_set and settings.site != ROLLOUT
+    has_heads = all("head" in array.dims for array in trace.sites.values())
+    return settings.model_copy(update={"head": 1}) if opens and has_heads else settings
 
 
-def site_choice(trace: AttentionTrace, site: str, head: Head) -> Choice:
-    """A site, and where it has heads one of them from 1, or with "mean" or None their mean."""
+def site_choice(trace: AttentionTrace, site: str, head: int | None) -> Choice:
+    """A site, and where it has heads one of them, from 1, or with None their mean.  Raises TraceError for a head where
+    there are none."""
     if "head" not in trace.site(site).dims:
         if head is not None:
             raise TraceError(f"{site} has no heads: leave head out")
         return Choice(site)
-    return scene.head_choice(site, head if isinstance(head, int) else None)
+    return scene.head_choice(site, head)
 
 
 def map_of(trace: AttentionTrace, site: str, head: int | None, quantity: str = "weight") -> head_maps.Map:

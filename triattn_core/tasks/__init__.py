@@ -5,9 +5,10 @@ To add one: a file here that implements `task.Task`, and a line in the table.
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Mapping
+from typing import Any, cast
 
-from triattn_core.errors import InputError
+from triattn_core.errors import ConfigError, InputError, choices
 from triattn_core.tasks import dialogue, inference, pairs, questions, reading, roles, sentences
 from triattn_core.tasks.task import ChoiceTask, EncodedTask, InputForm, Task
 
@@ -48,6 +49,20 @@ def check(task, example, name: str) -> None:
         )
         raise InputError(f"{name} takes an example of {task.NAME}, got {task_given}")
     example.check()
+
+
+def as_example(task: str, what: Any) -> Any:
+    """Returns an example of a task: from a dict with the fields of its file format; an example is returned as it is.
+
+    Raises ConfigError: no such task; DataError, which names the field; InputError where it is neither.
+    """
+    if task not in TASKS:
+        raise ConfigError(f"no task {task!r}; {choices(task, TASKS)}")
+    if isinstance(what, Mapping):
+        return TASKS[task].Example.from_row(dict(what), "the example")
+    if what is None:
+        raise InputError(f"no example given: expected one of {task}, or its fields as a dict")
+    return what
 
 
 def require_option(task, option: int | None, count: int) -> None:

@@ -75,7 +75,7 @@ COORDINATES = {
     "start": "character offset of its first character in that text",
     "end": "character offset after its last character",
     "special": "1 for [CLS] and [SEP], 2 for a sink that you chose to hide",
-    "role": "of an axis along which several roles stand, which one it belongs to: key or context",
+    "role": "of an axis along which several roles stand, which it belongs to: key, context, or the query's own text",
     "segment": "the turn, sentence or short text it belongs to, empty for special tokens",
     "tokens": "how many tokens it stands for: a long text is read in chunks, the averages of a few tokens each",
     "label": "of a grouped axis: what the group is called, such as turn 4",

@@ -28,6 +28,7 @@ NOTES = {
         "cbi": "context added",
         "tri": "three-way, Σ context",
         "coin": "own context added",
+        "multi_head": "the other text alone",
     },
     "relevance": {
         "bi": "two-way",

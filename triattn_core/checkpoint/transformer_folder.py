@@ -1,0 +1,62 @@
+"""Folders of Hugging Face models, as `save_pretrained` writes them: what is known of one without loading it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
+BLOCK = 1 << 20
+# What the families of models call the number of layers and of heads.
+LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers")
+HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads")
+
+
+def is_transformer(config: Any) -> bool:
+    """Whether a config is Hugging Face's: it names the type of its model, and no kind of checkpoint."""
+    return isinstance(config, dict) and isinstance(config.get("model_type"), str) and "kind" not in config
+
+
+def checkpoint_config(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The same as the config of a checkpoint has it: a reader of two texts, as sentence pairs are.
+
+    `source`: who runs it; `predicts`: "labels" of a classifier.
+    """
+    layers, heads = (
+        next((count for name in names if type(count := config.get(name)) is int and count > 0), 1)
+        for names in (LAYERS, HEADS)
+    )
+    saved = " ".join(map(str, config.get("architectures") or ()))
+    predicts = "labels" if "ForSequenceClassification" in saved else ""
+    model = {"mechanism": "multi_head", "layers": layers, "heads": heads, "predicts": predicts}
+    return {"source": "hugging_face", "task": "pairs", "model": model | {"model_type": config["model_type"]}}
+
+
+def facts(folder: Path, config: Mapping[str, Any]) -> tuple[dict, dict, str, int, str | None]:
+    """Config, metrics, digest, bytes of weights and problem of a model, in the order of `registry.Entry`."""
+    files = weight_files(folder)
+    problem = None if files else f"{folder}: no weights (*.safetensors) there: save the model with save_pretrained"
+    return checkpoint_config(config), {}, digest(folder), sum(path.stat().st_size for path in files), problem
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The files of its weights."""
+    return sorted(path for pattern in WEIGHTS for path in folder.glob(pattern) if path.is_file())
+
+
+def digest(folder: Path) -> str:
+    """SHA-256 of the files of its weights, read again only when one of them was written."""
+    return _digest(tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in weight_files(folder)))
+
+
+@lru_cache(64)
+def _digest(files: tuple[tuple[Path, int, int], ...]) -> str:
+    sha = sha256()
+    for path, *_ in files:
+        with path.open("rb") as file:
+            while block := file.read(BLOCK):
+                sha.update(block)
+    return sha.hexdigest()

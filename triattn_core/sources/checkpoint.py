@@ -1,0 +1,75 @@
+"""A checkpoint of ours as a source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from triattn_core.checkpoint.registry import Entry
+from triattn_core.sources.source import EVERYTHING, Ability
+from triattn_core.trace.axes import TAN_MECHANISMS
+
+if TYPE_CHECKING:
+    from triattn_core.checkpoint.bundle import Bundle
+    from triattn_core.inference.predictions import Prediction
+    from triattn_core.trace import AttentionTrace
+
+TWO_WAY = frozenset({"head", "query", "key"})
+AXES: Mapping[str, frozenset[str]] = {  # by mechanism
+    **dict.fromkeys(TAN_MECHANISMS, TWO_WAY),
+    "tri": TWO_WAY | {"context"},
+    "coin": frozenset({"query", "key", "feature"}),
+    "mtsa": TWO_WAY | {"feature"},
+}
+
+
+@dataclass(frozen=True)
+class CheckpointSource:
+    """A checkpoint as the registry lists it; its weights are read when it first runs."""
+
+    entry: Entry
+    device: str | None = None
+
+    @classmethod
+    def of(cls, what: Any, device: str | None = None) -> CheckpointSource | None:
+        """Returns the source of an entry of the registry that another source does not claim."""
+        return cls(what, device) if isinstance(what, Entry) and "source" not in what.config else None
+
+    @property
+    def title(self) -> str:
+        return self.entry.name
+
+    @property
+    def digest(self) -> str:
+        return self.entry.digest
+
+    @property
+    def axes(self) -> frozenset[str]:
+        return AXES.get(str(self.entry.config.get("model", {}).get("mechanism", "")), TWO_WAY)
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        kind = self.entry.kind
+        if kind.compares_forms:
+            return EVERYTHING
+        return frozenset({Ability.RUN, *[Ability.LABELS] * (not kind.finds_spans)})
+
+    def load(self) -> Bundle:
+        """Returns the model.  Raises CheckpointError or ConfigError in one line."""
+        from triattn_core.checkpoint.bundle import load
+
+        return load(self.entry.path, self.device)
+
+    def explain(
+        self,
+        example: Any = None,
+        option: int | None = None,
+        known_scores: Sequence | None = None,
+        model: Bundle | None = None,
+    ) -> tuple[Prediction, AttentionTrace]:
+        """See `Source.explain`.  known_scores: see `inference.explain.explain`.  model: from `load`, where it is
+        loaded."""
+        from triattn_core.inference.explain import explain
+
+        return explain(model or self.load(), example, option=option, known_scores=known_scores)

@@ -1,0 +1,57 @@
+"""Where a prediction and its trace come from: what a view may ask of any model or file, whoever made it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from triattn_core.inference.predictions import Prediction
+    from triattn_core.trace import AttentionTrace
+
+
+class Ability(StrEnum):
+    """What a source can do; one without any only shows what it holds.  The value completes "it cannot …"."""
+
+    RUN = "be run on another example"
+    LABELS = "predict labels"
+    GRADIENTS = "give gradients"
+    REPLACE = "take other attention weights"
+
+
+EVERYTHING = frozenset(Ability)
+
+
+@runtime_checkable  # so that annotations can be checked
+class Source(Protocol):
+    """A checkpoint, a model of another library, a file.
+
+    title: its name for people.  digest: SHA-256 of its weights or numbers, empty while it is not known.  axes: those
+    that its attention has, as far as they are known before it runs.  abilities: see `Ability`.
+    """
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def axes(self) -> frozenset[str]: ...
+    @property
+    def abilities(self) -> frozenset[Ability]: ...
+
+    def explain(self, example: Any = None, option: int | None = None) -> tuple[Prediction, AttentionTrace]:
+        """Returns the prediction and the trace of an example; see `inference.explain.explain`.
+
+        option: the option to trace, from 0, in tasks that choose among texts.  Raises InputError in one line where the
+        example cannot be read.
+        """
+
+
+def lacks(source: Source, axes: Iterable[str] = (), abilities: Iterable[Ability] = ()) -> str:
+    """Returns one line on the first thing that a view needs and a source lacks; empty where it has everything."""
+    if missing := [axis for axis in axes if axis not in source.axes]:
+        return f"{source.title} has no {missing[0]} axis"
+    if unable := [ability for ability in abilities if ability not in source.abilities]:
+        return f"{source.title} cannot {unable[0].value}"
+    return ""
