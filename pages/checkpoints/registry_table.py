@@ -94,7 +94,7 @@ def _table(rows: Sequence[Entry], entry: Entry, key: str) -> None:
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _frame(stamp: tuple, checkpoints: tuple, _rows: Sequence[Entry]) -> pd.DataFrame:
+def _frame(stamp: str, checkpoints: str, _rows: Sequence[Entry]) -> pd.DataFrame:
     """The numbers of the table: a click changes none of them."""
     return attention_worth.with_measures(checkpoint_html.frame(_rows), _rows)
 

@@ -36,8 +36,8 @@ def choose_table(papers: Sequence[PaperRecord], records: Sequence[Record]) -> tu
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _default_table(
-    stamp: tuple,
-    checkpoints: tuple,
+    stamp: str,
+    checkpoints: str,
     names: tuple[str, ...],
     _papers: Sequence[PaperRecord],
     _records: Sequence[Record],

@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared import checkpoint_html, models, style
+from pages.shared.page_run import once_a_run
 from pages.shared.record_stamp import record_stamp
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
@@ -56,22 +57,24 @@ def worth(entry: Entry) -> Mapping[str, Mapping]:
     if not entry.kind.compares_forms or not metadata.main_metric(entry):
         return {}
     recorded = measures(entry).get("worth") or {}
-    stamp = (*record_stamp(), *((other.name, other.digest) for other in models.entries() if _is_control(other)))
+    stamp = f"{record_stamp()} {_control_stamp()}"
     return {**recorded, **(_worth(entry.name, entry.digest, stamp, entry) if _controls(stamp) else {})}
 
 
-def _is_control(entry: Entry) -> bool:
-    return bool(metadata.model_setting(entry, "weights")) or metadata.model_setting(entry, "similarity") == "pairwise"
+@once_a_run
+def _control_stamp() -> str:
+    """Name and digest of each control that is here."""
+    return " ".join(f"{entry.name} {entry.digest}" for entry in metadata.controls(models.entries()))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _controls(stamp: tuple) -> bool:
+def _controls(stamp: str) -> bool:
     """Whether any control is on record: only then is a config read, which loads torch."""
-    return any(map(_is_control, (record.entry for record in all_records()[0])))
+    return any(map(metadata.is_control, (record.entry for record in all_records()[0])))
 
 
 @st.cache_resource(max_entries=200, show_spinner=False)
-def _worth(name: str, digest: str, stamp: tuple, _entry: Entry) -> Mapping[str, Mapping]:
+def _worth(name: str, digest: str, stamp: str, _entry: Entry) -> Mapping[str, Mapping]:
     from triattn_core.results.worth import worth_of
 
     return worth_of(_entry)

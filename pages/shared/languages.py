@@ -54,9 +54,9 @@ def requested_checkpoints(key: str) -> list[str]:
 
 
 def by_language(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
-    """Cards by the language that they read."""
+    """Checkpoints, in the order in which they are offered, by the language that they read."""
     groups: dict[str, list[Entry]] = {}
-    for entry in sorted(entries, key=metadata.sort_key):
+    for entry in entries:
         groups.setdefault(metadata.language(entry), []).append(entry)
     return groups
 

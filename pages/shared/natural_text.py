@@ -77,7 +77,7 @@ def markdown(found: Summary) -> str:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _summary(stamp: tuple, names: tuple, _entries: Sequence[Entry]) -> Summary | None:
+def _summary(stamp: str, names: str, _entries: Sequence[Entry]) -> Summary | None:
     groups = [(pair, group) for group in _by_data(_entries) if (pair := _best_models(group))]
     if not groups:
         return None

@@ -47,7 +47,7 @@ def _checkpoints(
 
     entries: of the task and the language.  preset: the names that go with this one.
     """
-    fits = [other.name for other in entries if metadata.model_setting(other, "mechanism") in TAKES[page]]
+    fits = [other.name for other in metadata.of_mechanisms(entries, TAKES[page])]
     matches = [name for name in preset if name in fits]
     if page == "side_by_side":
         return {"checkpoints": matches or fits[:2]} if len(matches or fits) > 1 else {}

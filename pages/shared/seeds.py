@@ -24,13 +24,13 @@ def scores(entry: Entry, split: str) -> tuple[float, ...]:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _swept(stamp: tuple) -> frozenset[str]:
+def _swept(stamp: str) -> frozenset[str]:
     """Names of the models of which a sweep is on record: only of these a config is read, which loads torch."""
     return frozenset(record.entry.name for record in all_records()[0] if record.file)
 
 
 @st.cache_resource(max_entries=400, show_spinner=False)
-def _scores(name: str, digest: str, split: str, stamp: tuple, _entry: Entry) -> tuple[float, ...]:
+def _scores(name: str, digest: str, split: str, stamp: str, _entry: Entry) -> tuple[float, ...]:
     from triattn_core.results.worth import seed_scores
 
     return tuple(seed_scores(_entry, split))

@@ -82,14 +82,17 @@ def sites(
 
     attend_special: whether special tokens are context; see `TanConfig`.
     """
-    arrays = {}
+    arrays: dict[str, xr.DataArray] = {}
+    made: dict[tuple, tuple] = {}  # of an axis and its roles, which many sites share, by their identities
     for site, tapped in record.sites.items():
         coords, axis_roles = {}, roles.axes(site)
         for axis in axis_roles:
             if axis in tapped.axes:
-                coords.update(
-                    _joint_coordinates(axis, [axis_roles[name] for name in tapped.roles.get(axis, (axis,))], texts)
-                )
+                parts = [axis_roles[name] for name in tapped.roles.get(axis, (axis,))]
+                key = (axis, *map(id, parts))
+                if key not in made:
+                    made[key] = parts, _joint_coordinates(axis, parts, texts)
+                coords.update(made[key][1])
             if axis in tapped.roles:
                 names = [name for name in tapped.roles[axis] for _ in axis_roles[name].runs]
                 coords[f"{axis}_role"] = (axis, names)
