@@ -31,6 +31,12 @@ def open_file(
     """The trace of a file.  name: the array to read, if there are several.  tokens: as from `token_files.read_tokens`.
     Other arguments: see `trace_of`.  A .nc file that is a saved trace is loaded, and the other arguments are ignored.
 
+    >>> import numpy, tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "mine.npy")
+    >>> numpy.save(path, [[0.75, 0.25], [0.0, 1.0]])
+    >>> open_file(path)
+    AttentionTrace(mine.npy: attention/weight [query 2, key 2])
+
     Raises DataError or TraceError, in one line.
     """
     path = Path(path)

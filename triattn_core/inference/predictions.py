@@ -13,6 +13,10 @@ class Prediction:
     """Labels with their probabilities; `best` and `gold` are indices; `notes` are sentences for the user.
 
     option: for tasks that choose among texts, the index of the option that was traced.
+
+    >>> prediction = Prediction(("no", "yes"), (0.25, 0.75), best=1)
+    >>> prediction.labels[prediction.best]
+    'yes'
     """
 
     labels: tuple[str, ...]

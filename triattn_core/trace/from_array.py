@@ -59,6 +59,9 @@ def trace_of(
     select: a position, from 0, of an axis that is then dropped, such as {"batch": 3}; a batch of several needs it.
     source: where the array comes from; its name on figures.
 
+    >>> trace_of([[[0.5, 0.5], [1.0, 0.0]]], axes=("head", "query", "key"), tokens=["red", "car"])
+    AttentionTrace(array: attention/weight [head 1, query 2, key 2])
+
     Sites are `attention/<quantity>`, or `layer.0/attention/<quantity>` with layers.  Raises TraceError, in one line, if
     axes, tokens, quantity or crop do not fit.
     """
@@ -93,7 +96,11 @@ def _meta(
 
 
 def notes_of(trace: AttentionTrace) -> list[str]:
-    """The checks and crops from the import of an array, one sentence each."""
+    """The checks and crops from the import of an array, one sentence each.
+
+    >>> notes_of(trace_of([[0.5, 0.25], [0.0, 1.0]], quantity="weight"))[0][:31]
+    '1 of 2 rows do not sum to one o'
+    """
     return [note for note in str(trace.meta.get("notes", "")).split("\n") if note]
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlencode
 
 import xarray as xr
@@ -14,11 +15,14 @@ from triattn_core.errors import DataError, TraceError, cause, choices
 from triattn_core.text.atomic_write import write_whole
 from triattn_core.trace.aggregation import distribution_axes, fold, logsumexp
 from triattn_core.trace.axes import AXES, QUANTITIES
+from triattn_core.trace.selection import select
 
 MOST_BYTES = 2 << 30  # of all unpacked arrays of a file
+SHOWN = 3  # sites in a short text
+_draw_html: Callable[[Any], str] | None = None  # this zone may not draw: who may sets it by `draw_with`
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AttentionTrace:
     """The recorded arrays (sites) of one example.
 
@@ -27,6 +31,15 @@ class AttentionTrace:
         and, for weights, `sums_over` (axes, comma-separated); `runs_over` where a sentinel has the rest of the weight.
     texts: the unchanged input texts by name; spans are offsets into these.
     meta: plain values: checkpoint, digest, mechanism, similarity, ….
+
+    Iterating gives the names of the sites; `trace["layer.0/a_over_b/weight"]` is an array, `trace["layer.0"]` the trace
+    of all sites of that layer.
+
+    >>> trace = trace_of([[0.75, 0.25], [0.0, 1.0]], tokens=["red", "car"])
+    >>> trace
+    AttentionTrace(array: attention/weight [query 2, key 2])
+    >>> trace.sel(query="red")["attention/weight"].values.tolist()
+    [[0.75, 0.25]]
 
     Raises TraceError for an axis or a quantity that is not in `axes`.
     """
@@ -42,6 +55,51 @@ class AttentionTrace:
                     raise TraceError(f"site {name}: unknown axis {axis!r}; {choices(str(axis), AXES)}")
             if array.attrs.get("quantity") not in QUANTITIES:
                 raise TraceError(f"site {name}: unknown quantity {array.attrs.get('quantity')!r}")
+
+    def __repr__(self) -> str:
+        shown = [f"{name} {_sizes(array)}" for name, array in list(self.sites.items())[:SHOWN]]
+        more = [f"{len(self.sites) - SHOWN} more"] if len(self.sites) > SHOWN else []
+        return f"AttentionTrace({self.meta.get('checkpoint', 'trace')}: {'; '.join([*shown, *more]) or 'empty'})"
+
+    def _repr_html_(self) -> str | None:
+        """For notebooks: the figure, where `triattn_core` was asked for one of its names; else None."""
+        return _draw_html(self) if _draw_html is not None and self.sites else None
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the sites."""
+        return iter(self.sites)
+
+    def __len__(self) -> int:
+        return len(self.sites)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.sites
+
+    def __getitem__(self, name: str) -> Any:
+        """The array of a site by its whole name; by the start of a name, such as `layer.0`, the trace of all sites that
+        begin so.  Raises TraceError that names the closest site."""
+        below = {site: array for site, array in self.sites.items() if site.startswith(f"{name}/")}
+        return replace(self, sites=below) if below else self.site(name)
+
+    def sel(self, **positions: int | str | slice | Sequence[int]) -> AttentionTrace:
+        """The trace with some positions of some axes, in all sites that have the axis: an index from 0, a slice,
+        several indices, or a token, which keeps every position that has it.
+
+        An axis of one index is dropped.  Raises TraceError: no site has the axis, or the token; or there is no such
+        position.
+        """
+        sites = dict(self.sites)
+        for axis, position in positions.items():
+            if not any(axis in array.dims for array in sites.values()):
+                raise TraceError(f"no site of this trace has an axis {axis!r}; {choices(axis, AXES)}")
+            sites = {name: select(array, axis, position) for name, array in sites.items()}
+        return replace(self, sites=sites)
+
+    def to_datatree(self) -> xr.DataTree:
+        """A tree of xarray with a group for each site, its array named `value`; texts and meta are attributes, JSON."""
+        root = xr.Dataset(attrs={"texts": json.dumps(dict(self.texts)), "meta": json.dumps(dict(self.meta))})
+        groups = {name: array.to_dataset(name="value") for name, array in self.sites.items()}
+        return xr.DataTree.from_dict({"/": root, **groups})
 
     def site(self, name: str) -> xr.DataArray:
         """The array of a site.  Raises TraceError that names the closest site."""
@@ -91,12 +149,9 @@ class AttentionTrace:
 
         The file is packed in memory, because the HDF5 library crashes on a full disk when it closes a file.
         """
-        root = xr.Dataset(attrs={"texts": json.dumps(dict(self.texts)), "meta": json.dumps(dict(self.meta))})
-        groups = {name: array.to_dataset(name="value") for name, array in self.sites.items()}
-        tree = xr.DataTree.from_dict({"/": root, **groups})
-        compression = {"/" + name: {"value": {"zlib": True, "complevel": 1}} for name in groups}
+        compression = {"/" + name: {"value": {"zlib": True, "complevel": 1}} for name in self.sites}
         try:
-            write_whole(path, tree.to_netcdf(engine="h5netcdf", encoding=compression))
+            write_whole(path, self.to_datatree().to_netcdf(engine="h5netcdf", encoding=compression))
         except DataError as error:
             raise TraceError(str(error)) from None
 
@@ -119,7 +174,16 @@ class AttentionTrace:
 
 @dataclass(frozen=True)
 class Choice:
-    """What a view shows: a site, an index for some axes, a reduction for others.  Hashable; `query` makes it a URL."""
+    """What a view shows: a site, an index for some axes, a reduction for others.  Hashable; `query` makes it a URL.
+
+    Positions count from 0.
+
+    >>> choice = Choice("attention/weight", index=(("query", 0),))
+    >>> trace_of([[0.75, 0.25], [0.0, 1.0]]).pick(choice).values.tolist()
+    [0.75, 0.25]
+    >>> Choice.from_query(choice.query()) == choice
+    True
+    """
 
     site: str
     index: tuple[tuple[str, int], ...] = ()
@@ -140,6 +204,16 @@ class Choice:
             return cls(parts["site"], index, reductions)
         except (KeyError, ValueError):
             raise TraceError(f"not a choice: {query!r}") from None
+
+
+def draw_with(function: Callable[[Any], str]) -> None:
+    """Sets what draws a trace in a notebook as HTML."""
+    global _draw_html
+    _draw_html = function
+
+
+def _sizes(array: xr.DataArray) -> str:
+    return f"[{', '.join(f'{axis} {size}' for axis, size in array.sizes.items())}]"
 
 
 def reduce(array: xr.DataArray, axis: str, reduction: str) -> xr.DataArray:
