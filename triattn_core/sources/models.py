@@ -67,11 +67,11 @@ class Models:
                         model = open_source(entry, device).load()
                 finally:
                     freeze_modules()
-        with self._lock:
-            self._loaded[key] = model
-            self._loaded.move_to_end(key)
-            while len(self._loaded) > LOADED:
-                self._loaded.popitem(last=False)
+            with self._lock:
+                self._loaded[key] = model
+                self._loaded.move_to_end(key)
+                while len(self._loaded) > LOADED:
+                    self._loaded.popitem(last=False)
         return model
 
     def _at_once(self, device: str, key: Hashable, title: str, run: Callable[[], Any], keep: Any = None) -> Any:
