@@ -1,6 +1,6 @@
-"""The table of *Which two numbers make this one?* in docs/results.md, from records: `python -m docs.tables.operands`.
+"""The tables of *Which two numbers make this one?* in docs/results.md, from the records.
 
-A test holds it against the page.
+`python -m docs.tables.operands` prints them; a test holds them against the page.
 """
 
 from __future__ import annotations
