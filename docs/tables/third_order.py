@@ -49,7 +49,7 @@ def laboratory_rows() -> Iterator[tuple[str, str, Scores]]:
 
 def operands_rows() -> Iterator[tuple[str, str, Scores]]:
     """The same of the pairs of numbers: at equal steps, and where the others have more."""
-    needed = "not known; in principle no"
+    needed = "not known; over plain numbers no"
     by_form = {
         operands.form(run.config): [seed["test"]["right_pair"] for seed in run.metrics["each_seed"]]
         for run in operands.runs()
