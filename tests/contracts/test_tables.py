@@ -134,12 +134,21 @@ def test_nothing_to_attend_to_gives_zeros(combination):
         assert output.shape == (4, N, HIDDEN * module.vectors) and torch.count_nonzero(output) == 0
 
 
+def needs_no_cube(module) -> bool:
+    """Whether Tri-Attention of this relevance and value forms no cube."""
+    if not hasattr(module, "mix"):
+        return False
+    is_product = hasattr(module.similarity, "factors") and hasattr(module.mix, "factors")
+    is_sum_or_product = hasattr(module.mix, "factors") or hasattr(module.mix, "terms")
+    return is_product or (hasattr(module.similarity, "branches") and is_sum_or_product)
+
+
 @torch.no_grad()
 def test_the_cube_is_made_only_to_be_shown(combination, monkeypatch):
-    """Where the relevance is made of products, and nobody records."""
+    """Where the relevance is made of products or tree-shaped, and nobody records."""
     module = build(combination)
-    if combination[0] != "tri" or not (hasattr(module.similarity, "factors") and hasattr(module.mix, "factors")):
-        pytest.skip("a relevance or a value without factors: the cube is its only way")
+    if not needs_no_cube(module):
+        pytest.skip("a relevance or a value of another form: the cube is its only way")
     asked = []
     three = module.similarity.three
     monkeypatch.setattr(module.similarity, "three", lambda *given: asked.append(1) or three(*given))
@@ -156,7 +165,7 @@ def test_the_cube_is_made_only_to_be_shown(combination, monkeypatch):
 def test_a_batch_that_is_cut_into_parts_gives_the_same(combination, monkeypatch):
     """A large batch goes through Tri-Attention in parts; gradients and rows without context too."""
     module, states = build(combination), sequences()
-    if combination[0] != "tri" or (hasattr(module.similarity, "factors") and hasattr(module.mix, "factors")):
+    if combination[0] != "tri" or needs_no_cube(module):
         pytest.skip("cuts no batch, or cuts it elsewhere (test_factored)")
     whole = module(*states, "here")
     slopes = torch.autograd.grad(whole.square().sum(), list(module.parameters()), allow_unused=True)

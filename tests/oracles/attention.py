@@ -66,6 +66,25 @@ def pairwise(q: Array, k: Array, c: Array | None) -> float:
     return sum(dp(*pair) for pair in pairs) / float(np.sqrt(len(q)))
 
 
+def tree(q: Array, k: Array, c: Array | None) -> float:
+    """Poly-attention's tree of two edges (arXiv 2602.02422)."""
+    pairs = [(q, k)] if c is None else [(q, k), (k, c)]
+    return sum(dp(*pair) for pair in pairs) / float(np.sqrt(len(q)))
+
+
+def determinant(q: Array, k: Array, c: Array | None) -> float:
+    """2-simplicial attention's determinant (arXiv 2507.02754, Eq. 8); the features left over as a product."""
+    if c is None:
+        return sdp(q, k)
+    total = 0.0
+    for start in range(0, len(q) - 2, 3):
+        block = slice(start, start + 3)
+        total += float(np.linalg.det(np.stack([q[block], k[block], c[block]])))
+    for d in range(len(q) - len(q) % 3, len(q)):
+        total += q[d] * k[d] * c[d]
+    return total / float(np.sqrt(len(q)))
+
+
 def trili(q: Array, k: Array, c: Array | None, W: Array, U: Array, H: Array) -> float:
     """Eq. 14, the economic form."""
     times = np.ones(len(q)) if c is None else H @ c
@@ -153,6 +172,11 @@ def bilinear_value(v: Array, c: Array | None, U: Array, H: Array) -> Array:
 def plain_value(v: Array, c: Array | None) -> Array:
     """Ours: the value alone."""
     return v
+
+
+def context_value(v: Array, c: Array | None) -> Array:
+    """Poly-attention's: the context alone."""
+    return v if c is None else c
 
 
 def modulated_value(v: Array, c: Array | None) -> Array:

@@ -19,6 +19,7 @@ KINDS = {
     "multiplicative": (contextual_value.multiplicative, oracle.multiplicative_value, 0),
     "bilinear": (contextual_value.bilinear, oracle.bilinear_value, 2),
     "plain": (contextual_value.plain, oracle.plain_value, 0),
+    "context": (contextual_value.context_alone, oracle.context_value, 0),
     "modulated": (contextual_value.modulated, oracle.modulated_value, 0),
     "value_and_product": (contextual_value.value_and_product, oracle.value_and_product, 0),
 }
@@ -60,7 +61,7 @@ def test_gradients(kind):
     leaves = [torch.tensor(array, requires_grad=True) for array in given]
     (ours(*leaves) * torch.tensor(onto)).sum().backward()
     for leaf, expected in zip(leaves, oracle.gradients(partial(slow, integrate), given, onto)):
-        slope = torch.zeros_like(leaf) if leaf.grad is None else leaf.grad  # plain values know no context
+        slope = torch.zeros_like(leaf) if leaf.grad is None else leaf.grad  # where a value reads one of the two
         torch.testing.assert_close(slope, torch.tensor(expected), rtol=1e-6, atol=1e-8)
 
 
@@ -106,4 +107,6 @@ def test_every_relevance_has_the_value_of_its_own_family():
         "bilinear": "bilinear",
         "full_trilinear": "bilinear",
         "pairwise": "multiplicative",
+        "tree": "multiplicative",
+        "determinant": "multiplicative",
     }

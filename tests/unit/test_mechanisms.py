@@ -25,6 +25,8 @@ TWO = {
     "bilinear": lambda m: lambda q, k: oracle.bili(q, k, m["W"]),
     "full_trilinear": lambda m: lambda q, k: oracle.bili(q, k, m["W"]),
     "pairwise": lambda m: oracle.sdp,
+    "tree": lambda m: oracle.sdp,
+    "determinant": lambda m: oracle.sdp,
 }
 THREE = {
     "additive": lambda m: lambda q, k, c: oracle.tadd(q, k, c, m["W"], m["U"], m["H"], m["p"]),
@@ -33,12 +35,15 @@ THREE = {
     "bilinear": lambda m: lambda q, k, c: oracle.trili(q, k, c, m["W"], m["U"], m["H"]),
     "full_trilinear": lambda m: lambda q, k, c: oracle.trili_full(q, k, c, m["w"]),
     "pairwise": lambda m: oracle.pairwise,
+    "tree": lambda m: oracle.tree,
+    "determinant": lambda m: oracle.determinant,
 }
 INTEGRATE = {
     "additive": lambda m: oracle.additive_value,
     "multiplicative": lambda m: oracle.multiplicative_value,
     "bilinear": lambda m: lambda v, c: oracle.bilinear_value(v, c, m["U"], m["H"]),
     "plain": lambda m: oracle.plain_value,
+    "context": lambda m: oracle.context_value,
     "modulated": lambda m: oracle.modulated_value,
     "value_and_product": lambda m: oracle.value_and_product,
 }

@@ -12,10 +12,12 @@ from tests.oracles import attention as oracle
 from triattn_core.attention.tri_similarity import SIMILARITIES
 from triattn_core.attention.tri_similarity.additive import add, tadd
 from triattn_core.attention.tri_similarity.bilinear import bili, trili
+from triattn_core.attention.tri_similarity.determinant import determinant
 from triattn_core.attention.tri_similarity.dot import dp, tdp
 from triattn_core.attention.tri_similarity.full_trilinear import FullTrilinear, trili_full
 from triattn_core.attention.tri_similarity.pairwise import pairwise
 from triattn_core.attention.tri_similarity.scaled_dot import sdp, tsdp
+from triattn_core.attention.tri_similarity.tree import tree
 from triattn_core.errors import ConfigError
 
 # Per function: ours, the oracle's, and the shapes of its weights in D.
@@ -32,6 +34,8 @@ THREE = {
     "trili": (trili, oracle.trili, ("DD", "DD", "DD")),
     "trili_full": (trili_full, oracle.trili_full, ("DDD",)),
     "pairwise": (pairwise, oracle.pairwise, ()),
+    "tree": (tree, oracle.tree, ()),
+    "determinant": (determinant, oracle.determinant, ()),
 }
 BATCH, HEADS, N, I, J, D = 2, 3, 5, 7, 11, 13
 SMALL = {"N": 2, "I": 5, "J": 7, "D": 3}  # for gradients, one number at a time
@@ -122,6 +126,8 @@ def test_three_way_degrades_to_two_way(name):
         "trili": lambda: bili(query, key, parameters[0].T @ parameters[1]),
         "trili_full": lambda: bili(query, key, parameters[0].sum(-1)),
         "pairwise": lambda: sdp(query, key),
+        "tree": lambda: sdp(query, key),
+        "determinant": lambda: sdp(query, key),
     }
     torch.testing.assert_close(scores, two_way[name]())
 
@@ -163,6 +169,8 @@ def test_modules_are_the_functions(name):
         "bilinear": (bili, "W", trili, "WUH"),
         "full_trilinear": (bili, "W", trili_full, "w"),
         "pairwise": (sdp, "", pairwise, ""),
+        "tree": (sdp, "", tree, ""),
+        "determinant": (sdp, "", determinant, ""),
     }
     two, two_weights, three, three_weights = functions[name]
     torch.manual_seed(8)

@@ -58,6 +58,20 @@ def plain(
     return weights.sum(-1) @ value
 
 
+def context_alone(
+    weights: Float[Tensor, "*w N I J"],
+    value: Float[Tensor, "*v I D"],
+    context: Float[Tensor, "*c J D"],
+    has_context: Bool[Tensor, "*b"] | None = None,
+) -> Float[Tensor, "*o N D"]:
+    """`sum_ij A[n,i,j] c_j` (Chakrabarti et al. 2026, arXiv 2602.02422); in rows without context v_i stands for c_j."""
+    with_context = weights.sum(-2) @ context
+    if has_context is None:
+        return with_context
+    rows = has_context.reshape(has_context.shape + (1,) * (with_context.ndim - has_context.ndim))
+    return torch.where(rows, with_context, plain(weights, value, context))
+
+
 def modulated(
     weights: Float[Tensor, "*w N I J"],
     value: Float[Tensor, "*v I D"],
@@ -89,6 +103,10 @@ class Additive(nn.Module):
     def forward(self, weights: Tensor, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> Tensor:
         """[B, heads, N, I, J], [B, heads, I, D], [B, heads, J, D] → [B, heads, N, D]."""
         return additive(weights, value, context, has_context)
+
+    def terms(self, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """The two terms of a contextual value: [B, heads, I, D] and [B, heads, J, D]."""
+        return value, with_neutral(context, has_context, 0.0)
 
 
 class Multiplicative(nn.Module):
@@ -139,6 +157,25 @@ class Plain(nn.Module):
         return plain(weights, value, context, has_context)
 
 
+class ContextAlone(nn.Module):
+    """`c_j`: the pairing of tree-shaped relevance in poly-attention."""
+
+    vectors = 1
+
+    def __init__(self, heads: int, features: int):
+        super().__init__()
+
+    def forward(self, weights: Tensor, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> Tensor:
+        """[B, heads, N, I, J], [B, heads, I, D], [B, heads, J, D] → [B, heads, N, D]."""
+        return context_alone(weights, value, context, has_context)
+
+    def terms(self, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Two terms whose sum is the contextual value: [B, heads, I, D] and [B, heads, J, D]."""
+        if has_context is None:
+            return torch.zeros_like(value), context
+        return with_neutral(value, ~has_context, 0.0), with_neutral(context, has_context, 0.0)
+
+
 class Modulated(nn.Module):
     """`v_i * (1 + c_j)`."""
 
@@ -170,6 +207,7 @@ VALUES = {
     "multiplicative": Multiplicative,
     "bilinear": Bilinear,
     "plain": Plain,
+    "context": ContextAlone,
     "modulated": Modulated,
     "value_and_product": ValueAndProduct,
 }

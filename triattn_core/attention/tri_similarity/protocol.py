@@ -29,6 +29,16 @@ class ProductSimilarity(Similarity, Protocol):
         """Three factors whose products sum to `three`."""
 
 
+@runtime_checkable
+class TreeSimilarity(Similarity, Protocol):
+    """A similarity whose `three` is a sum of a term of query and key and one of key and context."""
+
+    def branches(
+        self, query: Tensor, key: Tensor, context: Tensor, has_context: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """The terms [B, heads, N, I] and [B, heads, I, J]."""
+
+
 class ContextualValue(Protocol):
     """vectors: how many vectors of the head's size an attended state has."""
 
@@ -45,3 +55,11 @@ class ProductValue(ContextualValue, Protocol):
 
     def factors(self, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Two factors whose product is the value of a pair."""
+
+
+@runtime_checkable
+class SumValue(ContextualValue, Protocol):
+    """A contextual value that is a sum."""
+
+    def terms(self, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Two terms whose sum is the value of a pair."""
