@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import streamlit as st
 
+from pages.open import source
 from pages.shared import other_models
 from pages.shared.navigation import SECTIONS
 from tests.app.test_pages import opened, visible_text
@@ -140,14 +141,15 @@ def refused(app) -> bool:
     return True
 
 
-def test_what_would_read_one_says_in_a_line_that_it_does_not(team_server, folder):
+def test_what_would_read_one_says_in_a_line_that_it_does_not(team_server, folder, monkeypatch):
     link = {"from": "From a model", "model": str(folder), "text": "unhappy cats"}
     assert refused(opened("open", **link)) and refused(opened("open", **{**link, "model": "bert-base-uncased"}))
     assert refused(opened("heads", task="Hugging Face model", model=str(folder)))
+    assert opened("open").text_input(key="path").disabled
+    monkeypatch.setattr(source, "is_local", lambda: True)  # a field that is not disabled, by whatever mistake
     for key, link in (("path", {}), ("second-path", {"view": "side by side", "with": "another file"})):
         app = opened("open", **link)
-        assert app.text_input(key=key).disabled
-        assert refused(fill(app.text_input(key=key), str(folder / "array.npy")).run())
+        assert refused(app.text_input(key=key).set_value(str(folder / "array.npy")).run())
     for use in (other_models.load, lambda name: other_models.trace(name, "unhappy cats")):
         with pytest.raises(InputError, match=REFUSED):
             use(str(folder))

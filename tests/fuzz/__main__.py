@@ -20,14 +20,14 @@ from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.fuzz import inputs
+from tests.fuzz import imported, inputs
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as of the app: threads that spin would count as computing
 
 LIMIT = 20  # seconds of the processor for an input: the machine may be shared
 STILL = 300  # seconds in all, after which an input waits for something that does not come
 # Of twenty inputs: a page takes a hundred times as long as a reader.
-KINDS = {"reader": 12, "command": 6, "link": 1, "upload": 1}
+KINDS = {"reader": 9, "imported": 3, "command": 6, "link": 1, "upload": 1}
 MEMORY = 3 << 30  # bytes that the whole run may take
 
 
@@ -71,6 +71,16 @@ def _reader(draw: random.Random, folder: Path) -> tuple[str, str]:
     return "a file", ""
 
 
+def _imported(draw: random.Random, folder: Path) -> tuple[str, str]:
+    from triattn_core.errors import TriattnError
+
+    kind = draw.choice(imported.KINDS)
+    read = kind(draw, folder)
+    with contextlib.suppress(TriattnError):
+        read()
+    return kind.__name__, ""
+
+
 def _command(draw: random.Random, folder: Path) -> tuple[str, str]:
     from triattn_core.__main__ import main
 
@@ -106,7 +116,7 @@ def _upload(draw: random.Random, folder: Path) -> tuple[str, str]:
     return f"{page} {name} {len(content)} bytes", "; ".join(exception.message for exception in app.exception)
 
 
-RUN = {"reader": _reader, "command": _command, "link": _link, "upload": _upload}
+RUN = {"reader": _reader, "imported": _imported, "command": _command, "link": _link, "upload": _upload}
 
 
 def fuzz(numbers: range, seed: int, root: Path, log=lambda text: None) -> dict:

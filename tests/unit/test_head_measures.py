@@ -7,7 +7,7 @@ import pytest
 
 from tests.oracles import anova as anova_oracle
 from tests.oracles import head_measures as oracle
-from triattn_core.analysis.maps.head_measures import head_table, rollout
+from triattn_core.analysis.maps.head_measures import MEASURES, head_table, rollout
 from triattn_core.errors import TraceError
 from triattn_core.trace.from_array import trace_of
 from triattn_core.trace.information import query_information
@@ -84,3 +84,18 @@ def test_no_rollout_without_layers_of_the_same_tokens():
         rollout(trace_of(given, axes=("layer", "head", "query", "key"), query=WORDS))
     with pytest.raises(TraceError, match="no weights over query and key"):
         head_table(trace_of(given[0, 0], quantity="contribution"))
+
+
+@pytest.mark.parametrize("axes", [("query", "key"), ("query", "key", "context")])
+def test_a_head_whose_rows_are_all_empty_has_no_numbers(axes):
+    given = np.random.default_rng(2).random((3, 4, 5, 2)[: 1 + len(axes)])
+    given /= given.sum(tuple(range(2, given.ndim)), keepdims=True)
+    partly = given.copy()
+    given[1], partly[0, 2:] = np.nan, np.nan
+    table = head_table(trace_of(given, axes=("head", *axes)))
+    measured = [name for name in MEASURES if table[name].notna().any()]
+    assert {"entropy", "sink", "query_information"} <= set(measured)
+    assert table.loc[1, measured].isna().all() and table.loc[[0, 2], measured].notna().all(axis=None)
+    shown = head_table(trace_of(partly, axes=("head", *axes))).loc[0, "entropy"]
+    flat = partly[0, :2] if given.ndim == 3 else partly[0, :2].sum(-1)
+    assert shown == pytest.approx(float(np.mean([-(row * np.log2(row)).sum() for row in flat])), abs=1e-5)
