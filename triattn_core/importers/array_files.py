@@ -5,7 +5,7 @@ A .npy is mapped, not read; of the others at most 2 GiB are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -177,6 +177,8 @@ def _torch(path: Path) -> dict[str, StoredArray]:
 
     import torch
 
+    from triattn_core.importers.nested_tensors import named_tensors
+
     _limit(path, path.stat().st_size)
     try:
         with warnings.catch_warnings():
@@ -193,62 +195,8 @@ def _torch(path: Path) -> dict[str, StoredArray]:
 
         return read
 
-    return {
-        name: StoredArray(tuple(tensor.shape), reader(tensor)) for name, tensor in _tensors(content, path.stem).items()
-    }
-
-
-def _tensors(content: Any, name: str) -> dict[str, Any]:
-    """The saved tensors by name: a list of equally shaped ones, such as the attentions of all layers, is stacked; the
-    steps of a generated text are joined; others are named by their place, from 0, such as attentions.0.3."""
-    import torch
-
-    if isinstance(content, torch.Tensor):
-        return {name: content}
-    if isinstance(content, Mapping):
-        items = [(str(key), value) for key, value in content.items()]
-    elif isinstance(content, (list, tuple)):
-        layers = _stack(content)
-        if layers is not None:
-            return {name: layers}
-        steps = [_stack(step) for step in content]
-        joined = join_steps([step for step in steps if step is not None]) if None not in steps else None
-        if joined is not None:
-            return {name: joined}
-        items = [(f"{name}.{number}", item) for number, item in enumerate(content)]
-    else:
-        return {}
-    tensors: dict[str, Any] = {}
-    for key, value in items:
-        tensors |= _tensors(value, key)
-    return tensors
-
-
-def _stack(items: Any) -> Any:
-    """Equally shaped tensors as one; None for anything else."""
-    import torch
-
-    if not isinstance(items, (list, tuple)) or not items or not all(isinstance(item, torch.Tensor) for item in items):
-        return None
-    return torch.stack(list(items)) if len({item.shape for item in items}) == 1 else None
-
-
-def join_steps(steps: Sequence[Any]) -> Any:
-    """The attention of a generated text, [layer, batch, head, query, key], from its steps, each with the queries
-    of its own tokens and the keys of all before; None where the steps do not fit so.
-
-    Keys of later steps are zero.  Steps of several texts are not joined: after a beam search, row i of one step and of
-    the next may belong to different texts.
-    """
-    import torch
-
-    if not steps or any(step.ndim != 5 or step.shape[1] != 1 or step.shape[:3] != steps[0].shape[:3] for step in steps):
-        return None
-    queries, keys = [step.shape[3] for step in steps], [step.shape[4] for step in steps]
-    grows = all(keys[i] == keys[i - 1] + queries[i] for i in range(1, len(steps)))
-    if not grows and len(set(keys)) > 1:
-        return None
-    return torch.cat([torch.nn.functional.pad(step, (0, keys[-1] - step.shape[4])) for step in steps], 3)
+    tensors = named_tensors(content, path.stem)
+    return {name: StoredArray(tuple(tensor.shape), reader(tensor)) for name, tensor in tensors.items()}
 
 
 READERS: dict[str, Callable[[Path], dict[str, StoredArray]]] = {

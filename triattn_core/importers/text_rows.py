@@ -9,7 +9,7 @@ from typing import Any
 from triattn_core.analysis.mining.sources import Source
 from triattn_core.errors import DataError
 from triattn_core.tasks.classes import FIRST, SECOND
-from triattn_core.text.rows import whole
+from triattn_core.text.row_fields import whole
 
 FIELDS = (
     ("text",),

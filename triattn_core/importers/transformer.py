@@ -23,16 +23,15 @@ from triattn_core.cached import cached_property
 from triattn_core.checkpoint.hub import OFFERED, hub_allowed
 from triattn_core.checkpoint.transformer_folder import is_transformer
 from triattn_core.errors import CheckpointError, InputError, cause
+from triattn_core.importers.model_outputs import predict
 from triattn_core.importers.token_coords import encode, texts_of, token_coords
 from triattn_core.inference.device import choose_device, memory_guard
-from triattn_core.text.token_names import name_piece, unique_names
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.array_rows import empty_nan_rows
 from triattn_core.trace.from_array import LONGEST
 from triattn_core.trace.quantity_check import row_notes
 
 DAMAGED = "its files cannot be read: one of them is damaged, or is not what its name says"
-NEXT = 5  # next tokens to list for a language model
 DIMS = ("head", "query", "key")
 
 
@@ -160,7 +159,7 @@ def trace_transformer(transformer: Transformer, text: str, pair: str | None = No
             f"{transformer.name}: a {transformer.model.config.model_type} model gives no attention between tokens"
         )
     arrays, nan_notes = _without_nan([attention[0].float().cpu().numpy() for attention in attentions])
-    prediction, unknown = _predict(transformer, outputs)
+    prediction, unknown = predict(transformer, outputs)
     coordinates = token_coords(coords)
     attrs = {"quantity": "weight", "sums_over": "key"}
     sites = {
@@ -198,34 +197,6 @@ def _without_nan(arrays: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[s
     bad = [f"Layer {i + 1}: {notes[0]}" for i, (_, notes) in enumerate(emptied) if notes]
     more = f" So do rows of {len(bad) - 1} more of the {len(arrays)} layers." if len(bad) > 1 else ""
     return [array for array, _ in emptied], [bad[0] + more] if bad else []
-
-
-def _predict(transformer: Transformer, outputs: Any) -> tuple[list[tuple[str, float]], list[str]]:
-    """What the model predicts, most likely first, and a note where that is not a number."""
-    if not transformer.head:
-        return [], []
-    scores = outputs.logits[0].float().cpu()
-    if not scores[-1:].isfinite().any() or scores.isnan()[-1:].any():
-        return [], ["What the model predicts is not a number."]
-    return _read_scores(transformer, scores), []
-
-
-def _read_scores(transformer: Transformer, scores: torch.Tensor) -> list[tuple[str, float]]:
-    """Labels with their probabilities, the value of a regression, or the most likely next tokens."""
-    if transformer.head == "next token":
-        top = scores[-1].softmax(-1).topk(min(NEXT, scores.shape[-1]))
-        ids, tokenizer = top.indices.tolist(), transformer.tokenizer
-        pieces = tokenizer.convert_ids_to_tokens(ids)
-        names = [name_piece(str(piece), tokenizer.decode([i])) for i, piece in zip(ids, pieces)]
-        return list(zip(unique_names(names, ids), top.values.tolist()))
-    config = transformer.model.config
-    if len(scores) == 1:
-        return [(config.id2label.get(0, "value"), float(scores[0]))]
-    multi_label = config.problem_type == "multi_label_classification"
-    shares = (scores.sigmoid() if multi_label else scores.softmax(-1)).tolist()
-    return sorted(
-        ((config.id2label.get(i, str(i)), share) for i, share in enumerate(shares)), key=lambda pair: -pair[1]
-    )
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from triattn_core.errors import DataError, InputError
-from triattn_core.text.rows import field, number
+from triattn_core.text.row_fields import field, number
 
 FIRST, SECOND = ("sentence1", "premise", "question1"), ("sentence2", "hypothesis", "question2")  # owners' names
 NO_GOLD = "-"  # of SNLI: its annotators did not agree

@@ -14,7 +14,8 @@ from triattn_core.tasks.answer_match import exact, f1
 from triattn_core.tasks.squad_file import is_squad, squad_rows
 from triattn_core.tasks.task import InputForm
 from triattn_core.text.roles import Limits, Role, tokens_notes
-from triattn_core.text.rows import field, matches, read_json_lines
+from triattn_core.text.row_fields import field
+from triattn_core.text.rows import matches, read_json_lines
 from triattn_core.text.texts import Texts, text_role
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.text.windows import windows, with_word_cells

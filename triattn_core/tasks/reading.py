@@ -15,7 +15,8 @@ from triattn_core.tasks import rankings
 from triattn_core.tasks.task import InputForm
 from triattn_core.text.excerpt import best_excerpt
 from triattn_core.text.roles import Limits, Part, Roles, joint, role_outside_context, tokens_notes
-from triattn_core.text.rows import field, number, read_examples, texts_field
+from triattn_core.text.row_fields import field, number, texts_field
+from triattn_core.text.rows import read_examples
 from triattn_core.text.segmentation import merge_spans, sentences
 from triattn_core.text.tokenizer import Tokenizer, Tokens
 

@@ -11,7 +11,8 @@ from triattn_core.tasks import classes
 from triattn_core.tasks.pairs import natural
 from triattn_core.tasks.task import InputForm
 from triattn_core.text.roles import Limits
-from triattn_core.text.rows import field, number, read_examples
+from triattn_core.text.row_fields import field, number
+from triattn_core.text.rows import read_examples
 from triattn_core.text.texts import Texts, separate_texts
 from triattn_core.text.tokenizer import Tokenizer
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from triattn_core.cached import cached_property
 from triattn_core.errors import DataError, InputError, choices
 from triattn_core.text.roles import Role, Roles
-from triattn_core.text.rows import field, number, texts_field
+from triattn_core.text.row_fields import field, number, texts_field
 
 Cell = tuple[int, int]
 ROLES = ("query", "keys", "context")

@@ -9,7 +9,7 @@ from typing import Any
 from triattn_core.errors import DataError, InputError
 from triattn_core.tasks.operands.gsm8k import MOST, makes
 from triattn_core.tasks.operands.word_numbers import KINDS, Number, find_numbers
-from triattn_core.text.rows import field
+from triattn_core.text.row_fields import field
 
 Pair = tuple[int, int]
 

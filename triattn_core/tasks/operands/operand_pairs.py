@@ -16,7 +16,8 @@ from triattn_core.tasks.operands.example import Example, Pair, pairs, place_of
 from triattn_core.tasks.operands.gsm8k import MOST, steps
 from triattn_core.tasks.operands.word_numbers import find_numbers
 from triattn_core.text.roles import Limits, Role, Roles
-from triattn_core.text.rows import field, read_json_lines
+from triattn_core.text.row_fields import field
+from triattn_core.text.rows import read_json_lines
 
 NAME, LABEL = "operands", "Operands"
 LANGUAGES = ("en",)
