@@ -16,7 +16,8 @@ from triattn_core.errors import DataError, InputError
 from triattn_core.tasks.task import InputForm
 from triattn_core.text.bio_tags import OUTSIDE, breaks_bio, chunks
 from triattn_core.text.roles import Limits
-from triattn_core.text.rows import field, number, read_examples, texts_field
+from triattn_core.text.row_fields import field, number, texts_field
+from triattn_core.text.rows import read_examples
 from triattn_core.text.texts import Texts
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.text.word_texts import split_words, word_role
