@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 # What each of several sibling folders has: every page its `page`, every figure its `marks`.
 ROLES = {"__init__", "page", "pickers", "figure", "marks", "sentences", "trainer", "features", "model_card", "settings"}
 # What one name follows through the rooms: equations, model, records, page.
-TOPICS = {"coin", "laboratory", "efficiency"}
+TOPICS = {"coin", "laboratory", "efficiency", "translation"}
 
 
 def repeated_names(paths: list[Path]) -> set[str]:

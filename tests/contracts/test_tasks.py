@@ -31,6 +31,7 @@ def kinds(task) -> tuple:
         InputForm.CANDIDATES: (Task, WrittenTask, ChoiceTask),
         InputForm.OPTIONS: (Task, WrittenTask, ChoiceTask),
         InputForm.WORDS: (Task, EncodedTask),
+        InputForm.TRANSLATION: (Task, EncodedTask),
         InputForm.PASSAGE: (Task, WrittenTask, EncodedTask),
     }[task.FORM]
 

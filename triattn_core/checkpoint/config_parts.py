@@ -166,6 +166,22 @@ class TaggerTraining(SentenceTraining):
     smoothing: float = Field(0.1, ge=0, lt=1)
 
 
+class TranslationData(TaggerData):
+    """Data sets by name, as in `Data`.
+
+    turned: translate targets to sources.  sub_words: size of the vocabulary, learnt from both sides of training sets.
+    """
+
+    turned: bool = False
+    sub_words: int = Field(8000, ge=300)
+
+
+class TranslationTraining(TaggerTraining):
+    """As TaggerTraining; `weight_decay` 0, as in the Transformer."""
+
+    weight_decay: float = Field(0.0, ge=0)
+
+
 class Vocabulary(Strict):
     """The vocabulary of the training rows, characters or words: those that occur at least `least` times."""
 

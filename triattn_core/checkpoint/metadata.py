@@ -15,7 +15,8 @@ from triattn_core.trace.axes import TAN_MECHANISMS
 
 # Main metric of a model: the first of these in its metrics.json, with its display name.
 METRICS = {"f1": "F1", "em": "exact match", "accuracy_middle": "middle school", "accuracy_high": "high school",
-           "right_pair": "right pairs", "complete": "complete", "f1_verbs": "F1 of verbs"}  # fmt: skip
+           "right_pair": "right pairs", "bleu": "BLEU", "complete": "complete",
+           "f1_verbs": "F1 of verbs", "exact": "exact"}  # fmt: skip
 BASELINES = {"majority": "largest class", "chance": "chance"}  # scores without looking at the input
 LANGUAGES = {"en": "English", "zh": "Chinese"}
 SIMILARITY_ORDER = ("additive", "dot", "scaled_dot", "bilinear")  # as the paper's tables list them

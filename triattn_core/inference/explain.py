@@ -48,6 +48,8 @@ def explain(
         outputs = bundle.logits(bundle.batch([roles]))
     if len(options) == 1:
         answer = kind.decode(bundle, options, list(outputs))
+    roles, more_sites, more_texts = kind.trace_answer(bundle, roles, answer, keep_site)
+    record.sites |= more_sites
     seconds = time.perf_counter() - start
     notes = (*roles.notes, *_fully_masked_notes(record, getattr(bundle.task, "TEXTS", {})))
     prediction = kind.prediction(bundle, example, answer, len(options), notes=notes, option=option or 0)
@@ -58,7 +60,7 @@ def explain(
         "device": bundle.device,
         "seconds": seconds,
     }
-    texts = bundle.task.texts(example, prediction.option)
+    texts = {**bundle.task.texts(example, prediction.option), **more_texts}
     if len(options) > 1:
         meta["option"] = prediction.option
     return prediction, AttentionTrace(sites(record, roles, texts, bundle.attends_special), texts, meta)

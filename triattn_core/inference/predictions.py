@@ -78,7 +78,34 @@ class Tagging(Prediction):
         return tuple(tag.probability for tag in self.tags)
 
 
-PARTS: dict[str, tuple[type[Prediction], type[NamedTuple]]] = {"spans": (Answer, Span), "tags": (Tagging, Tag)}
+class Candidate(NamedTuple):
+    """A translation, its probability, its score (log-probability over length penalty) and its sub-words."""
+
+    text: str
+    probability: float
+    score: float
+    sub_words: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Translation(Prediction):
+    """Translations, best first: `labels` are their texts."""
+
+    candidates: tuple[Candidate, ...] = ()
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate], **fields: Any) -> Translation:
+        """The prediction of these candidates."""
+        texts = tuple(candidate.text for candidate in candidates)
+        probabilities = tuple(candidate.probability for candidate in candidates)
+        return cls(texts, probabilities, best=0, candidates=tuple(candidates), **fields)
+
+
+PARTS: dict[str, tuple[type[Prediction], type[NamedTuple]]] = {
+    "spans": (Answer, Span),
+    "tags": (Tagging, Tag),
+    "candidates": (Translation, Candidate),
+}
 
 
 def read_prediction(fields: Mapping[str, Any]) -> Prediction:

@@ -24,6 +24,7 @@ KINDS: dict[str, str] = {
     "laboratory": "triattn_core.kinds.laboratory",
     "operands": "triattn_core.kinds.operands",
     "tagger": "triattn_core.kinds.tagger",
+    "translation": "triattn_core.kinds.translation",
 }
 NO_KIND = Kind()  # of a config that names none: no fact holds
 

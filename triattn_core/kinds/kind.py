@@ -104,6 +104,13 @@ class Kind:
         """The answer as a `predictions.Prediction`.  parts: the number of rows; fields: `notes` and `option`."""
         raise NotImplementedError
 
+    def trace_answer(
+        self, bundle: Any, roles: Any, answer: Any, keep_site: Callable[[str], bool]
+    ) -> tuple[Any, Mapping[str, Any], Mapping[str, str]]:
+        """What a trace has beyond the pass over the input, where an answer is made word by word: the roles that its
+        sites refer to, more recorded sites, and the texts of the answer, by name."""
+        return roles, {}, {}
+
     # --- training ---
 
     def train(self, config: Any, folder: Path, data: Path, runs: Path, resume: bool, accelerator: Any) -> Iterator[Any]:

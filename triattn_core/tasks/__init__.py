@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from triattn_core.errors import ConfigError, InputError, choices
-from triattn_core.tasks import dialogue, inference, pairs, questions, reading, roles, sentences
+from triattn_core.tasks import dialogue, inference, pairs, questions, reading, roles, sentences, translation
 from triattn_core.tasks.task import ChoiceTask, EncodedTask, InputForm, Task
 
 _MODULES = (
@@ -20,6 +20,7 @@ _MODULES = (
     inference,
     questions,
     roles,
+    translation,
 )
 TASKS: dict[str, Task] = {task.NAME: task for task in _MODULES}
 CHOICES: dict[str, ChoiceTask] = {name: cast(ChoiceTask, task) for name, task in TASKS.items() if task.FORM.chooses}

@@ -25,6 +25,7 @@ class InputForm(Enum):
     CANDIDATES = "turns of a dialogue and candidates for the next one"
     OPTIONS = "a passage, a question and options"
     WORDS = "a sentence and one of its words, whose words are each tagged"
+    TRANSLATION = "a sentence to translate"
     PASSAGE = "a passage and a question, whose answer is a span"
 
     @property

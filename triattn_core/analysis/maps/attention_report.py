@@ -239,10 +239,12 @@ def describe(report: Mapping) -> list[str]:
             f"same-word alignment: {row['mean']:.3g} %, best head {row['best_head']:.3g} % (chance {row['chance']:.3g})"
         )
     for row in report.get("predicate", ()):
-        lines.append(
-            f"weight on the predicate, layer {row['layer'] + 1} head {row['head'] + 1}: {row['inside']:.3f} from "
-            f"inside its arguments, {row['outside']:.3f} from outside (even {row['even']:.3f})"
-        )
+        shares = "inside {inside:.3f}, outside {outside:.3f}, even {even:.3f}".format(**row)
+        lines.append(f"weight on the predicate, layer {row['layer'] + 1} head {row['head'] + 1}: {shares}")
+    for row in report.get("alignment_error", ()):
+        head = "mean of heads" if row["head"] is None else f"head {row['head'] + 1}"
+        lines.append(f"alignment error rate, layer {row['layer'] + 1} {head}: {row['aer']:.2f} %")
+    lines += [f"alignment error rate, {name}: {aer:.2f} %" for name, aer in report.get("baselines", {}).items()]
     if "special" in report:
         lines.append(f"mass on special tokens: {report['special']:.3g} %")
     return lines

@@ -1,0 +1,123 @@
+"""A translation model from end to end: trained on a few rows, measured, verified and explained by the command line."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+from tests.oracles import translation as oracle
+from triattn_core.__main__ import main
+from triattn_core.analysis.maps.alignment_error import (
+    alignment_error_rate,
+    diagonal_links,
+    measure_alignment_error,
+    strongest_links,
+)
+from triattn_core.checkpoint.bundle import load
+from triattn_core.errors import DataError, InputError
+from triattn_core.inference.explain import explain
+from triattn_core.tasks import translation
+
+WORDS = {"red": "rot", "old": "alt", "big": "gross", "dog": "hund", "cat": "katze", "house": "haus", "tree": "baum"}
+MODEL = {
+    "mechanism": "mtsa",
+    "out": 32,
+    "heads": 2,
+    "layers": 1,
+    "feed_forward": 32,
+    "scale_t": "identity",
+    "keep": 1.0,
+}
+
+
+def row(draw: random.Random) -> dict:
+    """Word for word: the alignment is known."""
+    words = draw.choices(list(WORDS), k=draw.randint(2, 5))
+    target = " ".join(WORDS[word] for word in words)
+    return {"source": " ".join(words), "target": target, "sure": [[i, i] for i in range(len(words))], "possible": []}
+
+
+def test_the_alignment_error_rate_is_that_of_its_paper():
+    draw = random.Random(2)
+    rows = []
+    for _ in range(40):
+        links, sure, possible = ({(draw.randrange(4), draw.randrange(5)) for _ in range(5)} for _ in range(3))
+        rows.append((links, sure, possible))
+    assert alignment_error_rate(rows) == pytest.approx(oracle.alignment_error(rows))
+    assert alignment_error_rate([(sure, sure, set()) for _, sure, _ in rows]) == 0.0
+
+
+def test_links_join_sub_words():
+    weights = np.array([[0.3, 0.3, 0.4], [0.2, 0.1, 0.7], [0.5, 0.1, 0.4]])
+    assert strongest_links(weights, [0, 0, 1], [0, 1, 1]) == {(0, 0), (1, 1)}
+    assert strongest_links(weights, [0, 1, 2], [0, 1, 2]) == {(2, 0), (2, 1), (0, 2)}
+    assert diagonal_links(2, 4) == {(0, 0), (0, 1), (1, 2), (1, 3)}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    pytest.importorskip("sacrebleu")
+    root = tmp_path_factory.mktemp("world")
+    for seed, (name, size) in enumerate({"train": 240, "dev": 20, "test": 12}.items()):
+        draw = random.Random(seed)
+        path = root / "data" / "small" / f"{name}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(json.dumps(row(draw)) + "\n" for _ in range(size)), "utf-8")
+    config = {"format": 1, "kind": "translation", "task": "translation", "language": "en", "target_language": "de"}
+    config |= {"model": MODEL, "training": {"epochs": 20, "rate": 0.01, "batch": 16, "smoothing": 0.0}}
+    config["data"] = {"train": ["small/train"], "dev": "small/dev", "test": "small/test", "sub_words": 300}
+    folder = root / "checkpoints" / "small-translation"
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text(json.dumps(config))
+    patch = pytest.MonkeyPatch()
+    patch.setenv("TRIATTN_CHECKPOINTS", str(root / "checkpoints"))
+    patch.setenv("TRIATTN_DEVICE", "cpu")
+    command = ["train", str(folder / "config.json"), "--data", str(root / "data"), "--runs", str(root / "runs")]
+    assert main(command) == 0
+    yield root
+    patch.undo()
+
+
+def test_it_learns_and_is_recorded(world):
+    metrics = json.loads((world / "checkpoints" / "small-translation" / "metrics.json").read_text("utf-8"))
+    assert metrics["test"]["exact"] > 50 and metrics["dev"]["bleu"] > 60 > 10 > metrics["test"]["chance"]
+    assert main(["verify", "small-translation"]) == 0
+
+
+def test_its_trace_has_the_tokens_of_source_and_target(world):
+    bundle = load("small-translation")
+    prediction, trace = explain(bundle, translation.Example("old big dog"))
+    assert prediction.labels[0] == trace.texts["target"] and len(prediction.labels) == 4
+    assert prediction.candidates[0].score >= prediction.candidates[-1].score
+    cross, target = trace.sites["cross/layer.0/weight"], trace.sites["target/layer.0/weight"]
+    assert cross.dims == target.dims == ("head", "query", "key")
+    text = "".join(str(token).removeprefix("##") for token in cross["query_token"].values[:-1])
+    assert text == prediction.labels[0].replace(" ", "") and cross["query_special"].values[-1] == 1
+    assert "".join(str(token).removeprefix("##") for token in cross["key_token"].values) == "oldbigdog"
+    assert list(target["key_token"].values[1:]) == list(target["query_token"].values[:-1])
+    np.testing.assert_allclose(cross.sum("key"), 1.0, atol=1e-5)
+    assert any(site.startswith("source/layer.0/token2token") for site in trace.sites)
+
+
+def test_heads_are_measured_against_alignments(world, capsys):
+    bundle = load("small-translation")
+    rows = list(translation.read(world / "data" / "small" / "test.jsonl"))
+    report = measure_alignment_error(bundle, rows)
+    assert {one["head"] for one in report["alignment_error"]} == {0, 1, None} and report["n"] == 12
+    assert report["baselines"]["diagonal"] == 0.0 < report["baselines"]["even"]  # word for word
+    assert report["score"] < report["baselines"]["even"]
+    capsys.readouterr()
+    assert main(["evaluate", "small-translation", str(world / "data" / "small" / "test.jsonl"), "--attention"]) == 0
+    assert "alignment error rate, layer 1 mean of heads: " in capsys.readouterr().out
+    with pytest.raises(InputError, match="no row has alignments"):
+        measure_alignment_error(bundle, [translation.Example("a dog", ("ein hund",))])
+
+
+def test_rows_that_cannot_be_read_are_named():
+    with pytest.raises(DataError, match="'sure' must be a list of pairs"):
+        translation.Example.from_row({"source": "a", "sure": [[1]]})
+    with pytest.raises(InputError, match="empty"):
+        translation.Example(" ").check()

@@ -1,0 +1,104 @@
+"""Whether cross-attention aligns words: its alignment error rate against alignments made by people or a word aligner.
+
+    AER = 1 - (|A and S| + |A and P|) / (|A| + |S|)            Och and Ney 2000
+
+A: hard links of a head, from each target word to the source word with the most weight.  S: sure links; P: possible
+ones, S among them.  Weights are summed over the sub-words of a source word and averaged over those of a target word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, cast
+
+import numpy as np
+import torch
+
+from triattn_core.attention.tap import recording
+from triattn_core.checkpoint.bundle import Bundle
+from triattn_core.errors import InputError
+from triattn_core.models.translation import CROSS, padded
+from triattn_core.text.sub_words import SubWords
+
+Links = set[tuple[int, int]]  # (source word, target word), from 0
+
+
+def alignment_error_rate(rows: Iterable[tuple[Links, Links, Links]]) -> float:
+    """AER, a share, over sentences: hard links, sure links and possible links of each."""
+    hits = total = 0
+    for links, sure, possible in rows:
+        hits += len(links & sure) + len(links & (possible | sure))
+        total += len(links) + len(sure)
+    return 1 - hits / total if total else 0.0
+
+
+def strongest_links(weights: np.ndarray, source_words: Sequence[int], target_words: Sequence[int]) -> Links:
+    """The link of each target word, from weights [target, source] over sub-words; *_words: the word of each."""
+    by_source = np.zeros((len(weights), max(source_words) + 1))
+    for piece, word in enumerate(source_words):
+        by_source[:, word] += weights[:, piece]
+    links = set()
+    for word in sorted(set(target_words)):
+        mean = by_source[[piece for piece, owner in enumerate(target_words) if owner == word]].mean(0)
+        links.add((int(mean.argmax()), word))
+    return links
+
+
+def diagonal_links(source_words: int, target_words: int) -> Links:
+    """Each target word to the source word at the same share of its sentence."""
+    return {(int((word + 0.5) * source_words / target_words), word) for word in range(target_words)}
+
+
+def word_of_each(text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
+    """The index of the word, split at white space, that holds each span."""
+    return [max(0, len(text[: start + 1].split()) - 1) for start, _ in spans]
+
+
+def measure_alignment_error(
+    bundle: Bundle, examples: Sequence, progress: Callable[[int], object] = lambda count: None
+) -> dict[str, Any]:
+    """{"n", "metric", "score", "reliance", "alignment_error": [{"layer", "head", "aer"}], "baselines"}, in per cent.
+
+    Each target is read as given, not translated; row t of a head is that which scores sub-word t.  head None: the mean
+    of a layer's heads.  score: the best.  Raises InputError if no example has alignments.
+    """
+    sub_words = cast(SubWords, bundle.tokenizer)
+    aligned = [example for example in examples if example.sure and example.label]
+    if not aligned:
+        raise InputError("no row has alignments (`sure`): nothing to measure")
+    found: dict[tuple[int, int | None], list] = {}
+    baselines: dict[str, list] = {"diagonal": [], "even": []}
+    for example in aligned:
+        source_text, target_text = example.source, example.label[0]
+        source, target = sub_words.encode([source_text, target_text], bundle.config.max_tokens)
+        words = word_of_each(source_text, source.spans), word_of_each(target_text, target.spans)
+        inside = {(i, j) for i in range(max(words[0]) + 1) for j in range(max(words[1]) + 1)}
+        gold = set(example.sure) & inside, set(example.possible) & inside
+        pad = sub_words.special["pad"]
+        given = padded([source.ids], pad), padded([(sub_words.start, *target.ids[:-1])], pad)
+        with recording(_is_cross) as record, torch.inference_mode():
+            bundle.model(given[0].to(bundle.device), given[1].to(bundle.device))
+        for site, tapped in record.sites.items():
+            layer, weights = int(site.split("/")[1].removeprefix("layer.")), tapped.tensor[0].float().cpu().numpy()
+            for head, map_ in [*enumerate(weights), (None, weights.mean(0))]:
+                found.setdefault((layer, head), []).append((strongest_links(map_, *words), *gold))
+        even = np.full((len(target.ids), len(source.ids)), 1.0)
+        baselines["even"].append((strongest_links(even, *words), *gold))
+        baselines["diagonal"].append((diagonal_links(max(words[0]) + 1, max(words[1]) + 1), *gold))
+        progress(1)
+    rows: list[dict[str, Any]] = [
+        {"layer": layer, "head": head, "aer": round(100 * alignment_error_rate(pairs), 2)}
+        for (layer, head), pairs in found.items()
+    ]
+    return {
+        "n": len(aligned),
+        "metric": "aer",
+        "score": min(row["aer"] for row in rows),
+        "reliance": {},
+        "alignment_error": rows,
+        "baselines": {name: round(100 * alignment_error_rate(pairs), 2) for name, pairs in baselines.items()},
+    }
+
+
+def _is_cross(site: str) -> bool:
+    return site.startswith(f"{CROSS}/") and site.endswith("/weight")

@@ -1,0 +1,127 @@
+"""Translations by a model of ours: batches by beam search, candidates of one sentence, and the trace of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import exp
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+
+from triattn_core.attention.tap import TappedTensor, recording
+from triattn_core.checkpoint.bundle import Bundle
+from triattn_core.inference.beam_search import Hypothesis, beam_search
+from triattn_core.inference.predictions import Candidate
+from triattn_core.models.translation import CROSS, SOURCE, TARGET, Sentences, padded
+from triattn_core.text.roles import Role
+from triattn_core.text.sub_words import SubWords
+from triattn_core.text.texts import Texts
+
+LONGER, RATIO = 10, 2  # a translation has at most RATIO times the sub-words of its source, and LONGER more
+
+
+@torch.inference_mode()
+def translate(
+    module: nn.Module, source: Sentences, sub_words: SubWords, beams: int = 4, alpha: float = 0.6
+) -> list[list[Hypothesis]]:
+    """The candidates of each source, best first; `module`: a TranslationModel in eval mode."""
+    return continue_memory(module, cast(Any, module).encode(source), source.keep, sub_words, beams, alpha)
+
+
+@torch.inference_mode()
+def continue_memory(
+    module: nn.Module, memory: Tensor, keep: Tensor, sub_words: SubWords, beams: int, alpha: float
+) -> list[list[Hypothesis]]:
+    """The candidates of each memory [B, n, h] of a source, best first."""
+    model, never = cast(Any, module), [sub_words.special[name] for name in ("pad", "cls", "mask", "unk")]
+
+    def step(rows: Tensor, prefixes: Tensor) -> Tensor:
+        rows, prefixes = rows.to(memory.device), prefixes.to(memory.device)
+        target = Sentences(prefixes, torch.ones_like(prefixes, dtype=torch.bool))
+        scores = model.decode(memory[rows], keep[rows], target)[:, -1].float()
+        scores[:, never] = -torch.inf
+        return scores.log_softmax(-1)
+
+    longest = [RATIO * length + LONGER for length in keep.sum(1).tolist()]
+    return beam_search(step, longest, sub_words.start, sub_words.end, beams, alpha)
+
+
+def candidates(bundle: Bundle, memory: Tensor) -> tuple[Candidate, ...]:
+    """The candidates of one source, best first, from its memory [n, h]."""
+    config, sub_words = cast(Any, bundle.config), cast(SubWords, bundle.tokenizer)
+    keep = torch.ones(1, len(memory), dtype=torch.bool, device=bundle.device)
+    (found,) = continue_memory(
+        bundle.model, memory[None].to(bundle.device), keep, sub_words, config.beams, config.length_penalty
+    )
+    return tuple(
+        Candidate(sub_words.decode(one.tokens), exp(one.log_probability), one.score, one.tokens) for one in found
+    )
+
+
+@dataclass(frozen=True)
+class TranslatedTexts(Texts):
+    """Source and target; the rows of a decoder's maps are the sub-words that it scores, an end mark last; the keys of
+    its self-attention those that it has read, `prefix`, from the start mark on."""
+
+    prefix: Role | None = None
+
+    def axes(self, site: str) -> dict[str, Role]:
+        """The role of each axis of a site: of the source, of the target, or of the target over the source."""
+        part = site.partition("/")[0]
+        query = self.roles[SOURCE if part == SOURCE else TARGET]
+        return {"query": query, "key": cast(Role, self.prefix) if part == TARGET else self.roles[SOURCE]}
+
+
+def trace_candidate(
+    bundle: Bundle, texts: Texts, candidate: Candidate, keep_site: Callable[[str], bool]
+) -> tuple[TranslatedTexts, Mapping[str, TappedTensor], Mapping[str, str]]:
+    """Roles, recorded sites and texts of a source and one of its candidates, read from its start mark."""
+    sub_words = cast(SubWords, bundle.tokenizer)
+    source, target = texts.roles[SOURCE], target_role(candidate.sub_words, sub_words)
+    prefix = _shifted(target)
+    given = padded([source.ids], sub_words.special["pad"]), padded([prefix.ids], sub_words.special["pad"])
+    with recording(keep_site) as record, torch.inference_mode():
+        bundle.model(given[0].to(bundle.device), given[1].to(bundle.device))
+    sites = {site: tapped for site, tapped in record.sites.items() if site.startswith((f"{TARGET}/", f"{CROSS}/"))}
+    roles = {SOURCE: source, TARGET: target}
+    return TranslatedTexts(roles, texts.notes, prefix), sites, {TARGET: sub_words.decode(candidate.sub_words)}
+
+
+def target_role(ids: tuple[int, ...], sub_words: SubWords) -> Role:
+    """The sub-words of a translation, and its end mark."""
+    spans, strings, end = [], [], 0
+    text = sub_words.decode(ids)
+    for count in range(1, len(ids) + 1):
+        start, end = end, max(end, len(sub_words.decode(ids[:count])))
+        part = text[start:end]
+        begin = start + len(part) - len(part.lstrip())
+        continues = bool(part) and begin == start and start > 0 and text[start].isalnum()
+        strings.append(("##" if continues else "") + text[begin:end])
+        spans.append((begin, end))
+    size = len(ids)
+    return Role(
+        ids=(*ids, sub_words.end),
+        strings=(*strings, "[SEP]"),
+        texts=(*[TARGET] * size, ""),
+        spans=(*spans, (0, 0)),
+        special=(*[False] * size, True),
+        positions=tuple(range(size + 1)),
+        types=(0,) * (size + 1),
+        segments=(*["Translation"] * size, ""),
+    )
+
+
+def _shifted(target: Role) -> Role:
+    """What the decoder reads for each of a target's sub-words: the start mark, then the sub-word before."""
+    return Role(
+        ids=(0, *target.ids[:-1]),
+        strings=("[PAD]", *target.strings[:-1]),
+        texts=("", *target.texts[:-1]),
+        spans=((0, 0), *target.spans[:-1]),
+        special=(True, *target.special[:-1]),
+        positions=target.positions,
+        types=target.types,
+        segments=("", *target.segments[:-1]),
+    )

@@ -1,0 +1,82 @@
+"""Translation models: Transformers with MTSA or multi-head attention in the encoder, learnt from nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from triattn_core.kinds.kind import Frozen
+from triattn_core.kinds.text_kind import TextKind
+
+
+class TranslationKind(TextKind):
+    """A sentence and its candidates by beam search; what a decoder attends to is recorded for the best one."""
+
+    def section(self) -> type[Any]:
+        from triattn_core.models.translation import TranslationCheckpoint
+
+        return TranslationCheckpoint
+
+    def load_frozen(self, config: Any, folder: Path, device: str) -> tuple[Frozen, Any]:
+        from triattn_core.models.translation import load_sub_words
+
+        return load_sub_words(folder, config.encoder_digest)
+
+    def collate(self, rows: Sequence[Any], tokenizer: Any) -> Any:
+        """The sub-words of the sources."""
+        from triattn_core.models.translation import padded
+
+        return padded([texts.roles["source"].ids for texts in rows], tokenizer.special["pad"])
+
+    def model(self, config: Any, hidden: int) -> Any:
+        from triattn_core.models.translation import TranslationModel
+
+        return TranslationModel(config.model, hidden)
+
+    def decode(self, bundle: Any, rows: Sequence[Any], outputs: Sequence[Any]) -> tuple:
+        """The candidates, a `predictions.Candidate` each, best first, from the encoder's states."""
+        from triattn_core.inference.translate import candidates
+
+        ((texts,), (memory,)) = rows, outputs
+        return candidates(bundle, memory[: len(texts.roles["source"])])
+
+    def best_row(self, answer: Any) -> int:
+        return 0
+
+    def prediction(self, bundle: Any, example: Any, answer: Sequence[Any], parts: int, **fields: Any) -> Any:
+        from triattn_core.inference.predictions import Translation
+
+        return Translation.of(answer, **fields)
+
+    def trace_answer(
+        self, bundle: Any, roles: Any, answer: Any, keep_site: Callable[[str], bool]
+    ) -> tuple[Any, Mapping[str, Any], Mapping[str, str]]:
+        """Decoder and cross-attention over the best candidate."""
+        from triattn_core.inference.translate import trace_candidate
+
+        return trace_candidate(bundle, roles, answer[0], keep_site)
+
+    def train(self, config: Any, folder: Path, data: Path, runs: Path, resume: bool, accelerator: Any) -> Iterator[Any]:
+        from triattn_core.training.translation.trainer import train_translation
+
+        return train_translation(config, folder, data, runs, resume, accelerator)
+
+    def measured_alike(self, config: Any) -> tuple:
+        return config.task, config.encoder_digest, config.max_tokens, repr(config.data.model_dump())
+
+    def attention_report(
+        self, bundle: Any, examples: Sequence[Any], progress: Callable[[int], object] = lambda count: None
+    ) -> Mapping[str, Any]:
+        """The alignment error of each cross-attention head, on rows with word alignments."""
+        from triattn_core.analysis.maps.alignment_error import measure_alignment_error
+
+        return measure_alignment_error(bundle, examples, progress)
+
+    def card(self, folder: Path) -> str:
+        from triattn_core.training.translation.model_card import translation_card
+
+        return translation_card(folder)
+
+
+KIND = TranslationKind()

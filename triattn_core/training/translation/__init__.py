@@ -1,0 +1,1 @@
+"""Training of translation models from nothing, sub-words too."""
