@@ -5,45 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import signal
-import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
-from typing import NamedTuple
+from importlib import import_module
+from typing import Any, NamedTuple
 
 from triattn_core.checkpoint import hub
-from triattn_core.commands import (
-    analyses,
-    book,
-    card,
-    cases,
-    efficiency,
-    evaluate,
-    examples,
-    heads,
-    import_model,
-    listing,
-    new,
-    open_trace,
-    studies,
-    train,
-    web_guard,
-)
 from triattn_core.errors import TriattnError, describe_machine_failure, is_machine_failure
-
-# Streamlit takes a folder named `pages` for its older kind of app until `st.navigation` has run once, and tells the
-# first visitor of a link that there is no such page.
-STREAMLIT = f"""{web_guard.LAUNCH}
-from streamlit.runtime.pages_manager import PagesManager
-from streamlit.web.cli import main
-
-PagesManager.uses_pages_directory = False
-main()
-"""
-
-
-OWN_HOSTS = ("localhost", "127.0.0.1")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -76,168 +44,163 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 class Command(NamedTuple):
-    """A command: what runs it, its help, and what adds its arguments.  json, device: whether it takes these options."""
+    """A command and its help.  Its module, of `commands`, is imported when the command is named, and not before.
+
+    run: the function there that runs it; arguments: the one that adds its arguments.  json, device: whether it takes
+    these options.
+    """
 
     name: str
-    run: Callable
+    module: str
     text: str
-    arguments: Callable[[argparse.ArgumentParser], None] = lambda parser: None
+    run: str = "run"
+    arguments: str = "arguments"
     json: bool = True
     device: bool = True
 
+    def function(self, name: str) -> Callable[..., Any]:
+        """A function of its module."""
+        return getattr(import_module(f"triattn_core.commands.{self.module}"), name)
+
     def add_to(self, commands: argparse._SubParsersAction) -> None:
-        """Adds its parser."""
-        parser = commands.add_parser(self.name, help=self.text, description=self.text)
-        parser.set_defaults(run=self.run)
-        if self.json:
-            parser.add_argument("--json", action="store_true", help="print JSON for machines")
-        if self.device:
-            parser.add_argument("--device", help="cuda, mps or cpu (default: the first available)")
+        """Adds its parser, which has no arguments yet."""
+        commands.add_parser(self.name, help=self.text, description=self.text, command=self)
+
+
+class CommandParser(argparse.ArgumentParser):
+    """The parser of a command, or of a part of it; a command's arguments are added when they are needed."""
+
+    def __init__(self, *arguments: Any, command: Command | None = None, **settings: Any):
+        super().__init__(*arguments, **settings)
+        self._command = command
+
+    def complete(self) -> None:
+        """Adds the arguments of its command, once."""
+        command, self._command = self._command, None
+        if command is None:
+            return
+        self.set_defaults(run=command.function(command.run))
+        if command.json:
+            self.add_argument("--json", action="store_true", help="print JSON for machines")
+        if command.device:
+            self.add_argument("--device", help="cuda, mps or cpu (default: the first available)")
             text = "download missing encoders and models from the Hugging Face hub (default: never download)"
-            parser.add_argument(hub.FLAG, action="store_true", help=text)
-        self.arguments(parser)
+            self.add_argument(hub.FLAG, action="store_true", help=text)
+        if command.arguments:
+            command.function(command.arguments)(self)
+
+    def parse_known_args(self, *arguments: Any, **settings: Any) -> Any:
+        """As that of `argparse`, with the arguments of the command."""
+        self.complete()
+        return super().parse_known_args(*arguments, **settings)
 
 
 def parser() -> argparse.ArgumentParser:
-    """Commands and their options."""
+    """Commands; the options of each are added when it is named."""
     top = argparse.ArgumentParser(
         prog="triattn", description="Train, explain and verify models whose attention depends on context."
     )
-    commands = top.add_subparsers(required=True, metavar="COMMAND")
+    commands = top.add_subparsers(required=True, metavar="COMMAND", parser_class=CommandParser)
     for command in COMMANDS:
         command.add_to(commands)
     return top
 
 
-def app_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `triattn app`."""
-    listing.folders(parser)
-    parser.add_argument("--port", type=int, default=8501, help="port to listen on (default: 8501)")
-    parser.add_argument("--address", help="address to listen on (default: this machine only)")
-    parser.add_argument(
-        "--site", default="", metavar="HOST", help="host name of a proxy that forwards requests, see docs/deploy.md"
-    )
-    parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
-
-
-def server_environment() -> dict[str, str]:
-    """The environment of the app's server; what is set already stays.
-
-    Threads of torch that wait for each other sleep: each job has threads of its own, and where other programs run too,
-    those that spin take several times the CPU time of the work.  Fewer heaps give more memory back.  Tables are where
-    the app is started, which is not where the server runs.
-    """
-    tables = os.path.abspath(os.environ.get("TRIATTN_TABLES", "tables"))
-    return {"OMP_WAIT_POLICY": "PASSIVE", "MALLOC_ARENA_MAX": "2", **os.environ, "TRIATTN_TABLES": tables}
-
-
-def app(options: argparse.Namespace) -> int:
-    """Starts Streamlit, on loopback unless another address is asked for."""
-    root = Path(__file__).parent.parent
-    if not (root / "app.py").is_file():
-        raise TriattnError(f"{root / 'app.py'}: no such file; the app is in the repository alone: there, `make app`")
-    listing.add_folders(options)
-    if options.device:
-        os.environ["TRIATTN_DEVICE"] = options.device
-    command = [sys.executable, "-c", STREAMLIT, "run", str(root / "app.py"), "--server.port", str(options.port)]
-    command += ["--server.headless", "true" if options.no_browser else "false"]
-    if options.address:
-        command += ["--server.address", options.address]
-    for host in (options.site, *OWN_HOSTS) if options.site else ():
-        command += ["--server.allowedHosts", host]
-    print(f"triattn is at http://{options.address or '127.0.0.1'}:{options.port} (Ctrl-C ends it)", flush=True)
-    with subprocess.Popen(command, cwd=root, env=server_environment()) as running:
-        signal.signal(signal.SIGTERM, lambda *_: running.terminate())  # who stops this stops the app
-        return running.wait()
-
-
 COMMANDS = (
     Command(
-        "list", listing.list_,
+        "list",
+        "listing",
         "List checkpoints with task, mechanism, similarity, data set and metrics.",
-        listing.folders,
+        run="list_",
+        arguments="folders",
         device=False,
     ),
     Command(
-        "explain", examples.explain,
+        "explain",
+        "examples",
         "Print the prediction for one example and save its trace.",
-        examples.explain_arguments,
+        run="explain",
+        arguments="explain_arguments",
     ),
+    Command("open", "open_trace", "Open a file of attention weights from any source as a trace.", device=False),
     Command(
-        "open", open_trace.run,
-        "Open a file of attention weights from any source as a trace.",
-        open_trace.arguments, device=False,
+        "import", "import_model", "Save the attention of a Hugging Face model on a text or a pair of texts as a trace."
     ),
+    Command("evaluate", "evaluate", "Evaluate checkpoints on a file of rows."),
+    Command("studies", "studies", "Measure the claims of the guided studies again."),
     Command(
-        "import", import_model.run,
-        "Save the attention of a Hugging Face model on a text or a pair of texts as a trace.",
-        import_model.arguments,
-    ),
-    Command("evaluate", evaluate.run, "Evaluate checkpoints on a file of rows.", evaluate.arguments),
-    Command("studies", studies.run, "Measure the claims of the guided studies again.", studies.arguments),
-    Command(
-        "seeds", listing.seeds,
+        "seeds",
+        "listing",
         "Print mean and spread over seeds or folds, and test whether mechanisms differ significantly.",
+        run="seeds",
+        arguments="",
         device=False,
     ),
     Command(
-        "new", new.run,
+        "new",
+        "new",
         "Start a checkpoint of your own: split a file of rows into train, dev and test, and write a config.",
-        new.arguments,
     ),
     Command(
-        "train", train.train,
-        "Train the model of a config.json, or the encoder of a recipe.json.", train.train_arguments,
+        "train",
+        "train",
+        "Train the model of a config.json, or the encoder of a recipe.json.",
+        run="train",
+        arguments="train_arguments",
     ),
     Command(
-        "sweep", train.sweep, "Train variants of configs, and save their metrics but not their weights.",
-        train.sweep_arguments,
+        "sweep",
+        "train",
+        "Train variants of configs, and save their metrics but not their weights.",
+        run="sweep",
+        arguments="sweep_arguments",
     ),
     Command(
-        "results", listing.results,
+        "results",
+        "listing",
         "Compare the papers' tables with results measured here: is Tri better than Bi and C-Bi?",
+        run="results",
+        arguments="",
         device=False,
     ),
     Command(
-        "efficiency", efficiency.run,
-        "Measure time and memory of MTSA and its baselines by text length on this machine.",
-        efficiency.arguments,
+        "efficiency", "efficiency", "Measure time and memory of MTSA and its baselines by text length on this machine."
     ),
     Command(
-        "cases", cases.run,
-        "Run several checkpoints on the same rows, and save a table of which is right on which row.",
-        cases.arguments,
+        "cases", "cases", "Run several checkpoints on the same rows, and save a table of which is right on which row."
     ),
     Command(
-        "context", analyses.context, "Measure how much attention the context redirects on each row, and save a table.",
-        analyses.context_arguments,
+        "context",
+        "analyses",
+        "Measure how much attention the context redirects on each row, and save a table.",
+        run="context",
+        arguments="context_arguments",
     ),
     Command(
-        "heads", heads.run,
+        "heads",
+        "heads",
         "Measure every head on a file of rows (entropy, information, three-way share), and save a table.",
-        heads.arguments,
     ),
     Command(
-        "faithful", analyses.faithful,
+        "faithful",
+        "analyses",
         "Test the faithfulness of attributions against random rankings of the tokens, and save a table.",
-        analyses.faithful_arguments,
+        run="faithful",
+        arguments="faithful_arguments",
     ),
     Command(
-        "book", book.run, "List, show and edit the case book: saved cases with notes and tags.",
-        book.arguments, json=False,
-        device=False,
+        "book", "book", "List, show and edit the case book: saved cases with notes and tags.", json=False, device=False
     ),
+    Command("card", "card", "Make a case card or a figure of a view, or make a card again and compare its numbers."),
     Command(
-        "card", card.run, "Make a case card or a figure of a view, or make a card again and compare its numbers.",
-        card.arguments,
-    ),
-    Command(
-        "verify", examples.verify,
+        "verify",
+        "examples",
         "Check the digest and shapes of a checkpoint, and its numbers on its recorded example.",
-        examples.verify_arguments,
+        run="verify",
+        arguments="verify_arguments",
     ),
-    Command("app", app, "Open the app in a browser.", app_arguments, json=False),
-)  # fmt: skip
+    Command("app", "app", "Open the app in a browser.", json=False),
+)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ SOCKET |= {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
 # Any connection that leaves this machine is written down; the server's code is the real one.
 WATCH = """
 import socket, sys
-from triattn_core.__main__ import STREAMLIT
+from triattn_core.commands.app import STREAMLIT
 real = socket.socket.connect
 
 def connect(self, address):
@@ -117,7 +117,7 @@ def test_an_origin_is_host_and_port(origin, host, same):
 
 
 def test_the_server_s_threads_sleep_while_they_wait(monkeypatch):
-    from triattn_core.__main__ import server_environment
+    from triattn_core.commands.app import server_environment
 
     monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
     assert server_environment()["OMP_WAIT_POLICY"] == "PASSIVE"
@@ -126,7 +126,7 @@ def test_the_server_s_threads_sleep_while_they_wait(monkeypatch):
 
 
 def test_tables_are_where_the_app_is_started(monkeypatch, tmp_path):
-    from triattn_core.__main__ import server_environment
+    from triattn_core.commands.app import server_environment
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TRIATTN_TABLES", raising=False)

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from triattn_core.__main__ import COMMANDS, parser
+from triattn_core.__main__ import COMMANDS, CommandParser, parser
 
 DOCS = Path(__file__).parents[2] / "docs" / "commands.md"
 
 
 def parsers(top: argparse.ArgumentParser, name: str) -> Iterator[tuple[str, argparse.ArgumentParser]]:
     """A parser and those of its commands, each with the words that lead to it."""
+    if isinstance(top, CommandParser):
+        top.complete()
     yield name, top
     for action in top._actions:
         if isinstance(action, argparse._SubParsersAction):

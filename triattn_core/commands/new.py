@@ -7,8 +7,8 @@ import json
 import shlex
 from pathlib import Path
 
-from triattn_core.attention import MECHANISMS
 from triattn_core.tasks import tasks_of
+from triattn_core.trace.axes import TAN_MECHANISMS
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +21,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     text = "the task of the rows (default: pairs)"
     parser.add_argument("--task", choices=tasks_of("tan"), default="pairs", help=text)
     parser.add_argument(
-        "--mechanism", choices=list(MECHANISMS), default="tri", help="the attention mechanism (default: tri)"
+        "--mechanism", choices=TAN_MECHANISMS, default="tri", help="the attention mechanism (default: tri)"
     )
     text = "the similarity of query, key and context (default: dot)"
     parser.add_argument("--similarity", default="dot", help=text)

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from random import Random
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from triattn_core.errors import InputError
 from triattn_core.tasks.laboratory.example import Cell, Example
 from triattn_core.tasks.laboratory.statements import COUNTING, PAIRWISE
 from triattn_core.tasks.laboratory.task import LaboratoryTask
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ENGLISH = ("dog", "river", "bread", "moon", "door", "fish", "tree", "stone", "bird", "shoe", "rain")
 FOREIGN = ("mira", "tolu", "vena", "kesh", "luma", "dorn", "salo", "pirt", "ombe", "fael", "zuni")
@@ -88,6 +90,8 @@ class FalseFriends(LaboratoryTask):
 
     def dictionary(self) -> pd.DataFrame:
         """What each foreign word means in each language: a row a word, a column a language."""
+        import pandas as pd
+
         meanings = [[self.meaning[word, language] for language in self.languages] for word in self.foreign]
         return pd.DataFrame(meanings, index=list(self.foreign), columns=list(self.languages))
 

@@ -9,8 +9,7 @@ from itertools import islice
 from math import prod
 from pathlib import Path
 from random import Random
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from triattn_core.cached import cached_property
 from triattn_core.errors import ConfigError, DataError, InputError
@@ -28,6 +27,9 @@ from triattn_core.tasks.laboratory.example import (
 )
 from triattn_core.text.roles import Limits, Roles
 from triattn_core.text.rows import read_json_lines
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class LaboratoryTask(ABC):
