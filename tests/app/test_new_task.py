@@ -47,6 +47,7 @@ def with_a_task_more(folder: Path, table: str) -> None:
     (folder / TASKS / "__init__.py").write_text(table, "utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_file_and_a_line_make_a_task_that_every_page_shows(tmp_path: Path) -> None:
     table = (ROOT / TASKS / "__init__.py").read_text("utf-8")

@@ -85,6 +85,7 @@ def open_cube(project: Path, world: Path, parameter: str) -> tuple[list[str], st
     return json.loads(next(line for line in done.stdout.splitlines() if line.startswith("SHOWS "))[6:])
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", ("masses", "head", "numbers"))
 def test_a_file_and_an_entry_make_a_view_that_the_cube_offers(name: str, tmp_path: Path) -> None:
@@ -97,6 +98,7 @@ def test_a_file_and_an_entry_make_a_view_that_the_cube_offers(name: str, tmp_pat
     assert "All keys hold" in html and charts == 1
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("parameter", ("view-points", "points"))
 def test_an_older_link_opens_the_points_too(parameter: str, tmp_path: Path) -> None:

@@ -78,6 +78,7 @@ def test_t_additive_in_half_precision_is_computed_in_float32(dtype):
     torch.testing.assert_close(scores, written_out(pair, context, p).to(dtype))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not exponential._compiler(), reason="no C++ compiler, and so no compiled form")
 @pytest.mark.timeout(400)
 def test_the_compiled_form_has_the_numbers_and_gradients_of_the_plain_one(monkeypatch):

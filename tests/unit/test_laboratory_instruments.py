@@ -142,6 +142,7 @@ def test_a_trained_model_needs_its_weights_and_an_untrained_one_does_not(trained
     assert np.ptp(list(accuracy_with_replaced(untrained, rows).values())) < 10
 
 
+@pytest.mark.slow
 def test_the_command_reports_the_instruments_and_keeps_them(trained, tmp_path, capsys):
     folder = tmp_path / NAME
     shutil.copytree(trained.path, folder)

@@ -40,6 +40,7 @@ def test_a_pair_of_halves_is_a_character():
     assert read(b'{"text_a": "\\ud83d\\ude00"}')[0][1] == {"text_a": "😀"}
 
 
+@pytest.mark.slow
 def test_broken_json_at_line_a_million():
     results = read(b"{}\n" * 999_999 + b'{"text_a"\n' + b"{}\n")
     assert len(results) == 1_000_001

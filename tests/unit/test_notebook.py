@@ -42,6 +42,7 @@ def test_it_is_small_and_tells_nothing_of_a_machine():
     assert not re.search(r"/(?:home|root|tmp|Users|work|opt)/|[A-Z]:\\\\", stored) and str(ROOT) not in stored
 
 
+@pytest.mark.slow
 def test_its_cells_show_what_is_stored(monkeypatch):
     if not any(root().glob("*/quora-tri-published/model.safetensors")):
         pytest.skip("no quora-tri-published: copy the folder checkpoints/")

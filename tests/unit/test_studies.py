@@ -20,6 +20,7 @@ from triattn_core.results.laboratory import laboratory_records, step_rows
 from triattn_core.studies import run, studies, which_word_is_read_with
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", studies())
 def test_the_claim_holds(name):
     study = studies()[name]
@@ -118,6 +119,7 @@ PRAISE = "good great funny clever convincing original interesting moving charmin
 SUBJECTS = "film ending story plot".split()
 
 
+@pytest.mark.slow
 def test_which_words_lead_no_further_than_untrained_and_that_praise_does():
     study = studies()["negation-by-feature"]
     bundles = [load(name) for name in study.checkpoints]

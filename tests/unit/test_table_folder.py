@@ -97,7 +97,7 @@ def test_a_folder_of_others_is_refused_before_any_work(world, tmp_path, capsys):
         table_folder.require_place(tmp_path / "none" / "table")
 
 
-@pytest.mark.parametrize("command", ["context", "heads", "faithful"])
+@pytest.mark.parametrize("command", ["context", "heads", pytest.param("faithful", marks=pytest.mark.slow)])
 def test_a_command_stores_a_folder_with_the_rows_of_its_file(world, tmp_path, monkeypatch, command):
     monkeypatch.setattr(table_folder, "PART", 5)
     begin = [command, "pairs-tri", str(world / "rows.jsonl"), "--out"]
