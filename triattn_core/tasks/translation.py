@@ -13,7 +13,8 @@ from triattn_core.errors import DataError, InputError
 from triattn_core.tasks import classes
 from triattn_core.tasks.task import InputForm
 from triattn_core.text.roles import Limits
-from triattn_core.text.rows import field, read_examples, texts_field
+from triattn_core.text.row_fields import field, texts_field
+from triattn_core.text.rows import read_examples
 from triattn_core.text.texts import Texts, separate_texts
 from triattn_core.text.tokenizer import Tokenizer
 
