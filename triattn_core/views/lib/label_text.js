@@ -24,7 +24,7 @@ const labelSize = (label) => (isWide(label) ? 15.5 : 13);
 export const liesFlat = (tokens) =>
   Boolean(tokens.flat) || tokens.label.every((label) => /^\d+$/.test(label));
 
-const tieMark = (tokens, i) => (tokens.joined[i] ? "-" : "");
+const tieMark = (tokens, i) => (tokens.joined[i] ? "·" : "");
 
 /** A token as it stands on an axis. */
 export const axisLabel = (tokens, i) => tieMark(tokens, i) + tokens.label[i];
