@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet
 # Tests that need no browser run on two cores; the others one after another, for they measure.
 QUICK := -n 2 --dist loadfile --ignore tests/browser
 
-.PHONY: app lint lock test test-all scripts docs bench gpu fuzz soak
+.PHONY: app lint lock test test-all scripts docs bench architectures gpu fuzz soak
 
 app: $(VENV)/app.done
 	$(BIN)/triattn app $(ARGS)
@@ -35,6 +35,10 @@ docs: $(VENV)/docs.done
 
 bench: $(VENV)/test.done
 	$(BIN)/python -m tests.bench.attention $(ARGS)
+
+# docs/models.md: what the recorder makes of each type of text model of the pinned transformers.
+architectures: $(VENV)/test.done
+	HF_HUB_OFFLINE=1 $(BIN)/python -m tests.architectures
 
 # What only a card can show; without one it says why it is skipped.
 gpu: $(VENV)/test.done

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from triattn_core.importers.open_file import open_file
     from triattn_core.inference.predictions import Prediction
     from triattn_core.library import attribute, checkpoints, evaluate, example, explain, intervene, load
+    from triattn_core.recording.tape import record
     from triattn_core.sources import open_source
     from triattn_core.trace import AttentionTrace, Choice
     from triattn_core.trace.from_array import notes_of, trace_of
@@ -38,6 +39,7 @@ _PUBLIC = {
     "notes_of": "trace.from_array",
     "open_file": "importers.open_file",
     "open_source": "sources",
+    "record": "recording.tape",
     "trace_of": "trace.from_array",
     "widget": "cube_widget",
 }
@@ -57,6 +59,7 @@ __all__ = [
     "notes_of",
     "open_file",
     "open_source",
+    "record",
     "trace_of",
     "widget",
 ]

@@ -1,0 +1,181 @@
+"""`make architectures`: docs/models.md, what the recorder makes of every type of text model of transformers.
+
+Each type is built small, with random weights, given a sentence in its default implementation, and recorded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+
+PAGE = Path(__file__).parents[1] / "docs" / "models.md"
+TOKENS = 13
+# What makes a model small, under the names that configs give it.
+SIZES: dict[str, Any] = {
+    **dict.fromkeys(("vocab_size", "vocab_size_per_layer_input"), 100),
+    **dict.fromkeys(("hidden_size", "d_model", "n_embd", "embed_dim", "embedding_size", "dim", "emb_dim"), 32),
+    **dict.fromkeys(("num_hidden_layers", "num_layers", "n_layer", "n_layers", "encoder_layers", "decoder_layers"), 4),
+    **dict.fromkeys(("num_decoder_layers", "num_encoder_layers"), 4),
+    **dict.fromkeys(("num_attention_heads", "num_heads", "n_head", "n_heads", "encoder_attention_heads"), 4),
+    **dict.fromkeys(("decoder_attention_heads", "num_encoder_attention_heads", "num_decoder_attention_heads"), 4),
+    **dict.fromkeys(("num_key_value_heads", "num_kv_heads"), 2),
+    **dict.fromkeys(("head_dim", "d_kv", "kv_channels", "attention_head_size", "d_head"), 8),
+    **dict.fromkeys(("intermediate_size", "d_ff", "ffn_dim", "encoder_ffn_dim", "decoder_ffn_dim", "d_inner"), 24),
+    **dict.fromkeys(("moe_intermediate_size", "shared_expert_intermediate_size", "hidden_dim", "n_inner"), 24),
+    **dict.fromkeys(("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len"), 70),
+    **dict.fromkeys(("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts"), 4),
+    **dict.fromkeys(("num_experts_per_tok", "moe_k", "moe_topk", "top_k_experts"), 2),
+    **dict.fromkeys(("n_group", "topk_group"), 1),
+    **dict.fromkeys(("q_lora_rank", "kv_lora_rank"), 16),
+    **dict.fromkeys(("qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim", "global_head_dim"), 8),
+    **dict.fromkeys(("linear_num_key_heads", "linear_num_value_heads", "num_global_key_value_heads"), 2),
+    **dict.fromkeys(("linear_key_head_dim", "linear_value_head_dim"), 8),
+    **dict.fromkeys(("mamba_n_heads", "mamba_num_heads", "n_mamba_heads"), 4),
+    **dict.fromkeys(("mamba_d_head", "mamba_head_dim"), 16),
+    **dict.fromkeys(("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id"), 1),
+    "attention_window": 6,
+    "block_size": 8,
+    "hidden_size_per_layer_input": 8,
+}
+
+
+def small_config(model_type: str, **sizes: Any) -> Any:
+    """The config of a type, with the sizes that it knows."""
+    kind = transformers.CONFIG_MAPPING[model_type]
+    known = set(kind().to_dict())
+    return kind(**{name: value for name, value in {**SIZES, **sizes}.items() if name in known})
+
+
+def small_model(model_type: str, **sizes: Any) -> Any:
+    """A small model of a type with random weights, in evaluation, in its default implementation."""
+    torch.manual_seed(0)
+    config = small_config(model_type, **sizes)
+    kind = transformers.AutoModel
+    if type(config) not in transformers.MODEL_MAPPING and type(config) in transformers.MODEL_FOR_CAUSAL_LM_MAPPING:
+        kind = transformers.AutoModelForCausalLM
+    model = kind.from_config(config)
+    for weight in model.parameters():
+        if weight.ndim > 1:
+            torch.nn.init.normal_(weight, std=0.2)
+    return model.float().eval()
+
+
+def sentence_of(model: Any, length: int = TOKENS) -> dict[str, torch.Tensor]:
+    """What a small model reads: a sentence of random tokens, and for a decoder of an encoder a shorter one."""
+    torch.manual_seed(1)
+    inputs = {"input_ids": torch.randint(5, 99, (1, length))}
+    if getattr(model.config, "is_encoder_decoder", False):
+        inputs["decoder_input_ids"] = torch.randint(5, 99, (1, length - 6))
+    return inputs
+
+
+def try_type(model_type: str) -> dict[str, Any]:
+    """What became of one type: `recorded` with its error, `refused` or `not built` with the reason."""
+    from triattn_core.errors import TriattnError
+    from triattn_core.recording.names import layer_of_path, role_of_path
+    from triattn_core.recording.tape import record
+
+    warnings.filterwarnings("ignore")
+    transformers.logging.set_verbosity_error()
+    torch.set_num_threads(1)
+    row: dict[str, Any] = {"type": model_type}
+    try:
+        model = small_model(model_type)
+        inputs = sentence_of(model)
+        with torch.no_grad():
+            plain = model(**inputs)[0]
+    except Exception as error:  # each type fails in its own way
+        return row | {"result": "not built", "reason": f"{type(error).__name__}: {error}".splitlines()[0][:120]}
+    try:
+        with torch.no_grad(), record(model) as tape:
+            recorded = model(**inputs)[0]
+        trace = tape.trace(tokens=[f"t{i}" for i in range(TOKENS)])
+    except TriattnError as error:
+        return row | {"result": "refused", "reason": str(error)}
+    except Exception as error:
+        return row | {"result": "failed", "reason": f"{type(error).__name__}: {error}".splitlines()[0][:120]}
+    sites = list(trace.sites.items())
+    return row | {
+        "result": "recorded",
+        "maps": len(sites),
+        "error": tape.error,
+        "same": bool(torch.equal(plain, recorded)),
+        "implementation": sorted({array.attrs["kind"] for _, array in sites}),
+        "layers": sorted({layer for _, array in sites if (layer := layer_of_path(array.attrs["module"])) is not None}),
+        "roles": sorted({role_of_path(array.attrs["module"], model) for _, array in sites}),
+        "shapes": sorted({" × ".join(map(str, array.shape[1:])) for _, array in sites}),
+        "notes": str(trace.meta["notes"]).split("\n")[1:],
+    }
+
+
+def text_types() -> list[str]:
+    """The types of the library that have a model without a head or for language, and a vocabulary."""
+    names = []
+    for name, kind in transformers.CONFIG_MAPPING.items():
+        if kind in transformers.MODEL_MAPPING or kind in transformers.MODEL_FOR_CAUSAL_LM_MAPPING:
+            try:
+                if "vocab_size" in kind().to_dict():
+                    names.append(name)
+            except Exception:
+                continue
+    return names
+
+
+def page(rows: list[dict[str, Any]]) -> str:
+    """The page: a sentence of counts and a table."""
+    built = [row for row in rows if row["result"] != "not built"]
+    done = [row for row in built if row["result"] == "recorded"]
+    proved = [row for row in done if row["error"] < 1e-5]
+    lines = [
+        "# Models",
+        "",
+        f"What `triattn_core.record` makes of the text models of transformers {transformers.__version__}: each type is"
+        " built small with random weights and reads 13 tokens, in its default implementation. Written by `make"
+        " architectures`.",
+        "",
+        f"Of {len(rows)} types {len(built)} run on a sentence at these sizes; {len(done)} are recorded, {len(proved)}"
+        " of them proved: weights times values are what the model computed, within a relative error of 1e-5.",
+        "",
+        "| type | maps | layers | what attends | query × key | kind | error | same output | notes |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in sorted(built, key=lambda row: row["type"]):
+        if row["result"] == "recorded":
+            layers = ", ".join(map(str, row["layers"])) or "–"
+            cells = [row["maps"], layers, ", ".join(row["roles"]), "; ".join(row["shapes"])]
+            cells += [", ".join(row["implementation"]), f"{row['error']:.0e}", "yes" if row["same"] else "no"]
+            cells += [" ".join(row["notes"])]
+        else:
+            cells = ["–"] * 7 + [f"{row['result']}: {row['reason']}"]
+        lines.append(f"| {row['type']} | " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
+    rest = [row for row in rows if row["result"] == "not built"]
+    lines += ["", f"{len(rest)} types do not run at these sizes or need more than tokens: "]
+    return "\n".join(lines) + ", ".join(sorted(row["type"] for row in rest)) + ".\n"
+
+
+def main() -> None:
+    """Try every type, in processes of their own, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--types", nargs="*", help="only these, as JSON lines on the screen")
+    options = parser.parse_args()
+    if options.types:
+        for name in options.types:
+            print(json.dumps(try_type(name), ensure_ascii=False), flush=True)
+        return
+    with multiprocessing.get_context("spawn").Pool(2, maxtasksperchild=60) as pool:
+        rows = []
+        for row in pool.imap_unordered(try_type, text_types()):
+            print(json.dumps(row, ensure_ascii=False), flush=True)
+            rows.append(row)
+    PAGE.write_text(page(rows), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""Which axis of recorded weights is what: heads, queries, keys and contexts, found from how they meet the values."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from triattn_core.recording.follow import Product
+
+ORDER = ("head", "query", "key", "context")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The axes of a weights tensor by their letters, and the axes of a trace that the softmax runs over.
+
+    batch: the letter of the batch, if there is one; context and key are both letters of keys where a query attends to
+    pairs, which may be flat (`pairs`): one axis of n² that is read as n × n.
+    blocks: of a band, the axis of its blocks of w queries, each over the 3 w keys of the blocks around it;
+    length: how many of its tokens are no padding.
+    """
+
+    axes: str
+    query: str
+    key: str
+    context: str = ""
+    batch: str = ""
+    pairs: int = 0
+    blocks: str = ""
+    length: int = 0
+    sums_over: tuple[str, ...] = ("key",)
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        return ORDER if self.context or self.pairs else ORDER[:3]
+
+    def arrange(self, weights: Tensor, batch: int = 1, example: int = 0) -> Tensor:
+        """The weights [head, query, key] or [head, query, key, context] of one example."""
+        axes = self.axes
+        if self.batch:
+            place = axes.index(self.batch)
+            size = weights.shape[place]
+            if size == batch:
+                weights, axes = weights.select(place, example), axes.replace(self.batch, "")
+            else:  # batch × heads on one axis
+                weights = weights.unflatten(place, (batch, size // batch)).select(place, example)
+        ends = self.blocks + self.query + self.key + self.context
+        heads = [letter for letter in axes if letter not in ends]
+        weights = weights.permute(*(axes.index(letter) for letter in (*heads, *ends)))
+        weights = weights.flatten(0, len(heads) - 1) if heads else weights[None]
+        if self.blocks:
+            return unfold_band(weights)[:, : self.length, : self.length]
+        return weights.unflatten(-1, (self.pairs, self.pairs)) if self.pairs else weights
+
+
+def unfold_band(band: Tensor) -> Tensor:
+    """[head, n, n] of a band [head, block, w, 3 w] with n = blocks · w: column c of block b is key b w + c − w."""
+    heads, blocks, width, reach = band.shape
+    n = blocks * width
+    padded = band.new_zeros(heads, n, n + 2 * width)
+    for block in range(blocks):
+        start = block * width
+        padded[:, start : start + width, start : start + reach] = band[:, block]
+    return padded[:, :, width : width + n]
+
+
+def find_layout(product: Product, columns: int, batch: int, length: int = 0) -> Layout:
+    """The layout of the weights of a product.  columns: over how many cells their softmax ran.
+
+    A query attends to pairs where the softmax ran over two axes, of which the product may sum over one at a time, or
+    over n² cells; a cube whose softmax ran over one axis has a pair as query (triangle attention): its row is the
+    context.  length: how many tokens the model reads, where that is known.
+    """
+    sizes = dict(zip(product.axes, product.weights.shape))
+    keys, rest = list(product.keys), [letter for letter in product.axes if letter not in product.keys]
+    summed = math.prod(sizes[letter] for letter in keys)
+    if len(keys) == 1 and summed < columns:  # the other key axis is summed over by a later product
+        other = [letter for letter in rest if sizes[letter] * summed == columns and letter in product.result_axes]
+        if other and sizes[other[-1]] > 1:
+            keys = sorted([*keys, other[-1]], key=product.axes.index)
+            rest.remove(other[-1])
+    queries = [letter for letter in rest if letter in product.queries]
+    same = [letter for letter in rest if sizes[letter] == sizes[keys[-1]]]
+    query = (queries or same or rest)[-1]
+    rest.remove(query)
+    first = rest[0] if rest else ""
+    is_batch = first and (sizes[first] == batch or (batch > 1 and sizes[first] % batch == 0))
+    heads = [letter for letter in rest if not (is_batch and letter == first)]
+    if len(keys) == 2:
+        alone = [name for name, letter in zip(("key", "context"), keys) if sizes[letter] == columns]
+        over = ("key", "context") if columns != sizes[keys[0]] or not alone else tuple(alone[-1:])
+        return Layout(product.axes, query, keys[0], keys[1], first if is_batch else "", sums_over=over)
+    size = sizes[query]
+    if size > 1 and sizes[keys[0]] == size**2 == columns:
+        first = first if is_batch else ""
+        return Layout(product.axes, query, keys[0], batch=first, pairs=size, sums_over=("key", "context"))
+    blocks = product.axes[1]
+    if blocks in heads and sizes[keys[0]] == 3 * size and size > 1:
+        length = length or sizes[blocks] * size
+        first = first if is_batch else ""
+        return Layout(product.axes, query, keys[0], batch=first, blocks=blocks, length=length)
+    rows = [letter for letter in heads if sizes[letter] == size == sizes[keys[0]]]
+    context = rows[0] if rows and len(heads) > 1 else ""
+    return Layout(product.axes, query, keys[0], context, first if is_batch else "")

@@ -1,0 +1,106 @@
+"""Make the weights of a fused attention again, and measure how far weights times values are from what was computed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from triattn_core.recording.follow import Product
+
+
+@dataclass(frozen=True)
+class FusedCall:
+    """The arguments of `scaled_dot_product_attention`: query [..., h, n, d], key and value [..., g, m, d]."""
+
+    query: Tensor
+    key: Tensor
+    value: Tensor
+    attn_mask: Tensor | None = None
+    dropout_p: float = 0.0
+    is_causal: bool = False
+    scale: float | None = None
+    enable_gqa: bool = False
+
+    @property
+    def group(self) -> int:
+        """How many query heads share a key head."""
+        return self.query.shape[-3] // self.key.shape[-3] if self.enable_gqa else 1
+
+
+def rebuild_weights(call: FusedCall, result: Tensor, batch: int = 1, example: int = 0) -> tuple[Tensor, float]:
+    """The weights [h, n, m] of one example of a fused call in float32, head by head, and their error.
+
+    Where the call has several rows for an example, such as windows of an image, the heads of all follow each other.
+
+    softmax(q kᵀ · scale + mask), as the documentation of torch defines it; a row with nothing to attend to is zeros.
+    The error is that of `relative_error` of weights times values against `result`, what the call returned.
+    """
+    query, key, value, made = (heads_of(x, batch, example) for x in (call.query, call.key, call.value, result))
+    heads, n, m = query.shape[0], query.shape[1], key.shape[1]
+    group = max(1, heads // key.shape[0])
+    weights = torch.empty(heads, n, m, dtype=torch.float32, device=query.device)
+    scale = 1 / math.sqrt(query.shape[-1]) if call.scale is None else call.scale
+    mask = call.attn_mask
+    if mask is not None and mask.ndim > 2:
+        mask = heads_of(mask.expand(*call.query.shape[:-2], n, m), batch, example)
+    hidden = torch.ones(n, m, dtype=torch.bool, device=query.device).triu_(1) if call.is_causal else None
+    worst = size = 0.0
+    for head in range(heads):
+        row = weights[head]
+        torch.matmul(query[head].float(), key[head // group].float().mT, out=row)
+        row.mul_(scale)
+        if mask is not None:
+            part = mask[head] if mask.ndim == 3 else mask
+            row.masked_fill_(~part, -torch.inf) if part.dtype == torch.bool else row.add_(part)
+        if hidden is not None:
+            row.masked_fill_(hidden, -torch.inf)
+        torch.softmax(row, -1, out=row)
+        row.nan_to_num_(0.0) if mask is not None else row
+        rebuilt = row @ value[head // group].float()
+        target = made[head].float()
+        worst = max(worst, float((rebuilt - target).abs().max()) if target.numel() else 0.0)
+        size = max(size, float(target.abs().max()) if target.numel() else 0.0)
+    return weights, worst / (size or 1.0)
+
+
+def hidden_cells(call: FusedCall) -> Tensor | None:
+    """The cells [n, m] that the mask of a fused call hides in the first head of the first example."""
+    n, m = call.query.shape[-2], call.key.shape[-2]
+    if call.is_causal:
+        return torch.ones(n, m, dtype=torch.bool, device=call.query.device).triu(1)
+    if call.attn_mask is None:
+        return None
+    mask = call.attn_mask.reshape(-1, *call.attn_mask.shape[-2:])[0]
+    return (~mask if mask.dtype == torch.bool else is_hidden(mask)).expand(n, m)
+
+
+def is_hidden(scores: Tensor) -> Tensor:
+    """Which scores a mask has set: minus infinity, or near the lowest number of their type."""
+    return scores <= torch.finfo(scores.dtype).min / 2
+
+
+def product_error(product: Product, weights: Tensor, result: Tensor) -> float:
+    """The error of weights, in float32, times the values of a product against its result."""
+    values = [value.float() for value in product.values]
+    return relative_error(torch.einsum(product.equation, weights.float(), *values), result)
+
+
+def relative_error(rebuilt: Tensor, result: Tensor) -> float:
+    """The largest difference, as a share of the largest number of the result."""
+    if not result.numel():
+        return 0.0
+    difference = (rebuilt.float() - result.float()).abs().max()
+    return float(difference / result.float().abs().max().clamp_min(1e-30))
+
+
+def heads_of(tensor: Tensor, batch: int, example: int) -> Tensor:
+    """[h, n, d] of one example of [batch…, h, n, d]; a tensor without a batch as it is."""
+    if tensor.ndim == 2:
+        return tensor[None]
+    if tensor.ndim == 4 and tensor.shape[0] == batch:
+        return tensor[example]
+    rows = tensor.flatten(0, -3)
+    return rows.unflatten(0, (batch, -1))[example] if rows.shape[0] % batch == 0 else rows
