@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from triattn_core.attention.softmax import masked_softmax
+from triattn_core.attention.tri_similarity.protocol import ProductValue, SumValue
 
 
 def tree_maps(
@@ -45,3 +46,18 @@ def tree_sums(
 ) -> Float[Tensor, "*b N D"]:
     """`sum_ij A[n,i] B[i,j] (v_i + c_j)` of the maps of `tree_maps` (Tri-Attention, Eqs. 16 and 19)."""
     return first @ (value + second @ context_value)
+
+
+def attend_by_tree(
+    maps: tuple[Tensor, Tensor],
+    mix: ProductValue | SumValue,
+    value: Tensor,
+    context: Tensor,
+    has_context: Tensor | None,
+) -> Tensor:
+    """The maps of `tree_maps` over contextual values of value [B, heads, I, D] and context [B, heads, J, D]
+    → [B, heads, N, D]."""
+    first, second = (weights.to(value.dtype) for weights in maps)
+    if isinstance(mix, ProductValue):
+        return tree_products(first, second, *mix.factors(value, context, has_context))
+    return tree_sums(first, second, *mix.terms(value, context, has_context))

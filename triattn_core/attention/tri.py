@@ -15,7 +15,7 @@ from triattn_core.attention.neutral import at_least_one
 from triattn_core.attention.softmax import joint_softmax
 from triattn_core.attention.states import States, join_heads, split_heads
 from triattn_core.attention.tap import is_tapped, tap
-from triattn_core.attention.tree_attention import tree_maps, tree_products, tree_sums
+from triattn_core.attention.tree_attention import attend_by_tree, tree_maps
 from triattn_core.attention.tri_similarity import SIMILARITIES
 from triattn_core.attention.tri_similarity.protocol import (
     ContextualValue,
@@ -95,11 +95,8 @@ class TriAttention(nn.Module):
             value, context_value = mix.factors(v, c, has_context)
             return product_attention(query, key, context, value, context_value, keep_key, keep_context)
         if not needs_cube and isinstance(similarity, TreeSimilarity) and isinstance(mix, ProductValue | SumValue):
-            both = tree_maps(*similarity.branches(q, k, c, has_context), keep_key[:, None], keep_context[:, None])
-            first, second = (weights.to(v.dtype) for weights in both)
-            if isinstance(mix, ProductValue):
-                return tree_products(first, second, *mix.factors(v, c, has_context))
-            return tree_sums(first, second, *mix.terms(v, c, has_context))
+            maps = tree_maps(*similarity.branches(q, k, c, has_context), keep_key[:, None], keep_context[:, None])
+            return attend_by_tree(maps, mix, v, c, has_context)
         rows = max(2, LARGEST * len(q) // max(1, cells))  # single rows would not be compiled
         if not needs_weights and rows < len(q) and q.device.type == "cpu":
             row_has_context = q.new_ones(len(q), dtype=torch.bool) if has_context is None else has_context
