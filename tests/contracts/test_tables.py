@@ -14,7 +14,7 @@ from triattn_core.attention.contextual_value import VALUES
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import recording
 from triattn_core.attention.tri_similarity import SIMILARITIES
-from triattn_core.trace.axes import AXES, QUANTITIES, TAN_MECHANISMS
+from triattn_core.trace.axes import AXES, QUANTITIES
 
 HIDDEN, HEADS, N, I, J = 22, 2, 5, 7, 13
 EVERY = [(name, similarity, None) for name in MECHANISMS for similarity in SIMILARITIES]
@@ -225,8 +225,3 @@ def test_every_weight_learns(combination):
         assert parameter.grad is not None, name
         assert parameter.grad.isfinite().all(), name
         assert name.endswith("bias") or parameter.grad.abs().max() > 1e-8, name
-
-
-def test_mechanisms_are_named_without_torch() -> None:
-    """The names that commands offer, which load no torch, are those of the table."""
-    assert list(TAN_MECHANISMS) == list(MECHANISMS)

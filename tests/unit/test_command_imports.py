@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 from triattn_core.__main__ import COMMANDS
+from triattn_core.attention import MECHANISMS
 from triattn_core.tasks import sentences
+from triattn_core.trace.axes import TAN_MECHANISMS
 
 ROOT = Path(__file__).resolve().parents[2]
 # Packages that take a tenth of a second or tens of megabytes.
@@ -74,3 +76,8 @@ def test_what_is_loaded_is_seen(tmp_path: Path) -> None:
     """Twin: a command that runs a model loads torch."""
     (tmp_path / "row.json").write_text(json.dumps(sentences.row(sentences.examples("en")[0])))
     assert {"torch", "transformers"} <= after("explain", "trec-mtsa", "row.json", cwd=tmp_path)[1]
+
+
+def test_mechanisms_are_named_without_torch() -> None:
+    """The names that `triattn new` offers are those of the table, which loads torch."""
+    assert list(TAN_MECHANISMS) == list(MECHANISMS)
