@@ -18,7 +18,7 @@ LINE = re.compile(r"(?P<name>[A-Za-z0-9-]+)(\[[a-z]+\])?==(?P<version>\S+) +# .+
 FILES = [f"requirements{part}.txt" for part in ("", "-dev", "-scale", "-notebook", "-docs", "-train")]
 # Loaded by name, never by an import of ours.
 BACKENDS: set[str] = set()
-OPTIONAL = {"ray", "anywidget", "traitlets", "sacrebleu"}  # imported where `--engine ray`, a widget or BLEU asks for them
+OPTIONAL = {"ray", "anywidget", "traitlets", "sacrebleu"}  # imported where an option, a widget or BLEU asks
 EXTRAS = ("requirements-notebook.txt", "requirements-docs.txt", "requirements-train.txt")  # not installed everywhere
 
 
