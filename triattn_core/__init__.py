@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from triattn_core.importers.open_file import open_file
     from triattn_core.inference.predictions import Prediction
     from triattn_core.library import attribute, checkpoints, evaluate, example, explain, intervene, load
+    from triattn_core.recording.replace import replace
     from triattn_core.recording.tape import record
     from triattn_core.sources import open_source
     from triattn_core.trace import AttentionTrace, Choice
@@ -40,6 +41,7 @@ _PUBLIC = {
     "open_file": "importers.open_file",
     "open_source": "sources",
     "record": "recording.tape",
+    "replace": "recording.replace",
     "trace_of": "trace.from_array",
     "widget": "cube_widget",
 }
@@ -60,6 +62,7 @@ __all__ = [
     "open_file",
     "open_source",
     "record",
+    "replace",
     "trace_of",
     "widget",
 ]

@@ -66,11 +66,34 @@ def rebuild_weights(call: FusedCall, result: Tensor, batch: int = 1, example: in
     return weights, worst / (size or 1.0)
 
 
+def attention_weights(call: FusedCall) -> Tensor:
+    """The weights [batch…, h, n, m] of a fused call, all at once, in the type of the query."""
+    scale = 1 / math.sqrt(call.query.shape[-1]) if call.scale is None else call.scale
+    scores = call.query.float() @ repeat_heads(call.key, call.group).float().mT * scale
+    hidden = hidden_by_order(call) if call.is_causal else None
+    if hidden is not None:
+        scores = scores.masked_fill(hidden, -torch.inf)
+    if call.attn_mask is not None:
+        boolean = call.attn_mask.dtype == torch.bool
+        scores = scores.masked_fill(~call.attn_mask, -torch.inf) if boolean else scores + call.attn_mask
+    return scores.softmax(-1).nan_to_num(0.0).to(call.query.dtype)
+
+
+def repeat_heads(tensor: Tensor, group: int) -> Tensor:
+    """Key or value heads, each as many times as heads share it."""
+    return tensor.repeat_interleave(group, -3) if group > 1 else tensor
+
+
+def hidden_by_order(call: FusedCall) -> Tensor:
+    """The cells [n, m] that a causal call hides."""
+    return torch.ones(call.query.shape[-2], call.key.shape[-2], dtype=torch.bool, device=call.query.device).triu(1)
+
+
 def hidden_cells(call: FusedCall) -> Tensor | None:
     """The cells [n, m] that the mask of a fused call hides in the first head of the first example."""
     n, m = call.query.shape[-2], call.key.shape[-2]
     if call.is_causal:
-        return torch.ones(n, m, dtype=torch.bool, device=call.query.device).triu(1)
+        return hidden_by_order(call)
     if call.attn_mask is None:
         return None
     mask = call.attn_mask.reshape(-1, *call.attn_mask.shape[-2:])[0]

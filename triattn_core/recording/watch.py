@@ -73,7 +73,7 @@ class Watch(TorchFunctionMode):
         name = getattr(func, "__name__", "")
         if name == "multi_head_attention_forward":
             with self._inside_multi_head(args), self:
-                return _open_function(func)(*args, **kwargs)
+                return open_function(func)(*args, **kwargs)
         result = func(*args, **kwargs)
         running = self.stack.innermost
         if running is None or not self.selects(running.path):
@@ -163,7 +163,7 @@ class Watch(TorchFunctionMode):
 
 
 @lru_cache
-def _open_function(function: Any) -> Callable:
+def open_function(function: Any) -> Callable:
     """A copy of a function of `torch.nn.functional` that hands its inner calls, and not itself, to a function mode."""
     names = {**function.__globals__, "has_torch_function": lambda tensors: False}
     return FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)

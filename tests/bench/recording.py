@@ -1,0 +1,69 @@
+"""`python -m tests.bench.recording`: memory and time of one recorded layer of a 12-layer decoder over 2,048 tokens.
+
+Peak memory and time above the plain pass, of the recorder under SDPA and of `output_attentions` under eager; each in a
+process of its own, as the peak of a process only grows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+from contextlib import nullcontext
+
+import torch
+
+LAYERS, HEADS = 12, 8
+
+
+def measure(way: str, tokens: int) -> dict[str, float]:
+    """Seconds and peak MiB of a pass: `plain`, `recorded` (one layer), `unselected` (none) or `eager`."""
+    import transformers
+
+    from triattn_core.recording.tape import record
+
+    sizes = {"hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS}
+    config = transformers.LlamaConfig(vocab_size=1000, max_position_embeddings=tokens, **sizes)
+    model = transformers.LlamaModel(config).eval()
+    if way == "eager":
+        model.set_attn_implementation("eager")
+    inputs = torch.randint(0, 1000, (1, tokens))
+    blocks = {"recorded": lambda: record(model, 5), "unselected": lambda: record(model, [])}
+    seconds = []
+    with torch.no_grad():
+        model(inputs[:, :64])
+        for _ in range(3):
+            start = time.perf_counter()
+            with blocks.get(way, nullcontext)():
+                output = model(inputs, output_attentions=way == "eager")
+            seconds.append(time.perf_counter() - start)
+            del output
+    return {"seconds": min(seconds), "mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+
+
+def main() -> None:
+    """Print seconds and memory of each way, and what the recorder adds as a share of what eager adds."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tokens", type=int, default=2048)
+    parser.add_argument("--way", help="measure one way and print JSON")
+    options = parser.parse_args()
+    if options.way:
+        print(json.dumps(measure(options.way, options.tokens)))
+        return
+    results = {}
+    for way in ("plain", "unselected", "recorded", "eager"):
+        command = [sys.executable, "-m", "tests.bench.recording", "--way", way, "--tokens", str(options.tokens)]
+        results[way] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        print(f"{way:12} {results[way]['seconds']:8.3f} s {results[way]['mib']:9.0f} MiB")
+    plain = results["plain"]
+    share = (results["recorded"]["mib"] - plain["mib"]) / (results["eager"]["mib"] - plain["mib"])
+    print(f"memory above the plain pass: {share:.3f} of eager's")
+    for way in ("unselected", "recorded"):
+        print(f"time, {way}: {results[way]['seconds'] / plain['seconds']:.2f} times the plain pass")
+
+
+if __name__ == "__main__":
+    main()
