@@ -30,6 +30,7 @@ SMALLEST = {
     "long_texts": ("--forms living --methods attention", "quora-tri-living: attention: "),
     "mtsa": ("--tokens 1", "| 1 | forward + backward | MTSA, "),
     "own_attention": (f"--folder {FOLDER}/own --layers 1 --side 8 --library", "8 × 8 × 8 of a file read"),
+    "recording": ("--tokens 64", "memory above the plain pass: "),
     "reruns": ("home --repeat 1", "home "),
     "scale": ("--rows 600 --workers 1", "1 workers"),
     "similarity": ("--only dot --batch 1", "| dot | forward + backward |"),

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import nn
 
+from triattn_core.recording.probe import probe_cube
 from triattn_core.recording.tape import record
 
 TOKENS = [f"t{i}" for i in range(13)]
@@ -62,3 +63,54 @@ def test_simplicial_attention_of_the_registry(options):
     assert cube.sizes == {"head": 4, "query": 11, "key": 11, "context": 11} and tape.error < 1e-5
     assert cube.attrs["sums_over"] == "key,context"
     np.testing.assert_allclose(cube.sum(("key", "context")), 1, atol=1e-5)
+
+
+def test_a_probed_cube_is_that_of_a_slow_loop():
+    torch.manual_seed(0)
+    q, k1, k2, v1, v2 = torch.randn(5, 2, 3, 7, 5, dtype=torch.float64)
+    scores = torch.stack([torch.einsum("bhd,bhjd,bhkd->bhjk", q[..., i, :], k1, k2) for i in range(7)], 2)
+    weights = scores.flatten(-2).softmax(-1).unflatten(-1, (7, 7))
+    kernel = lambda one, two: torch.einsum("bhijk,bhjd,bhkd->bhid", weights, one, two)  # noqa: E731
+    cube, error = probe_cube(kernel, v1, v2)
+    assert torch.equal(cube, weights) and error < 1e-12
+    assert probe_cube(lambda one, two: kernel(one, two) + 1, v1, v2)[1] > 0.1  # not linear in its values: not proved
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("causal", [False, True])
+def test_strassen_attention_of_the_registry(causal):
+    """strassen-attention 0.1.5, as `pip install strassen-attention==0.1.5` gives it."""
+    package = pytest.importorskip("strassen_attention.strassen_attention", reason="strassen-attention is not installed")
+    torch.manual_seed(0)
+    q, k1, k2, v1, v2 = torch.randn(5, 1, 2, 7, 4, dtype=torch.float64)
+    attend = lambda one, two: package.strassen_attend(q, k1, k2, one, two, causal=causal)  # noqa: E731
+    cube, error = probe_cube(attend, v1, v2)
+    scale = 4**-0.5
+    scores = scale * torch.einsum("bhid,bhjd->bhij", q, k1)[..., None]
+    scores = scores + scale * torch.einsum("bhid,bhkd->bhik", q, k2)[..., None, :]
+    scores = scores + torch.einsum("bhjd,bhkd->bhjk", k1, k2)[:, :, None]
+    if causal:
+        later = torch.ones(7, 7, dtype=torch.bool).triu(1)
+        scores = scores.masked_fill(later[:, :, None] | later[:, None], -torch.inf)
+    torch.testing.assert_close(cube, scores.flatten(-2).softmax(-1).unflatten(-1, (7, 7)), atol=1e-12, rtol=1e-9)
+    assert error < 1e-12
+
+
+@pytest.mark.slow
+def test_tree_shaped_attention_of_the_registry():
+    """poly-attention 0.4.0: two recorded maps, whose product w12[i, j] w23[j, k] is the cube over values of k.
+
+    The second softmax takes the log-sum-exp of the first, so the cube is softmax over (j, k) of s12 + s23.
+    """
+    package = pytest.importorskip("poly_attention.poly_attention", reason="poly-attention is not installed")
+    torch.manual_seed(0)
+    model = package.Order2PolyAttention(32, heads=4, dim_head=8, use_flash_kernel=False)
+    with torch.no_grad(), record(model, scores=True) as tape:
+        model(torch.randn(1, 7, 32))
+    first, second = (attention.arranged() for attention in tape.attentions)
+    cube = torch.einsum("hij,hjk->hijk", second, first)
+    np.testing.assert_allclose(cube.sum((-1, -2)), 1, atol=1e-5)
+    s23, s12_and_sum = (attention.scores[0] for attention in tape.attentions)
+    joint = s12_and_sum[..., None] - s23.logsumexp(-1)[:, None, :, None] + s23[:, None]
+    np.testing.assert_allclose(cube, joint.flatten(-2).softmax(-1).unflatten(-1, (7, 7)), atol=1e-6)
+    assert tape.error < 1e-5
