@@ -21,6 +21,7 @@ from triattn_core.recording.row_sums import describe_rows
 from triattn_core.recording.selection import Select, selector
 from triattn_core.recording.watch import Attention, Watch
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.site import Site
 from triattn_core.trace.token_lists import token_coords
 
 PROVED = 1e-5  # largest error that counts as rounding
@@ -133,12 +134,10 @@ class Tape:
 
 
 def site_text(module: str, attention: Attention, model: nn.Module) -> str:
-    """The text of a site: `[module/]layer.N[/visit.V]/role/weight`."""
-    layer = layer_of_path(attention.running.path)
-    number = "none" if layer is None and module else layer
-    visit = attention.running.visit
-    parts = (module, "" if number is None else f"layer.{number}", f"visit.{visit}" if visit else "")
-    return "/".join(filter(None, (*parts, role_of_path(attention.running.path, model), "weight")))
+    """The text of the `Site` of an attention's weights; module: its path, or empty where the layer says enough."""
+    running = attention.running
+    role = role_of_path(running.path, model)
+    return str(Site(module, layer_of_path(running.path), role, running.visit, "weight"))
 
 
 def _array(attention: Attention, length: int | None) -> xr.DataArray:
