@@ -65,3 +65,10 @@ def test_older_names_are_read(old: str, new: str, value: str) -> None:
         assert getattr(validate_settings(kind, settings, "coin"), new) == value
     with pytest.raises(ConfigError, match="no setting 'way'"):
         validate_settings(SCENES["cube"].settings, {"way": "b_over_a"}, "cube")
+
+
+def test_the_parts_of_a_map_s_site_are_settings_of_their_own() -> None:
+    kind = SCENES["map"].settings
+    texts = {"site": "layer.2/attention", "layer": "2", "quantity": "relevance"}
+    assert read_link(kind, texts, "pairs") == texts
+    assert write_link(validate_settings(kind, texts | {"layer": 2}, "map"), "pairs") == texts

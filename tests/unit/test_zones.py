@@ -35,7 +35,7 @@ def words(text: str) -> frozenset[str]:
 ZONES = {
     "text": Zone(
         ("triattn_core/text", "triattn_core/tasks"),
-        words("tokenizers transformers pandas"),
+        words("tokenizers transformers pandas sacrebleu"),
         words("text trace"),
         words("torch plotly altair streamlit"),
     ),

@@ -59,7 +59,7 @@ def read_link(kind: type[ViewSettings], parameters: Mapping[str, str], task: str
         texts["at"] = texts["at"].partition(" ")[0]
     if "direction" in texts:
         texts["direction"] = directions(task).get(texts["direction"], texts["direction"])
-    if "site" in fields and set(SITE) & texts.keys():
+    if _has_direction(kind) and set(SITE) & texts.keys():
         layer, direction, quantity = _site(str(texts.pop("site", fields["site"].default)))
         layer = _layer(texts.pop("layer")) if "layer" in texts else layer
         texts["site"] = f"{layer}/{texts.pop('direction', direction)}/{texts.pop('quantity', quantity)}"
@@ -76,6 +76,11 @@ def read_link(kind: type[ViewSettings], parameters: Mapping[str, str], task: str
         texts |= {"heads": " and ".join(str(i + 1) for i in range(count)), "features": "false"}
     settings = {name if name in fields else ALIASES.get(name, name): text for name, text in texts.items()}
     return {name: TEXTS.get(name, str)(text) if isinstance(text, str) else text for name, text in settings.items()}
+
+
+def _has_direction(kind: type[ViewSettings]) -> bool:
+    """Whether its site is one of A over B or B over A, which links say in parts; of a map of any trace it is not."""
+    return "site" in kind.model_fields and kind.model_fields["site"].default is not None
 
 
 def _layer(text: str) -> str:
@@ -100,7 +105,8 @@ def write_link(settings: ViewSettings, task: str) -> dict[str, str]:
     """
     changes, values = settings.model_dump(exclude_defaults=True, exclude_none=True), dict(settings)
     link: dict[str, str] = {}
-    if "site" in values:
+    if _has_direction(type(settings)):
+        changes.pop("site", None)
         layer, direction, quantity = _site(values["site"])
         link |= {"layer": str(int(layer.removeprefix("layer.")) + 1), "quantity": quantity}
         link["direction"] = next(label for label, name in directions(task).items() if name == direction)
@@ -113,7 +119,7 @@ def write_link(settings: ViewSettings, task: str) -> dict[str, str]:
     names = {setting: name for name, setting in ALIASES.items()}
     if len(changes.get("cell", ())) > 1:
         del names["cell"]
-    for setting in changes.keys() - {"site", "edited", "difference", "seeds", "titles"}:
+    for setting in changes.keys() - {"edited", "difference", "seeds", "titles"}:
         link[names.get(setting, setting)] = _text(setting, changes[setting], task)
     if "heads" in values and link.pop("gate", ""):  # all of them, without their features
         link["heads"] = f"all {len(values['heads'] or ())}"
