@@ -46,8 +46,12 @@ def replace(
     values, where it is replaced, and nowhere else.
     Raises ConfigError for an unknown name, InputError for an array of another shape.
 
-    >>> with replace(model, "off", select=3, heads=[1]) as replaced:
-    ...     output = model(**inputs)
+    >>> import torch
+    >>> model, states = torch.nn.MultiheadAttention(8, 2, batch_first=True).eval(), torch.randn(1, 5, 8)
+    >>> with replace(model, "off", heads=[0, 1]):
+    ...     output, _ = model(states, states, states)
+    >>> bool((output == model.out_proj.bias).all())
+    True
     """
     if isinstance(weights, str) and weights not in NAMED:
         raise ConfigError(f"weights {weights!r}: expected {', '.join(NAMED)}, an array or a function")

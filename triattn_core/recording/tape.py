@@ -35,8 +35,9 @@ def record(model: nn.Module, select: Select = None, *, example: int = 0, scores:
     batch to show.  scores: also keep what goes into each softmax, where the model computes it.
 
     Whatever implementation the model uses stays in use, and its output does not change.  Fused attention is computed
-    once more, head by head, in float32.
+    once more, head by head, in float32.  Raises what the model raises.
 
+    >>> import torch
     >>> with record(torch.nn.MultiheadAttention(8, 2, batch_first=True)) as tape:
     ...     _ = tape.model(*[torch.randn(1, 5, 8)] * 3)
     >>> tape.trace(tokens=list("abcde")).sites["attention/weight"].dims
