@@ -24,6 +24,7 @@ SMALLEST = {
     "coin": ("--batches 2", "| BERT-base |"),
     "coin_blocks": (f"quora-coin {ROWS} --rows 8", "| 1, trained |"),
     "faithful": ("quora-bi-living --rows 1 --draws 1 --steps 2", "| quora-bi-living | 1 |"),
+    "file_changes": ("cube --pairs 1", "changes of file"),
     "first_views": ("home", "home "),
     "large_tables": (f"--rows 2000 --file {FOLDER}/cases.parquet", "memory: "),
     "leave_one_out": ("--only quora-tri-living", "quora-tri-living: "),

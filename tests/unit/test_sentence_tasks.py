@@ -128,7 +128,7 @@ def test_an_empty_text_is_said(text):
     [
         ("sentences", {"text": 3}, "'text' must be text"),
         ("sentences", {"text": "a", "label": -1}, "'label' must be"),
-        ("inference", {"text_a": "a"}, "'text_b' must be text"),
+        ("inference", {"text_a": "a"}, "'text_b' is absent; there are text_a"),
         ("inference", {"text_a": "a", "text_b": "b", "label": 3}, "0 to 2"),
     ],
 )
