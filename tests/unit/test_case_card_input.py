@@ -47,7 +47,7 @@ BAD = {
     "an empty text": (lambda about: {"row": about["row"] | {"text_a": " "}}, "Sentence A is empty"),
     "no text": (lambda about: {"row": {}}, "'text_a'"),
     "other answers": (lambda about: {"said": [about["said"][0] | {"probabilities": [1]}]}, "differ from the manifest"),
-    "none drawn": (lambda about: {"drawn": 0}, "drawn"),
+    "none drawn": (lambda about: {"drawn": 0}, "cube shows one checkpoint, got 0"),
 }
 
 
@@ -98,7 +98,7 @@ def test_what_does_not_go_together_is_one_line(there):
     for view, names, example, wanted in (
         ("cub", ["pairs-tri"], pair, "did you mean 'cube'?"),
         ("cube", ["pairs-tri", "pairs-bi"], pair, "cube shows one checkpoint, got 2"),
-        ("cube", ["pairs-bi"], pair, "no axis 'context'"),
+        ("cube", ["pairs-bi"], pair, "no site of 3 axes in this trace: it has head × query × key"),
         ("cube", ["trec-mtsa"], pair, "takes an example of sentences, got pairs"),
         ("side_by_side", ["pairs-tri", "trec-mtsa"], pair, "share a task"),
         ("side_by_side", ["pairs-tri"], pair, "two to four checkpoints"),

@@ -108,11 +108,11 @@ def test_the_context_may_be_called_passage():
     example = questions.Example.from_row(row | {"passage": PASSAGE})
     assert example == questions.Example.from_row(row | {"context": PASSAGE}) and example.spans == ((4, 7),)
     for part, message in (
-        ({}, "'context'"),
-        ({"passage": 3}, "'passage'"),
-        ({"passage": "x", "context": 3}, "'context'"),
+        ({}, "'context' is absent; there are question, answers"),
+        ({"passage": 3}, "'passage' must be text"),
+        ({"passage": "x", "context": 3}, "'context' must be text"),
     ):
-        with pytest.raises(DataError, match=f"field {message} must be text"):
+        with pytest.raises(DataError, match=f"field {message}"):
             questions.Example.from_row(row | part)
 
 
