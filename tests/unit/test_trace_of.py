@@ -190,5 +190,5 @@ def test_a_notebook_draws_it():
     assert "mine.npy" in view.figure.payload["caption"]
     with pytest.raises(TraceError, match="no site of 3 axes in this trace: it has query × key"):
         triattn_core.draw("cube", trace_of(weights(N, I, over=1)))
-    with pytest.raises(ConfigError, match="no view 'cubes' of a trace alone; did you mean 'cube'"):
+    with pytest.raises(ConfigError, match="no view 'cubes'; did you mean 'cube'"):
         triattn_core.draw("cubes", trace_of(given))

@@ -27,7 +27,7 @@ def build(explanations: Sequence[Explanation], settings: Settings, read: Reader 
 
     trace = explanations[0].trace
     table = head_table(trace)
-    positions = [range(table["layer"].nunique()), range(int(table["head"].max()) + 1)]
+    positions = (range(table["site"].nunique()), range(int(table["head"].max()) + 1))
     cell = scene.valid_cell(settings.cell, positions, (0, 0))
     return Scene(
         settings=settings.model_copy(update={"cell": cell}),

@@ -39,7 +39,7 @@ class Grid:
 
     levels: of each site uint8 [head, rows, columns], which may differ between directions of a pair.  keys: the most of
     a map, before it is pooled; keys_agree: whether all have as many.  values: of each
-    measure that has any, site by site and head by head.
+    measure that has any, or of the first, site by site and head by head.
     """
 
     sites: Sequence[str]
@@ -59,9 +59,9 @@ class Grid:
         scale = LogScale.fit(np.concatenate([array.values.ravel() for array in maps]), keys)
         levels = [scale.levels(_pooled(array.values)) for array in maps]
         of_site = [measures.loc[measures["site"] == site].sort_values("head") for site in sites]
-        values = {
-            name: [_numbers(rows[name]) for rows in of_site] for name in MEASURE_NAMES if measures[name].notna().any()
-        }
+        known = [name for name in MEASURE_NAMES if measures[name].notna().any()]
+        names = known or list(MEASURE_NAMES)[:1]  # of maps without any weight, such as that of one masked token
+        values = {name: [_numbers(rows[name]) for rows in of_site] for name in names}
         scale = replace(scale, title="weight, log scale, one for all")
         keys_agree = all(array.sizes["key"] == keys for array in maps)
         pooled = any(thumbs.shape != array.shape for thumbs, array in zip(levels, maps))
