@@ -6,7 +6,6 @@ from dataclasses import FrozenInstanceError, replace
 from random import Random
 
 import pytest
-from pydantic import BaseModel
 
 from triattn_core.trace.axes import QUANTITIES
 from triattn_core.trace.site import Site, Sites
@@ -70,15 +69,3 @@ def test_values_are_found_by_site_or_by_its_text():
     assert values[str(foreign)] == values[foreign] == 2 and "layer.0/a_over_b/weight" in values
     assert values.get("layer.9") is None and 7 not in values
     assert foreign.attention.with_quantity("weight") == foreign == replace(foreign.attention, quantity="weight")
-
-
-class Settings(BaseModel):
-    site: Site | None = None
-
-
-def test_settings_hold_a_site_and_are_written_with_its_text():
-    settings = Settings(site="layer.1/b_over_a/weight")
-    assert settings.site == Site(layer=1, role="b_over_a", quantity="weight")
-    assert settings.model_dump()["site"] == "layer.1/b_over_a/weight"
-    assert Settings.model_validate_json(settings.model_dump_json()) == settings
-    assert Settings().model_dump()["site"] is None

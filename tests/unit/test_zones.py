@@ -48,7 +48,7 @@ ZONES = {
     ),
     "trace": Zone(
         ("triattn_core/trace", "triattn_core/errors.py", "triattn_core/cached.py", "triattn_core/case_book"),
-        words("numpy xarray h5netcdf pandas sqlalchemy pydantic_core"),
+        words("numpy xarray h5netcdf pandas sqlalchemy"),
         words("trace text"),  # text: sentences and phrases of a text, which tokens are grouped by
         words("torch plotly altair streamlit"),
     ),

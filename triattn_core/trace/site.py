@@ -118,17 +118,6 @@ class Site:
     def _order(self) -> tuple[str | int, ...]:
         return tuple(int(part) if i % 2 else part for i, part in enumerate(_NUMBER.split(str(self))))
 
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        """Settings hold a site and are written with its text."""
-        from pydantic_core import core_schema
-
-        return core_schema.no_info_wrap_validator_function(
-            lambda value, text: value if isinstance(value, Site) else cls.parse(text(value)),
-            core_schema.str_schema(),
-            serialization=core_schema.to_string_ser_schema(when_used="always"),
-        )
-
 
 class Sites(dict[Site, Value]):
     """Values by their site; the text of a site is read as that site."""
