@@ -101,7 +101,7 @@ def test_rows_that_cannot_be_read_are_set_aside_with_line_and_reason(world, tmp_
         "not JSON": "{",
         "expected an object, got list": "[1]",
         "field 'text_a' must be text": json.dumps(good | {"text_a": 3}),
-        "field 'label' must be 0 or 1": json.dumps(good | {"label": "1"}),
+        "field 'label' must be 0 or 1": json.dumps(good | {"label": "yes"}),
         "Sentence B is empty": json.dumps(good | {"text_b": " "}),
         "no character that the model can read": json.dumps(good | {"text_a": "\u200b\u200b"}),
         "half a character": json.dumps(good | {"text_a": "\ud83d"}),

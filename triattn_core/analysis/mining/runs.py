@@ -61,9 +61,11 @@ class Run:
         self._sunk = 0
         self._truncation: list[str] = []
         rows = watch_truncation(islice(found, self.max_rows), self._truncation)
-        size = self.size or (SMALL if self.lines < MANY else 64)
-        mining = (partial(self._mine, batch) for batch in batches(self.bundles, rows, size))
-        self._parts = mining if self.analyse is None else (partial(self._row, row) for row in rows)
+        if self.analyse is None:
+            size = self.size or (SMALL if self.lines < MANY else 64)
+            self._parts = (partial(self._mine, batch) for batch in batches(self.bundles, rows, size))
+        else:
+            self._parts = (partial(self._row, row) for row in rows)
         self._under_way: Callable[[], TablePart] | None = None
 
     def _mine(self, batch: Batch) -> TablePart:
