@@ -53,7 +53,7 @@ def test_the_card_of_a_trace_is_made_again_from_its_manifest(tmp_path, capsys):
     assert (tmp_path / "again.zip").read_bytes() == (tmp_path / "card.zip").read_bytes()
     manifest.write_text(manifest.read_text("utf-8").replace('"view": "cube"', '"view": "cubes"'), "utf-8")
     assert main(["card", str(manifest), "--out", str(tmp_path / "third.zip")]) == 1
-    assert "not the manifest of a trace's card" in capsys.readouterr().err
+    assert "no view 'cubes'; did you mean 'cube'" in capsys.readouterr().err
 
 
 def test_without_a_data_folder_rows_are_looked_for_in_the_working_folder(tmp_path, monkeypatch):

@@ -159,7 +159,7 @@ def trace_transformer(transformer: Transformer, text: str, pair: str | None = No
             f"{transformer.name}: a {transformer.model.config.model_type} model gives no attention between tokens"
         )
     arrays, nan_notes = _without_nan([attention[0].float().cpu().numpy() for attention in attentions])
-    prediction, unknown = predict(transformer, outputs)
+    prediction, unknown = predict(transformer.head, transformer.model.config, transformer.tokenizer, outputs)
     coordinates = token_coords(coords)
     attrs = {"quantity": "weight", "sums_over": "key"}
     sites = {
