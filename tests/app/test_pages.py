@@ -197,6 +197,7 @@ def test_a_damaged_checkpoint_is_one_line_that_names_the_file(copied: Path, how:
 
 def test_without_checkpoints_every_page_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(tmp_path))
+    monkeypatch.setenv("TRIATTN_CASES", str(tmp_path / "cases.sqlite"))  # another test may have kept a case
     for page in PAGES:
         app = opened(page)
         assert not app.exception and not app.error
