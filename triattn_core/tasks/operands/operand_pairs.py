@@ -119,15 +119,15 @@ def metrics(verdicts: Sequence[tuple[bool, bool, float, bool, str]]) -> dict[str
     """In per cent: right pairs, pairs that fit, weight on the right pairs; right pairs where one pair fits, where words
     must decide, and by operation."""
     right, fits, weight, only, _ = (list(column) for column in zip(*verdicts))
-    parts = {"one_fits": [one for one, *_ in _where(verdicts, 3, True)]}
-    parts["words_decide"] = [one for one, *_ in _where(verdicts, 3, False)]
-    parts |= {name: [one for one, *_ in _where(verdicts, 4, sign)] for sign, name in OPERATION_NAMES.items()}
+    parts = {"one_fits": [one for one, *_ in _rows_with(verdicts, 3, True)]}
+    parts["words_decide"] = [one for one, *_ in _rows_with(verdicts, 3, False)]
+    parts |= {name: [one for one, *_ in _rows_with(verdicts, 4, sign)] for sign, name in OPERATION_NAMES.items()}
     whole = {"right_pair": right, "fits": fits, "weight": weight}
     shares = whole | {f"right_{name}": column for name, column in parts.items() if column}
     return {name: round(100 * fmean(column), 2) for name, column in shares.items()}
 
 
-def _where(verdicts: Sequence[tuple], place: int, value: object) -> list[tuple]:
+def _rows_with(verdicts: Sequence[tuple], place: int, value: object) -> list[tuple]:
     return [one for one in verdicts if one[place] == value]
 
 
