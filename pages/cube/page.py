@@ -29,7 +29,7 @@ with top.settings:
     settings = pickers.pick(top, explanation)
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
-direction = settings.site.split("/")[1]
+direction = settings.site.role
 style.say(top.head, TITLE, top.words.cube[direction])
 if not top.pairs:
     link = choice_input.link(task=top.words.label, compare="options", checkpoint=top.entry.name)
@@ -50,7 +50,7 @@ with report_errors():
         explanations=[explanation],
     )
 with tail:
-    page.save_menus(f"cube-{settings.site.replace('/', '-')}" + token_grouping.ending(settings.grouping()))
+    page.save_menus(f"cube-{settings.site.file_name}" + token_grouping.ending(settings.grouping()))
 attention_worth.notes([top.entry])
-heads = head_strip.of_layers(explanation.trace, f"{direction}/weight")
+heads = head_strip.of_layers(explanation.trace, lambda site: site.role == direction)
 inspector.show(page, heads, f"{explanation.source} {direction}")

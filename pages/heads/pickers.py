@@ -18,6 +18,7 @@ from triattn_core.cached import cached_property
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.tasks import TASKS, InputForm, first_task
+from triattn_core.trace.site import Site
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -168,19 +169,12 @@ def summary(_table: pd.DataFrame, key: str, group: str) -> tuple[pd.DataFrame, H
 
 def names(heads: pd.DataFrame) -> list[str]:
     """What the heads of a group are called: with their layer where there are several."""
-    from triattn_core.trace.sites import layer_of
-
-    several = heads["site"].nunique() > 1
-    return [
-        (f"layer {layer_of(site) + 1}, " if several else "") + f"head {head + 1}"
-        for site, head in zip(heads["site"], heads["head"])
-    ]
+    layers = heads["site"].map(lambda site: Site.parse(site).layer_name if heads["site"].nunique() > 1 else "")
+    return [", ".join(filter(None, (layer, f"head {head + 1}"))) for layer, head in zip(layers, heads["head"])]
 
 
 def _group_labels(groups: list[str], task: str) -> dict[str, str]:
     words = task_picker.TASKS.get(task)
-    direction_labels = {f"{site}/weight": label for label, site in words.directions.items()} if words else {}
-    return {
-        group: direction_labels.get(group, group.removesuffix("/weight").split("/")[0].replace("_", " "))
-        for group in groups
-    }
+    labels = {role: label for label, role in words.directions.items()} if words else {}
+    roles = {group: Site.parse(group).role for group in groups}
+    return {group: labels.get(role, role.partition("/")[0].replace("_", " ")) for group, role in roles.items()}

@@ -69,7 +69,7 @@ def chosen_models(all_: Sequence[Entry], task: LaboratoryTask) -> list[Entry]:
 
 def answer_weights(explanation: Explanation) -> np.ndarray:
     """The query's weights in the last layer, mean over heads: see `views.charts.truth_map`."""
-    site = sorted(name for name in explanation.trace.sites if name.endswith("/weight"))[-1]
+    site = sorted(site for site in explanation.trace.sites if site.quantity == "weight")[-1]
     return explanation.trace.site(site).mean("head").values[0]
 
 

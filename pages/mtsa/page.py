@@ -24,12 +24,13 @@ def explore(page: PageScene, link: dict[str, str]) -> None:
     settings = page.scene.settings
     feature, head = page.scene.feature(panel, place), settings.heads[panel]
     opens, where = {**link, "head": str(head)}, "in tokens"
-    weights = page.scene.trace.site(f"{settings.layer}/token2token/weight")
+    pairs_site = settings.layer / "token2token"
+    weights = page.scene.trace.site(pairs_site.with_quantity("weight"))
     if "folded" not in weights.attrs:  # what is folded there stands at no one cell
         opens, where = opens | {"cell": f"{query}.{key}.{feature}"}, "at this cell"
     st.page_link("pages/tensor/page.py", label=f"The tensor of head {head}, {where}", query_params=opens)
     # Of relevance the command prints the score before its scale and its mask.
-    site, position = f"{settings.layer}/token2token/{settings.quantity}", {"head": head - 1, "query": query, "key": key}
+    site, position = pairs_site.with_quantity(settings.quantity), {"head": head - 1, "query": query, "key": key}
     cell_command.command(page.entries[0].name, page.row, cell_command.cell(page.scene.trace, site, position))
 
 
@@ -40,12 +41,12 @@ with top.settings:
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
 texts, grouping = top.explanation.trace.texts, settings.grouping()
 token_grouping.missing(texts, grouping)
-parts = (*texts.values(), top.layer, str(not settings.features), *grouping.parts)
+parts = (*texts.values(), str(top.layer), str(not settings.features), *grouping.parts)
 with report_errors():
     page = PageScene.build("mtsa", [top.entry], top.example, settings, *parts)
 with tail:
-    page.save_menus(f"mtsa-{top.layer.replace('/', '-')}" + token_grouping.ending(grouping))
-heads = head_strip.of_layers(top.explanation.trace, f"{top.layer}/token2token/weight")
+    page.save_menus(f"mtsa-{top.layer.file_name}" + token_grouping.ending(grouping))
+heads = head_strip.of_layers(top.explanation.trace, lambda site: site.attention == top.layer / "token2token")
 pairs = {head: pair for pair in pickers.pairs_of(top.explanation.trace) for head in pair}
 first = settings.heads[0] - 1 if settings.features else None
 head_strip.show(

@@ -30,7 +30,7 @@ def side(trace: AttentionTrace, prefix: str, name: str, start: int, like: TraceS
         layer, start = min(places.index(like.site), len(sites) - 1), opening_head(like)
     if len(sites) > 1:
         site = sites[url_state.pick("Layer", list(range(1, len(sites) + 1)), f"{prefix}-layer", layer, width=84) - 1]
-    heads, head = trace.site(f"{site}/weight").sizes.get("head", 0), None
+    heads, head = trace.site(site.with_quantity("weight")).sizes.get("head", 0), None
     if heads > 1:
         head_choice = url_state.pick(
             "Head", ["mean", *range(1, heads + 1)], f"{prefix}-head", min(start, heads), width=84
@@ -44,7 +44,7 @@ def side(trace: AttentionTrace, prefix: str, name: str, start: int, like: TraceS
 
 def opening_head(like: TraceSide) -> int:
     """The head, from 1, that a second trace opens on beside this side: the same; 0 beside a mean of heads."""
-    if like.head is None and like.trace.site(f"{like.site}/weight").sizes.get("head", 1) > 1:
+    if like.head is None and like.weights.sizes.get("head", 1) > 1:
         return 0
     return (like.head or 0) + 1
 

@@ -26,6 +26,6 @@ def explore(trace: AttentionTrace, source: str) -> None:
             bars = heads.draw_bars(style.theme(), axes=axis_labels(trace))
             figures.show(bars, heads.sentence, "context-parts")
             figures.note(heads.sentence)
-            if not any(name.endswith("/relevance") for name in trace.sites):
+            if not any(site.quantity == "relevance" for site in trace.sites):
                 figures.note(LOGARITHM)
             st.dataframe(scene.table.drop(columns="site"), hide_index=True, alt=heads.sentence)

@@ -26,14 +26,14 @@ def explore(trace: AttentionTrace, source: str, name: str, toolbar: DeltaGenerat
         settings = pick(trace)
         st.space("stretch")
         tail = st.container(horizontal=True, width="content", key="tail")
-    site = str(settings.site).rpartition("/")[0]
+    site = settings.site.attention
     with report_errors():
-        page = TraceScene.build("cube", trace, source, settings, site, *settings.grouping().parts)
+        page = TraceScene.build("cube", trace, source, settings, str(site), *settings.grouping().parts)
     with tail:
-        page.save_menus(f"{name}-{site.replace('/', '-')}")
+        page.save_menus(f"{name}-{site.file_name}")
     with report_errors():
-        inspector.show(page, head_strip.of_layers(trace, "/weight"), source)
-    if "head" in trace.site(f"{site}/weight").dims or len(trace_context.cube_sites(trace)) > 1:
+        inspector.show(page, head_strip.of_layers(trace), source)
+    if "head" in trace.site(site.with_quantity("weight")).dims or len(trace_context.cube_sites(trace)) > 1:
         map_part.table(trace, source)
     context_part.explore(trace, source)
 
@@ -41,14 +41,14 @@ def explore(trace: AttentionTrace, source: str, name: str, toolbar: DeltaGenerat
 def pick(trace: AttentionTrace) -> Settings:
     """The pickers of layer, head, quantity, and of what the tokens are read as."""
     sites = trace_context.cube_sites(trace)
-    site, heads = sites[0], trace.site(f"{sites[0]}/weight").sizes.get("head", 1)
+    site, heads = sites[0], trace.site(sites[0].with_quantity("weight")).sizes.get("head", 1)
     if len(sites) > 1:
         site = sites[url_state.segments("Layer", list(range(1, len(sites) + 1)), "layer") - 1]
     head = url_state.pick("Head", [MEAN, *range(1, heads + 1)], "head", 1, width=84) if heads > 1 else None
-    quantities = ["weight", "relevance"] if f"{site}/relevance" in trace.sites else ["weight"]
+    quantities = ["weight", "relevance"] if site.with_quantity("relevance") in trace.sites else ["weight"]
     quantity = url_state.segments("Quantity", quantities, "quantity") if len(quantities) > 1 else "weight"
     grouping = token_grouping.controls(fold_pickers(trace)) if trace.texts else NO_GROUPING
-    return Settings(site=f"{site}/{quantity}", head=head, **grouping.settings)
+    return Settings(site=site.with_quantity(quantity), head=head, **grouping.settings)
 
 
 def fold_pickers(trace: AttentionTrace) -> tuple[token_grouping.Pick, ...]:

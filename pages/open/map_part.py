@@ -12,6 +12,7 @@ from triattn_core.scenes import heads as head_scene
 from triattn_core.scenes.trace_sites import ROLLOUT, map_sites
 from triattn_core.scenes.two_way_map import Settings
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.site import Site
 from triattn_core.trace.sites import two_way_sites
 from triattn_core.trace.token_grouping import NO_GROUPING
 from triattn_core.views import head_grid
@@ -47,16 +48,16 @@ def explore(trace: AttentionTrace, source: str, name: str, toolbar: DeltaGenerat
         page = TraceScene.build("map", trace, source, settings, *settings.grouping().parts)
         page_scene.explore(page)
     with tail:
-        page.save_menus(f"{name}-{settings.site.replace('/', '-')}")
+        page.save_menus(f"{name}-{settings.site.file_name}")
 
 
-def pick(trace: AttentionTrace, site: str, head: int | None, layers: int) -> Settings:
+def pick(trace: AttentionTrace, site: Site, head: int | None, layers: int) -> Settings:
     """The pickers of the map, of its quantity, and of what the tokens are read as.  head: from 1, None where there are
     none."""
     maps = [HEAD, MEAN] if head is not None else [HEAD]
-    maps += [ROLLOUT] if layers > 1 and "context" not in trace.site(f"{site}/weight").dims else []
+    maps += [ROLLOUT] if layers > 1 and "context" not in trace.site(site.with_quantity("weight")).dims else []
     drawn = url_state.segments("Map", maps, "map") if len(maps) > 1 else HEAD
-    scores = f"{site}/relevance" in trace.sites
+    scores = site.with_quantity("relevance") in trace.sites
     quantity = url_state.segments("Quantity", ["weight", "relevance"], "quantity") if scores else "weight"
     grouping = NO_GROUPING if not trace.texts else token_grouping.controls((token_grouping.TEXT,), hide=False)
     folds = token_grouping.of_texts(grouping) if trace.texts else {}

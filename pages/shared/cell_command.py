@@ -9,11 +9,12 @@ from html import escape
 import streamlit as st
 
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.site import Site
 
 CELL = "The numbers of this cell again"
 
 
-def cell(trace: AttentionTrace, site: str, position: Mapping[str, int | str], part: int | None = None) -> str:
+def cell(trace: AttentionTrace, site: Site, position: Mapping[str, int | str], part: int | None = None) -> str:
     """What `triattn explain` is asked for a cell.  position: that of each axis, or how it is reduced; part: from 1."""
     places = ",".join(str(position[str(axis)]) for axis in trace.site(site).dims)
     read, option = trace.meta.get("read", ""), f"--part {part}" if part else ""

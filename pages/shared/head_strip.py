@@ -10,16 +10,18 @@ import streamlit as st
 
 from pages.shared import canvas_component
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.sites import layer_of
+from triattn_core.trace.site import Site
+from triattn_core.trace.sites import layer_numbers
 from triattn_core.views import head_grid
 from triattn_core.views.lib.canvas import Canvas
 
 Choose = Callable[[int, int], Mapping[str, Any]]
 
 
-def of_layers(trace: AttentionTrace, tail: str) -> AttentionTrace:
-    """The sites whose names end so ("a_over_b/weight"), a row of the strip each."""
-    return AttentionTrace({name: site for name, site in trace.sites.items() if name.endswith(tail)}, trace.texts)
+def of_layers(trace: AttentionTrace, keep: Callable[[Site], bool] = lambda site: True) -> AttentionTrace:
+    """The weights of the sites for which `keep` is true, a row of the strip each."""
+    sites = {site: array for site, array in trace.sites.items() if site.quantity == "weight" and keep(site)}
+    return AttentionTrace(sites, trace.texts)
 
 
 def show(
@@ -43,7 +45,7 @@ def show(
     canvas_component.answer(key, {"cell": [row, -1 if head is None else head]})
 
 
-def show_models(traces: Mapping[str, AttentionTrace], site: str, source: str, head: int | None) -> None:
+def show_models(traces: Mapping[str, AttentionTrace], site: Site, source: str, head: int | None) -> None:
     """Draws the strip of one site, a row per model; only models with the site and the same tokens.
 
     head: from 1; None is the mean.
@@ -51,15 +53,16 @@ def show_models(traces: Mapping[str, AttentionTrace], site: str, source: str, he
     weights = {name: trace.site(site) for name, trace in traces.items() if site in trace.sites}
     shapes = {name: (weight.sizes["query"], weight.sizes["key"]) for name, weight in weights.items()}
     comparable = [name for name in weights if shapes[name] == next(iter(shapes.values()))]
-    sites = {f"layer.{row}/model/weight": weights[name] for row, name in enumerate(comparable)}
+    sites = {Site(layer=row, role="model", quantity="weight"): weights[name] for row, name in enumerate(comparable)}
     combined = AttentionTrace(sites, next(iter(traces.values())).texts)
     position = (0, None if head is None else head - 1)
     show(combined, source, position, comparable, lambda _, head: {"head": head + 1})
 
 
-def row_of(trace: AttentionTrace, site: str) -> int:
+def row_of(trace: AttentionTrace, site: Site) -> int:
     """Which row a site is, from 0."""
-    return sorted({layer_of(name) for name in trace.sites}).index(layer_of(site))
+    numbers = layer_numbers(trace.sites)
+    return sorted(set(numbers.values())).index(numbers[site.with_quantity("weight")])
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -26,8 +27,8 @@ def show_options(
     that looks at the context.  choice: of weights or relevances of a site.
     """
     last = list(models.values())[-1]
-    direction, option = choice.site.split("/")[1], last.prediction.option
-    weights_choice = Choice(choice.site.rsplit("/", 1)[0] + "/weight", choice.index, choice.reduce)
+    direction, option = choice.site.role, last.prediction.option
+    weights_choice = replace(choice, site=choice.site.with_quantity("weight"))
     mass = (
         text_units.turn_shares(last.trace, weights_choice)
         if "context" in last.trace.site(weights_choice.site).dims

@@ -32,8 +32,9 @@ from triattn_core.sources.models import Question
 from triattn_core.sources.source import Ability, lacks
 from triattn_core.tasks import TASKS, InputForm, form
 from triattn_core.trace import Choice
+from triattn_core.trace.site import Site
 
-MEAN = Choice("layer.0/a_over_b/weight", reduce=(("head", "mean"),))
+MEAN = Choice(Site(layer=0, role="a_over_b", quantity="weight"), reduce=(("head", "mean"),))
 
 
 @dataclass(frozen=True)

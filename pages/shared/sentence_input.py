@@ -18,25 +18,25 @@ from triattn_core.checkpoint.registry import Entry
 from triattn_core.sources.explanation import Explanation
 from triattn_core.tasks import ENCODED
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.site import Site
 
 OPENS = "trec"  # the first example is a question
 
 
 @dataclass(frozen=True)
 class SentencePage:
-    """The top of a page: checkpoint, example and prediction; layer: the chosen one, a prefix of site names.
+    """The top of a page: checkpoint, example and prediction; layer: the chosen one.
     settings: the row of pickers, which the page extends."""
 
     entry: Entry
     example: Any
     explanation: Explanation
-    layer: str
+    layer: Site
     settings: DeltaGenerator
 
     def link(self) -> dict[str, str]:
         """The parameters of a link to another page with the same texts, layer and checkpoint."""
-        text, several, _ = self.layer.partition("/")
-        layer_query = {"of": text} if several else {}
+        layer_query = {"of": self.layer.module} if self.layer.module else {}
         return {**ENCODED[self.entry.config["task"]].texts(self.example), "checkpoint": self.entry.name, **layer_query}
 
 
@@ -109,13 +109,13 @@ def checkpoint(entries: Sequence[Entry]) -> Entry:
     return url_state.pick("Checkpoint", list(entries), "checkpoint", show=lambda entry: entry.name, width=150)
 
 
-def layer(trace: AttentionTrace) -> str:
-    """The pickers of text and layer, where there are several: the layer as sites begin, `premise/layer.0`."""
+def layer(trace: AttentionTrace) -> Site:
+    """The pickers of text and layer, where there are several."""
     names = list(trace.texts)
-    text = url_state.segments("Text", names, "of") + "/" if len(names) > 1 else ""
+    text = url_state.segments("Text", names, "of") if len(names) > 1 else ""
     count = int(trace.meta.get("layers", 1))
     number = url_state.segments("Layer", list(range(1, count + 1)), "layer") if count > 1 else 1
-    return f"{text}layer.{number - 1}"
+    return Site(text, number - 1)
 
 
 def _title(task: str, example: Any) -> str:

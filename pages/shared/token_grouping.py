@@ -12,6 +12,7 @@ from pages.shared.errors import notice
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.text_units import missing_phrases
 from triattn_core.trace.token_grouping import TokenGrouping
+from triattn_core.views.similarity.panels import ATTENTION
 
 SIDES = ("tokens", "words", "phrases", "sentences")  # to what query and key fold
 TIMES = (3.0, 2.0, 1.5, 5.0)  # an even share of the mass, above which a token is a sink
@@ -125,5 +126,6 @@ def command(read: AttentionTrace, facts: Mapping, cell: Sequence[int]) -> str:
     if "pair" not in facts:
         return f"--terms {cell[0]}.{cell[1]}"
     places, (query, key) = dict(zip(("query", "key"), cell)), facts["pair"]["at"]
-    position = ",".join(str(places[str(axis)]) for axis in read.site("attention/weight").dims)
-    return f"--terms {query}.{key} {read.meta['read']} --cell attention/weight {position}"
+    site = ATTENTION.with_quantity("weight")
+    position = ",".join(str(places[str(axis)]) for axis in read.site(site).dims)
+    return f"--terms {query}.{key} {read.meta['read']} --cell {site} {position}"

@@ -16,6 +16,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.shared.errors import notice
 from triattn_core.errors import choices
 from triattn_core.trace import Choice
+from triattn_core.trace.site import Site
 
 
 def pick(
@@ -99,10 +100,10 @@ def site(direction: str, layers: int, heads: int, opens: Callable[[int], int | N
     first = None if opens is None else opens(layer - 1)
     head = pick("Head", ["mean", *range(1, heads + 1)], "head", 0 if first is None else first + 1, width=84)
     quantity = segments("Quantity", ["weight", "relevance"], "quantity")
-    name = f"layer.{layer - 1}/{direction}/{quantity}"
+    chosen = Site(layer=layer - 1, role=direction, quantity=quantity)
     if head == "mean":
-        return Choice(name, reduce=(("head", "mean"),))
-    return Choice(name, index=(("head", head - 1),))
+        return Choice(chosen, reduce=(("head", "mean"),))
+    return Choice(chosen, index=(("head", head - 1),))
 
 
 def selected_row(key: str) -> int | None:

@@ -16,7 +16,7 @@ def show(page: PageScene, settings: Settings) -> None:
     explore(page)
     names = checkpoint_picker.short_names([explanation.entry for explanation in comparison.explanations])
     traces = dict(zip(names, (explanation.trace for explanation in comparison.explanations)))
-    head_strip.show_models(traces, f"{settings.site.rsplit('/', 1)[0]}/weight", page.key, settings.head)
+    head_strip.show_models(traces, settings.site.with_quantity("weight"), page.key, settings.head)
     if measured := attention_worth.table(comparison.entries):
         st.html(measured)
     figures.numbers("All cells as numbers", lambda: page.scene.table, "numbers")

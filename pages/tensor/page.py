@@ -29,7 +29,7 @@ def explore(page: PageScene, below: str) -> None:
     below: the key of the clusters' figure, which stands at the same pair until a cell is chosen there.
     """
     trace, sizes, position = page.scene.trace, map(len, page.scene.axes), page.choose()
-    choice = Choice(f"{page.scene.settings.layer}/tensor/{page.scene.settings.quantity}")
+    choice = Choice((page.scene.settings.layer / "tensor").with_quantity(page.scene.settings.quantity))
     page.answer(
         stamp=cube.stamp(trace, choice, False), numbers=cell.read(trace, choice, dict(zip(tensor.NEEDS, position)))
     )
@@ -49,10 +49,10 @@ with top.settings:
 spoken = top.explanation.trace.texts.values()
 with report_errors():
     settings = Settings(layer=top.layer, head=head, quantity=quantity, clusters=num_clusters)
-    page = PageScene.build("tensor", [top.entry], top.example, settings, *spoken, top.layer)
+    page = PageScene.build("tensor", [top.entry], top.example, settings, *spoken, str(top.layer))
 with tail:
-    page.save_menus(f"tensor-{top.layer.replace('/', '-')}-head-{head}")
+    page.save_menus(f"tensor-{top.layer.file_name}-head-{head}")
 count = len(page.scene.clusters.prototypes)
-below = canvas_component.key("prototypes", *spoken, top.layer, str(head - 1), str(count))
+below = canvas_component.key("prototypes", *spoken, str(top.layer), str(head - 1), str(count))
 explore(page, below)
 score_decomposition.show_clusters(page.scene, below)

@@ -21,6 +21,7 @@ from triattn_core.attention.tap import recording
 from triattn_core.attention.tri import TriAttention
 from triattn_core.attention.tri_similarity import exponential
 from triattn_core.inference.device import describe_device, keep_freed_memory
+from triattn_core.trace.site import Site
 
 HEADS, FEATURES = 12, 32
 NAMES = {"additive": "T-additive", "dot": "T-dot", "scaled_dot": "T-scaled-dot", "bilinear": "Trilinear"}
@@ -51,7 +52,7 @@ def forms(name: str, inputs: list[Tensor], real: Tensor, compiled: bool) -> Iter
 
     def attend(record_all: bool, compiler: bool = False) -> Tensor:
         with recording(lambda site: record_all), patch.object(exponential, "worth_compiling", lambda *_: compiler):
-            return module.attend(*inputs, real, real, real, None, "bench")
+            return module.attend(*inputs, real, real, real, None, Site(role="bench"))
 
     yield "broadcast", lambda: broadcast(module, *inputs, real, real)
     if name != "additive":

@@ -27,6 +27,7 @@ from triattn_core.analysis.maps.head_measures import head_table
 from triattn_core.importers.open_file import open_file
 from triattn_core.importers.transformer import load_transformer, trace_transformer
 from triattn_core.scenes.trace_sites import site_choice
+from triattn_core.trace.site import Site
 from triattn_core.views import cube as cube_view
 from triattn_core.views import head_grid
 
@@ -85,7 +86,7 @@ def measure_library(folder: Path) -> None:
 def measure_cube(file: Path, side: int) -> None:
     """Without a page: the file opened, and its cube as it is sent."""
     opened, trace = seconds(lambda: open_file(file))
-    choice = site_choice(trace, "attention/weight", None)
+    choice = site_choice(trace, Site.parse("attention/weight"), None)
     drawn, _ = seconds(lambda: cube_view.figure(trace, choice, False, exact=False))
     say(f"{side} × {side} × {side} of a file read, checked and packed", opened + drawn, "s")
 

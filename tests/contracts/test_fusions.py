@@ -70,7 +70,7 @@ def test_the_block_alone_gives_each_token_the_same(name):
     torch.manual_seed(1)
     block = FUSIONS[settings.mechanism](WORDS, settings).eval()
     after, before = states(7, 4, 1), states(7, 4, 1, before=True)
-    left, right = block(after.vectors, after.keep, "a"), block(before.vectors, before.keep, "b")
+    left, right = block(after.vectors, after.keep), block(before.vectors, before.keep)
     assert left.shape == (3, N, SMALL["out"])
     torch.testing.assert_close(left[after.keep], right[before.keep], rtol=0, atol=1e-5)
 
@@ -103,11 +103,11 @@ def test_recording_changes_nothing_and_shows_what_it_says(name):
     plain = module(given)
     with recording() as record:
         assert torch.equal(module(given), plain)
-    assert {"premise/pool/weight", "hypothesis/pool/weight"} <= set(record.sites)
-    assert any(site.startswith("premise/layer.0/") for site in record.sites) == (EVERY[name]["mechanism"] in TAPPED)
+    assert {"premise/pool/weight", "hypothesis/pool/weight"} <= set(map(str, record.sites))
+    assert any(site.is_under("premise/layer.0") for site in record.sites) == (EVERY[name]["mechanism"] in TAPPED)
     for site, tapped in record.sites.items():
-        states_ = given[site.startswith("hypothesis")]
-        assert site.endswith("/" + tapped.quantity) and tapped.quantity in QUANTITIES and set(tapped.axes) <= set(AXES)
+        states_ = given[site.is_under("hypothesis")]
+        assert site.quantity == tapped.quantity and tapped.quantity in QUANTITIES and set(tapped.axes) <= set(AXES)
         if tapped.quantity == "weight":
             assert tapped.sums_over == ("key",) and (tapped.tensor >= 0).all()
             total = tapped.tensor.sum(1 + tapped.axes.index("key"))

@@ -12,10 +12,12 @@ from safetensors.torch import load_file, save_file
 from triattn_core.attention import MECHANISMS, tri
 from triattn_core.attention.contextual_value import VALUES
 from triattn_core.attention.states import States
-from triattn_core.attention.tap import recording
+from triattn_core.attention.tap import keep_weights, recording
 from triattn_core.attention.tri_similarity import SIMILARITIES
 from triattn_core.trace.axes import AXES, QUANTITIES
+from triattn_core.trace.site import Site
 
+HERE = Site(role="here")
 HIDDEN, HEADS, N, I, J = 22, 2, 5, 7, 13
 EVERY = [(name, similarity, None) for name in MECHANISMS for similarity in SIMILARITIES]
 EVERY += [("tri", similarity, value) for similarity in SIMILARITIES for value in VALUES]
@@ -48,12 +50,12 @@ def sequences() -> list[States]:
 def test_weights_sum_to_one_over_what_they_claim(combination):
     query, key, context = sequences()
     with recording() as record:
-        build(combination)(query, key, context, "layer.0/a_over_b")
-    assert set(record.sites) == {"layer.0/a_over_b/relevance", "layer.0/a_over_b/weight"}
+        build(combination)(query, key, context, Site(layer=0, role="a_over_b"))
+    assert set(map(str, record.sites)) == {"layer.0/a_over_b/relevance", "layer.0/a_over_b/weight"}
     keys = I + J if combination[0] == "bi_joint" else I
     sizes = {"head": HEADS, "query": N, "key": keys, "context": J}
     for site, tapped in record.sites.items():
-        assert site.endswith("/" + tapped.quantity)
+        assert site.quantity == tapped.quantity
         assert tapped.quantity in QUANTITIES
         assert set(tapped.axes) <= set(AXES)
         assert tapped.tensor.shape == (4, *(sizes[axis] for axis in tapped.axes))
@@ -74,15 +76,15 @@ def test_weights_sum_to_one_over_what_they_claim(combination):
 def test_what_is_masked_cannot_matter(combination):
     module = build(combination)
     query, key, context = sequences()
-    plain = module(query, key, context, "here")
+    plain = module(query, key, context, HERE)
     loud = [
         replace(states, **{name: torch.where(states.keep[..., None], getattr(states, name), 1e3) for name in names})
         for states, names in ((query, ("vectors", "own")), (key, ("vectors", "own")), (context, ("vectors",)))
     ]
-    output = module(query, *loud[1:], "here")
+    output = module(query, *loud[1:], HERE)
     torch.testing.assert_close(output[query.keep], plain[query.keep], rtol=0, atol=1e-6)
     # A padded query does not disturb the others.
-    torch.testing.assert_close(module(*loud, "here")[query.keep], plain[query.keep], rtol=0, atol=1e-6)
+    torch.testing.assert_close(module(*loud, HERE)[query.keep], plain[query.keep], rtol=0, atol=1e-6)
 
 
 @torch.no_grad()
@@ -90,12 +92,12 @@ def test_padding_cannot_matter(combination):
     """An example alone gives what it gives in a padded batch."""
     module = build(combination)
     query, key, context = sequences()
-    together = module(query, key, context, "here")[1, :3]
+    together = module(query, key, context, HERE)[1, :3]
     alone = module(
         States(query.vectors[1:2, :3], query.keep[1:2, :3], query.own[1:2, :3]),
         States(key.vectors[1:2, :4], key.keep[1:2, :4], key.own[1:2, :4]),
         States(context.vectors[1:2], context.keep[1:2]),
-        "here",
+        HERE,
     )[0]
     torch.testing.assert_close(alone, together, rtol=0, atol=1e-6)
 
@@ -105,10 +107,10 @@ def test_recording_does_not_change_the_output_or_the_gradients(combination):
     module = build(combination)
     states = sequences()
     results = []
-    for wanted in (lambda site: False, lambda site: True, lambda site: site.endswith("weight")):
+    for wanted in (lambda site: False, lambda site: True, keep_weights):
         module.zero_grad()
         with recording(wanted) as record:
-            output = module(*states, "here")
+            output = module(*states, HERE)
         (output * torch.arange(output.numel()).view_as(output) / output.numel()).sum().backward()
         results.append(
             (output, {name: parameter.grad.clone() for name, parameter in module.named_parameters()}, record.sites)
@@ -117,7 +119,11 @@ def test_recording_does_not_change_the_output_or_the_gradients(combination):
     torch.testing.assert_close(plain, recorded, rtol=0, atol=1e-5)
     for name, slope in slopes.items():
         torch.testing.assert_close(slope, same_slopes[name], rtol=1e-4, atol=1e-4, msg=lambda m, n=name: f"{n}: {m}")
-    assert not none and set(some) == {"here/weight"} and set(every) == {"here/weight", "here/relevance"}
+    assert (
+        not none
+        and set(map(str, some)) == {"here/weight"}
+        and set(map(str, every)) == {"here/weight", "here/relevance"}
+    )
     assert torch.equal(some["here/weight"].tensor, every["here/weight"].tensor)
 
 
@@ -130,7 +136,7 @@ def test_nothing_to_attend_to_gives_zeros(combination):
     module = build(combination)
     for wanted in (lambda site: False, lambda site: True):
         with recording(wanted):
-            output = module(query, none, context, "here")
+            output = module(query, none, context, HERE)
         assert output.shape == (4, N, HIDDEN * module.vectors) and torch.count_nonzero(output) == 0
 
 
@@ -152,13 +158,13 @@ def test_the_cube_is_made_only_to_be_shown(combination, monkeypatch):
     asked = []
     three = module.similarity.three
     monkeypatch.setattr(module.similarity, "three", lambda *given: asked.append(1) or three(*given))
-    module(*sequences(), "here")
+    module(*sequences(), HERE)
     assert not asked
-    with recording(lambda site: site == "elsewhere/weight"):
-        module(*sequences(), "here")
+    with recording(lambda site: site == Site(role="elsewhere", quantity="weight")):
+        module(*sequences(), HERE)
     assert not asked
-    with recording(lambda site: site == "here/weight"):
-        module(*sequences(), "here")
+    with recording(lambda site: site == HERE.with_quantity("weight")):
+        module(*sequences(), HERE)
     assert asked
 
 
@@ -167,13 +173,13 @@ def test_a_batch_that_is_cut_into_parts_gives_the_same(combination, monkeypatch)
     module, states = build(combination), sequences()
     if combination[0] != "tri" or needs_no_cube(module):
         pytest.skip("cuts no batch, or cuts it elsewhere (test_factored)")
-    whole = module(*states, "here")
+    whole = module(*states, HERE)
     slopes = torch.autograd.grad(whole.square().sum(), list(module.parameters()), allow_unused=True)
     sizes = []
     attend = module.attend
     monkeypatch.setattr(module, "attend", lambda *given, **more: sizes.append(len(given[0])) or attend(*given, **more))
     monkeypatch.setattr(tri, "LARGEST", 2 * HEADS * N * I * J)  # two rows of a cube
-    cut = module(*states, "here")
+    cut = module(*states, HERE)
     assert sizes == [4, 2, 2]
     torch.testing.assert_close(cut, whole, rtol=0, atol=1e-6)
     again = torch.autograd.grad(cut.square().sum(), list(module.parameters()), allow_unused=True)
@@ -191,8 +197,8 @@ def test_threads_record_their_own(combination):
     def session(number: int) -> None:
         with recording() as record, torch.no_grad():
             for step in range(3):
-                module(replace(query, vectors=query.vectors * (number + 1)), key, context, f"{number}.{step}")
-        sites_by_thread[number] = (len(record.sites), [site.split(".")[0] for site in record.sites])
+                module(replace(query, vectors=query.vectors * (number + 1)), key, context, Site("", number, "", step))
+        sites_by_thread[number] = (len(record.sites), [site.layer for site in record.sites])
 
     threads = [threading.Thread(target=session, args=(number,)) for number in range(2)]
     with recording() as outer:
@@ -201,7 +207,7 @@ def test_threads_record_their_own(combination):
         for thread in threads:
             thread.join()
     assert not outer.sites
-    assert all(sites_by_thread[number] == (6, [str(number)] * 6) for number in range(2))
+    assert all(sites_by_thread[number] == (6, [number] * 6) for number in range(2))
 
 
 @torch.no_grad()
@@ -210,16 +216,16 @@ def test_save_and_load_changes_nothing(combination, tmp_path):
     save_file(module.state_dict(), tmp_path / "model.safetensors")
     other = build(combination, seed=99)
     states = sequences()
-    with_parameters = not torch.equal(module(*states, "here"), other(*states, "here"))
+    with_parameters = not torch.equal(module(*states, HERE), other(*states, HERE))
     assert with_parameters, "two seeds should differ, or this test shows nothing"
     other.load_state_dict(load_file(tmp_path / "model.safetensors"))
-    assert torch.equal(module(*states, "here"), other(*states, "here"))
+    assert torch.equal(module(*states, HERE), other(*states, HERE))
 
 
 def test_every_weight_learns(combination):
     """No parameter is cut off from the output: each gets a gradient that is not zero."""
     module = build(combination)
-    module(*sequences(), "here").square().sum().backward()
+    module(*sequences(), HERE).square().sum().backward()
     # A shift common to all keys cancels in a softmax, so a bias may rightly learn nothing.
     for name, parameter in module.named_parameters():
         assert parameter.grad is not None, name

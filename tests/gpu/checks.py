@@ -22,10 +22,12 @@ from triattn_core.checkpoint.registry import Entry
 from triattn_core.checkpoint.verify import example_record
 from triattn_core.errors import TriattnError
 from triattn_core.inference.device import describe_device
+from triattn_core.trace.site import Site
 
 TOLERANCES = {"float32": 1e-3, "bfloat16": 0.05}  # of a probability, against the CPU's recorded ones
 PRODUCTS = {"dot": "T-dot", "scaled_dot": "T-scaled-dot", "bilinear": "Trilinear"}
 HEADS, FEATURES = 12, 32
+HERE = Site(role="check")
 PAD = 5  # masked positions at the end of key and context
 
 
@@ -66,8 +68,8 @@ def check_product_path(name: str, device: str, dtype: torch.dtype, padded: bool,
     inputs, keeps = attention_inputs(tokens, device, dtype, padded)
     with torch.inference_mode(), patch.object(tri, "WORTH", 0):
         with recording(lambda site: True):
-            whole = module.attend(*inputs, *keeps, None, "check")
-        product = module.attend(*inputs, *keeps, None, "check")
+            whole = module.attend(*inputs, *keeps, None, HERE)
+        product = module.attend(*inputs, *keeps, None, HERE)
     furthest = float((whole.float() - product.float()).abs().max() / whole.float().abs().max())
     passed = bool(torch.isfinite(product).all()) and furthest < (0.05 if dtype == torch.bfloat16 else 1e-4)
     row = {"check": "product path", "name": PRODUCTS[name], "precision": str(dtype).removeprefix("torch.")}
@@ -112,7 +114,7 @@ def attention_rates(device: str, dtype: torch.dtype, lengths: Iterable[int], bes
             try:
                 with torch.inference_mode():
                     took = seconds_of(
-                        lambda one=module, given=(*inputs, *keeps): one.attend(*given, None, "rate"), device
+                        lambda one=module, given=(*inputs, *keeps): one.attend(*given, None, HERE), device
                     )
             except RuntimeError as error:  # no memory
                 yield row | {"skipped": str(error).splitlines()[0][:120]}

@@ -6,8 +6,9 @@ import numpy as np
 import xarray as xr
 
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.site import Site
 
-N, SIZE, LAYER = 7, 5, "layer.0"
+N, SIZE, LAYER = 7, 5, Site(layer=0)
 MASKS = ("forward", "backward", "window:2")
 
 

@@ -11,6 +11,7 @@ from triattn_core.analysis.maps import anova
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.information import mutual_information
+from triattn_core.trace.site import Site
 
 HEADS, N, I, J = 2, 3, 5, 7
 DRAW = np.random.default_rng(3)
@@ -54,7 +55,7 @@ def test_parts_sum_to_the_whole():
 def test_rounding_is_no_part_of_the_relevance_and_no_information():
     given = np.array(cube(HEADS, N, 1, 1) + cube(HEADS, 1, 1, J), np.float32)  # one key: context moves nothing
     weights = softmax(given)
-    shares = anova.site_shares("x", given, weights)
+    shares = anova.site_shares(Site(role="x"), given, weights)
     assert not shares[["key", "query_key", "key_context", "three_way", "redirected", "information"]].to_numpy().any()
     small = site(1e-10 * cube(HEADS, N, I, J) + np.arange(I)[:, None], "relevance")
     assert (

@@ -53,7 +53,7 @@ def test_information_is_that_of_the_traces(world, name):
     for example in rows:
         _, trace = explain(bundle, example)
         for site, array in trace.sites.items():
-            if not site.endswith("weight"):
+            if site.quantity != "weight":
                 continue
             real = torch.ones(array.sizes["query"], dtype=torch.bool).numpy()
             maps = array.transpose("head", "query", "key", ...).values.astype(float)
@@ -80,7 +80,7 @@ def test_the_redirected_share_is_that_of_the_traces(world):
     for example in rows:
         _, trace = explain(bundle, example)
         for site, array in trace.sites.items():
-            if not site.endswith("/relevance") or array.sizes["query"] < 2:
+            if site.quantity != "relevance" or array.sizes["query"] < 2:
                 continue
             cube = array.transpose("head", "query", "key", "context").values.astype(float)
             seen = cube - cube.mean((2, 3), keepdims=True)

@@ -65,7 +65,7 @@ def test_each_token_attends_evenly_to_what_it_may_see(kind):
     with even_scores() as replaced:
         _, trace = explain(bundle, examples[0])
     assert replaced[0] > 0
-    sites = [site for site in trace.sites if re.fullmatch(r"(layer\.\d+/.*/|attention/)weight", site)]
+    sites = [site for site in trace.sites if re.fullmatch(r"(layer\.\d+/.*/|attention/)weight", str(site))]
     assert sites
     for site in sites:
         weights = trace.site(site)

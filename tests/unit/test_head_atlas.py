@@ -21,6 +21,7 @@ from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import InputError
 from triattn_core.inference.explain import explain
 from triattn_core.trace.from_array import trace_of
+from triattn_core.trace.site import Site
 from triattn_core.views.charts import head_atlas as view
 
 LAYERS, HEADS, N, I, J = 2, 3, 5, 4, 7
@@ -58,7 +59,7 @@ def test_profiles_and_overlaps_are_those_of_the_loops():
 def test_heads_that_are_alike_stand_together():
     given = cubes()
     given[1, 1], given[0, 2] = given[0, 0], given[0, 0]  # three heads with one map
-    likeness = head_distances(table_of(given, given), group_of(_site(table_of(given))))
+    likeness = head_distances(table_of(given, given), group_of(Site.parse(_site(table_of(given)))))
     places = [
         i for i, (layer, head) in enumerate(np.ndindex(LAYERS, HEADS)) if (layer, head) in ((0, 0), (0, 2), (1, 1))
     ]
@@ -130,7 +131,7 @@ def test_by_feature_is_that_of_the_tensor():
     trace = make_trace()
     table = profile_table(trace)
     row = table.iloc[1]
-    layer = row["site"].removesuffix("/token2token/weight")
+    layer = Site.parse(row["site"].removesuffix("/token2token/weight"))
     tensor = head_tensor(trace, layer, int(row["head"])).site(f"{layer}/tensor/weight")
     np.testing.assert_allclose(
         row["by_feature"], oracle.by_feature(tensor.transpose("query", "key", "feature").values), atol=1e-6
@@ -175,7 +176,7 @@ def test_an_ablated_head_is_one_whose_output_weights_are_zero(checkpoint_folder,
     changes = pd.concat([part.table for part in head_ablation.measure_rows(bundle, rows, [(site, 0), (site, head)])])
     for line, example in rows:
         before = explain(bundle, example)[0].probabilities
-        with replacing(lambda at, weights, keeps: _emptied(weights, head) if at == site else weights):
+        with replacing(lambda at, weights, keeps: _emptied(weights, head) if str(at) == site else weights):
             after = explain(bundle, example)[0].probabilities
         change = _odds(after, example.label) - _odds(before, example.label)
         ablation = changes[(changes["row"] == line) & (changes["head"] == head)].iloc[0]
@@ -220,7 +221,7 @@ def test_what_cannot_be_ablated_and_rows_without_a_label_are_said(checkpoint_fol
 
 def test_the_map_of_heads_is_in_order_and_sends_the_head_of_a_row():
     given = cubes()
-    alike = head_distances(table_of(given), group_of(_site(table_of(given))))
+    alike = head_distances(table_of(given), group_of(Site.parse(_site(table_of(given)))))
     names = [f"head {i + 1}" for i in range(len(alike.heads))]
     spec = view.likeness(alike.distances, alike.order, names, 2).to_dict()
     cells = list(spec["datasets"].values())

@@ -17,6 +17,7 @@ from triattn_core.checkpoint.registry import laboratory_checkpoints
 from triattn_core.errors import ConfigError, DataError, InputError
 from triattn_core.tasks.laboratory import LABORATORY, Example
 from triattn_core.text.roles import Limits
+from triattn_core.trace.site import Site
 
 ROWS = 400
 FIRST = ("6", "1:2", ((2, 3),))  # query, first key, truth
@@ -78,7 +79,7 @@ def test_roles_name_the_tokens_as_they_stand_in_the_texts(task):
     for role in (roles.query, roles.key, roles.context):
         for string, text, (start, end) in zip(role.strings, role.texts, role.spans):
             assert texts[text][start:end] == string
-    joint = roles.axes("layer.0/joint/weight")["key"]
+    joint = roles.axes(Site.parse("layer.0/joint/weight"))["key"]
     assert joint.strings == (example.query, *example.keys, *example.context) and len(joint) == roles.length
 
 

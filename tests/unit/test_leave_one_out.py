@@ -48,11 +48,11 @@ def test_how_far_each_moved_attention_is_the_mean_over_tokens_heads_and_layers(t
         both = (what_if.mask if read else what_if.remove)(bundle, example, [row.unit], unit)
         layers: dict[str, list] = {}
         for site, before in both.before.trace.sites.items():
-            if site.endswith("/weight"):
+            if site.quantity == "weight":
                 after = both.after.trace.site(site)
                 maps = [one.sum("context") if "context" in one.dims else one for one in (before, after)]
                 apart = jensenshannon(*(weight_map.values.astype(float) for weight_map in maps), axis=-1, base=2) ** 2
-                layers.setdefault(site.split("/")[0], []).append(np.nan_to_num(apart).mean(0))  # of heads
+                layers.setdefault(site.layer, []).append(np.nan_to_num(apart).mean(0))  # of heads
         mean_shift = np.mean([np.concatenate(both_ways).mean() for both_ways in layers.values()])
         assert row.moved == pytest.approx(mean_shift, rel=1e-3, abs=1e-7)
     assert table["moved"].between(0, 1).all() and table["moved"].max() > 1e-4

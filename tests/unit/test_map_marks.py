@@ -62,7 +62,7 @@ def cube_trace(at: tuple[int, int, int] = (0, 0, 0), value: float | None = None)
         scores[at] = value
     arrays = {"weight": (weights, "key,context"), "relevance": (scores, "")}
     trace = trace_of(weights, axes=("query", "key", "context"))
-    site = next(name for name in trace.sites if name.endswith("/weight")).removesuffix("/weight")
+    site = next(site for site in trace.sites if site.quantity == "weight").attention
     coords = trace.site(f"{site}/weight").coords
     sites = {
         f"{BASE}/{name}": xr.DataArray(values, coords, ("query", "key", "context")).assign_attrs(

@@ -14,9 +14,11 @@ from triattn_core.attention.contextual_value import VALUES
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import recording
 from triattn_core.attention.tri_similarity import SIMILARITIES
+from triattn_core.trace.site import Site
 
 HIDDEN, HEADS, N, I, J = 21, 3, 5, 11, 13
 D = HIDDEN // HEADS
+HERE = Site(role="here")
 
 TWO = {
     "additive": lambda m: lambda q, k: oracle.add(q, k, m["W"], m["U"], m["p"]),
@@ -113,7 +115,7 @@ def test_end_to_end(name, similarity, value):
     module = MECHANISMS[name](HIDDEN, HEADS, similarity, value).double()
     query, key, context = sequences()
     with recording() as record:
-        output = module(query, key, context, "here")
+        output = module(query, key, context, HERE)
     for row in range(3):
         for head in range(HEADS):
             relevance, weights, attended = expected(module, name, similarity, value, query, key, context, row, head)
@@ -145,7 +147,7 @@ def test_slope_end_to_end(name, similarity, value):
         return float((output * part(onto).numpy()).sum())
 
     leaves = [replace(state, vectors=state.vectors.clone().requires_grad_()) for state in states]
-    output = module(*leaves, "here")
+    output = module(*leaves, HERE)
     (part(output) * part(onto)).sum().backward()
     slope = sum(
         (leaf.vectors.grad * direction).sum() for leaf, direction in zip(leaves, units) if leaf.vectors.grad is not None
@@ -182,7 +184,7 @@ def test_tri_without_context_is_bi(similarity, empty):
         context = States(context.vectors[:, :0], context.keep[:, :0])
     else:
         context = replace(context, keep=torch.zeros_like(context.keep))
-    torch.testing.assert_close(three(query, key, context, "here"), bi(query, key, context, "here"))
+    torch.testing.assert_close(three(query, key, context, HERE), bi(query, key, context, HERE))
 
 
 @pytest.mark.parametrize("similarity", SIMILARITIES)
@@ -191,11 +193,11 @@ def test_c_bi_without_context_is_bi(similarity):
     cbi, bi = (MECHANISMS[name](HIDDEN, HEADS, similarity).double() for name in ("cbi", "bi"))
     bi.load_state_dict(cbi.state_dict())
     query, key, context = sequences(5)
-    plain = bi(query, key, context, "here")
+    plain = bi(query, key, context, HERE)
     for none in (None, 0.0):
         without = [replace(one, own=None if none is None else torch.zeros_like(one.own)) for one in (query, key)]
-        torch.testing.assert_close(cbi(*without, context, "here"), plain)
-    assert (cbi(query, key, context, "here") - plain)[:2].abs().max() > 0.01
+        torch.testing.assert_close(cbi(*without, context, HERE), plain)
+    assert (cbi(query, key, context, HERE) - plain)[:2].abs().max() > 0.01
 
 
 def test_context_matters():
@@ -206,7 +208,7 @@ def test_context_matters():
     for name, matters in (("bi", False), ("cbi", True), ("tri", True)):
         torch.manual_seed(7)
         module = MECHANISMS[name](HIDDEN, HEADS, "additive").double()
-        moved = (module(query, key, context, "here") - module(*others, other, "here")).abs().amax((1, 2))
+        moved = (module(query, key, context, HERE) - module(*others, other, HERE)).abs().amax((1, 2))
         assert [bool(m > 1e-3) for m in moved] == [matters, matters, False]  # the third row has no context
 
 
@@ -221,13 +223,13 @@ def test_a_recorded_cube_in_half_precision_overflows_no_sooner_than_the_products
     for project in (module.query, module.key, module.context):
         project.weight.mul_(300)
     states = sequences(13, torch.float32)
-    wide = module(*states, "here")
+    wide = module(*states, HERE)
     if not autocast:
         module, states = module.half(), [replace(state, vectors=state.vectors.half()) for state in states]
     with torch.autocast("cpu", torch.float16, enabled=autocast):
-        fast = module(*states, "here")
+        fast = module(*states, HERE)
         with recording() as record:
-            output = module(*states, "here")
+            output = module(*states, HERE)
     relevance = record.sites["here/relevance"].tensor
     assert relevance.isfinite().all() and relevance.abs().max() > torch.finfo(torch.float16).max
     assert output.dtype == fast.dtype == torch.float16 and wide.isfinite().all()
@@ -243,7 +245,7 @@ def test_extreme_states_stay_finite(name, similarity, scale):
     query, key, context = (
         replace(one, vectors=(scale * one.vectors).requires_grad_()) for one in (query, key, context)
     )
-    output = module(query, key, context, "here")
+    output = module(query, key, context, HERE)
     output.sum().backward()
     assert output.isfinite().all()
     for number in (query.vectors.grad, key.vectors.grad, *(p.grad for p in module.parameters() if p.grad is not None)):

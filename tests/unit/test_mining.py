@@ -19,6 +19,7 @@ from triattn_core.attention.tap import recording
 from triattn_core.checkpoint.bundle import load
 from triattn_core.inference.batch import collate
 from triattn_core.inference.explain import explain
+from triattn_core.trace.site import Site
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +40,7 @@ def alone(bundle, example, option: int) -> tuple[float, list[float]]:
         for context in (encoded.context, nothing):
             for query, key in ((a, b), (b, a)):
                 with recording() as record:
-                    bundle.model.layers[0].attention(query, key, context, "x")
+                    bundle.model.layers[0].attention(query, key, context, Site(role="x"))
                 weights.append(record.sites["x/weight"].tensor[0].sum(-1).double().numpy())
     of = [
         [

@@ -11,6 +11,7 @@ from tests.oracles import tensorized as oracle
 from triattn_core.attention.mtsa import Mtsa
 from triattn_core.attention.tap import recording
 from triattn_core.errors import ConfigError
+from triattn_core.trace.site import Site
 
 WIDTH, HEADS, SIZE, N = 6, 4, 5, 7
 MASKS = ("forward", "backward", "window:2", "distance")
@@ -86,9 +87,9 @@ def test_what_is_shown_is_what_was_computed(scale_t, scale_s):
     module, x = layer(scale_t=scale_t, scale_s=scale_s), states()
     plain = module(x, KEEP)
     with recording() as record:
-        output = module(x, KEEP, "layer.0")
+        output = module(x, KEEP, Site(layer=0))
     assert torch.equal(plain, output)
-    sites = {name.removeprefix("layer.0/"): site for name, site in record.sites.items()}
+    sites = {str(site).removeprefix("layer.0/"): tapped for site, tapped in record.sites.items()}
     scores = [f"{a}/{b}" for a in ("source2token", "token2token") for b in ("relevance", "weight")]
     assert sorted(sites) == ["mask/contribution", *scores]
     R, S = sites["token2token/relevance"].tensor, sites["source2token/relevance"].tensor

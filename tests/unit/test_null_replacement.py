@@ -18,6 +18,7 @@ from triattn_core.attention.weight_override import is_overridden, replacing
 from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import InputError
 from triattn_core.inference.batch import collate
+from triattn_core.trace.site import Site
 
 HIDDEN, HEADS, N, I, J = 14, 2, 3, 5, 7
 
@@ -51,12 +52,12 @@ def test_a_mechanism_goes_on_with_the_weights_it_is_given(mechanism, similarity,
         return given
 
     with replacing(change), torch.no_grad():
-        output = module(query, key, context, "here")
+        output = module(query, key, context, Site(role="here"))
         seen = threading.Thread(target=lambda: asked.append(is_overridden()))
         seen.start()
         seen.join()
     keeps = {"query": (2, N), "key": (2, keys)} | ({"context": (2, J)} if mechanism == "tri" else {})
-    assert asked == [("here/weight", given.shape, keeps), False] and not is_overridden()
+    assert asked == [(Site.parse("here/weight"), given.shape, keeps), False] and not is_overridden()
     states = {
         "cbi": lambda: key.vectors + key.own,
         "bi_joint": lambda: torch.cat(
@@ -182,4 +183,6 @@ def test_what_cannot_be_replaced_is_one_line():
 def test_what_is_offered_but_not_written_is_refused_not_shuffled() -> None:
     change = null_replacement._weight_change("sharpened", null_replacement.DIMS["key"], torch.Generator(), dict)
     with pytest.raises(InputError, match="cannot become 'sharpened'"):
-        change("layer.0/a_over_b", torch.full((1, 2, 3, 5), 0.2), {"key": torch.ones(1, 5, dtype=torch.bool)})
+        change(
+            Site(layer=0, role="a_over_b"), torch.full((1, 2, 3, 5), 0.2), {"key": torch.ones(1, 5, dtype=torch.bool)}
+        )

@@ -14,6 +14,7 @@ from triattn_core.models.encoders import load_encoder
 from triattn_core.tasks import questions
 from triattn_core.text.roles import Limits
 from triattn_core.text.rows import rows_file
+from triattn_core.trace.site import Site
 
 PASSAGE = "the red cars play what a smaller browser watch the film ? who downloads it ?"
 ONE = questions.Example(PASSAGE, "who watch the film ?", (("a smaller browser", 23),), "seven")
@@ -44,8 +45,8 @@ def test_a_cell_is_a_word(tokenizer):
     passage, question = window.roles["passage"], window.roles["question"]
     assert cut(passage, PASSAGE) == PASSAGE.split() and cut(question, ONE.question) == ONE.question.split()
     assert len(passage) > len(passage.runs)  # car ##s
-    assert window.axes("attention/weight") == {"query": passage, "key": question}
-    assert window.axes("question/x") == {"query": question, "key": question}
+    assert window.axes(Site.parse("attention/weight")) == {"query": passage, "key": question}
+    assert window.axes(Site.parse("question/x")) == {"query": question, "key": question}
     assert window.notes == ("The passage: the model does not know it.",)
 
 

@@ -66,9 +66,9 @@ def test_sdpa_gives_what_the_library_returns_under_eager(model_type):
 
 def test_layers_without_attention_leave_a_gap():
     _, _, _, tape = run("qwen3_next")
-    assert list(tape.trace().sites) == ["layer.3/attention/weight"]
+    assert list(map(str, tape.trace().sites)) == ["layer.3/attention/weight"]
     _, _, _, tape = run("minimax")  # the states of linear attention are no map
-    assert list(tape.trace().sites) == ["layer.0/attention/weight", "layer.2/attention/weight"]
+    assert list(map(str, tape.trace().sites)) == ["layer.0/attention/weight", "layer.2/attention/weight"]
 
 
 def test_squeezebert_returns_scores_and_weights_are_recorded():
@@ -108,7 +108,7 @@ def test_bands_are_unfolded():
 def test_visits_of_a_looped_layer():
     _, _, _, tape = run("albert")
     names = ["layer.0/attention/weight", *(f"layer.0/visit.{i}/attention/weight" for i in (1, 2, 3))]
-    assert list(tape.trace().sites) == names
+    assert list(map(str, tape.trace().sites)) == names
 
 
 def test_cross_attention_has_its_role_and_tokens():
@@ -117,7 +117,7 @@ def test_cross_attention_has_its_role_and_tokens():
     cross = trace.sites["layer.2/cross/weight"]
     assert cross.sizes == {"head": 4, "query": 7, "key": 13}
     assert cross["query_token"].values.tolist()[0] == "d0" and cross["key_token"].values.tolist()[0] == "t0"
-    assert {name.split("/")[1] for name in trace.sites} == {"encoder", "decoder", "cross"}
+    assert {site.role for site in trace.sites} == {"encoder", "decoder", "cross"}
 
 
 def test_compressed_keys_are_more_than_the_tokens():

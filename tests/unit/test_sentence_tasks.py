@@ -16,6 +16,7 @@ from triattn_core.models.encoders import load_encoder
 from triattn_core.models.word_vectors import word_vectors
 from triattn_core.tasks import TASKS, inference, sentences
 from triattn_core.text.roles import Limits
+from triattn_core.trace.site import Site
 
 ONE = sentences.Example("who play the big film ?", 1)
 TWO = inference.Example("the red car is small .", "who watch the car", 2)
@@ -48,7 +49,7 @@ def test_each_text_stands_alone(world, task, example):
     for name, role in row.roles.items():
         assert "".join(texts[name][slice(*span)] for span in role.spans) == texts[name].replace(" ", "")
         assert set(role.texts) == {name} and not any(role.special)
-        assert row.axes(f"{name}/layer.0/x")["key"] is role
+        assert row.axes(Site.parse(f"{name}/layer.0/x"))["key"] is role
     assert row.length == max(map(len, row.roles.values())) and row.tokens == sum(map(len, row.roles.values()))
     shorter = replace(example, **{next(iter(texts)): "car"})
     batch = collate(

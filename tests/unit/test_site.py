@@ -6,9 +6,14 @@ from dataclasses import FrozenInstanceError, replace
 from random import Random
 
 import pytest
+import xarray as xr
 
+from triattn_core.scenes.cube import Settings
+from triattn_core.scenes.two_way_map import Settings as MapSettings
+from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.axes import QUANTITIES
 from triattn_core.trace.site import Site, Sites
+from triattn_core.trace.sites import layer_by_layer, layer_numbers
 
 TEXTS = {  # every form that files, links and settings have
     "layer.0/a_over_b/weight": Site(layer=0, role="a_over_b", quantity="weight"),
@@ -38,6 +43,7 @@ TEXTS = {  # every form that files, links and settings have
 @pytest.mark.parametrize("text", TEXTS)
 def test_each_text_is_read_as_its_site_and_written_again(text):
     assert Site.parse(text) == TEXTS[text] and str(TEXTS[text]) == text
+    assert not text or Choice.from_query(Choice(text).query()) == Choice(TEXTS[text])
 
 
 def drawn_site(draw: Random) -> Site:
@@ -62,10 +68,35 @@ def test_a_site_cannot_be_changed_and_sorts_by_numbers():
     assert site.layer_name == "layer 3" and Site(role="attention").layer_name == ""
 
 
-def test_values_are_found_by_site_or_by_its_text():
+def test_the_layers_of_a_model_keep_their_numbers():
+    numbered = [Site("m.7.attn", 7, "self"), Site("m.3.attn", 3, "self")]
+    assert layer_numbers(numbered) == {numbered[0]: 7, numbered[1]: 3} and layer_by_layer(numbered) == numbered[::-1]
+    without = [Site("first", None, "self"), Site("second", None, "self"), Site("first", None, "self", 1)]
+    assert list(layer_numbers(without).values()) == [0, 1, 2]
+
+
+def test_a_trace_takes_texts_and_deals_in_sites(tmp_path):
     foreign = Site("model.layers.3.self_attn", 3, "attention", 1, "weight")
-    values = Sites({"layer.0/a_over_b/weight": 1, foreign: 2})
-    assert list(values) == [Site(layer=0, role="a_over_b", quantity="weight"), foreign]
-    assert values[str(foreign)] == values[foreign] == 2 and "layer.0/a_over_b/weight" in values
-    assert values.get("layer.9") is None and 7 not in values
+    array = xr.DataArray([[0.25, 0.75]], dims=("query", "key"), attrs={"quantity": "weight", "sums_over": "key"})
+    trace = AttentionTrace({"layer.0/a_over_b/weight": array, foreign: array}, {})
+    trace.save(tmp_path / "t.nc")
+    assert (
+        list(AttentionTrace.load(tmp_path / "t.nc").sites)
+        == list(trace.sites)
+        == [Site.parse(str(s)) for s in trace.sites]
+    )
+    assert "layer.0/a_over_b/weight" in trace.sites and "layer.1/a_over_b/weight" not in trace.sites
+    assert trace.sites.get("layer.9") is None and 7 not in Sites()
+    assert trace.site(str(foreign)) is trace.site(foreign)
     assert foreign.attention.with_quantity("weight") == foreign == replace(foreign.attention, quantity="weight")
+
+
+def test_settings_hold_a_site_and_are_written_with_its_text():
+    settings = Settings(site="layer.1/b_over_a/weight")
+    assert settings.site == Site(layer=1, role="b_over_a", quantity="weight")
+    assert (
+        settings.model_dump()["site"] == "layer.1/b_over_a/weight"
+        and '"layer.1/b_over_a/weight"' in settings.model_dump_json()
+    )
+    assert Settings.model_validate_json(settings.model_dump_json()) == settings
+    assert MapSettings().model_dump()["site"] is None

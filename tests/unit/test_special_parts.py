@@ -8,9 +8,10 @@ import pytest
 from tests.support.tiny_transformers import make
 from triattn_core.importers.transformer import load_transformer, trace_transformer
 from triattn_core.scenes.trace_pair import GAPS, OTHER_TOKENS, TraceSide, build_pair
+from triattn_core.trace.site import Site
 
 A, B = "Which browsers can play movies?", "Which browser can download  unhappy movies? "
-SITE = "layer.1/attention"
+SITE = Site(layer=1, role="attention")
 
 
 @pytest.fixture(scope="module")

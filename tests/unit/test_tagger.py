@@ -75,7 +75,7 @@ def test_recording_shows_each_layer_and_changes_nothing():
     with recording() as record:
         output = module(given)
     torch.testing.assert_close(output, module(given))
-    assert {f"layer.{i}/token2token/weight" for i in range(LAYERS)} <= set(record.sites)
+    assert {f"layer.{i}/token2token/weight" for i in range(LAYERS)} <= set(map(str, record.sites))
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -12,6 +12,7 @@ from triattn_core.analysis.maps import compare
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace, Choice, text_units
 from triattn_core.trace.aggregation import fold, mean_mass
+from triattn_core.trace.site import Site
 from triattn_core.views.lib import cell
 from triattn_core.views.lib.strongest import strongest
 from triattn_core.views.lib.tokens import tokens
@@ -30,7 +31,7 @@ CONTEXT = [
 ]
 QUERY, KEY = CONTEXT[5:6] * 2, CONTEXT[7:8] * 3  # 2 and 3 cells: what they are does not matter here
 TURNS = ["[CLS] [SEP]", "turn 1", "turn 1", "turn 1", "[CLS] [SEP]", "turn 2", "[CLS] [SEP]", "response"]
-SITE = "layer.0/a_over_b"
+SITE = Site(layer=0, role="a_over_b")
 
 
 def coords(axis: str, rows: list) -> dict:

@@ -18,6 +18,7 @@ from tests.unit.test_views_side_by_side import three
 from triattn_core.analysis.maps import compare, token_alignment
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.aggregation import mean_mass
+from triattn_core.trace.site import Site
 from triattn_core.trace.token_grouping import EVEN, TokenGrouping, grouping_caption, strongest_pair
 from triattn_core.views import attention_maps
 from triattn_core.views import side_by_side as view
@@ -99,8 +100,8 @@ def test_behind_a_mask_weights_alone_fold_and_know_their_even_share():
     whole = make_trace()
     folded_trace = TokenGrouping.of(query="phrases", key="phrases", phrases=("w1 w2", "w4 w5 w6")).trace(whole)
     groups = [0, 1, 1, 2, 3, 3, 3]
-    assert not [site for site in folded_trace.sites if not site.endswith("weight")]
-    even = folded_trace.site(f"{LAYER}/{EVEN}")
+    assert not [site for site in folded_trace.sites if site.quantity != "weight"]
+    even = folded_trace.site(f"{LAYER}/{EVEN}/weight")
     for head, name in enumerate(MASKS):
         rows = [[float(left) / max(sum(row), 1) for left in row] for row in open_pairs(name, N).tolist()]
         expected = oracle.folded(np.array(rows)[:, :, None], groups, groups, [0])[:, :, 0]
@@ -142,7 +143,7 @@ def test_the_pair_behind_a_folded_cell_is_the_largest_in_it():
     groups = (QUERY, [0, 1, 2])  # a comma touches the word before it
     for q, k in np.ndindex(7, 3):
         inside = [(i, j) for i, j in np.ndindex(8, 3) if (groups[0][i], groups[1][j]) == (q, k)]
-        assert strongest_pair(whole, folded_trace, "scores/relevance", (q, k)) == max(
+        assert strongest_pair(whole, folded_trace, Site(role="scores", quantity="relevance"), (q, k)) == max(
             inside, key=lambda at: flat.values[at]
         )
 

@@ -8,6 +8,7 @@ import pytest
 from triattn_core.analysis.maps import anova, trace_context
 from triattn_core.errors import TraceError
 from triattn_core.trace.from_array import trace_of
+from triattn_core.trace.site import Site
 
 AXES = ("head", "query", "key", "context")
 SCORES = np.random.default_rng(2).normal(0, 2, (2, 3, 5, 7))
@@ -18,7 +19,7 @@ WEIGHTS = CUBE.site("attention/weight").values
 def test_of_weights_as_of_scores():
     plain = trace_context.context_table(trace_of(WEIGHTS.astype(np.float64), axes=AXES))
     scores = trace_context.context_table(CUBE)
-    expected = anova.site_shares("x", SCORES, WEIGHTS)
+    expected = anova.site_shares(Site(role="x"), SCORES, WEIGHTS)
     for name in (*anova.VISIBLE_TERMS, "redirected", "information"):
         np.testing.assert_allclose(plain[name], expected[name], atol=1e-5)
         np.testing.assert_allclose(scores[name], expected[name], atol=1e-5)

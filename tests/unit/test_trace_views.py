@@ -15,6 +15,7 @@ from triattn_core.analysis.maps.trace_context import context_table
 from triattn_core.errors import TraceError
 from triattn_core.scenes.trace_pair import TraceSide, build_pair
 from triattn_core.trace.from_array import trace_of
+from triattn_core.trace.site import Site
 
 LAYERS, HEADS, N = 2, 3, 5
 WORDS = ["[CLS]", "a", "cat", "sat", "[SEP]"]
@@ -22,6 +23,7 @@ DRAW = np.random.default_rng(17)
 VALUES = DRAW.dirichlet(np.ones(N), (LAYERS, HEADS, N)).astype(np.float32)
 AXES = ("layer", "head", "query", "key")
 TRACE = trace_of(VALUES, axes=AXES, tokens=WORDS, source="mine.npy")
+FIRST, ONLY = Site(layer=0, role="attention"), Site(role="attention")
 
 
 def floats(packed: str, *shape: int) -> np.ndarray:
@@ -91,20 +93,20 @@ def test_more_keys_than_queries_and_masked_scores():
 
 
 def test_two_heads_side_by_side():
-    sides = [TraceSide(f"head {head + 1}", TRACE, "layer.0/attention", head) for head in (0, 1)]
+    sides = [TraceSide(f"head {head + 1}", TRACE, FIRST, head) for head in (0, 1)]
     pair = build_pair(*sides)
     payload = pair.screen.payload
     np.testing.assert_allclose(floats(payload["gap"]["values"], N, N), VALUES[0, 1] - VALUES[0, 0], atol=1e-6)
     assert payload["panels"][0]["share"] == "" and "says" not in pair.screen.alt
     other = trace_of(VALUES[0, 0], query=list("abcde"), key=list("abcde"))
     with pytest.raises(TraceError, match="head 1 and other are not of the same tokens, nor of the same texts"):
-        build_pair(sides[0], TraceSide("other", other, "attention"))
+        build_pair(sides[0], TraceSide("other", other, ONLY))
 
 
 def test_two_tokenizers_meet_in_the_parts_that_they_share():
     pieces = trace_of(DRAW.dirichlet(np.ones(4), 4), tokens=["un", "##happy", "cat", "s"])
     words = trace_of(DRAW.dirichlet(np.ones(3), 3), tokens=["unhappy", "cat", "s"])
-    pair = build_pair(TraceSide("pieces", pieces, "attention"), TraceSide("words", words, "attention"))
+    pair = build_pair(TraceSide("pieces", pieces, ONLY), TraceSide("words", words, ONLY))
     assert pair.notes and pair.panels[0].weights.sizes == {"query": 3, "key": 3}
     left = pieces.site("attention/weight").values.astype(float)
     expected = np.concatenate([left[:, :2].sum(1, keepdims=True), left[:, 2:]], 1)
@@ -141,12 +143,12 @@ def test_your_names_of_axes_stand_where_ours_would():
     assert b"residue i" in cube.figure.svg() and payload["says"]["query"].startswith("Residue i is the query axis. ")
     assert map_view.figure.payload["roles"] == ["residue i", "residue j"]
     assert map_view.figure.payload["panels"][0]["note"] == "summed over residue k"
-    sides = [TraceSide(f"head {head + 1}", trace, "attention", head) for head in (0, 1)]
+    sides = [TraceSide(f"head {head + 1}", trace, ONLY, head) for head in (0, 1)]
     pair = build_pair(*sides)
     assert pair.screen.payload["roles"] == {"query": "residue i", "key": "residue j"}
     assert pair.screen.payload["panels"][0]["note"] == "residue i × residue j, summed over residue k"
     assert "4 residue i by 3 residue j positions" in pair.screen.alt and "residue j_at" in pair.table
-    other = build_pair(sides[0], TraceSide("plain", trace_of(CUBE), "attention", 1))
+    other = build_pair(sides[0], TraceSide("plain", trace_of(CUBE), ONLY, 1))
     assert other.screen.payload["roles"] == {"query": "query", "key": "key"}
 
 
@@ -157,7 +159,7 @@ def test_a_name_that_is_taken_renames_no_column():
 
 
 def test_a_model_says_a_label_and_a_head_says_none():
-    sides = [TraceSide(f"layer 1, head {h + 1}", TRACE, "layer.0/attention", h, "duplicate", 0.924) for h in (0, 1)]
+    sides = [TraceSide(f"layer 1, head {h + 1}", TRACE, FIRST, h, "duplicate", 0.924) for h in (0, 1)]
     alt = build_pair(*sides).screen.alt
     assert alt.count("says duplicate") == 1 and " mine.npy says duplicate with probability 0.924." in alt
 
@@ -192,7 +194,7 @@ def test_what_an_axis_folds_to_is_a_setting_of_the_view(tmp_path):
 
 
 def test_a_cell_of_two_sides_is_chosen_or_is_where_they_differ_most():
-    sides = [TraceSide(f"head {head + 1}", TRACE, "layer.0/attention", head) for head in (0, 1)]
+    sides = [TraceSide(f"head {head + 1}", TRACE, FIRST, head) for head in (0, 1)]
     gap = np.abs(VALUES[0, 1] - VALUES[0, 0])[1:-1, 1:-1]  # special tokens are not looked at first
     assert build_pair(*sides).settings.cell == tuple(i + 1 for i in np.unravel_index(gap.argmax(), gap.shape))
     chosen = build_pair(*sides, (2, 4))

@@ -52,7 +52,7 @@ def test_recording_shows_encoder_decoder_and_cross_attention(mechanism):
     with recording() as record:
         output = module(padded(SOURCES), padded(TARGETS))
     torch.testing.assert_close(output, module(padded(SOURCES), padded(TARGETS)))
-    weights = {site: tapped.tensor for site, tapped in record.sites.items() if site.endswith("weight")}
+    weights = {str(site): tapped.tensor for site, tapped in record.sites.items() if site.quantity == "weight"}
     assert {f"{part}/layer.{i}/weight" for part in ("target", "cross") for i in range(LAYERS)} <= set(weights)
     assert any(site.startswith("source/layer.1/") for site in weights)
     cross = weights["cross/layer.0/weight"]

@@ -99,7 +99,7 @@ def test_its_trace_has_the_tokens_of_source_and_target(world):
     assert "".join(str(token).removeprefix("##") for token in cross["key_token"].values) == "oldbigdog"
     assert list(target["key_token"].values[1:]) == list(target["query_token"].values[:-1])
     np.testing.assert_allclose(cross.sum("key"), 1.0, atol=1e-5)
-    assert any(site.startswith("source/layer.0/token2token") for site in trace.sites)
+    assert any(site.is_under("source/layer.0/token2token") for site in trace.sites)
 
 
 def test_heads_are_measured_against_alignments(world, capsys):

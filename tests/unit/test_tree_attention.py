@@ -12,6 +12,7 @@ from triattn_core.attention.tap import recording
 from triattn_core.attention.tree_attention import tree_maps
 from triattn_core.attention.tri import TriAttention
 from triattn_core.attention.tri_similarity.tree import branches
+from triattn_core.trace.site import Site
 
 N, I, J, D = 5, 7, 11, 13
 PAIRED = ("multiplicative", "bilinear", "additive", "context")  # values that need no cube
@@ -38,7 +39,7 @@ def test_outputs_and_gradients_are_those_of_the_cube(value):
     for is_recorded in (False, True):
         module.zero_grad()
         with recording(lambda site, wanted=is_recorded: wanted) as record:
-            output = module(*states, "here")
+            output = module(*states, Site(role="here"))
         assert bool(record.sites) == is_recorded
         output.square().sum().backward()
         outputs.append(output)
@@ -53,4 +54,4 @@ def test_the_cube_is_not_formed(monkeypatch):
 
     module = TriAttention(HIDDEN, HEADS, "tree")
     monkeypatch.setattr(type(module.similarity), "three", refuse)
-    module(*sequences(4, torch.float32), "here")
+    module(*sequences(4, torch.float32), Site(role="here"))

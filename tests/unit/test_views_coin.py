@@ -20,6 +20,7 @@ from triattn_core.errors import TraceError
 from triattn_core.inference.explain import explain
 from triattn_core.tasks import pairs
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.site import Sites
 from triattn_core.trace.token_grouping import TokenGrouping
 from triattn_core.views import coin
 from triattn_core.views.coin.blocks import NOISE, Answer, ablation_label, blocks, first_cell, spread, table
@@ -106,7 +107,7 @@ def test_it_opens_on_content_words_where_context_changed_most(traces):
 
 def changed_to(trace: AttentionTrace, cell: tuple[int, int] | None) -> AttentionTrace:
     """The trace with no change by context, but for one cell of block 2, A over B."""
-    sites = dict(trace.sites)
+    sites = Sites(trace.sites)
     for number in range(3):
         site = f"layer.{number}/a_over_b"
         plain = sites[f"{site}/weight"].copy()
@@ -136,7 +137,7 @@ def test_how_evenly_a_block_spreads_its_weights(traces):
 
 def test_joined_tokens_make_no_preference_and_no_score(traces):
     trace = traces["quora-coin"]
-    even = {name: site.copy(data=np.full(site.shape, 1 / site.shape[1])) if name.endswith("/weight") else site
+    even = {name: site.copy(data=np.full(site.shape, 1 / site.shape[1])) if name.quantity == "weight" else site
             for name, site in trace.sites.items()}  # fmt: skip
     flat = replace(trace, sites=even)
     read = TokenGrouping.of(query="phrases", key="phrases", phrases=("Can cats", "dog eat")).trace(flat)
@@ -150,7 +151,7 @@ def test_joined_tokens_make_no_preference_and_no_score(traces):
 
 
 def test_a_block_that_hardly_aligns_is_named(traces):
-    even = traces["quora-coin"].sites | {}
+    even = Sites(traces["quora-coin"].sites)
     for number, share in ((0, 0.3), (1, 0.2), (2, 0.96)):
         site = even[f"layer.{number}/a_over_b/weight"]
         row = np.array([share, *[(1 - share) / 4] * 4])
@@ -165,7 +166,7 @@ def test_a_block_that_hardly_aligns_is_named(traces):
     assert "almost evenly" not in payload["alt"], "the page shows both, one below the other"
     assert "What was measured" not in payload["notes"], "no page has that name"
     sharp = {f"layer.{number}/a_over_b/weight": site.copy(data=np.eye(6, 5) * 0.9 + 0.02) for number in range(3)}
-    fine = drawn({"quora-coin": replace(trace, sites=even | sharp)})
+    fine = drawn({"quora-coin": replace(trace, sites=Sites({**even, **sharp}))})
     assert "evenly" not in fine["notes"] + fine["alt"]
 
 

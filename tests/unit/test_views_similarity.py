@@ -84,7 +84,7 @@ def test_every_cell_is_a_row_and_every_site_is_saved(tmp_path):
     joined = similarity.joined(two)
     joined.save(tmp_path / "trace.nc")
     again = AttentionTrace.load(tmp_path / "trace.nc")
-    assert set(again.sites) == {f"{one.title}/{name}" for one in two for name in one.trace.sites}
+    assert set(map(str, again.sites)) == {f"{one.title}/{name}" for one in two for name in one.trace.sites}
     np.testing.assert_array_equal(again.site("cosine/attention/weight"), two[1].trace.site("attention/weight"))
 
 
@@ -126,7 +126,7 @@ def test_weights_that_no_passage_word_changes_are_said():
 
 def test_centred_scores_are_those_the_softmax_sees():
     panel = panels()[0]
-    scores = panel.site("attention/relevance").values.astype(float)
+    scores = panel.trace.site("attention/relevance").values.astype(float)
     centred = spread.scores(panel, "centred").reshape(scores.shape)
     np.testing.assert_allclose(centred, scores - scores.mean(1, keepdims=True), atol=1e-6)
     statistics = spread.numbers([panel], "centred").iloc[0]

@@ -14,6 +14,7 @@ from triattn_core.attention.tri_similarity import SIMILARITIES
 from triattn_core.attention.tri_similarity.protocol import Similarity
 from triattn_core.attention.weight_override import heads_output, override_weights
 from triattn_core.inference.pause import pause
+from triattn_core.trace.site import Site
 
 AXES = ("head", "query", "key")
 
@@ -35,7 +36,7 @@ class BiAttention(nn.Module):
         self.query, self.key, self.value = (nn.Linear(hidden, hidden) for _ in range(3))
         self.similarity = cast(Similarity, SIMILARITIES[similarity](heads, hidden // heads, context=False))
 
-    def forward(self, query: States, key: States, context: States, site: str) -> Tensor:
+    def forward(self, query: States, key: States, context: States, site: Site) -> Tensor:
         """The attended states [B, N, hidden] of the queries; taps `<site>/relevance` and `<site>/weight`."""
         return self.attend(query.vectors, key.vectors, query.keep, key.keep, site)
 
@@ -45,7 +46,7 @@ class BiAttention(nn.Module):
         key: Tensor,
         keep_query: Tensor,
         keep: Tensor,
-        site: str,
+        site: Site,
         roles: Mapping[str, tuple[str, ...]] = NO_ROLES,
     ) -> Tensor:
         """Attention of [B, N, hidden] over [B, I, hidden], real where `keep_query` [B, N] and `keep` [B, I].
@@ -59,7 +60,9 @@ class BiAttention(nn.Module):
         )
         relevance = self.similarity.two(q, k)
         weights = masked_softmax(relevance, keep[:, None])
-        weights = override_weights(f"{site}/weight", weights, {"query": keep_query, "key": keep}, self.fixed)
-        tap(f"{site}/relevance", relevance, AXES, "relevance", roles=roles)
-        tap(f"{site}/weight", weights, AXES, "weight", ("key",), roles)
+        weights = override_weights(
+            site.with_quantity("weight"), weights, {"query": keep_query, "key": keep}, self.fixed
+        )
+        tap(site, relevance, AXES, "relevance", roles=roles)
+        tap(site, weights, AXES, "weight", ("key",), roles)
         return join_heads(heads_output(weights @ v, site))

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from triattn_core.attention.bi import BiAttention
 from triattn_core.attention.states import States
+from triattn_core.trace.site import Site
 
 NAMES = ("key", "context")
 
@@ -28,7 +29,7 @@ class JointAttention(BiAttention):
         self.context = nn.Linear(hidden, hidden)
         self.role = nn.Parameter(torch.randn(2, hidden) * 0.02)
 
-    def forward(self, query: States, key: States, context: States, site: str) -> Tensor:
+    def forward(self, query: States, key: States, context: States, site: Site) -> Tensor:
         """The attended states [B, N, hidden]; taps `<site>/relevance` and `<site>/weight` over I + J keys."""
         both = torch.cat([key.vectors + self.role[0], self.context(context.vectors) + self.role[1]], 1)
         keep = torch.cat([key.keep, context.keep], 1)

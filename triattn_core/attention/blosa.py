@@ -19,6 +19,7 @@ from torch.nn.functional import pad
 from triattn_core.attention.disa import DIRECTIONS, Gate, MaskedAttention
 from triattn_core.attention.pooling import Source2TokenPooling
 from triattn_core.attention.sequence import move_padding_last, restore_order
+from triattn_core.trace.site import Site
 
 
 class BlockAttention(nn.Module):
@@ -38,7 +39,7 @@ class BlockAttention(nn.Module):
         tokens = pad(x, (0, 0, 0, blocks * r - n)).view(B * blocks, r, size)
         real = pad(keep, (0, blocks * r - n)).view(B * blocks, r)
         h = self.within(tokens, real)
-        v = self.pool(h, real, "").view(B, blocks, size)
+        v = self.pool(h, real, None).view(B, blocks, size)
         e = self.gate(self.between(v, real.any(-1).view(B, blocks)), v)
         h, e = h.reshape(B, -1, size)[:, :n], e.repeat_interleave(r, 1)[:, :n]
         features = torch.cat([x, h, e], -1)
@@ -56,7 +57,7 @@ class BiBlosa(nn.Module):
         self.blocks = nn.ModuleList(BlockAttention(size, name, block, activation, keep) for name in DIRECTIONS)
         self.activation = activation
 
-    def forward(self, x: Tensor, keep: Tensor, site: str = "bi_blosa") -> Tensor:
+    def forward(self, x: Tensor, keep: Tensor, site: Site = Site(role="bi_blosa")) -> Tensor:
         x, keep, order = move_padding_last(x, keep)
         directions = [block(self.activation(linear(x)), keep) for linear, block in zip(self.hidden, self.blocks)]
         return restore_order(torch.cat(directions, -1), order)

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from triattn_core.attention.bi import BiAttention
 from triattn_core.attention.softmax import masked_softmax
 from triattn_core.attention.states import States
+from triattn_core.trace.site import Site
 
 
 def with_own_context(states: States) -> Tensor:
@@ -19,7 +20,7 @@ class CBiAttention(BiAttention):
 
     reads = "own"
 
-    def forward(self, query: States, key: States, context: States, site: str) -> Tensor:
+    def forward(self, query: States, key: States, context: States, site: Site) -> Tensor:
         """The attended states [B, N, hidden] of the queries; taps `<site>/relevance` and `<site>/weight`."""
         return self.attend(with_own_context(query), with_own_context(key), query.keep, key.keep, site)
 

@@ -18,6 +18,7 @@ from triattn_core.attention.dropout import Dropout
 from triattn_core.attention.softmax import masked_softmax
 from triattn_core.attention.tap import is_tapped, tap
 from triattn_core.attention.weight_override import scores
+from triattn_core.trace.site import Site
 
 PAIRS = ("query", "key")
 CONTEXT = "context"  # can be ablated, like whole blocks
@@ -126,7 +127,7 @@ class Interaction(nn.Module):
         self.fusion = FUSIONS[fusion](width, hidden, dropout)
         self.dropout = Dropout(dropout)
 
-    def forward(self, pair: Pair, site: str, ablated: Collection[str] = ()) -> Pair:
+    def forward(self, pair: Pair, site: Site, ablated: Collection[str] = ()) -> Pair:
         """New vectors of both sentences.  ablated: if CONTEXT is in it, the context term is ablated in this call.
 
         Taps, for `a_over_b` and `b_over_a`: `<site>/a_over_b/{relevance, weight}`, the same without the context term as
@@ -140,31 +141,31 @@ class Interaction(nn.Module):
             projected = pair.of(self.context(pair.rows)).split
             alignments = [self_alignment(*inputs) for inputs in zip((a, b), projected, (pair.a, pair.b))]
             for name, (A, weights, _) in zip("ab", alignments):
-                show(f"{site}/{name}_over_{name}", A, weights)
+                show(site / f"{name}_over_{name}", A, weights)
             with_context = pair.of(pair.rows + concatenate(alignments[0][2], alignments[1][2]))
             self._show_without(pair, site)
         E, over_b, over_a = self._cross_attend(with_context)
-        show(f"{site}/a_over_b", E, over_b)
-        show(f"{site}/b_over_a", E.mT, over_a)
+        show(site / "a_over_b", E, over_b)
+        show(site / "b_over_a", E.mT, over_a)
         rows, gate = self.fusion(pair.rows, concatenate(over_b @ b, over_a @ a))
         if gate is not None:
             for name, side_gate in zip(("a_over_b", "b_over_a"), pair.of(gate).split):
-                tap(f"{site}/{name}/gate", side_gate, ("query", "feature"), "gate")
+                tap(site / name, side_gate, ("query", "feature"), "gate")
         return pair.of(rows)
 
     def _cross_attend(self, pair: Pair) -> tuple[Tensor, Tensor, Tensor]:
         return cross_attention(*pair.of(relu(self.align(pair.rows))).split, pair.a, pair.b)
 
-    def _show_without(self, pair: Pair, site: str) -> None:
+    def _show_without(self, pair: Pair, site: Site) -> None:
         """Tap Eq. 1 with the same states and weights; computed only if it is recorded."""
-        names = [f"{site}/{direction}/without_context" for direction in ("a_over_b", "b_over_a")]
-        if is_tapped(*(f"{name}/{quantity}" for name in names for quantity in ("relevance", "weight"))):
+        names = [site / direction / "without_context" for direction in ("a_over_b", "b_over_a")]
+        if any(is_tapped(name, "relevance", "weight") for name in names):
             E, over_b, over_a = self._cross_attend(pair)
             show(names[0], E, over_b)
             show(names[1], E.mT, over_a)
 
 
-def show(site: str, relevance: Tensor, weights: Tensor) -> None:
+def show(site: Site, relevance: Tensor, weights: Tensor) -> None:
     """Tap a relevance [B, n, k] and its weights."""
-    tap(f"{site}/relevance", relevance, PAIRS, "relevance")
-    tap(f"{site}/weight", weights, PAIRS, "weight", ("key",))
+    tap(site, relevance, PAIRS, "relevance")
+    tap(site, weights, PAIRS, "weight", ("key",))

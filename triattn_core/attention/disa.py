@@ -17,6 +17,7 @@ from torch.utils.checkpoint import checkpoint
 from triattn_core.attention import masks
 from triattn_core.attention.softmax import kept_softmax
 from triattn_core.attention.tap import is_tapped, tap
+from triattn_core.trace.site import Site
 
 C = 5.0
 DIRECTIONS = ("forward", "backward")
@@ -32,8 +33,9 @@ class MaskedAttention(nn.Module):
         self.mask, self.share = mask, 1 - keep
         self.key, self.query = nn.Linear(size, size, bias=False), nn.Linear(size, size)
 
-    def forward(self, h: Tensor, keep: Tensor, site: str = "") -> Tensor:
-        """Memory is linear in n: long texts run in parts.  Taps `<site>/weight` [query, key, feature]."""
+    def forward(self, h: Tensor, keep: Tensor, site: Site | None = None) -> Tensor:
+        """Memory is linear in n: long texts run in parts.  Taps `<site>/weight` [query, key, feature],
+        or nothing without a site."""
         n = h.shape[1]
         M = masks.mask(self.mask, n, device=h.device)
         keys, queries, allowed = self.key(h), self.query(h), ~M.isneginf() & keep[:, None, :] & keep[..., None]
@@ -44,8 +46,8 @@ class MaskedAttention(nn.Module):
             weights = dropout(_weights(keys, queries, allowed), share)
             return (weights * h[:, None]).sum(2)
 
-        if site and is_tapped(f"{site}/weight"):
-            tap(f"{site}/weight", _weights(keys, queries, allowed), AXES, "weight", ("key",))
+        if site is not None and is_tapped(site, "weight"):
+            tap(site, _weights(keys, queries, allowed), AXES, "weight", ("key",))
         if size >= n:
             return attend_rows(queries, allowed)
         parts = zip(queries.split(size, 1), allowed.split(size, 1))
@@ -81,10 +83,10 @@ class Disa(nn.Module):
         self.gates = nn.ModuleList(Gate(size) for _ in DIRECTIONS)
         self.activation = activation
 
-    def forward(self, x: Tensor, keep: Tensor, site: str = "disa") -> Tensor:
+    def forward(self, x: Tensor, keep: Tensor, site: Site = Site(role="disa")) -> Tensor:
         """Taps `<site>/forward/weight` and `<site>/backward/weight`, [query, key, feature]."""
         directions = []
         for name, linear, attention, gate in zip(DIRECTIONS, self.hidden, self.attention, self.gates):
             h = self.activation(linear(x)).masked_fill(~keep[..., None], 0.0)
-            directions.append(gate(h, attention(h, keep, f"{site}/{name}")))
+            directions.append(gate(h, attention(h, keep, site / name)))
         return torch.cat(directions, -1)

@@ -15,6 +15,7 @@ from triattn_core.attention.softmax import kept_softmax
 from triattn_core.attention.states import heads_first
 from triattn_core.attention.tap import is_tapped, tap
 from triattn_core.attention.weight_override import heads_output, scores
+from triattn_core.trace.site import Site
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": relu, "elu": elu}
 PAIRS, FEATURES = ("head", "query", "key"), ("head", "key", "feature")
@@ -78,7 +79,7 @@ class Mtsa(nn.Module):
         self.source2token = Source2Token(heads, size, activation) if source2token else None
         self.out = nn.Linear(heads * size, heads * size)
 
-    def forward(self, x: Tensor, keep: Tensor, site: str = "mtsa") -> Tensor:
+    def forward(self, x: Tensor, keep: Tensor, site: Site = Site(role="mtsa")) -> Tensor:
         """Contextual embeddings [B, n, heads * size] of x [B, n, width]; `keep` [B, n] True = a real token.
 
         Taps the scores and their two-way weights: `<site>/token2token/…` [head, query, key] (the query is the governor,
@@ -101,17 +102,16 @@ class Mtsa(nn.Module):
         self._show(q.transpose(0, 1), k.transpose(0, 1), S.transpose(0, 1), M, keep, site)
         return self.out(heads_output(attended, site, 0).movedim(0, -2).flatten(-2))
 
-    def _show(self, q: Tensor, k: Tensor, S: Tensor, M: Tensor, keep: Tensor, site: str) -> None:
-        kinds = ("token2token", "source2token")
-        names = [f"{site}/{kind}/{quantity}" for kind in kinds for quantity in ("relevance", "weight")]
-        if not is_tapped(*names, f"{site}/mask/contribution"):
+    def _show(self, q: Tensor, k: Tensor, S: Tensor, M: Tensor, keep: Tensor, site: Site) -> None:
+        pairs, source, mask = site / "token2token", site / "source2token", site / "mask"
+        if not any(is_tapped(part, "relevance", "weight", "contribution") for part in (pairs, source, mask)):
             return
         R = q @ k.mT / sqrt(q.shape[-1])
         scores = tensorized.SCALES[self.scale_t](R) + M.masked_fill(M.isneginf(), 0.0)
         weights = kept_softmax(scores, ~M.isneginf() & keep[:, None, None, :])
-        tap(f"{site}/mask/contribution", M.expand(len(q), *M.shape), PAIRS, "contribution")
-        tap(names[0], R, PAIRS, "relevance")
-        tap(names[1], weights, PAIRS, "weight", ("key",))
-        tap(names[2], S, FEATURES, "relevance")
+        tap(mask, M.expand(len(q), *M.shape), PAIRS, "contribution")
+        tap(pairs, R, PAIRS, "relevance")
+        tap(pairs, weights, PAIRS, "weight", ("key",))
+        tap(source, S, FEATURES, "relevance")
         features = tensorized.SCALES[self.scale_s](S).mT
-        tap(names[3], kept_softmax(features, keep[:, None, None, :]).mT, FEATURES, "weight", ("key",))
+        tap(source, kept_softmax(features, keep[:, None, None, :]).mT, FEATURES, "weight", ("key",))

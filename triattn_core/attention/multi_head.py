@@ -14,6 +14,7 @@ from triattn_core.attention.softmax import masked_softmax
 from triattn_core.attention.states import join_heads, split_heads
 from triattn_core.attention.tap import tap
 from triattn_core.attention.weight_override import heads_output
+from triattn_core.trace.site import Site
 
 AXES = ("head", "query", "key")
 
@@ -37,13 +38,13 @@ class MultiHead(nn.Module):
         self.query, self.key, self.value = (nn.Linear(width, heads * size) for _ in range(3))
         self.out = nn.Linear(heads * size, heads * size)
 
-    def forward(self, x: Tensor, keep: Tensor, site: str = "multi_head") -> Tensor:
+    def forward(self, x: Tensor, keep: Tensor, site: Site = Site(role="multi_head")) -> Tensor:
         """[B, n, heads * size] of x [B, n, width].  Taps `<site>/relevance`, `<site>/weight` [head, query, key]."""
         if self.positions:
             x = x + sinusoids(token_positions(keep), x.shape[-1]).to(x.dtype)
         q, k, v = (split_heads(project(x), self.heads) for project in (self.query, self.key, self.value))
         relevance = q @ k.mT / sqrt(q.shape[-1])
         weights = masked_softmax(relevance, keep[:, None, :])
-        tap(f"{site}/relevance", relevance, AXES, "relevance")
-        tap(f"{site}/weight", weights, AXES, "weight", ("key",))
+        tap(site, relevance, AXES, "relevance")
+        tap(site, weights, AXES, "weight", ("key",))
         return self.out(join_heads(heads_output(dropout(weights, self.share, self.training) @ v, site)))

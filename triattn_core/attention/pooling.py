@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from triattn_core.attention.softmax import kept_softmax
 from triattn_core.attention.tap import tap
+from triattn_core.trace.site import Site
 
 AXES = ("key", "feature")
 
@@ -21,14 +22,14 @@ class Source2TokenPooling(nn.Module):
         self.first, self.second = nn.Linear(size, size), nn.Linear(size, size)
         self.activation = activation
 
-    def forward(self, x: Tensor, keep: Tensor, site: str = "pool") -> Tensor:
+    def forward(self, x: Tensor, keep: Tensor, site: Site | None = Site(role="pool")) -> Tensor:
         """[B, size] of x [B, n, size]; zeros if no token is real.
 
-        Taps `<site>/relevance` and `<site>/weight`, or nothing if `site` is empty.
+        Taps `<site>/relevance` and `<site>/weight`, or nothing if `site` is None.
         """
         S = self.second(self.activation(self.first(x)))
         P = kept_softmax(S.mT, keep[:, None, :]).mT
-        if site:
-            tap(f"{site}/relevance", S, AXES, "relevance")
-            tap(f"{site}/weight", P, AXES, "weight", ("key",))
+        if site is not None:
+            tap(site, S, AXES, "relevance")
+            tap(site, P, AXES, "weight", ("key",))
         return (P * x.masked_fill(~keep[..., None], 0.0)).sum(1)

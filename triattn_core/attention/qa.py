@@ -10,6 +10,7 @@ from triattn_core.attention.softmax import masked_softmax
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import is_tapped, tap
 from triattn_core.attention.weight_override import scores
+from triattn_core.trace.site import Site
 
 AXES = ("query", "key")  # passage words attend to question words
 OUTPUTS = {"O_1": 2, "O_2": 3}  # times d features
@@ -22,7 +23,9 @@ class QaMatrix(nn.Module):
         super().__init__()
         self.similarity = QA_SIMILARITIES[similarity](features)
 
-    def forward(self, passage: States, question: States, site: str = "attention", beyond: int = 0) -> Tensor:
+    def forward(
+        self, passage: States, question: States, site: Site = Site(role="attention"), beyond: int = 0
+    ) -> Tensor:
         """[B, M, N] of states [B, M, d] and [B, N, d]; taps `<site>/relevance` and `<site>/weight`.
 
         beyond: how many states at the end of each are not words, such as sentinels: they are not tapped, so the tapped
@@ -30,11 +33,11 @@ class QaMatrix(nn.Module):
         """
         S = scores(self.similarity(passage.vectors, question.vectors))
         m, n = (size - beyond for size in S.shape[-2:])
-        tap(f"{site}/relevance", S[:, :m, :n], AXES, "relevance")
-        if is_tapped(f"{site}/weight"):
+        tap(site, S[:, :m, :n], AXES, "relevance")
+        if is_tapped(site, "weight"):
             A = masked_softmax(S, question.keep)[:, :m, :n]
             sums_over, runs_over = ((), ("key",)) if beyond else (("key",), ())
-            tap(f"{site}/weight", A, AXES, "weight", sums_over, runs_over=runs_over)
+            tap(site, A, AXES, "weight", sums_over, runs_over=runs_over)
         return S
 
 
@@ -46,12 +49,12 @@ class QaAttention(nn.Module):
         self.similarity, self.output = QA_SIMILARITIES[similarity](features), output
         self.features = OUTPUTS[output] * features
 
-    def forward(self, passage: States, question: States, site: str = "attention") -> Tensor:
+    def forward(self, passage: States, question: States, site: Site = Site(role="attention")) -> Tensor:
         """[B, M, features] of states H [B, M, d] and U [B, N, d]; taps `<site>/relevance` and `<site>/weight`."""
         H, U = passage.vectors, question.vectors
         S = scores(self.similarity(H, U))
         A = masked_softmax(S, question.keep)
-        tap(f"{site}/relevance", S, AXES, "relevance")
-        tap(f"{site}/weight", A, AXES, "weight", ("key",))
+        tap(site, S, AXES, "relevance")
+        tap(site, A, AXES, "weight", ("key",))
         summary = A.to(U.dtype) @ U
         return torch.cat([H, summary] if self.output == "O_1" else [H, summary, H * summary], -1)

@@ -15,11 +15,12 @@ from torch import Tensor
 from triattn_core.attention.qa import AXES
 from triattn_core.attention.softmax import kept_softmax, masked_softmax
 from triattn_core.attention.tap import tap
+from triattn_core.trace.site import Site
 
 Words = Float[Tensor, "B M d"]
 Asked = Float[Tensor, "B N d"]
 Keep = Bool[Tensor, "B _"]
-OVER_PASSAGE = "attention/over_passage/weight"  # site
+OVER_PASSAGE = Site(role="attention/over_passage", quantity="weight")
 
 
 def attention_flow(

@@ -13,6 +13,8 @@ from types import MappingProxyType
 
 from torch import Tensor
 
+from triattn_core.trace.site import Site, Sites
+
 NO_ROLES: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
@@ -36,15 +38,15 @@ class TappedTensor:
 class Record:
     """The tensors recorded in a `with recording()` block, by site."""
 
-    keep_site: Callable[[str], bool]
-    sites: dict[str, TappedTensor] = field(default_factory=dict)
+    keep_site: Callable[[Site], bool]
+    sites: Sites[TappedTensor] = field(default_factory=Sites)
 
 
 _record: ContextVar[Record | None] = ContextVar("record", default=None)
 
 
 @contextmanager
-def recording(keep_site: Callable[[str], bool] = lambda site: True) -> Iterator[Record]:
+def recording(keep_site: Callable[[Site], bool] = lambda site: True) -> Iterator[Record]:
     """Record tapped tensors within the block, in this thread, from sites for which `keep_site` is true."""
     record = Record(keep_site)
     token = _record.set(record)
@@ -55,7 +57,7 @@ def recording(keep_site: Callable[[str], bool] = lambda site: True) -> Iterator[
 
 
 def tap(
-    site: str,
+    site: Site,
     tensor: Tensor,
     axes: tuple[str, ...],
     quantity: str,
@@ -63,10 +65,16 @@ def tap(
     roles: Mapping[str, tuple[str, ...]] = NO_ROLES,
     runs_over: tuple[str, ...] = (),
 ) -> None:
-    """Show a tensor [B, *axes] at a site such as `layer.0/a_over_b/weight`."""
+    """Show a tensor [B, *axes], as this quantity of a site."""
     record = _record.get()
+    site = site.with_quantity(quantity)
     if record is not None and record.keep_site(site):
         record.sites[site] = TappedTensor(tensor.detach(), axes, quantity, sums_over, roles, runs_over)
+
+
+def keep_weights(site: Site) -> bool:
+    """Whether a site is one of weights: `recording(keep_weights)`."""
+    return site.quantity == "weight"
 
 
 def is_recording() -> bool:
@@ -74,7 +82,7 @@ def is_recording() -> bool:
     return _record.get() is not None
 
 
-def is_tapped(*sites: str) -> bool:
-    """Whether this thread records one of the sites; if not, tensors that are only shown need not be computed."""
+def is_tapped(site: Site, *quantities: str) -> bool:
+    """Whether this thread records one of these quantities of a site; if not, what is only shown is not computed."""
     record = _record.get()
-    return record is not None and any(record.keep_site(site) for site in sites)
+    return record is not None and any(record.keep_site(site.with_quantity(name)) for name in quantities)

@@ -27,6 +27,7 @@ from triattn_core.attention.tri_similarity.protocol import (
 )
 from triattn_core.attention.weight_override import heads_output, is_overridden, override_weights
 from triattn_core.inference.pause import pause
+from triattn_core.trace.site import Site
 
 LARGEST = 1 << 22  # most cells of a cube at once on a CPU: larger blocks cost a page fault per 4 KB
 WORTH = 1 << 19  # cells of a batch's cubes from which on factored attention is faster
@@ -50,7 +51,7 @@ class TriAttention(nn.Module):
         self.mix = cast(ContextualValue, VALUES[value or self.similarity.value](heads, hidden // heads))
         self.vectors = self.mix.vectors
 
-    def forward(self, query: States, key: States, context: States, site: str) -> Tensor:
+    def forward(self, query: States, key: States, context: States, site: Site) -> Tensor:
         """The attended states [B, N, vectors * hidden] of the queries; taps `<site>/relevance` and `<site>/weight`.
 
         If these are not recorded, a relevance made of products gives the same output without the cube.
@@ -78,11 +79,11 @@ class TriAttention(nn.Module):
         keep_key: Tensor,
         keep_context: Tensor,
         has_context: Tensor | None,
-        site: str,
+        site: Site,
     ) -> Tensor:
         """`forward` for projected heads: [B, heads, n, D] each and keeps [B, n] → [B, heads, N, vectors * D]."""
         pause()
-        needs_weights = is_tapped(f"{site}/relevance", f"{site}/weight") or is_overridden() or self.fixed is not None
+        needs_weights = is_tapped(site, "relevance", "weight") or is_overridden() or self.fixed is not None
         cells = q.shape[:3].numel() * k.shape[-2] * c.shape[-2]
         similarity, mix, needs_cube = self.similarity, self.mix, needs_weights or self.distinct
         if (
@@ -108,7 +109,7 @@ class TriAttention(nn.Module):
         relevance = self.similarity.three(q, k, c, has_context)
         weights = joint_softmax(relevance, keep_key[:, None], keep_context[:, None], self.distinct)
         keeps = {"query": keep_query, "key": keep_key, "context": keep_context}
-        weights = override_weights(f"{site}/weight", weights, keeps, self.fixed)
-        tap(f"{site}/relevance", relevance, AXES, "relevance")
-        tap(f"{site}/weight", weights, AXES, "weight", ("key", "context"))
+        weights = override_weights(site.with_quantity("weight"), weights, keeps, self.fixed)
+        tap(site, relevance, AXES, "relevance")
+        tap(site, weights, AXES, "weight", ("key", "context"))
         return self.mix(weights.to(v.dtype), v, c, has_context)

@@ -13,10 +13,12 @@ from contextvars import ContextVar
 import torch
 from torch import Tensor
 
-Change = Callable[[str, Tensor, Mapping[str, Tensor]], Tensor]
+from triattn_core.trace.site import Site
+
+Change = Callable[[Site, Tensor, Mapping[str, Tensor]], Tensor]
 _change: ContextVar[Change | None] = ContextVar("change", default=None)
 _evened: ContextVar[list[int] | None] = ContextVar("evened", default=None)
-_silent: ContextVar[tuple[str, int, list[int]] | None] = ContextVar("silent", default=None)
+_silent: ContextVar[tuple[Site, int, list[int]] | None] = ContextVar("silent", default=None)
 
 
 @contextmanager
@@ -33,9 +35,9 @@ def replacing(change: Change) -> Iterator[None]:
 
 
 def override_weights(
-    site: str, weights: Tensor, keeps: Mapping[str, Tensor], fixed: Callable[..., Tensor] | None = None
+    site: Site, weights: Tensor, keeps: Mapping[str, Tensor], fixed: Callable[..., Tensor] | None = None
 ) -> Tensor:
-    """The weights to use at a site such as `layer.0/a_over_b/weight`: overridden if this thread overrides them.
+    """The weights to use at a site: overridden if this thread overrides them.
 
     fixed: for a control, the function of `fixed_weights.FIXED` that replaces its weights.
     """
@@ -73,10 +75,10 @@ def scores(relevance: Tensor) -> Tensor:
 
 
 @contextmanager
-def without_head(site: str, head: int) -> Iterator[list[int]]:
+def without_head(site: Site, head: int) -> Iterator[list[int]]:
     """Within the block, in this thread, one head's output is zero; nothing else changes.
 
-    site: of its weights, such as `layer.0/a_over_b/weight`; head: from 0.  Yields a list with one number: how many
+    site: that of its attention, whatever the quantity; head: from 0.  Yields a list with one number: how many
     outputs have been zeroed so far.
     """
     count = [0]
@@ -87,13 +89,13 @@ def without_head(site: str, head: int) -> Iterator[list[int]]:
         _silent.reset(token)
 
 
-def heads_output(outputs: Tensor, site: str, dim: int = 1) -> Tensor:
-    """The outputs of the heads of `site` (as `layer.0/a_over_b`) to use: with zeros for one head within `without_head`.
+def heads_output(outputs: Tensor, site: Site, dim: int = 1) -> Tensor:
+    """The outputs of the heads of `site` to use: with zeros for one head within `without_head`.
 
     dim: that of the heads.
     """
     silent = _silent.get()
-    if silent is None or not silent[0].startswith(f"{site}/"):
+    if silent is None or not silent[0].is_under(site):
         return outputs
     silent[2][0] += 1
     return outputs.index_fill(dim, torch.tensor([silent[1]], device=outputs.device), 0.0)

@@ -86,7 +86,7 @@ def explain(options: argparse.Namespace) -> None:
     if options.out:
         trace.save(options.out)
     if options.json:
-        fields = {**vars(prediction), "meta": dict(trace.meta), "sites": sorted(trace.sites)}
+        fields = {**vars(prediction), "meta": dict(trace.meta), "sites": list(map(str, sorted(trace.sites)))}
         selection = {"cells": cells, "terms": terms, "spread": spread}
         print(json.dumps(fields | {name: found for name, found in selection.items() if found}, indent=1))
         return
@@ -101,7 +101,7 @@ def explain(options: argparse.Namespace) -> None:
     for site in () if cells or terms or spread else sorted(trace.sites):
         array = trace.sites[site]
         print(f"{site}  {' x '.join(f'{axis} {size}' for axis, size in array.sizes.items())}")
-    if not (terms or spread) and any(site.startswith("layer.") for site in trace.sites):
+    if not (terms or spread) and any(site.layer is not None for site in trace.sites):
         print(COUNTED, file=sys.stderr)  # the numbers on stdout are for scripts
 
 
@@ -191,7 +191,8 @@ def _terms(cell_text: str, bundle: Bundle, example, trace: AttentionTrace) -> di
     facts = span_decoding.cell_facts(
         trace, span_decoding.score_terms(bundle, example, query, key, int(trace.meta.get("option", 0))), query, key
     )
-    words = [trace.site("attention/weight")[f"{axis}_token"].values[i] for axis, i in zip(("query", "key"), positions)]
+    weights = trace.site(span_decoding.ATTENTION.with_quantity("weight"))
+    words = [weights[f"{axis}_token"].values[i] for axis, i in zip(("query", "key"), positions)]
     return {**facts, "words": " x ".join(map(str, words))}
 
 

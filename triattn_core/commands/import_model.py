@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> None:
     if options.out:
         trace.save(options.out)
     layers, heads = int(trace.meta["layers"]), int(trace.meta["heads"])
-    tokens = trace.site("layer.0/attention/weight").sizes["key"]
+    tokens = next(iter(trace.sites.values())).sizes["key"]
     if options.json:
         facts = {"model": trace.meta["checkpoint"], "layers": layers, "heads": heads, "tokens": tokens}
         print(json.dumps(facts | {"prediction": prediction_of(trace), "notes": notes_of(trace)}))

@@ -74,11 +74,11 @@ def sites(trace: AttentionTrace) -> list[dict]:
     """Name, axes with sizes, and axes that rows sum over, of each site."""
     return [
         {
-            "site": name,
+            "site": str(site),
             "axes": {str(axis): int(size) for axis, size in array.sizes.items()},
             "sums_over": [axis for axis in array.attrs.get("sums_over", "").split(",") if axis],
         }
-        for name, array in sorted(trace.sites.items())
+        for site, array in sorted(trace.sites.items())
     ]
 
 

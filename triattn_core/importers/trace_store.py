@@ -63,7 +63,7 @@ def digest(trace: AttentionTrace) -> str:
     sha = sha256(repr((sorted(trace.texts.items()), trace.meta.get("checkpoint", ""))).encode())
     labels = {axis: label for axis, label in axis_labels(trace).items() if label != axis}
     sha.update(repr(sorted(labels.items())).encode() if labels else b"")
-    for name, array in sorted(trace.sites.items()):
+    for name, array in sorted((str(site), array) for site, array in trace.sites.items()):
         sha.update(repr((name, array.dims, array.shape, sorted(array.attrs.items()))).encode())
         sha.update(array.values.tobytes())
         for axis in array.dims:

@@ -30,6 +30,7 @@ from triattn_core.trace import AttentionTrace
 from triattn_core.trace.array_rows import empty_nan_rows
 from triattn_core.trace.from_array import LONGEST
 from triattn_core.trace.quantity_check import row_notes
+from triattn_core.trace.site import Site
 
 DAMAGED = "its files cannot be read: one of them is damaged, or is not what its name says"
 DIMS = ("head", "query", "key")
@@ -141,7 +142,7 @@ def _auto_class(config: Any) -> tuple[Any, str]:
 
 @torch.inference_mode()
 def trace_transformer(transformer: Transformer, text: str, pair: str | None = None) -> AttentionTrace:
-    """The trace of a text or a pair: sites `layer.0/attention/weight` [head, query, key] of all layers.
+    """The trace of a text or a pair: sites with the role `attention` [head, query, key], a layer each.
 
     For encoder-decoder models, those of the encoder.  `prediction_of(trace)` is the prediction.  A text with more
     tokens than the model reads, or than 256, is cut, with a note.  Raises InputError, in one line.
@@ -163,7 +164,7 @@ def trace_transformer(transformer: Transformer, text: str, pair: str | None = No
     coordinates = token_coords(coords)
     attrs = {"quantity": "weight", "sums_over": "key"}
     sites = {
-        f"layer.{i}/attention/weight": xr.DataArray(array, coordinates, DIMS, attrs=attrs)
+        Site(layer=i, role="attention", quantity="weight"): xr.DataArray(array, coordinates, DIMS, attrs=attrs)
         for i, array in enumerate(arrays)
     }
     notes = [*transformer.notes, *coords.notes, *nan_notes, *unknown, *_row_notes(arrays)]

@@ -23,6 +23,7 @@ from triattn_core.importers.text_rows import TextRow
 from triattn_core.importers.token_coords import encode
 from triattn_core.importers.transformer import Transformer
 from triattn_core.inference.device import memory_guard
+from triattn_core.trace.site import Site
 
 BATCH = 16  # variants of a text in one pass
 # What a layer's heads, side by side, are given to, by the names of the families of models.
@@ -90,7 +91,8 @@ def _ablate_head(transformer: Transformer, heads: Sequence[Head]) -> Iterator[No
     projections, count = _projections(transformer), transformer.model.config.num_attention_heads
     with ExitStack() as hooks:
         for row, (site, head) in enumerate(heads):
-            layer = int(site.split("/")[0].removeprefix("layer."))
+            layer = Site.parse(site).layer
+            assert layer is not None  # as `trace_transformer` names its sites
             handle = projections[layer].register_forward_pre_hook(_zero_head(row, head, count))
             hooks.callback(handle.remove)
         yield

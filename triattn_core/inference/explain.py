@@ -17,19 +17,20 @@ from triattn_core.tasks import check, require_option
 from triattn_core.text.roles import Role, Roles
 from triattn_core.text.texts import Texts
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.site import Site
 
 
 @without_compilation()
 def explain(
     bundle: Bundle,
     example,
-    keep_site: Callable[[str], bool] = lambda site: True,
+    keep_site: Callable[[Site], bool] = lambda site: True,
     option: int | None = None,
     known_scores: Sequence | None = None,
 ) -> tuple[Prediction, AttentionTrace]:
     """Predict one example of the bundle's task and record its trace.
 
-    keep_site: whether to record a site, by name.
+    keep_site: whether to record a site.
     option: the option to trace in tasks that choose among texts (default: the predicted one), or the window to trace of
     a long passage (default: the one with the answer).
     known_scores: probabilities of the options, or answer spans, from an earlier call; only the traced option is then
@@ -70,21 +71,21 @@ def _fully_masked_notes(record: Record, names: Mapping[str, str]) -> list[str]:
     """A note for each one-token text that its masks leave nothing to attend to.  names: display names of texts."""
     sentences = []
     for site, tapped in record.sites.items():
-        owner, _, quantity = f"/{site}".rpartition("/layer.0/")
-        if quantity == "token2token/weight" and tapped.tensor.shape[-1] == 1 and not tapped.tensor.any():
-            name = names.get(owner.strip("/"), "The sentence")
+        first = site == Site(site.module, 0, "token2token", quantity="weight")
+        if first and tapped.tensor.shape[-1] == 1 and not tapped.tensor.any():
+            name = names.get(site.module, "The sentence")
             sentences.append(f"{name} is one token, which no mask lets attend to itself: any other would say the same.")
     return sentences
 
 
 def sites(
     record: Record, roles: Roles | Texts, texts: Mapping[str, str], attend_special: bool = True
-) -> dict[str, xr.DataArray]:
+) -> dict[Site, xr.DataArray]:
     """The recorded tensors of the first row as labelled arrays; `texts` by name, as tokens refer to them.
 
     attend_special: whether special tokens are context; see `TanConfig`.
     """
-    arrays: dict[str, xr.DataArray] = {}
+    arrays: dict[Site, xr.DataArray] = {}
     made: dict[tuple, tuple] = {}  # of an axis and its roles, which many sites share, by their identities
     for site, tapped in record.sites.items():
         coords, axis_roles = {}, roles.axes(site)

@@ -9,7 +9,7 @@ import numpy as np
 from torch import Tensor
 
 from triattn_core.analysis.truth import mean_measures, measures, quadrants, truth_mask
-from triattn_core.attention.tap import Record, recording
+from triattn_core.attention.tap import Record, keep_weights, recording
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import ConfigError, DataError, choices
 from triattn_core.inference.batch import Batch, TextBatch, collate
@@ -40,7 +40,7 @@ def weights_of_batch(
     logits: Callable[[Batch | TextBatch], Tensor], batch: Batch | TextBatch
 ) -> tuple[Tensor, np.ndarray]:
     """As `weights_of`, of a batch."""
-    with recording(lambda site: site.endswith("/weight")) as record:
+    with recording(keep_weights) as record:
         outputs = logits(batch)
     return outputs, answer_weights(record)
 

@@ -18,7 +18,9 @@ from triattn_core.inference.predictions import Span
 from triattn_core.models.reader import Answering, ReaderConfig
 from triattn_core.text.texts import Texts
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.site import Site
 
+ATTENTION = Site(role="attention")  # of a reader
 COUNT = 5  # spans per answer
 QUESTION = re.compile(r"(?<![a-z])u(?![a-z])")  # matches the question state in the name of a term
 PASSAGE = re.compile(r"(?<![a-z])h(?![a-z])")  # matches the passage state
@@ -91,7 +93,7 @@ def score_terms_of(bundle: Bundle, word_states: tuple[Tensor, Tensor], query: in
 
 def require_cell(trace: AttentionTrace, query: int, key: int) -> None:
     """Raises InputError if a reader's trace has no such cell."""
-    sizes = trace.site("attention/weight").sizes
+    sizes = trace.site(ATTENTION.with_quantity("weight")).sizes
     if not (0 <= query < sizes["query"] and 0 <= key < sizes["key"]):
         ranges = f"passage words are 0 to {sizes['query'] - 1}, question words 0 to {sizes['key'] - 1}"
         raise InputError(f"There is no cell {query}.{key}: {ranges}.")
@@ -109,7 +111,7 @@ def cell_facts(trace: AttentionTrace, terms: Mapping[str, np.ndarray], query: in
     sentinel's share; `one_for_all` where all question words have one distribution, as in BiDAF; only of readers whose
     question words attend too.
     """
-    sites = (trace.site(f"attention/{name}").transpose("query", "key") for name in ("weight", "relevance"))
+    sites = (trace.site(ATTENTION.with_quantity(name)).transpose("query", "key") for name in ("weight", "relevance"))
     weights, scores = (array.values[query].astype(np.float64) for array in sites)
     products = [
         (i, dimension, float(value)) for i, term in enumerate(terms.values()) for dimension, value in enumerate(term)

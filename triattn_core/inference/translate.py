@@ -18,6 +18,7 @@ from triattn_core.models.translation import CROSS, SOURCE, TARGET, Sentences, pa
 from triattn_core.text.roles import Role
 from triattn_core.text.sub_words import SubWords
 from triattn_core.text.texts import Texts
+from triattn_core.trace.site import Site
 
 LONGER, RATIO = 10, 2  # a translation has at most RATIO times the sub-words of its source, and LONGER more
 
@@ -67,16 +68,16 @@ class TranslatedTexts(Texts):
 
     prefix: Role | None = None
 
-    def axes(self, site: str) -> dict[str, Role]:
+    def axes(self, site: Site) -> dict[str, Role]:
         """The role of each axis of a site: of the source, of the target, or of the target over the source."""
-        part = site.partition("/")[0]
+        part = site.module
         query = self.roles[SOURCE if part == SOURCE else TARGET]
         return {"query": query, "key": cast(Role, self.prefix) if part == TARGET else self.roles[SOURCE]}
 
 
 def trace_candidate(
-    bundle: Bundle, texts: Texts, candidate: Candidate, keep_site: Callable[[str], bool]
-) -> tuple[TranslatedTexts, Mapping[str, TappedTensor], Mapping[str, str]]:
+    bundle: Bundle, texts: Texts, candidate: Candidate, keep_site: Callable[[Site], bool]
+) -> tuple[TranslatedTexts, Mapping[Site, TappedTensor], Mapping[str, str]]:
     """Roles, recorded sites and texts of a source and one of its candidates, read from its start mark."""
     sub_words = cast(SubWords, bundle.tokenizer)
     source, target = texts.roles[SOURCE], target_role(candidate.sub_words, sub_words)
@@ -84,7 +85,7 @@ def trace_candidate(
     given = padded([source.ids], sub_words.special["pad"]), padded([prefix.ids], sub_words.special["pad"])
     with recording(keep_site) as record, torch.inference_mode():
         bundle.model(given[0].to(bundle.device), given[1].to(bundle.device))
-    sites = {site: tapped for site, tapped in record.sites.items() if site.startswith((f"{TARGET}/", f"{CROSS}/"))}
+    sites = {site: tapped for site, tapped in record.sites.items() if site.module in (TARGET, CROSS)}
     roles = {SOURCE: source, TARGET: target}
     return TranslatedTexts(roles, texts.notes, prefix), sites, {TARGET: sub_words.decode(candidate.sub_words)}
 

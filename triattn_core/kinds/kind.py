@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from triattn_core.trace.site import Site
 
 
 @runtime_checkable
@@ -105,8 +108,8 @@ class Kind:
         raise NotImplementedError
 
     def trace_answer(
-        self, bundle: Any, roles: Any, answer: Any, keep_site: Callable[[str], bool]
-    ) -> tuple[Any, Mapping[str, Any], Mapping[str, str]]:
+        self, bundle: Any, roles: Any, answer: Any, keep_site: Callable[[Site], bool]
+    ) -> tuple[Any, Mapping[Site, Any], Mapping[str, str]]:
         """What a trace has beyond the pass over the input, where an answer is made word by word: the roles that its
         sites refer to, more recorded sites, and the texts of the answer, by name."""
         return roles, {}, {}

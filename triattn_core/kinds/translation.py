@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triattn_core.kinds.kind import Frozen
 from triattn_core.kinds.text_kind import TextKind
+
+if TYPE_CHECKING:
+    from triattn_core.trace.site import Site
 
 
 class TranslationKind(TextKind):
@@ -50,8 +53,8 @@ class TranslationKind(TextKind):
         return Translation.of(answer, **fields)
 
     def trace_answer(
-        self, bundle: Any, roles: Any, answer: Any, keep_site: Callable[[str], bool]
-    ) -> tuple[Any, Mapping[str, Any], Mapping[str, str]]:
+        self, bundle: Any, roles: Any, answer: Any, keep_site: Callable[[Site], bool]
+    ) -> tuple[Any, Mapping[Site, Any], Mapping[str, str]]:
         """Decoder and cross-attention over the best candidate."""
         from triattn_core.inference.translate import trace_candidate
 

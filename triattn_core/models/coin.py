@@ -25,6 +25,7 @@ from triattn_core.models.coin_layers import POOLINGS, Convolution
 from triattn_core.models.encoder import Encoder
 from triattn_core.tasks import tasks_of
 from triattn_core.text.tokenizer import Tokenizer
+from triattn_core.trace.site import Site
 
 TOKENIZER = "tokenizer.json"
 
@@ -189,8 +190,9 @@ class Coin(nn.Module):
         pair = encoded.of(torch.cat([embedded.rows.to(encoded.rows), encoded.rows], -1))  # in autocast's precision
         blocks = []
         for i, layer in enumerate(self.layers):
-            if f"layer.{i}" not in ablated:
-                pair = layer(pair, f"layer.{i}", ablated)
+            site = Site(layer=i)
+            if str(site) not in ablated:
+                pair = layer(pair, site, ablated)
             blocks.append(pair)
         return torch.stack([self._answer(block) for block in blocks]) if each_block else self._answer(pair)
 

@@ -11,6 +11,7 @@ from triattn_core.attention.coin import Pair, concatenate
 from triattn_core.attention.softmax import kept_softmax
 from triattn_core.attention.tap import tap
 from triattn_core.errors import ConfigError
+from triattn_core.trace.site import Site
 
 KERNEL = 3
 
@@ -49,7 +50,7 @@ class HeadPooling(nn.Module):
         scores, values, pooled = pair.of(self.score(pair.rows)).split, pair.of(self.value(pair.rows)).split, []
         for name, score, value, keep in zip("ab", scores, values, (pair.a, pair.b)):
             weights = kept_softmax(score.mT, keep[:, None])
-            tap(f"pool/{name}_over_{name}/weight", weights, ("head", "key"), "weight", ("key",))
+            tap(Site(role=f"pool/{name}_over_{name}"), weights, ("head", "key"), "weight", ("key",))
             by_head = value.unflatten(-1, (weights.shape[1], -1)).transpose(1, 2)
             pooled.append((weights[:, :, None] @ by_head).flatten(1))
         return pooled[0], pooled[1]

@@ -27,6 +27,7 @@ from triattn_core.literal import one_of
 from triattn_core.tasks.laboratory import LABORATORY, LaboratoryTask
 from triattn_core.tasks.laboratory.example import MOST
 from triattn_core.text.roles import Limits
+from triattn_core.trace.site import Site
 
 PLACES = 64  # positions that have an embedding, of tasks whose order matters
 MECHANISMS: dict[str, type[BiAttention] | type[TriAttention]] = {
@@ -178,7 +179,7 @@ class Block(nn.Module):
         self.widen = nn.Linear(config.hidden, 2 * config.hidden)
         self.narrow = nn.Linear(2 * config.hidden, config.hidden)
 
-    def forward(self, query: States, key: States, context: States, site: str) -> States:
+    def forward(self, query: States, key: States, context: States, site: Site) -> States:
         """New states of the queries; taps `<site>/relevance` and `<site>/weight`."""
         vectors = query.vectors + self.attention(query, key, context, site)
         vectors = vectors + self.narrow(gelu(self.widen(self.norm(vectors))))
@@ -204,11 +205,11 @@ class LaboratoryModel(nn.Module):
         if self.mechanism == "bi_joint":
             states = joint(query, key, context)
             for i, layer in enumerate(self.layers):
-                states = layer(states, states, context, f"layer.{i}/joint")
+                states = layer(states, states, context, Site(layer=i, role="joint"))
         else:
             if self.mechanism == "cbi":
                 query, key = with_mean(query, context), with_mean(key, context)
-            states = self.layers[0](query, key, context, "layer.0/a_over_b")
+            states = self.layers[0](query, key, context, Site(layer=0, role="a_over_b"))
         return self.predict(self.norm(states.vectors[:, 0]))
 
 

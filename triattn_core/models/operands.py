@@ -26,9 +26,9 @@ from triattn_core.literal import one_of
 from triattn_core.models.number_vectors import FEATURES, Numbers
 from triattn_core.tasks.operands.gsm8k import MOST
 from triattn_core.text.roles import Limits
+from triattn_core.trace.site import Site
 
 MECHANISMS = ("tri", "bi", "cbi")
-SITE = "layer.{}/a_over_b"
 
 
 class OperandsConfig(BaseModel):
@@ -176,7 +176,7 @@ class OperandsModel(nn.Module):
             real = batch.keep[..., None]
             mean = (numbers * real).sum(1, keepdim=True) / real.sum(1, keepdim=True)
             made, numbers = made + mean, numbers + mean
-        heads, site = self.config.heads, SITE.format(self.config.before)
+        heads, place = self.config.heads, Site(layer=self.config.before)
         q, k, c = (
             split_heads(project(states), heads)
             for project, states in ((self.query, made), (self.key, numbers), (self.context, numbers))
@@ -184,16 +184,16 @@ class OperandsModel(nn.Module):
         if self.config.mechanism == "tri":
             relevance = self.similarity.three(q, k, c)
             weights = joint_softmax(relevance, batch.keep[:, None], batch.keep[:, None], distinct=True)
-            tap(f"{site}/relevance", relevance, ("head", "query", "key", "context"), "relevance")
-            tap(f"{site}/weight", weights, ("head", "query", "key", "context"), "weight", ("key", "context"))
+            tap(place / "a_over_b", relevance, ("head", "query", "key", "context"), "relevance")
+            tap(place / "a_over_b", weights, ("head", "query", "key", "context"), "weight", ("key", "context"))
             return weights.mean(1)[:, 0]
         maps = []
         q2 = split_heads(self.query2(made), heads)
-        for name, queries, keys in ((site, q, k), (site.replace("_over_b", "_over_c"), q2, c)):
+        for role, queries, keys in (("a_over_b", q, k), ("a_over_c", q2, c)):
             relevance = self.similarity.two(queries, keys)
             weights = masked_softmax(relevance, batch.keep[:, None])
-            tap(f"{name}/relevance", relevance, ("head", "query", "key"), "relevance")
-            tap(f"{name}/weight", weights, ("head", "query", "key"), "weight", ("key",))
+            tap(place / role, relevance, ("head", "query", "key"), "relevance")
+            tap(place / role, weights, ("head", "query", "key"), "weight", ("key",))
             maps.append(weights[:, :, 0])
         return products_of(*maps)
 

@@ -27,6 +27,7 @@ from triattn_core.literal import one_of
 from triattn_core.models.fusion.recurrent import Recurrent
 from triattn_core.models.word_vectors import VectorSource
 from triattn_core.tasks import tasks_of
+from triattn_core.trace.site import Site
 
 LOWEST = torch.finfo(torch.float32).min / 2
 
@@ -98,9 +99,9 @@ class Answering(nn.Module):
         """Scores [B, M, 2] of passage and question, LOWEST at padding; taps `start/…` and `end/…`."""
         passage, question = self.states(texts)
         scores = self.scores(passage, question)
-        for site, site_scores in zip(("start", "end"), scores.unbind(-1)):
-            tap(f"{site}/relevance", site_scores, ("query",), "relevance")
-            tap(f"{site}/weight", kept_softmax(site_scores, passage.keep), ("query",), "weight", ("query",))
+        for role, site_scores in zip(("start", "end"), scores.unbind(-1)):
+            tap(Site(role=role), site_scores, ("query",), "relevance")
+            tap(Site(role=role), kept_softmax(site_scores, passage.keep), ("query",), "weight", ("query",))
         return scores.float().masked_fill(~passage.keep[..., None], LOWEST)
 
     def states(self, texts: Sequence[States]) -> tuple[States, States]:

@@ -23,6 +23,7 @@ from triattn_core.models.fusion import FUSIONS
 from triattn_core.models.fusion.settings import ACTIVATIONS, FusionSettings
 from triattn_core.models.word_vectors import TABLE, VectorSource
 from triattn_core.tasks import TASKS, tasks_of
+from triattn_core.trace.site import Site
 
 
 class SentenceConfig(FusionSettings):
@@ -112,20 +113,20 @@ class SentenceModel(nn.Module):
     def forward(self, texts: Sequence[States]) -> Tensor:
         """[B, outputs].  With two texts, each taps its sites under its name: `premise/layer.0/…`, `premise/pool/…`."""
         several = len(self.texts) > 1
-        vectors = [self.sentence(states, f"{name}/" if several else "") for name, states in zip(self.texts, texts)]
+        vectors = [self.sentence(states, name if several else "") for name, states in zip(self.texts, texts)]
         features = vectors[0]
         if several:
             p, h = vectors
             features = torch.cat([p, h, p - h, p * h], -1)
         return self.predict(self.dropout(self.activation(self.hidden(self.dropout(features)))))
 
-    def sentence(self, states: States, site: str = "") -> Tensor:
-        """The vector [B, out] of each text."""
+    def sentence(self, states: States, name: str = "") -> Tensor:
+        """The vector [B, out] of each text; name: that of the text, in the sites of its taps."""
         keep = states.keep
         if self.encoder_layers is not None:
             states = self.encoder_layers(states)
         x = self.activation(self.first(self.dropout(states.vectors)))
         for i, layer in enumerate(self.layers):
-            fused = layer(self.dropout(x), keep, f"{site}layer.{i}").masked_fill(~keep[..., None], 0.0)
+            fused = layer(self.dropout(x), keep, Site(name, i)).masked_fill(~keep[..., None], 0.0)
             x = x + fused if i else fused  # stacked blocks have residual connections
-        return self.pool(self.dropout(x), keep, f"{site}pool")
+        return self.pool(self.dropout(x), keep, Site(role="pool").under(name))

@@ -25,6 +25,7 @@ from triattn_core.models.fusion import FUSIONS
 from triattn_core.models.fusion.settings import FusionSettings
 from triattn_core.models.word_vectors import VectorSource, WordVectors
 from triattn_core.tasks import tasks_of
+from triattn_core.trace.site import Site
 
 
 class TaggerConfig(FusionSettings):
@@ -126,7 +127,7 @@ class TaggerLayer(nn.Module):
         self.norms = nn.ModuleList(nn.LayerNorm(config.out) for _ in range(2))
         self.share, self.hidden_share = 1 - config.keep, 1 - config.hidden_keep
 
-    def forward(self, x: Tensor, keep: Tensor, site: str) -> Tensor:
+    def forward(self, x: Tensor, keep: Tensor, site: Site) -> Tensor:
         hidden = dropout(relu(self.first(x)), self.hidden_share, self.training)
         x = self.norms[0](x + dropout(self.second(hidden), self.share, self.training))
         fused = self.fusion(x, keep, site).masked_fill(~keep[..., None], 0.0)
@@ -151,5 +152,5 @@ class Tagger(nn.Module):
             x = x + sinusoids(token_positions(states.keep), x.shape[-1]).to(x.dtype)
         x = dropout(x, self.share, self.training)
         for i, layer in enumerate(cast(Any, self.layers)):
-            x = layer(x, states.keep, f"layer.{i}")
+            x = layer(x, states.keep, Site(layer=i))
         return self.predict(x)

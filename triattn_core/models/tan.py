@@ -29,6 +29,7 @@ from triattn_core.models.comparison import POOLING, TokenComparison
 from triattn_core.models.encoder import Encoded
 from triattn_core.tasks import InputForm, form, tasks_of
 from triattn_core.text.roles import Limits
+from triattn_core.trace.site import Site
 
 # Fields of the living form: omitted from a written config if they have the published values, so that digests hold.
 LIVING = (
@@ -160,10 +161,10 @@ class Interaction(nn.Module):
         self.context = nn.Linear(hidden, hidden) if kind.reads and not last else None
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, a: States, b: States, context: States, site: str) -> tuple[States, States, States]:
+    def forward(self, a: States, b: States, context: States, site: Site) -> tuple[States, States, States]:
         """New states of a, b and the context."""
-        new_a = self._join(a, self.attention(a, b, context, f"{site}/a_over_b"))
-        new_b = self._join(b, self.attention(b, a, context, f"{site}/b_over_a"))
+        new_a = self._join(a, self.attention(a, b, context, site / "a_over_b"))
+        new_b = self._join(b, self.attention(b, a, context, site / "b_over_a"))
         if self.context is None:
             return new_a, new_b, context
         if self.reads == "own":
@@ -214,7 +215,7 @@ class Tan(nn.Module):
         """Logits [B, outputs] from `[a, b, |a - b|, pooled]` as published, from `[a, b]` after a token comparison."""
         a, b, context = self.project(encoded)
         for i, layer in enumerate(self.layers):
-            a, b, context = layer(a, b, context, f"layer.{i}")
+            a, b, context = layer(a, b, context, Site(layer=i))
         left, right = (torch.cat([pool(states) for pool in self.pooling], -1) for states in (a, b))
         features = [left, right]
         features += [(left - right).abs()] if self.difference else []

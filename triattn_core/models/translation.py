@@ -35,9 +35,10 @@ from triattn_core.models.fusion import FUSIONS
 from triattn_core.models.fusion.settings import FusionSettings
 from triattn_core.tasks import tasks_of
 from triattn_core.text.sub_words import SubWords
+from triattn_core.trace.site import Site
 
 ENCODERS = ("mtsa", "multi_head")
-SOURCE, TARGET, CROSS = "source", "target", "cross"  # first parts of sites: encoder, decoder, target over source
+SOURCE, TARGET, CROSS = "source", "target", "cross"  # modules of sites: encoder, decoder, target over source
 
 
 class TranslationConfig(FusionSettings):
@@ -138,7 +139,7 @@ class Attention(nn.Module):
         self.heads, self.share = heads, 1 - keep
         self.query, self.key, self.value, self.out = (nn.Linear(width, width) for _ in range(4))
 
-    def forward(self, x: Tensor, memory: Tensor, allowed: Tensor, site: str) -> Tensor:
+    def forward(self, x: Tensor, memory: Tensor, allowed: Tensor, site: Site) -> Tensor:
         """[B, m, width] of x [B, m, width] and memory [B, n, width]; allowed: [B, m or 1, n], True = is attended to.
 
         Taps `<site>/relevance` and `<site>/weight`, [head, query, key].
@@ -150,9 +151,9 @@ class Attention(nn.Module):
         relevance, allowed = q @ k.mT / sqrt(q.shape[-1]), allowed[:, None].expand(-1, -1, x.shape[1], -1)
         weights = kept_softmax(relevance, allowed)
         keeps = {"query": allowed.any(-1)[:, 0], "key": allowed.any(-2)[:, 0]}
-        weights = override_weights(f"{site}/weight", weights, keeps)
-        tap(f"{site}/relevance", relevance, AXES, "relevance")
-        tap(f"{site}/weight", weights, AXES, "weight", ("key",))
+        weights = override_weights(site.with_quantity("weight"), weights, keeps)
+        tap(site, relevance, AXES, "relevance")
+        tap(site, weights, AXES, "weight", ("key",))
         return self.out(join_heads(heads_output(dropout(weights, self.share, self.training) @ v, site)))
 
 
@@ -177,7 +178,7 @@ class EncoderLayer(nn.Module):
         self.norms = nn.ModuleList(nn.LayerNorm(config.out) for _ in range(2))
         self.dropout = nn.Dropout(1 - config.keep)
 
-    def forward(self, x: Tensor, keep: Tensor, site: str) -> Tensor:
+    def forward(self, x: Tensor, keep: Tensor, site: Site) -> Tensor:
         x = self.norms[0](x + self.dropout(self.attention(x, keep, site)))
         return self.norms[1](x + self.dropout(self.feed_forward(x))).masked_fill(~keep[..., None], 0.0)
 
@@ -192,10 +193,10 @@ class DecoderLayer(nn.Module):
         self.norms = nn.ModuleList(nn.LayerNorm(config.out) for _ in range(3))
         self.dropout = nn.Dropout(1 - config.keep)
 
-    def forward(self, x: Tensor, memory: Tensor, source_keep: Tensor, layer: str) -> Tensor:
+    def forward(self, x: Tensor, memory: Tensor, source_keep: Tensor, number: int) -> Tensor:
         earlier = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool, device=x.device).tril()[None]
-        x = self.norms[0](x + self.dropout(self.attention(x, x, earlier, f"{TARGET}/{layer}")))
-        x = self.norms[1](x + self.dropout(self.cross(x, memory, source_keep[:, None], f"{CROSS}/{layer}")))
+        x = self.norms[0](x + self.dropout(self.attention(x, x, earlier, Site(TARGET, number))))
+        x = self.norms[1](x + self.dropout(self.cross(x, memory, source_keep[:, None], Site(CROSS, number))))
         return self.norms[2](x + self.dropout(self.feed_forward(x)))
 
 
@@ -228,14 +229,14 @@ class TranslationModel(nn.Module):
         """The memory [B, n, out] of a source."""
         x = self._embed(source).masked_fill(~source.keep[..., None], 0.0)
         for i, layer in enumerate(cast(Any, self.encoder)):
-            x = layer(x, source.keep, f"{SOURCE}/layer.{i}")
+            x = layer(x, source.keep, Site(SOURCE, i))
         return x
 
     def decode(self, memory: Tensor, source_keep: Tensor, target: Sentences) -> Tensor:
         """As `forward`, of a memory."""
         x = self._embed(target)
         for i, layer in enumerate(cast(Any, self.decoder)):
-            x = layer(x, memory, source_keep, f"layer.{i}")
+            x = layer(x, memory, source_keep, i)
         return linear(x, self.table.weight, self.bias)
 
     def _embed(self, sentences: Sentences) -> Tensor:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -100,26 +101,26 @@ class Tape:
             raise TraceError(f"step {step}: the model ran {max(steps) + 1} times, counted from 0")
         return [attention for attention in self.attentions if attention.running.step == step]
 
-    def _sites(self, attentions: Sequence[Attention]) -> dict[str, Attention]:
+    def _sites(self, attentions: Sequence[Attention]) -> dict[Site, Attention]:
         """By `layer.N[/visit.V]/role/weight`, after the module's path where that names two modules or no layer."""
-        short = [site_text("", attention, self.model) for attention in attentions]
+        short = [weights_site("", attention, self.model) for attention in attentions]
         counts = Counter(short)
-        modules: dict[str, set[str]] = {}
-        for name, attention in zip(short, attentions):
-            modules.setdefault(name, set()).add(attention.running.path)
-        sites: dict[str, Attention] = {}
-        for name, attention in zip(short, attentions):
+        modules: dict[Site, set[str]] = {}
+        for site, attention in zip(short, attentions):
+            modules.setdefault(site, set()).add(attention.running.path)
+        sites: dict[Site, Attention] = {}
+        for site, attention in zip(short, attentions):
             path = attention.running.path
-            unclear = len(modules[name]) > 1 or layer_of_path(path) is None and max(len(modules), counts[name]) > 1
+            unclear = len(modules[site]) > 1 or layer_of_path(path) is None and max(len(modules), counts[site]) > 1
             if path and unclear:
-                name = site_text(path, attention, self.model)
-            base, number = name.removesuffix("/weight"), 2
-            while name in sites:
-                name, number = f"{base}/{number}/weight", number + 1
-            sites[name] = attention
+                site = weights_site(path, attention, self.model)
+            again = (site / str(number) for number in count(2))
+            sites[next(other for other in chain([site], again) if other not in sites)] = attention
         return sites
 
-    def _meta(self, attentions: Sequence[Attention], arrays: Mapping[str, xr.DataArray], source: str) -> dict[str, Any]:
+    def _meta(
+        self, attentions: Sequence[Attention], arrays: Mapping[Site, xr.DataArray], source: str
+    ) -> dict[str, Any]:
         layers = {layer_of_path(attention.running.path) for attention in attentions} - {None}
         meta: dict[str, Any] = {
             "checkpoint": source or type(self.model).__name__,
@@ -134,11 +135,11 @@ class Tape:
         return meta
 
 
-def site_text(module: str, attention: Attention, model: nn.Module) -> str:
-    """The text of the `Site` of an attention's weights; module: its path, or empty where the layer says enough."""
+def weights_site(module: str, attention: Attention, model: nn.Module) -> Site:
+    """The site of an attention's weights; module: its path, or empty where the layer says enough."""
     running = attention.running
     role = role_of_path(running.path, model)
-    return str(Site(module, layer_of_path(running.path), role, running.visit, "weight"))
+    return Site(module, layer_of_path(running.path), role, running.visit, "weight")
 
 
 def _array(attention: Attention, length: int | None) -> xr.DataArray:
@@ -188,7 +189,7 @@ def _with_tokens(
     return array.assign_coords(coords), texts
 
 
-def _notes(attentions: Sequence[Attention], arrays: Mapping[str, xr.DataArray]) -> list[str]:
+def _notes(attentions: Sequence[Attention], arrays: Mapping[Site, xr.DataArray]) -> list[str]:
     """What a reader must know: how well the weights are proved, and rows that do not sum to one, with the reason."""
     error = max(attention.error for attention in attentions)
     notes = [f"Weights times values rebuild what the model computed, to {error:.1g}."]

@@ -22,7 +22,7 @@ from triattn_core.scenes.settings import CellSettings
 from triattn_core.sources.explanation import Explanation, Reader, read_tokens
 from triattn_core.sources.models import Models, Question
 from triattn_core.trace.axis_labels import axis_labels
-from triattn_core.trace.sites import layer_of
+from triattn_core.trace.site import Site
 from triattn_core.views.charts import anova as view
 from triattn_core.views.charts import anova_text
 from triattn_core.views.lib import strongest
@@ -136,13 +136,12 @@ def build_of_traces(
 
     trace = explanations[0].trace
     table = context_table(trace)
-    table = table.assign(site=[site if "layer." in site else f"layer.0/{site}" for site in table["site"]])
     first, asked = anova_text.most_redirected(table), (settings.layer, settings.head)
     layer, head = (number - 1 if number else most for number, most in zip(asked, first))
     parts, labels, name = HeadShares(table, layer, head), axis_labels(trace), str(trace.meta.get("checkpoint", ""))
     sentence = parts.sentence
     numbered = table.assign(head=table["head"] + 1)
-    numbered.insert(1, "layer", [layer_of(site) + 1 for site in table["site"]])
+    numbered.insert(1, "layer", anova_text.layers_of(table) + 1)
     return ContextScene(
         settings=settings.model_copy(update={"layer": layer + 1, "head": head + 1}),
         draw=lambda: {"context": Chart.of(parts.draw_bars(axes=labels)(), PARTS, sentence, name)},
@@ -159,7 +158,7 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
     shares, first = direction_shares(question, settings.direction), most_redirecting(question, settings.direction)
     layer, head = settings.layer or first[0], settings.head or first[1]
     head_row(shares, layer - 1, head - 1)
-    part, bits = three_way(question, f"layer.{layer - 1}/{settings.direction}", head - 1)
+    part, bits = three_way(question, Site(layer=layer - 1, role=settings.direction), head - 1)
     cell = scene.valid_cell(settings.cell, [range(part.sizes["context"])], (anova_text.strongest(part),))
     option = None if question.option is None else question.option + 1
     resolved = settings.model_copy(update={"layer": layer, "head": head, "cell": cell, "option": option})
@@ -173,7 +172,7 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
 def direction_shares(question: Question, direction: str) -> pd.DataFrame:
     """The shares of each head of one direction."""
     table = share_table(question)
-    return table[table["site"].str.endswith(f"/{direction}")]
+    return table[[Site.parse(site).role == direction for site in table["site"]]]
 
 
 def most_redirecting(question: Question, direction: str) -> tuple[int, int]:
@@ -193,7 +192,7 @@ def share_table(question: Question) -> pd.DataFrame:
     return question.answer("Taking the cube apart", run)
 
 
-def three_way(question: Question, site: str, head: int) -> tuple[xr.DataArray, np.ndarray]:
+def three_way(question: Question, site: Site, head: int) -> tuple[xr.DataArray, np.ndarray]:
     """The three-way part of one head, and the bits of each query."""
 
     def run(bundle):
@@ -201,7 +200,7 @@ def three_way(question: Question, site: str, head: int) -> tuple[xr.DataArray, n
         from triattn_core.trace.information import mutual_information
 
         sites = question.explanation.trace.sites
-        relevance, weights = (sites[f"{site}/{name}"].isel(head=[head]) for name in ("relevance", "weight"))
+        relevance, weights = (sites[site.with_quantity(name)].isel(head=[head]) for name in ("relevance", "weight"))
         part = anova.three_way_residual(relevance, weights).isel(head=0)
         return part, mutual_information(weights.transpose(..., *anova.AXES).values[0])
 

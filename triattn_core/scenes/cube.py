@@ -9,10 +9,11 @@ from pydantic import Field
 
 from triattn_core.scenes import scene
 from triattn_core.scenes.scene import Scene
-from triattn_core.scenes.settings import HidingSettings, MeanOrHead, Unit
+from triattn_core.scenes.settings import HidingSettings, MeanOrHead, SiteSetting, Unit
 from triattn_core.scenes.trace_sites import site_choice, site_of_layer, sites_of_axes
 from triattn_core.sources.explanation import Explanation, Reader, read_tokens
 from triattn_core.trace.axis_labels import axis_labels, label_columns
+from triattn_core.trace.site import Site
 from triattn_core.trace.token_grouping import TokenGrouping
 from triattn_core.views import cube
 from triattn_core.views.lib.strongest import strongest
@@ -23,7 +24,7 @@ class Settings(HidingSettings):
     mean.  query, key, context: to what each folds.  option: of a task that chooses among texts, from 1; None is the one
     that is chosen.  cell: positions of query, key and context."""
 
-    site: str = "layer.0/a_over_b/weight"
+    site: SiteSetting = Site(layer=0, role="a_over_b", quantity="weight")
     layer: int | None = Field(None, ge=1)
     head: MeanOrHead = None
     query: Unit = "tokens"
@@ -43,7 +44,7 @@ def build(explanations: Sequence[Explanation], settings: Settings, read: Reader 
     site = settings.site
     if "site" not in settings.model_fields_set:
         site = site_of_layer(sites_of_axes(explanation.trace, 3), settings.layer)
-    trace = read(explanation, settings.grouping(), site.rsplit("/", 1)[0]).trace
+    trace = read(explanation, settings.grouping(), site).trace
     choice = site_choice(trace, site, settings.head)
     canvas = cube.figure(trace, choice, settings.hide, exact=False)
     cell = scene.valid_cell(settings.cell, canvas.extents, canvas.cell)

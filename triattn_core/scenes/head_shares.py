@@ -44,7 +44,7 @@ class HeadShares:
 
 def head_row(table: pd.DataFrame, layer: int, head: int) -> pd.Series:
     """The row of a layer and head, from 0.  Raises ConfigError: there is none."""
-    rows = table[table["site"].str.startswith(f"layer.{layer}/") & (table["head"] == head)]
+    rows = table[(anova_text.layers_of(table) == layer) & (table["head"] == head)]
     if rows.empty:
         existing = f"there are {table['site'].nunique()} layers of {table['head'].max() + 1} heads"
         raise ConfigError(f"context: no layer {layer + 1}, head {head + 1}: {existing}")

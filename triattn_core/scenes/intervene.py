@@ -75,5 +75,5 @@ def _scene(parts: Intervention, random: pd.DataFrame | None = None, nulls: Nulls
 def join_traces(result: InterventionResult) -> AttentionTrace:
     """Both traces in one, as `before/…` and `after/…`."""
     both = {"before": result.before.trace, "after": result.after.trace}
-    sites = {f"{name}/{site}": array for name, trace in both.items() for site, array in trace.sites.items()}
+    sites = {site.under(name): array for name, trace in both.items() for site, array in trace.sites.items()}
     return AttentionTrace(sites, {**both["before"].texts, **both["after"].texts}, both["before"].meta)

@@ -15,6 +15,7 @@ from triattn_core.scenes.intervene_text import InterventionSpec, Nulls
 from triattn_core.scenes.intervene_units import context_units, intervention_spec, unit_kinds
 from triattn_core.sources.models import Question
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.site import Site
 from triattn_core.views.lib.strongest import labels, numbered
 
 if TYPE_CHECKING:
@@ -74,9 +75,9 @@ class Intervention:
         )
 
     @property
-    def site(self) -> str:
+    def site(self) -> Site:
         """Whose maps are drawn.  Raises TraceError where there is no such layer."""
-        return f"layer.{self.settings.layer - 1}/{self.settings.direction}/weight"
+        return Site(layer=self.settings.layer - 1, role=self.settings.direction, quantity="weight")
 
     @property
     def before(self) -> tuple[xr.DataArray, tuple]:
@@ -97,7 +98,7 @@ class Intervention:
         return maps(self.result, self.site, self.settings.head)
 
 
-def maps(result: InterventionResult, site: str, head: int | None) -> tuple[xr.DataArray, xr.DataArray, tuple, str]:
+def maps(result: InterventionResult, site: Site, head: int | None) -> tuple[xr.DataArray, xr.DataArray, tuple, str]:
     """Weights before and after, their labels, and how far attention moved.  head: from 1, None is the mean.
 
     Raises TraceError where there is no such site or head.
@@ -109,7 +110,7 @@ def maps(result: InterventionResult, site: str, head: int | None) -> tuple[xr.Da
     return before, after, names, intervene_text.describe_shift(before, after, names, moved)
 
 
-def map_of(trace: AttentionTrace, site: str, head: int | None) -> tuple[xr.DataArray, tuple]:
+def map_of(trace: AttentionTrace, site: Site, head: int | None) -> tuple[xr.DataArray, tuple]:
     """Weights [query, key] of a head, summed over context, and the labels of both.  Raises TraceError as `maps`."""
     from triattn_core.analysis.maps import compare, joint_keys
 

@@ -52,9 +52,9 @@ def run_intervention(question: Question, spec: InterventionSpec) -> Intervention
 
 def _flat(trace: AttentionTrace) -> AttentionTrace:
     sites = {
-        name: array.sum("context", keep_attrs=True).assign_attrs(sums_over="key") if "context" in array.dims else array
-        for name, array in trace.sites.items()
-        if name.endswith("/weight")
+        site: array.sum("context", keep_attrs=True).assign_attrs(sums_over="key") if "context" in array.dims else array
+        for site, array in trace.sites.items()
+        if site.quantity == "weight"
     }
     return AttentionTrace(sites, trace.texts, trace.meta)
 

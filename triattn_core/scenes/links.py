@@ -12,6 +12,7 @@ from typing import Any
 from triattn_core.errors import ConfigError
 from triattn_core.scenes.settings import ViewSettings, current_name
 from triattn_core.tasks import CHOICES
+from triattn_core.trace.site import Site
 from triattn_core.views.coin.blocks import ablation_label
 
 ALIASES: Mapping[str, str] = {  # by its name in a link, the setting
@@ -26,7 +27,7 @@ ALIASES: Mapping[str, str] = {  # by its name in a link, the setting
 }
 RENAMED_FOLDS: Mapping[str, str] = {"points": "view-points"}  # of views below the cube, by the older parameter
 SITE = ("layer", "direction", "quantity")  # of a link, what the setting `site` says
-ABLATED = {ablation_label(name): name for name in ("", "context", *(f"layer.{i}" for i in range(99)))}
+ABLATED = {ablation_label(name): name for name in ("", "context", *(str(Site(layer=i)) for i in range(99)))}
 TEXTS: Mapping[str, Callable[[str], Any]] = {  # of a setting, what a text of a link means
     "head": lambda text: None if text == "mean" else text,
     "sinks": lambda text: text.removesuffix(" × even"),
@@ -60,14 +61,14 @@ def read_link(kind: type[ViewSettings], parameters: Mapping[str, str], task: str
     if "direction" in texts:
         texts["direction"] = directions(task).get(texts["direction"], texts["direction"])
     if _has_direction(kind) and set(SITE) & texts.keys():
-        layer, direction, quantity = _site(str(texts.pop("site", fields["site"].default)))
-        layer = _layer(texts.pop("layer")) if "layer" in texts else layer
-        texts["site"] = f"{layer}/{texts.pop('direction', direction)}/{texts.pop('quantity', quantity)}"
+        site = _site(str(texts.pop("site", fields["site"].default)))
+        layer = _layer(texts.pop("layer")) if "layer" in texts else site.layer
+        role, quantity = texts.pop("direction", site.role), texts.pop("quantity", site.quantity)
+        texts["site"] = str(Site(layer=layer, role=role, quantity=quantity))
     elif "clusters" in fields or "heads" in fields:  # a layer of one text among several
-        layer = texts.get("layer", "1")
-        if "of" in texts or ("layer" in texts and "." not in layer):
-            text = texts.pop("of", "")
-            texts["layer"] = f"{text}/" * bool(text) + _layer(layer)
+        number = texts.get("layer", "1")
+        if "of" in texts or ("layer" in texts and "." not in number):
+            texts["layer"] = str(Site(texts.pop("of", ""), _layer(number)))
     if "heads" in fields and texts.get("heads", "").startswith("all "):
         many = texts["heads"].removeprefix("all ")
         if not many.isdecimal() or len(many) > 3:
@@ -83,18 +84,21 @@ def _has_direction(kind: type[ViewSettings]) -> bool:
     return "site" in kind.model_fields and kind.model_fields["site"].default is not None
 
 
-def _layer(text: str) -> str:
+def _layer(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise ConfigError(f"layer={text[:40]}: expected a number from 1")
-    return f"layer.{int(text) - 1}"
+    return int(text) - 1
 
 
-def _site(text: str) -> list[str]:
-    """Layer, direction and quantity of a site."""
-    parts = text.split("/")
-    if len(parts) != 3 or parts[1] not in ("a_over_b", "b_over_a") or not parts[0].removeprefix("layer.").isdecimal():
-        raise ConfigError(f"site={text[:40]}: expected a site such as layer.0/a_over_b/weight")
-    return parts
+def _site(text: str) -> Site:
+    """A site that a link can say: a layer, a direction and a quantity."""
+    site = Site.parse(text)
+    plain = site == Site(layer=site.layer, role=site.role, quantity=site.quantity)
+    if not plain or site.layer is None or site.role not in ("a_over_b", "b_over_a") or not site.quantity:
+        raise ConfigError(
+            f"site={text[:40]}: expected a site such as {Site(layer=0, role='a_over_b', quantity='weight')}"
+        )
+    return site
 
 
 def write_link(settings: ViewSettings, task: str) -> dict[str, str]:
@@ -107,13 +111,13 @@ def write_link(settings: ViewSettings, task: str) -> dict[str, str]:
     link: dict[str, str] = {}
     if _has_direction(type(settings)):
         changes.pop("site", None)
-        layer, direction, quantity = _site(values["site"])
-        link |= {"layer": str(int(layer.removeprefix("layer.")) + 1), "quantity": quantity}
-        link["direction"] = next(label for label, name in directions(task).items() if name == direction)
+        site = _site(str(values["site"]))
+        link |= {"layer": str((site.layer or 0) + 1), "quantity": site.quantity}
+        link["direction"] = next(label for label, name in directions(task).items() if name == site.role)
         link["head"] = "mean" if values["head"] is None else str(values["head"])
     elif isinstance(layer := changes.pop("layer", None), str):
-        text, several, layer = layer.rpartition("/")
-        link |= {"layer": str(int(layer.removeprefix("layer.")) + 1)} | ({"of": text} if several else {})
+        site = Site.parse(layer)
+        link |= {"layer": str((site.layer or 0) + 1)} | ({"of": site.module} if site.module else {})
     elif layer is not None:
         link["layer"] = str(layer)
     names = {setting: name for name, setting in ALIASES.items()}

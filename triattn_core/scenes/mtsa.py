@@ -10,9 +10,10 @@ from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import ConfigError
 from triattn_core.scenes import scene
 from triattn_core.scenes.scene import Scene
-from triattn_core.scenes.settings import TextSettings
+from triattn_core.scenes.settings import SiteSetting, TextSettings
 from triattn_core.sources.models import Models
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.site import Site
 from triattn_core.trace.token_grouping import grouping_caption
 from triattn_core.views import attention_maps
 from triattn_core.views.attention_maps import maps as head_maps
@@ -25,11 +26,11 @@ SCORES = (
 
 
 class Settings(TextSettings):
-    """heads: from 1; None is the first of each mask.  layer: as sites begin, `premise/layer.0`; None is the first.
+    """heads: from 1; None is the first of each mask.  layer: of a text, `premise/layer.0`; None is the first.
     features: source2token token × feature beside each map, else its means below.  tokens: weights alone fold.
     cell: positions of query and key, map, place in the order of its features."""
 
-    layer: str | None = None
+    layer: SiteSetting | None = None
     heads: tuple[int, ...] | None = None
     quantity: Literal["weight", "relevance"] = "weight"
     features: bool = True
@@ -72,7 +73,7 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
 
 def maps(
     trace: AttentionTrace,
-    layer: str,
+    layer: Site,
     head_indices: Sequence[int],
     quantity: str,
     orders: Sequence[Sequence[int]] | None,
@@ -80,26 +81,25 @@ def maps(
 ) -> Canvas:
     """The canvas of some heads (from 0) of a layer.  orders: see `HeadsScene`."""
     head_map_list = head_maps.maps(trace, layer, head_indices, quantity)
-    caption = f"{trace.meta['checkpoint']}, {layer.replace('/', ', ')}"
+    caption = f"{trace.meta['checkpoint']}, {', '.join(filter(None, (layer.module, str(Site(layer=layer.layer)))))}"
     caption = ", ".join(filter(None, (caption, grouping_caption(trace))))
     return attention_maps.figure(head_map_list, own_text(trace, layer), orders, caption, cell)
 
 
-def feature_orders(trace: AttentionTrace, layer: str, head_indices: Sequence[int]) -> list[list[int]]:
+def feature_orders(trace: AttentionTrace, layer: Site, head_indices: Sequence[int]) -> list[list[int]]:
     """Of each head (from 0) its features, those that are alike side by side."""
     from triattn_core.analysis.maps.clusters import similarity_order
 
-    weights = trace.site(f"{layer}/source2token/weight")
+    weights = trace.site((layer / "source2token").with_quantity("weight"))
     return [similarity_order(weights.isel(head=head)) for head in head_indices]
 
 
-def first_layer(trace: AttentionTrace) -> str:
-    """The first layer of the first text, as sites begin."""
-    several = len(trace.texts) > 1
-    return f"{next(iter(trace.texts))}/layer.0" if several else "layer.0"
+def first_layer(trace: AttentionTrace) -> Site:
+    """The first layer of the first text."""
+    return Site(next(iter(trace.texts)) if len(trace.texts) > 1 else "", 0)
 
 
-def own_text(trace: AttentionTrace, layer: str) -> Mapping[str, str]:
+def own_text(trace: AttentionTrace, layer: Site) -> Mapping[str, str]:
     """The text whose layer it is, by its name."""
-    name = layer.rpartition("/")[0] or next(iter(trace.texts))
+    name = layer.module or next(iter(trace.texts))
     return {name: trace.texts[name]}

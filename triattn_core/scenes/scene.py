@@ -12,6 +12,7 @@ from triattn_core.errors import InputError
 from triattn_core.scenes.settings import ViewSettings
 from triattn_core.sources.explanation import Explanation
 from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace.site import Site
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +96,7 @@ def traced_option(explanation: Explanation) -> dict[str, int]:
     return {"option": explanation.prediction.option + 1} if "option" in explanation.trace.meta else {}
 
 
-def head_choice(site: str, head: int | None) -> Choice:
+def head_choice(site: Site, head: int | None) -> Choice:
     """A site, and its head from 1; None is the mean of heads."""
     if head is None:
         return Choice(site, reduce=(("head", "mean"),))

@@ -5,12 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    ValidationError,
+)
 
 from triattn_core.errors import ConfigError, choices
 from triattn_core.trace import Choice
+from triattn_core.trace.site import Site
 from triattn_core.trace.token_grouping import TokenGrouping
 
+
+def _site(value: Any) -> Site:
+    if not isinstance(value, Site | str):
+        raise ValueError("a site is a text, such as attention/weight")
+    return Site.of(value)
+
+
+# A site, or its text, with which it is written.
+SiteSetting = Annotated[Site, PlainValidator(_site), PlainSerializer(str, return_type=str)]
 # A head, from 1; None is the mean of heads, which may be written "mean", and is what an array without heads has.
 MeanOrHead = Annotated[
     Annotated[int, Field(ge=1)] | None, BeforeValidator(lambda head: None if head == "mean" else head)

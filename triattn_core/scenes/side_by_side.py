@@ -16,11 +16,12 @@ from triattn_core.scenes import scene
 from triattn_core.scenes import side_by_side_panels as panels
 from triattn_core.scenes import side_by_side_runs as runs
 from triattn_core.scenes.scene import Scene
-from triattn_core.scenes.settings import HidingSettings, Unit
+from triattn_core.scenes.settings import HidingSettings, SiteSetting, Unit
 from triattn_core.scenes.side_by_side_panels import Comparison
 from triattn_core.sources import find_entries
 from triattn_core.sources.models import Models
 from triattn_core.tasks import TASKS
+from triattn_core.trace.site import Site
 from triattn_core.trace.token_grouping import TokenGrouping
 from triattn_core.views import side_by_side as view
 from triattn_core.views.lib.canvas import Canvas
@@ -35,7 +36,7 @@ class Settings(HidingSettings):
     seeds; None is those that are here.  cell: positions of query and key (with `options` context)."""
 
     compare: Literal["mechanisms", "options", "inputs"] = "mechanisms"
-    site: str = "layer.0/a_over_b/weight"
+    site: SiteSetting = Site(layer=0, role="a_over_b", quantity="weight")
     head: int | None = Field(None, ge=1)
     query: Unit = "tokens"
     key: Unit = "tokens"

@@ -19,6 +19,7 @@ from triattn_core.sources.models import Models
 from triattn_core.tasks import CHOICES
 from triattn_core.tasks.task import ChoiceTask
 from triattn_core.trace import AttentionTrace, Choice, text_units
+from triattn_core.trace.site import Site
 from triattn_core.trace.token_grouping import NO_GROUPING, TokenGrouping
 from triattn_core.views.lib import cell
 from triattn_core.views.side_by_side.panels import Gap, Panel, hidden, without
@@ -71,10 +72,10 @@ def of_checkpoint(explanation: Explanation, map_values: DataArray, weights: Data
 def of_option(explanation: Explanation, example: Any, choice: Choice, reading: TokenGrouping) -> Panel:
     """One option: its map query × context, its text, and what the model gives it."""
     fold = partial(reading.array, texts=explanation.trace.texts)
-    site, head = choice.site.rsplit("/", 1)[0], next((i for _, i in choice.index), None)
+    head = next((i for _, i in choice.index), None)
     map_values, weights = (
-        compare.two_way_map(text_units.exchange_key_context(explanation.trace.site(f"{site}/{kind}")), head, fold)
-        for kind in (choice.site.rsplit("/", 1)[1], "weight")
+        compare.two_way_map(text_units.exchange_key_context(explanation.trace.site(site)), head, fold)
+        for site in (choice.site, choice.site.with_quantity("weight"))
     )
     option_index, gold = explanation.prediction.option, right_option(example)
     label = explanation.prediction.labels[option_index]
@@ -102,23 +103,23 @@ def maps(
     """What is drawn of one checkpoint as it is read, its weights, and notes: a layer or head that it does not have is
     replaced by its last, and that is said.  Of Bi-joint the part over the key sequence; see `on_context`."""
     site, head, notes = _site(explanation, choice)
-    trace = reading.mark_sinks(explanation.trace, site.rstrip("/"))
-    fold, quantity = partial(reading.array, texts=trace.texts), choice.site.rsplit("/", 1)[1]
-    sites = (joint_keys.key_part(trace.site(site + kind)) for kind in (quantity, "weight"))
-    map_values, weights = (compare.two_way_map(site, head, fold) for site in sites)
+    trace = reading.mark_sinks(explanation.trace, site)
+    fold = partial(reading.array, texts=trace.texts)
+    arrays = (joint_keys.key_part(trace.site(place)) for place in (site, site.with_quantity("weight")))
+    map_values, weights = (compare.two_way_map(array, head, fold) for array in arrays)
     return map_values, weights, notes
 
 
-def _site(explanation: Explanation, choice: Choice) -> tuple[str, int | None, tuple[str, ...]]:
-    """Where a checkpoint's map stands, such as `layer.0/a_over_b/`, its head, and notes; see `maps`."""
+def _site(explanation: Explanation, choice: Choice) -> tuple[Site, int | None, tuple[str, ...]]:
+    """Where a checkpoint's map stands, its head, and notes; see `maps`."""
     entry, trace, notes = explanation.entry, explanation.trace, []
-    name, direction, quantity = choice.site.split("/")
-    layer, head = int(name[6:]), next((i for _, i in choice.index), None)
-    site = f"layer.{min(layer, compare.layer_count(trace) - 1)}/{direction}/"
-    if f"{site}{quantity}" not in trace.sites and f"{site}weight" in trace.sites:
-        raise TraceError(f"{entry.name} records no {quantity}: choose weight")
-    heads = trace.site(site + "weight").sizes.get("head", 1)
-    for level, requested, count in (("layer", layer, compare.layer_count(trace)), ("head", head, heads)):
+    layers, layer, head = compare.layer_count(trace), choice.site.layer or 0, next((i for _, i in choice.index), None)
+    site = replace(choice.site, layer=min(layer, layers - 1))
+    weights = site.with_quantity("weight")
+    if site not in trace.sites and weights in trace.sites:
+        raise TraceError(f"{entry.name} records no {site.quantity}: choose weight")
+    heads = trace.site(weights).sizes.get("head", 1)
+    for level, requested, count in (("layer", layer, layers), ("head", head, heads)):
         if requested is not None and requested >= count:
             plural = "s" if count > 1 else ""
             notes.append(
@@ -133,7 +134,7 @@ def on_context(explanations: Sequence[Explanation], choice: Choice) -> str:
     sentences = []
     for explanation in explanations:
         site, head, _ = _site(explanation, choice)
-        weights = explanation.trace.site(site + "weight")
+        weights = explanation.trace.site(site.with_quantity("weight"))
         share = joint_keys.context_share(weights, head)
         if share is not None:
             joint = "context" in weights["key_role"].values
@@ -221,9 +222,8 @@ def tokens_alike(maps: Sequence[DataArray]) -> bool:
 
 def caption(names: Sequence[str], choice: Choice) -> str:
     """The settings in words, for under a saved picture."""
-    layer, direction, quantity = choice.site.split("/")
-    heads = [f"head {i + 1}" for _, i in choice.index] or ["mean of heads"]
-    return ", ".join([*names, f"layer {int(layer[6:]) + 1}", direction.replace("_", " "), *heads, quantity])
+    site, heads = choice.site, [f"head {i + 1}" for _, i in choice.index] or ["mean of heads"]
+    return ", ".join([*names, site.layer_name, site.role.replace("_", " "), *heads, site.quantity])
 
 
 def task(example: Any) -> ChoiceTask:

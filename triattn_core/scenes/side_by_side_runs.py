@@ -19,6 +19,7 @@ from triattn_core.sources.explanation import Explanation
 from triattn_core.sources.models import Models
 from triattn_core.tasks import TASKS
 from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace.site import Site
 from triattn_core.trace.text_units import fold_axis
 from triattn_core.trace.token_grouping import NO_GROUPING, TokenGrouping
 from triattn_core.views.lib.palette import LogScale
@@ -73,17 +74,17 @@ def compare_mechanisms(
         choice,
         panels.caption([entry.name for entry in entries], choice),
         AttentionTrace(merge_sites(names, explanations), texts, {"checkpoints": ", ".join(names)}),
-        (*texts.values(), choice.site.split("/")[1]),
+        (*texts.values(), choice.site.role),
         resolved,
         **extra,
     )
     return panels.with_grouping(comparison, reading, read)
 
 
-def merge_sites(names: Sequence[str], explanations: Sequence[Explanation]) -> dict[str, DataArray]:
+def merge_sites(names: Sequence[str], explanations: Sequence[Explanation]) -> dict[Site, DataArray]:
     """The sites of all traces as those of one, below the name of each."""
     return {
-        f"{name}/{site}": array
+        site.under(name): array
         for name, explanation in zip(names, explanations)
         for site, array in explanation.trace.sites.items()
     }
@@ -116,9 +117,8 @@ def compare_options(
     """
     first = models.explain(entry, example, option)
     explanations = [first, models.explain(entry, example, other_option(example, first, other))]
-    site = choice.site.rsplit("/", 1)[0]
     explanations = [
-        replace(explanation, trace=fold_axis(reading.mark_sinks(explanation.trace, site), unit))
+        replace(explanation, trace=fold_axis(reading.mark_sinks(explanation.trace, choice.site), unit))
         for explanation in explanations
     ]
     panel_list = [panels.of_option(explanation, example, choice, reading) for explanation in explanations]
@@ -159,7 +159,7 @@ def other_option(example: Any, explanation: Explanation, requested: int | None) 
 
 
 def _lines(choice: Choice, unit: str, columns: int) -> tuple[str, ...]:
-    if choice.site.endswith("/weight"):
+    if choice.site.quantity == "weight":
         kept = f"Summed over keys, context folded to {unit}: no mass is lost."
         return f"One scale for both maps: {LogScale.ends}.", f"Line: an even share, 1/{columns}.", kept
     joined = f"Joined by log-sum-exp over keys and within {unit}."
@@ -194,7 +194,7 @@ def compare_inputs(
     panel_list = [panels.of_checkpoint(*parts) for parts in zip(explanations, maps, weights, NAMES)]
     panel_list = [replace(panel, right=None, score="") for panel in panel_list]
     trace = _trace_of_inputs(entry, explanations)
-    ends = f": {LogScale.ends}" if choice.site.endswith("/weight") else ""
+    ends = f": {LogScale.ends}" if choice.site.quantity == "weight" else ""
     comparison = Comparison(
         panel_list,
         panels.difference(panel_list, 1, 0),
@@ -202,7 +202,7 @@ def compare_inputs(
         choice,
         panels.caption([entry.name, *NAMES], choice),
         trace,
-        (*trace.texts.values(), "inputs", choice.site.split("/")[1]),
+        (*trace.texts.values(), "inputs", choice.site.role),
         {"compare": "inputs", "edited": TASKS[entry.config["task"]].row(other)},
         lines=(f"One scale for both maps{ends}.", "−: only before, +: only edited;", "hatched in the other map."),
         distinguished_by="input",

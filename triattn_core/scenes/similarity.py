@@ -22,6 +22,7 @@ from triattn_core.trace import AttentionTrace
 from triattn_core.trace.token_grouping import TokenGrouping, strongest_pair
 from triattn_core.views import similarity as view
 from triattn_core.views.lib.canvas import Canvas
+from triattn_core.views.similarity.panels import ATTENTION
 
 if TYPE_CHECKING:
     from triattn_core.inference.predictions import Answer
@@ -156,10 +157,10 @@ def facts_of(
 
     if grouped is ungrouped:
         return span_decoding.cell_facts(ungrouped, terms(*cell[:2]), *cell[:2])
-    strongest = strongest_pair(ungrouped, grouped, "attention/weight", (cell[0], cell[1]))
+    strongest = strongest_pair(ungrouped, grouped, ATTENTION.with_quantity("weight"), (cell[0], cell[1]))
     facts, array = (
         span_decoding.cell_facts(ungrouped, terms(*strongest), *strongest),
-        ungrouped.site("attention/relevance"),
+        ungrouped.site(ATTENTION.with_quantity("relevance")),
     )
     words = [str(array[f"{axis}_token"].values[i]) for axis, i in zip(("query", "key"), strongest)]
     pair = {"at": list(strongest), "words": words, "score": facts["score"]}

@@ -12,9 +12,10 @@ from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes import scene
 from triattn_core.scenes.mtsa import first_layer, own_text
 from triattn_core.scenes.scene import Scene
-from triattn_core.scenes.settings import CellSettings
+from triattn_core.scenes.settings import CellSettings, SiteSetting
 from triattn_core.sources.models import Models
 from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace.site import Site
 from triattn_core.views import attention_maps, tensor
 from triattn_core.views.attention_maps import maps as head_maps
 from triattn_core.views.lib.canvas import Canvas
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 class Settings(CellSettings):
     """head: from 1.  clusters: of its features, at most.  cell: positions of query, key and feature."""
 
-    layer: str | None = None
+    layer: SiteSetting | None = None
     head: int = Field(1, ge=1)
     quantity: Literal["weight", "relevance"] = "weight"
     clusters: int = Field(5, ge=1)
@@ -63,13 +64,13 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
     def compute_clusters(bundle):
         from triattn_core.analysis.maps.clusters import cluster_features
 
-        return cluster_features(trace.site(f"{layer}/tensor/weight"), settings.clusters)
+        return cluster_features(trace.site((layer / "tensor").with_quantity("weight")), settings.clusters)
 
     head = (layer, settings.head, example)
     trace = models.answer(entries[0], "The tensor of the head", compute_tensor, *head)
     clusters = models.answer(entries[0], "Clusters of its features", compute_clusters, *head, settings.clusters)
     choice, order = (
-        Choice(f"{layer}/tensor/{settings.quantity}"),
+        Choice((layer / "tensor").with_quantity(settings.quantity)),
         (clusters.order.tolist(), clusters.assignments.tolist()),
     )
     canvas = tensor.figure(trace, choice, *order, exact=False)
@@ -101,12 +102,12 @@ def pair_of(cell: Sequence[int], assignments: Sequence[int]) -> list[int]:
     return [query, key, assignments[feature], 0]
 
 
-def prototype_maps(tensor: AttentionTrace, layer: str, groups: Clusters) -> list[head_maps.Map]:
+def prototype_maps(tensor: AttentionTrace, layer: Site, groups: Clusters) -> list[head_maps.Map]:
     """The maps that stand for clusters of the features of a tensor."""
     return head_maps.prototypes(tensor, layer, groups.assignments.tolist(), groups.prototypes, groups.typical)
 
 
-def prototypes(tensor: AttentionTrace, layer: str, groups: Clusters, cell: Sequence[int] | None = None) -> Canvas:
+def prototypes(tensor: AttentionTrace, layer: Site, groups: Clusters, cell: Sequence[int] | None = None) -> Canvas:
     """The canvas of `prototype_maps`.  cell: of the tensor, whose pair is chosen at first."""
     caption = f"{tensor.meta['checkpoint']}, {layer}, head {int(tensor.meta['head']) + 1} ({tensor.meta['mask']})"
     pair = None if cell is None else pair_of(cell, groups.assignments.tolist())

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from xarray import DataArray
 
 from triattn_core.analysis.maps import compare, token_alignment
 from triattn_core.errors import TraceError
@@ -15,6 +16,7 @@ from triattn_core.scenes.settings import CellSettings
 from triattn_core.scenes.side_by_side_panels import difference
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.axis_labels import axis_labels, label_columns
+from triattn_core.trace.site import Site
 from triattn_core.views import side_by_side as view
 from triattn_core.views.lib.canvas import Canvas
 from triattn_core.views.side_by_side.panels import Gap, Panel, first_cell
@@ -30,10 +32,15 @@ class TraceSide:
 
     name: str
     trace: AttentionTrace = field(repr=False)
-    site: str
+    site: Site
     head: int | None = None
     label: str = ""
     probability: float = 0.0
+
+    @property
+    def weights(self) -> DataArray:
+        """The weights of its site, of all heads."""
+        return self.trace.site(self.site.with_quantity("weight"))
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,7 @@ def build_pair(left: TraceSide, right: TraceSide, cell: tuple[int, int] | None =
     cell: (query, key) that is chosen; None is where the two differ most.  Raises TraceError where they are not of the
     same tokens, nor of the same texts, InputError for no such cell.
     """
-    maps = [compare.two_way_map(side.trace.site(f"{side.site}/weight"), side.head) for side in (left, right)]
+    maps = [compare.two_way_map(side.weights, side.head) for side in (left, right)]
     texts = dict(left.trace.texts)
     notes: tuple[str, ...] = ()
     try:
@@ -100,7 +107,7 @@ def _note(side: TraceSide) -> str:
     called = axis_labels(side.trace, ("query", "key", "context"))
     renamed = any(label != axis for axis, label in called.items())
     axes = f"{called['query']} × {called['key']}" if renamed else ""
-    over = f"summed over {called['context']}" if "context" in side.trace.site(f"{side.site}/weight").dims else ""
+    over = f"summed over {called['context']}" if "context" in side.weights.dims else ""
     return ", ".join(filter(None, (axes, over)))
 
 

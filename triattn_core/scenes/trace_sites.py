@@ -7,38 +7,40 @@ from typing import Any
 from triattn_core.errors import TraceError
 from triattn_core.scenes import scene
 from triattn_core.trace import AttentionTrace, Choice
-from triattn_core.trace.sites import layer_of, two_way_sites
+from triattn_core.trace.site import Site
+from triattn_core.trace.sites import layer_by_layer, layer_numbers, two_way_sites
 from triattn_core.views.attention_maps import maps as head_maps
 from triattn_core.views.attention_maps.trace_maps import computed_map, trace_map
 
-ROLLOUT = "rollout"
+ROLLOUT = Site(role="rollout")
 
 
-def map_sites(trace: AttentionTrace) -> list[str]:
+def map_sites(trace: AttentionTrace) -> list[Site]:
     """The sites that can be drawn as maps, without their quantity, layer by layer.  Raises TraceError: none."""
-    return [site.rsplit("/", 1)[0] for site in sorted(two_way_sites(trace), key=layer_of)]
+    return [site.attention for site in layer_by_layer(two_way_sites(trace))]
 
 
-def sites_of_axes(trace: AttentionTrace, axes: int) -> list[str]:
+def sites_of_axes(trace: AttentionTrace, axes: int) -> list[Site]:
     """The sites, of weights where there are any, with so many axes besides heads, layer by layer.  Raises TraceError:
     none."""
-    fits = [name for name, array in trace.sites.items() if len(set(array.dims) - {"head"}) == axes]
+    fits = [site for site, array in trace.sites.items() if len(set(array.dims) - {"head"}) == axes]
     if not fits:
-        there = sorted({" × ".join(map(str, site.dims)) for site in trace.sites.values()})
+        there = sorted({" × ".join(map(str, array.dims)) for array in trace.sites.values()})
         raise TraceError(f"no site of {axes} axes in this trace: it has {', '.join(there) or 'none'}")
-    weights = [name for name in fits if trace.sites[name].attrs["quantity"] == "weight"]
-    return sorted(weights or fits, key=layer_of)
+    weights = [site for site in fits if trace.site(site).attrs["quantity"] == "weight"]
+    return layer_by_layer(weights or fits)
 
 
-def site_of_layer(sites: list[str], layer: int | None) -> str:
+def site_of_layer(sites: list[Site], layer: int | None) -> Site:
     """The site of a layer, from 1; the first without one.  Raises TraceError: no such layer."""
     if layer is None:
         return sites[0]
-    fits = [site for site in sites if layer_of(f"{site}/") == layer - 1]
-    if not fits:
-        layers = sorted({layer_of(f"{site}/") + 1 for site in sites})
-        raise TraceError(f"there is no layer {layer} in this trace: it has {', '.join(map(str, layers))}")
-    return fits[0]
+    numbers = layer_numbers(sites)
+    for site, number in numbers.items():
+        if number == layer - 1:
+            return site
+    there = ", ".join(str(number + 1) for number in sorted(set(numbers.values())))
+    raise TraceError(f"there is no layer {layer} in this trace: it has {there}")
 
 
 def on_first_head(trace: AttentionTrace, settings: Any) -> Any:
@@ -48,7 +50,7 @@ def on_first_head(trace: AttentionTrace, settings: Any) -> Any:
     return settings.model_copy(update={"head": 1}) if opens and has_heads else settings
 
 
-def site_choice(trace: AttentionTrace, site: str, head: int | None) -> Choice:
+def site_choice(trace: AttentionTrace, site: Site, head: int | None) -> Choice:
     """A site, and where it has heads one of them, from 1, or with None their mean.  Raises TraceError for a head where
     there are none."""
     if "head" not in trace.site(site).dims:
@@ -58,7 +60,7 @@ def site_choice(trace: AttentionTrace, site: str, head: int | None) -> Choice:
     return scene.head_choice(site, head)
 
 
-def map_of(trace: AttentionTrace, site: str, head: int | None, quantity: str = "weight") -> head_maps.Map:
+def map_of(trace: AttentionTrace, site: Site, head: int | None, quantity: str = "weight") -> head_maps.Map:
     """The map of a site (without its quantity) and a head from 0, None for their mean; or the rollout of all layers."""
     if site != ROLLOUT:
         return trace_map(trace, site, head, quantity)

@@ -9,11 +9,12 @@ from pydantic import Field
 
 from triattn_core.scenes import scene
 from triattn_core.scenes.scene import Scene
-from triattn_core.scenes.settings import MeanOrHead, TextSettings
+from triattn_core.scenes.settings import MeanOrHead, SiteSetting, TextSettings
 from triattn_core.scenes.trace_sites import ROLLOUT, map_of, map_sites, site_of_layer
 from triattn_core.sources.explanation import Explanation, Reader, read_tokens
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.axis_labels import axis_labels, label_columns
+from triattn_core.trace.site import Site
 from triattn_core.views import attention_maps
 from triattn_core.views.attention_maps import maps as head_maps
 from triattn_core.views.lib.canvas import Canvas
@@ -23,7 +24,7 @@ class Settings(TextSettings):
     """site: without its quantity, or `rollout`; None is that of the layer, from 1, and of the first without one.
     head: from 1, None is the mean.  cell: positions of query and key."""
 
-    site: str | None = None
+    site: SiteSetting | None = None
     layer: int | None = Field(None, ge=1)
     head: MeanOrHead = None
     quantity: Literal["weight", "relevance"] = "weight"
@@ -50,9 +51,9 @@ def build(explanations: Sequence[Explanation], settings: Settings, read: Reader 
     )
 
 
-def _figure(trace: AttentionTrace, site: str, values: head_maps.Map, cell: tuple[int, ...] | None = None) -> Canvas:
+def _figure(trace: AttentionTrace, site: Site, values: head_maps.Map, cell: tuple[int, ...] | None = None) -> Canvas:
     labels, title = axis_labels(trace), values.title[0].lower() + values.title[1:]
-    name = "" if site == ROLLOUT else site.rpartition("/")[2].replace("_", " ")
+    name = "" if site == ROLLOUT else site.role.replace("_", " ")
     parts = (str(trace.meta.get("checkpoint", "")), name, "" if title == name else title)
     roles = labels["query"], labels["key"]
     caption = ", ".join(filter(None, parts))

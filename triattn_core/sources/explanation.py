@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.inference.stored_traces import DATE
+from triattn_core.trace.site import Site
 
 if TYPE_CHECKING:
     from triattn_core.inference.predictions import Prediction
@@ -52,11 +53,11 @@ class Explanation:
 Reader = Callable[..., Explanation]  # groups the tokens of an explanation
 
 
-def read_tokens(explanation: Explanation, reading: TokenGrouping, site: str = "") -> Explanation:
+def read_tokens(explanation: Explanation, reading: TokenGrouping, site: Site = Site()) -> Explanation:
     """Returns the same with its tokens grouped and hidden; see `TokenGrouping.trace`."""
     if not reading.sinks and not reading.folds:
         return explanation
-    key = (*explanation.source, reading, site if reading.sinks else "")
+    key = (*explanation.source, reading, site.attention if reading.sinks else "")
     return replace(explanation, trace=reading.trace(explanation.trace, site), source=key)
 
 

@@ -15,6 +15,7 @@ from triattn_core.sources.file import recorded_prediction
 from triattn_core.sources.source import Ability
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.from_array import notes_of
+from triattn_core.trace.site import Site
 
 if TYPE_CHECKING:
     from triattn_core.importers.transformer import Transformer
@@ -96,7 +97,7 @@ def texts_of_example(example: Any) -> tuple[str, str | None]:
     raise InputError("a Hugging Face model reads a text or a pair of texts here")
 
 
-def between_texts(trace: AttentionTrace) -> Iterator[tuple[str, xr.DataArray]]:
+def between_texts(trace: AttentionTrace) -> Iterator[tuple[Site, xr.DataArray]]:
     """Yields, of a pair, the sites `layer.0/a_over_b/weight`: the rows of one text, its own tokens left out as queries.
 
     The keys of the other text come first, of the role `key`; those of the role `own`, over which the same softmax runs,
@@ -105,10 +106,9 @@ def between_texts(trace: AttentionTrace) -> Iterator[tuple[str, xr.DataArray]]:
     if set(trace.texts) != {"a", "b"}:
         return
     for site, array in trace.sites.items():
-        layer, _, quantity = site.rpartition("/attention/")
         for direction, (asks, asked) in DIRECTIONS.items():
             keys = array["key_text"].values == asked
             order = [*np.flatnonzero(keys), *np.flatnonzero(~keys)]
             rows = array.isel(query=np.flatnonzero(array["query_text"].values == asks), key=order)
             roles = ["key"] * int(keys.sum()) + ["own"] * int((~keys).sum())
-            yield f"{layer}/{direction}/{quantity}", rows.assign_coords(key_role=("key", roles))
+            yield replace(site, role=direction), rows.assign_coords(key_role=("key", roles))

@@ -14,6 +14,7 @@ from triattn_core.inference.result_cache import ResultCache
 from triattn_core.sources import open_source
 from triattn_core.sources.explanation import Explanation, read_tokens
 from triattn_core.tasks import CHOICES
+from triattn_core.trace.site import Site
 
 if TYPE_CHECKING:
     from triattn_core.checkpoint.bundle import Bundle
@@ -126,11 +127,11 @@ class Models:
         key = ("answer", repr((*function, entry.name, entry.digest, device, *arguments)))
         return self.wait(device, key, title, lambda: then(self.load(entry)), None)
 
-    def read(self, explanation: Explanation, reading: TokenGrouping, site: str = "") -> Explanation:
+    def read(self, explanation: Explanation, reading: TokenGrouping, site: Site = Site()) -> Explanation:
         """Returns the same with its tokens grouped and hidden, kept; see `read_tokens`."""
         if not reading.sinks and not reading.folds:
             return explanation
-        key = (*explanation.source, reading, site if reading.sinks else "")
+        key = (*explanation.source, reading, site.attention if reading.sinks else "")
         grouped = self.cache().get(key)
         if grouped is None:
             grouped = read_tokens(explanation, reading, site)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from triattn_core.studies.study import Study
 from triattn_core.tasks.pairs import Example
+from triattn_core.trace.site import Site
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -30,7 +31,7 @@ def measure_loss(bundles: Sequence[Bundle], example: Example) -> float:
 
 def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]:
     """Cross-attention of the first block, with and without the context term."""
-    site = "layer.0/a_over_b/weight"
+    site = Site(layer=0, role="a_over_b", quantity="weight")
     results = with_and_without(bundles[0], example)
     return {title: trace.site(site) for title, (_, trace) in zip(("with the context term", "without"), results)}
 

@@ -10,13 +10,17 @@ from triattn_core.errors import InputError
 from triattn_core.studies.study import Study
 from triattn_core.tasks import dialogue
 from triattn_core.tasks.dialogue import Example
+from triattn_core.trace.site import Site
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from triattn_core.checkpoint.bundle import Bundle
 
-SITE, HEAD = "layer.0/b_over_a/weight", 0  # the response asks; the head, from 0, that looks for what it names
+SITE, HEAD = (
+    Site(layer=0, role="b_over_a", quantity="weight"),
+    0,
+)  # the response asks; the head, from 0, that looks for what it names
 FIRST = {
     "wireless": "my wireless does not connect any more since the upgrade",
     "sound": "my sound card does not play any more since the upgrade",

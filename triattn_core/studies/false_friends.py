@@ -9,6 +9,7 @@ from triattn_core.errors import InputError
 from triattn_core.studies.study import Study
 from triattn_core.tasks.laboratory import LABORATORY, Example
 from triattn_core.trace.axes import TRUE_CELLS
+from triattn_core.trace.site import Site
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -32,8 +33,8 @@ def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]
     """Tri's cube for the query, cards down and languages across; and Bi's weights of the query over all tokens."""
     from triattn_core.inference.explain import explain
 
-    cube = explain(bundles[0], example)[1].site("layer.0/a_over_b/weight").mean("head")
-    joint = explain(bundles[1], example)[1].site("layer.0/joint/weight").mean("head")
+    cube = explain(bundles[0], example)[1].site(Site(layer=0, role="a_over_b", quantity="weight")).mean("head")
+    joint = explain(bundles[1], example)[1].site(Site(layer=0, role="joint", quantity="weight")).mean("head")
     cube = cube.isel(query=0, drop=True).rename(key="query", context="key")
     joint = joint.isel(query=slice(0, 1)).rename(query="key", key="query")
     joint["key_token"] = "query", ["itself", *example.keys, *example.context]  # the coordinates keep their old names

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from triattn_core.errors import InputError
 from triattn_core.studies.study import Study
 from triattn_core.tasks.sentences import Example
+from triattn_core.trace.site import Site
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from triattn_core.checkpoint.bundle import Bundle
 
-HEAD = 4  # from 0
+LAYER, HEAD = Site(layer=0), 4  # from 0
 
 
 def tensor(bundle: Bundle, example: Example) -> xr.DataArray:
@@ -22,7 +23,7 @@ def tensor(bundle: Bundle, example: Example) -> xr.DataArray:
     from triattn_core.analysis.maps.mtsa_tensor import head_tensor
     from triattn_core.inference.explain import explain
 
-    weights = head_tensor(explain(bundle, example)[1], "layer.0", HEAD).site("layer.0/tensor/weight")
+    weights = head_tensor(explain(bundle, example)[1], LAYER, HEAD).site((LAYER / "tensor").with_quantity("weight"))
     return weights.transpose("query", "key", "feature")
 
 

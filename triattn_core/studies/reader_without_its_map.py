@@ -10,13 +10,14 @@ from triattn_core.errors import InputError
 from triattn_core.studies.study import Study
 from triattn_core.tasks import reading
 from triattn_core.tasks.reading import Example
+from triattn_core.trace.site import Site
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from triattn_core.checkpoint.bundle import Bundle
 
-SITE = "layer.0/a_over_b/weight"
+SITE = Site(layer=0, role="a_over_b", quantity="weight")
 JOURNEY = (
     "Anna wanted to visit her grandmother in Lisbon. Her brother asked her to take the train, but she does not like "
     "long rides. In the end she {}, because it was cheaper than she had thought. Her grandmother met her in front of "

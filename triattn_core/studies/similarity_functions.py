@@ -31,11 +31,12 @@ def measure_lead(bundles: Sequence[Bundle], example: questions.Example) -> float
 
 def maps(bundles: Sequence[Bundle], example: questions.Example) -> dict[str, xr.DataArray]:
     """The weights of each passage word (across) over the question (down)."""
+    from triattn_core.attention.tap import keep_weights
     from triattn_core.inference.explain import explain
 
     by_title = {}
     for title, bundle in zip(("T-trilinear", "dot product"), bundles):
-        _, trace = explain(bundle, example, lambda site: site.endswith("/weight"))
+        _, trace = explain(bundle, example, keep_weights)
         by_title[title] = next(iter(trace.sites.values())).rename(query="key", key="query")
     return by_title
 

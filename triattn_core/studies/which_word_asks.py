@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from triattn_core.studies.study import Study
 from triattn_core.tasks.pairs import Example
+from triattn_core.trace.site import Site
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from triattn_core.checkpoint.bundle import Bundle
 
-SITE = "layer.0/a_over_b/weight"
+SITE = Site(layer=0, role="a_over_b", quantity="weight")
 
 
 def keys(bundle: Bundle, example: Example) -> xr.DataArray:

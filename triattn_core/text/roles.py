@@ -9,11 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain, groupby
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from triattn_core.cached import cached_property
 from triattn_core.text.direction import isolate
 from triattn_core.text.segmentation import Run, divide_into_cells, sentences
 from triattn_core.text.tokenizer import LONGEST, Tokenizer, Tokens
+
+if TYPE_CHECKING:
+    from triattn_core.trace.site import Site
 
 NAMED = 8  # unknown tokens that a note names
 NO_TEXTS: Mapping[str, str] = MappingProxyType({})
@@ -112,10 +116,10 @@ class Roles:
         """Number of tokens without special ones."""
         return len(self.context) - sum(self.context.special)
 
-    def axes(self, site: str) -> dict[str, Role]:
+    def axes(self, site: Site) -> dict[str, Role]:
         """The role of each axis of a site: swapped in `b_over_a`; in `a_over_a` query and key are both a."""
         sides = {"a": self.query, "b": self.key}
-        query, key = next(((q, k) for q in "ab" for k in "ab" if f"{q}_over_{k}" in site), ("b", "a"))
+        query, key = site.sides or ("b", "a")
         return {"query": sides[query], "key": sides[key], "context": self.context}
 
 

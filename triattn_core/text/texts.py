@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from triattn_core.errors import InputError
 from triattn_core.text.roles import Limits, Part, Role, joint, tokens_notes
 from triattn_core.text.tokenizer import Tokenizer, Tokens
+
+if TYPE_CHECKING:
+    from triattn_core.trace.site import Site
 
 
 @dataclass(frozen=True)
@@ -31,13 +35,13 @@ class Texts:
         """Number of tokens of all texts."""
         return sum(map(len, self.roles.values()))
 
-    def axes(self, site: str) -> dict[str, Role]:
+    def axes(self, site: Site) -> dict[str, Role]:
         """The role of each axis of a site: that of the text whose name the site begins with, or of the only text.
 
         If the site begins with no name of two texts, the first attends to the second.
         """
         first, *other_roles = self.roles.values()
-        role = self.roles.get(site.partition("/")[0])
+        role = next((role for name, role in self.roles.items() if site.is_under(name)), None)
         return {"query": role or first, "key": role or (other_roles or [first])[0]}
 
 

@@ -10,7 +10,8 @@ import xarray as xr
 from triattn_core.errors import TraceError
 from triattn_core.trace.axes import COORDINATES
 
-EVEN = "even/weight"  # site of a masked layer: even attention over the keys that the mask keeps
+MASK = "mask"  # role of the mask of a layer, recorded as a contribution
+EVEN = "even"  # role of a masked layer: even attention over the keys that the mask keeps
 
 
 def logsumexp(array: xr.DataArray, axis: str | Sequence[str]) -> xr.DataArray:

@@ -19,6 +19,7 @@ from triattn_core.errors import TraceError, choices
 from triattn_core.trace.array_axes import AXIS_NAMES, LAYER, resolve_axes, row_tolerance
 from triattn_core.trace.array_rows import empty_nan_rows, select_positions
 from triattn_core.trace.quantity_check import check_quantity, distribution_axes, softmax
+from triattn_core.trace.site import Site
 from triattn_core.trace.token_lists import token_coords
 from triattn_core.trace.trace import AttentionTrace
 
@@ -62,8 +63,8 @@ def trace_of(
     >>> trace_of([[[0.5, 0.5], [1.0, 0.0]]], axes=("head", "query", "key"), tokens=["red", "car"])
     AttentionTrace(array: attention/weight [head 1, query 2, key 2])
 
-    Sites are `attention/<quantity>`, or `layer.0/attention/<quantity>` with layers.  Raises TraceError, in one line, if
-    axes, tokens, quantity or crop do not fit.
+    The role of its sites is `attention`; with an axis `layer` they have layers from 0.  Raises TraceError, in one
+    line, if axes, tokens, quantity or crop do not fit.
     """
     own_dims, attrs = _own_names(array)
     values, close = _numpy(array), row_tolerance(str(getattr(array, "dtype", "")).rpartition(".")[2])
@@ -182,7 +183,7 @@ def _crop_notes(
 
 def _sites(
     values: np.ndarray, dims: Sequence[str], coords: Mapping, quantity: str, sum_axes: Sequence[str]
-) -> dict[str, xr.DataArray]:
+) -> dict[Site, xr.DataArray]:
     parts = {quantity: (values, ",".join(sum_axes) if quantity == "weight" else "")}
     if quantity == "relevance":
         weights = softmax(values, tuple(dims.index(axis) for axis in sum_axes))
@@ -190,13 +191,11 @@ def _sites(
     order = [axis for axis in AXIS_NAMES if axis in dims]
     sites = {}
     for name, (numbers, sums_over) in parts.items():
-        site = xr.DataArray(numbers, coords, list(dims), attrs={"quantity": name, "sums_over": sums_over})
-        site = site.transpose(*order)
-        if LAYER not in dims:
-            sites[f"attention/{name}"] = site
-            continue
-        for layer in range(site.sizes[LAYER]):
-            sites[f"layer.{layer}/attention/{name}"] = site.isel({LAYER: layer})
+        array = xr.DataArray(numbers, coords, list(dims), attrs={"quantity": name, "sums_over": sums_over})
+        array = array.transpose(*order)
+        for layer in range(array.sizes[LAYER]) if LAYER in dims else [None]:
+            site = Site(layer=layer, role="attention", quantity=name)
+            sites[site] = array if layer is None else array.isel({LAYER: layer})
     return sites
 
 

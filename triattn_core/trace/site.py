@@ -128,6 +128,9 @@ class Sites(dict[Site, Value]):
     def __getitem__(self, site: Site | str) -> Value:
         return super().__getitem__(Site.of(site))
 
+    def __setitem__(self, site: Site | str, value: Value) -> None:
+        super().__setitem__(Site.of(site), value)
+
     def __contains__(self, site: object) -> bool:
         return isinstance(site, Site | str) and super().__contains__(Site.of(site))
 

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
 
 import numpy as np
 import xarray as xr
 
 from triattn_core.errors import TraceError
+from triattn_core.trace.site import Site
 from triattn_core.trace.trace import AttentionTrace
 
 
-def two_way_sites(trace: AttentionTrace) -> list[str]:
-    """Names of the sites with weights over query and key, with or without context.  Raises TraceError if none has."""
-    names = [
-        name
-        for name, array in trace.sites.items()
+def two_way_sites(trace: AttentionTrace) -> list[Site]:
+    """The sites with weights over query and key, with or without context.  Raises TraceError if none has."""
+    sites = [
+        site
+        for site, array in trace.sites.items()
         if array.attrs["quantity"] == "weight" and {"query", "key"} <= set(array.dims) and "feature" not in array.dims
     ]
-    if not names:
+    if not sites:
         raise TraceError("no weights over query and key in this trace")
-    return names
+    return sites
 
 
-def two_way_weights(trace: AttentionTrace, site: str) -> xr.DataArray:
+def two_way_weights(trace: AttentionTrace, site: Site | str) -> xr.DataArray:
     """Weights [head, query, key] of a site, summed over any context; a site without heads gets one."""
     weights = trace.site(site)
     if "context" in weights.dims:
@@ -33,10 +34,17 @@ def two_way_weights(trace: AttentionTrace, site: str) -> xr.DataArray:
     return weights.transpose("head", "query", "key")
 
 
-def layer_of(site: str) -> int:
-    """The layer number of a site, from 0; also 0 if the name has no layer."""
-    match = re.search(r"layer\.(\d+)/", site)
-    return int(match[1]) if match else 0
+def layer_by_layer(sites: Iterable[Site]) -> list[Site]:
+    """The sites by the number of their layer, those without one first; within a layer as they come."""
+    return sorted(sites, key=lambda site: -1 if site.layer is None else site.layer)
+
+
+def layer_numbers(sites: Iterable[Site]) -> dict[Site, int]:
+    """The number of the layer of each site, from 0; where a model does not number its layers, the place of the module
+    (and visit) among those of the sites."""
+    sites = list(sites)
+    runs = list(dict.fromkeys((site.module, site.visit) for site in sites if site.layer is None))
+    return {site: runs.index((site.module, site.visit)) if site.layer is None else site.layer for site in sites}
 
 
 def same_tokens(weights: xr.DataArray) -> bool:

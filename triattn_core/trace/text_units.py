@@ -14,6 +14,7 @@ from triattn_core.errors import TraceError, choices
 from triattn_core.text.segmentation import phrases, sentences
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.aggregation import continues_word, fold
+from triattn_core.trace.site import Site
 
 UNITS = ("turns", "sentences", "phrases", "words", "tokens")
 NUMBERED_UNITS = ("turns", "sentences")  # named by number, not by their text
@@ -126,23 +127,23 @@ def received_mass(weights: xr.DataArray, axis: str) -> xr.DataArray:
     return mass / max(float(mass.sum()), 1e-30)
 
 
-def find_sinks(trace: AttentionTrace, site: str, above: float) -> dict[str, list[int]]:
+def find_sinks(trace: AttentionTrace, site: Site, above: float) -> dict[str, list[int]]:
     """Positions of the sinks on each axis that the weights of a site sum to one over.
 
     A sink is a token, other than special ones, that receives more than `above` times an even share of the mass,
-    averaged over heads and queries (the term is from Xiao et al., 2024).  site: such as "layer.0/a_over_b".
+    averaged over heads and queries (the term is from Xiao et al., 2024).
     """
-    weights, sinks = trace.site(f"{site}/weight"), {}
+    weights, sinks = trace.site(site.with_quantity("weight")), {}
     for axis in filter(None, weights.attrs["sums_over"].split(",")):
         times = received_mass(weights, axis).values * weights.sizes[axis]
         sinks[axis] = np.flatnonzero((times > above) & (weights[f"{axis}_special"].values == 0)).tolist()
     return sinks
 
 
-def mark_sinks(trace: AttentionTrace, site: str, above: float) -> AttentionTrace:
+def mark_sinks(trace: AttentionTrace, site: Site, above: float) -> AttentionTrace:
     """Mark the sinks of a site in the coordinate `special` (SINK), so that views can hide them."""
     sinks, sites = find_sinks(trace, site, above), dict(trace.sites)
-    for name in [name for name in sites if name.rsplit("/", 1)[0] == site]:
+    for name in [name for name in sites if name.attention == site.attention]:
         for axis, positions in sinks.items():
             if f"{axis}_special" in sites[name].coords:
                 special = sites[name][f"{axis}_special"].values.copy()

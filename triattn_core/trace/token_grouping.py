@@ -10,10 +10,9 @@ import numpy as np
 import xarray as xr
 
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.aggregation import EVEN, even_weights, fold
+from triattn_core.trace.aggregation import EVEN, MASK, even_weights, fold
+from triattn_core.trace.site import Site
 from triattn_core.trace.text_units import NUMBERED_UNITS, fold_axis, mark_sinks, unit_groups
-
-MASK = "mask/contribution"
 
 
 @dataclass(frozen=True)
@@ -57,8 +56,8 @@ class TokenGrouping:
         """The grouping as a dictionary, as case cards store it."""
         return {**dict(self.units), "phrases": self.phrases, "hide": self.hide, "sinks": self.sinks}
 
-    def trace(self, trace: AttentionTrace, site: str = "") -> AttentionTrace:
-        """Group a trace.  site: such as `layer.0/a_over_b`; its sinks are marked.
+    def trace(self, trace: AttentionTrace, site: Site = Site()) -> AttentionTrace:
+        """Group a trace.  site: the attention whose sinks are marked.
 
         If layers have masks, only weights are kept: see `keep_weights`.  Raises TraceError.
         """
@@ -75,7 +74,7 @@ class TokenGrouping:
         phrases_option = f" --phrases {quote(' | '.join(self.phrases))}" if self.phrases else ""
         return f"--group-by {' '.join(f'{axis}={unit}' for axis, unit in self.folds.items())}{phrases_option}"
 
-    def mark_sinks(self, trace: AttentionTrace, site: str) -> AttentionTrace:
+    def mark_sinks(self, trace: AttentionTrace, site: Site) -> AttentionTrace:
         """Mark the sinks of a site if they are to be hidden; tokens are not grouped."""
         return mark_sinks(trace, site, self.sinks) if self.sinks else trace
 
@@ -97,11 +96,11 @@ def keep_weights(trace: AttentionTrace) -> AttentionTrace:
 
     Scores pass a scale and the mask before the softmax: joined scores would not be the scores of joined weights.
     """
-    masks = {name.removesuffix(MASK): mask for name, mask in trace.sites.items() if name.endswith(f"/{MASK}")}
+    masks = {site: mask for site, mask in trace.sites.items() if site.role == MASK}
     if not masks:
         return trace
-    sites = {name: array for name, array in trace.sites.items() if array.attrs["quantity"] == "weight"}
-    sites |= {layer + EVEN: even_weights(mask) for layer, mask in masks.items()}
+    sites = {site: array for site, array in trace.sites.items() if array.attrs["quantity"] == "weight"}
+    sites |= {replace(site, role=EVEN, quantity="weight"): even_weights(mask) for site, mask in masks.items()}
     return replace(trace, sites=sites)
 
 
@@ -114,7 +113,7 @@ def grouping_caption(trace: AttentionTrace) -> str:
 
 
 def strongest_pair(
-    full_trace: AttentionTrace, grouped: AttentionTrace, site: str, cell: tuple[int, int]
+    full_trace: AttentionTrace, grouped: AttentionTrace, site: Site, cell: tuple[int, int]
 ) -> tuple[int, int]:
     """(query, key): the tokens with the largest value of a site within one cell of the grouped trace."""
     values, grouped_values = (trace.site(site).transpose("query", "key") for trace in (full_trace, grouped))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
@@ -16,17 +17,19 @@ from triattn_core.text.atomic_write import write_whole
 from triattn_core.trace.aggregation import distribution_axes, fold, logsumexp
 from triattn_core.trace.axes import AXES, QUANTITIES
 from triattn_core.trace.selection import select
+from triattn_core.trace.site import Site, Sites
 
+NO_META: Mapping[str, str | int | float] = MappingProxyType({})
 MOST_BYTES = 2 << 30  # of all unpacked arrays of a file
 SHOWN = 3  # sites in a short text
 _draw_html: Callable[[Any], str] | None = None  # this zone may not draw: who may sets it by `draw_with`
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, init=False, repr=False)
 class AttentionTrace:
     """The recorded arrays (sites) of one example.
 
-    sites: `"layer.0/a_over_b/weight"` → DataArray; dims are names of `axes.AXES`; the index of an axis is the position;
+    sites: DataArrays by `Site` or its text; dims are names of `axes.AXES`; the index of an axis is the position;
         other coords are named `<axis>_<name>` (see `axes.COORDINATES`); attrs are `quantity` (of `axes.QUANTITIES`)
         and, for weights, `sums_over` (axes, comma-separated); `runs_over` where a sentinel has the rest of the weight.
     texts: the unchanged input texts by name; spans are offsets into these.
@@ -44,11 +47,18 @@ class AttentionTrace:
     Raises TraceError for an axis or a quantity that is not in `axes`.
     """
 
-    sites: Mapping[str, xr.DataArray]
+    sites: Mapping[Site, xr.DataArray]
     texts: Mapping[str, str]
-    meta: Mapping[str, str | int | float] = field(default_factory=dict)
+    meta: Mapping[str, str | int | float]
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        sites: Mapping[Site, xr.DataArray] | Mapping[str, xr.DataArray],
+        texts: Mapping[str, str],
+        meta: Mapping[str, str | int | float] = NO_META,
+    ):
+        for field, value in (("sites", Sites(sites)), ("texts", texts), ("meta", meta)):
+            object.__setattr__(self, field, value)
         for name, array in self.sites.items():
             for axis in array.dims:
                 if axis not in AXES:
@@ -65,8 +75,7 @@ class AttentionTrace:
         """For notebooks: the figure, where `triattn_core` was asked for one of its names; else None."""
         return _draw_html(self) if _draw_html is not None and self.sites else None
 
-    def __iter__(self) -> Iterator[str]:
-        """The names of the sites."""
+    def __iter__(self) -> Iterator[Site]:
         return iter(self.sites)
 
     def __len__(self) -> int:
@@ -75,11 +84,12 @@ class AttentionTrace:
     def __contains__(self, name: object) -> bool:
         return name in self.sites
 
-    def __getitem__(self, name: str) -> Any:
-        """The array of a site by its whole name; by the start of a name, such as `layer.0`, the trace of all sites that
-        begin so.  Raises TraceError that names the closest site."""
-        below = {site: array for site, array in self.sites.items() if site.startswith(f"{name}/")}
-        return replace(self, sites=below) if below else self.site(name)
+    def __getitem__(self, site: Site | str) -> Any:
+        """The array of a site or its text; of a module, a layer or an attention, such as `layer.0`, the trace of all
+        sites there.  Raises TraceError that names the closest site."""
+        site = Site.of(site)
+        below = {other: array for other, array in self.sites.items() if other != site and other.is_under(site)}
+        return replace(self, sites=below) if below else self.site(site)
 
     def sel(self, **positions: int | str | slice | Sequence[int]) -> AttentionTrace:
         """The trace with some positions of some axes, in all sites that have the axis: an index from 0, a slice,
@@ -98,14 +108,15 @@ class AttentionTrace:
     def to_datatree(self) -> xr.DataTree:
         """A tree of xarray with a group for each site, its array named `value`; texts and meta are attributes, JSON."""
         root = xr.Dataset(attrs={"texts": json.dumps(dict(self.texts)), "meta": json.dumps(dict(self.meta))})
-        groups = {name: array.to_dataset(name="value") for name, array in self.sites.items()}
+        groups = {str(site): array.to_dataset(name="value") for site, array in self.sites.items()}
         return xr.DataTree.from_dict({"/": root, **groups})
 
-    def site(self, name: str) -> xr.DataArray:
-        """The array of a site.  Raises TraceError that names the closest site."""
-        if name not in self.sites:
-            raise TraceError(f"no site {name!r} in this trace; {choices(name, self.sites)}")
-        return self.sites[name]
+    def site(self, site: Site | str) -> xr.DataArray:
+        """The array of a site, or of its text.  Raises TraceError that names the closest site."""
+        site = Site.of(site)
+        if site not in self.sites:
+            raise TraceError(f"no site {str(site)!r} in this trace; {choices(str(site), map(str, self.sites))}")
+        return self.sites[site]
 
     def pick(self, choice: Choice) -> xr.DataArray:
         """Index, then reduce the array of a choice, axis by axis."""
@@ -129,18 +140,17 @@ class AttentionTrace:
         def folds(array: xr.DataArray) -> bool:
             return axis in array.dims and array.attrs["quantity"] != "gate"
 
-        def over(site: str) -> tuple[str, ...]:
-            twin = self.sites.get(site.rsplit("/", 1)[0] + "/weight", self.sites[site])
-            return tuple(distribution_axes(twin))
+        def over(site: Site) -> list[str]:
+            return distribution_axes(self.sites.get(site.with_quantity("weight"), self.sites[site]))
 
         sites = {
-            name: fold(array, axis, groups(array), over(name), labelled, self.texts) if folds(array) else array
-            for name, array in self.sites.items()
+            site: fold(array, axis, groups(array), over(site), labelled, self.texts) if folds(array) else array
+            for site, array in self.sites.items()
         }
         return replace(self, sites=sites)
 
     @staticmethod
-    def _need(array: xr.DataArray, axis: str, site: str) -> None:
+    def _need(array: xr.DataArray, axis: str, site: Site) -> None:
         if axis not in array.dims:
             raise TraceError(f"{site} has no axis {axis!r} (it has {', '.join(map(str, array.dims))})")
 
@@ -149,7 +159,7 @@ class AttentionTrace:
 
         The file is packed in memory, because the HDF5 library crashes on a full disk when it closes a file.
         """
-        compression = {"/" + name: {"value": {"zlib": True, "complevel": 1}} for name in self.sites}
+        compression = {f"/{site}": {"value": {"zlib": True, "complevel": 1}} for site in self.sites}
         try:
             write_whole(path, self.to_datatree().to_netcdf(engine="h5netcdf", encoding=compression))
         except DataError as error:
@@ -164,7 +174,9 @@ class AttentionTrace:
             with open_groups(path) as groups:
                 if (size := sum(dataset.nbytes for dataset in groups.values())) > MOST_BYTES:
                     raise ValueError(f"it unpacks to {size / 2**30:.1f} GiB, at most {MOST_BYTES >> 30} are read")
-                sites = {name: dataset["value"].load() for name, dataset in groups.items() if "value" in dataset}
+                sites = {
+                    Site.parse(name): dataset["value"].load() for name, dataset in groups.items() if "value" in dataset
+                }
                 texts, meta = (json.loads(groups[""].attrs[name]) for name in ("texts", "meta"))
             return cls(sites, texts, meta)
         except Exception as error:  # h5py, h5netcdf and xarray have their own exceptions for damaged files
@@ -172,7 +184,7 @@ class AttentionTrace:
             raise TraceError(f"{path}: not a trace file{reason}") from None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Choice:
     """What a view shows: a site, an index for some axes, a reduction for others.  Hashable; `query` makes it a URL.
 
@@ -183,15 +195,23 @@ class Choice:
     [0.75, 0.25]
     >>> Choice.from_query(choice.query()) == choice
     True
+
+    site: a `Site`; its text is read as one.
     """
 
-    site: str
-    index: tuple[tuple[str, int], ...] = ()
-    reduce: tuple[tuple[str, str], ...] = ()
+    site: Site
+    index: tuple[tuple[str, int], ...]
+    reduce: tuple[tuple[str, str], ...]
+
+    def __init__(
+        self, site: Site | str, index: tuple[tuple[str, int], ...] = (), reduce: tuple[tuple[str, str], ...] = ()
+    ):
+        for name, value in (("site", Site.of(site)), ("index", index), ("reduce", reduce)):
+            object.__setattr__(self, name, value)
 
     def query(self) -> str:
         """The choice as a URL's query string."""
-        parts = [("site", self.site), *(("at." + a, str(i)) for a, i in self.index)]
+        parts = [("site", str(self.site)), *(("at." + a, str(i)) for a, i in self.index)]
         return urlencode([*parts, *(("by." + a, reduction) for a, reduction in self.reduce)])
 
     @classmethod

@@ -61,7 +61,7 @@ def fitting_views(trace: AttentionTrace, choice: Choice) -> dict[str, TraceView]
     An axis more is reduced only where the weights of a query sum to one over it: their sum is then again a share of the
     query's attention.  Heads and features are not reduced: each has distributions of its own.
     """
-    array, quantity = trace.pick(choice), choice.site.rpartition("/")[2]
+    array, quantity = trace.pick(choice), choice.site.quantity
     axes = set(array.dims)
     reducible = set(distribution_axes(trace, choice)) if quantity in JOINS else set()
     return {
@@ -76,9 +76,9 @@ def reduce_to(trace: AttentionTrace, choice: Choice, needs: tuple[str, ...]) -> 
     by log-sum-exp, in each head on its own.  The site's other quantity is reduced with it.  Raises TraceError where a
     quantity is neither."""
     extra = [str(axis) for axis in trace.pick(choice).dims if axis not in needs]
-    base, sites = choice.site.rpartition("/")[0], dict(trace.sites)
+    sites = dict(trace.sites)
     for quantity, join in JOINS.items():
-        site = f"{base}/{quantity}"
+        site = choice.site.with_quantity(quantity)
         for axis in extra if site in sites else ():
             sites[site] = reduce(sites[site], axis, join)
     return replace(trace, sites=sites) if extra else trace

@@ -13,6 +13,7 @@ from triattn_core.literal import one_of
 from triattn_core.models.fusion import FUSIONS
 from triattn_core.models.sentence import SentenceConfig
 from triattn_core.tasks import tasks_of
+from triattn_core.trace.site import Site
 
 
 class LabellerCheckpoint(CheckpointConfig):
@@ -42,4 +43,4 @@ class Labeller(nn.Module):
 
     def forward(self, texts: Sequence[States]) -> Tensor:
         (states,) = texts
-        return self.predict(self.layer(self.first(states.vectors), states.keep, "layer.0"))
+        return self.predict(self.layer(self.first(states.vectors), states.keep, Site(layer=0)))

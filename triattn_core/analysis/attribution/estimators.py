@@ -31,6 +31,7 @@ from torch import Tensor
 from triattn_core.analysis.maps.compare import layer_count, two_way_map
 from triattn_core.errors import InputError, TraceError
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.site import Site
 from triattn_core.trace.text_units import exchange_key_context
 
 Score = Callable[[Mapping[str, Tensor]], Tensor]  # by role [V, n, h] → [V]
@@ -118,7 +119,7 @@ def direction_maps(trace: AttentionTrace, layer: int, direction: str) -> tuple[n
 
     Of Bi-joint, whose keys are both, the two parts of a row sum to one together.
     """
-    site = trace.site(f"layer.{layer}/{direction}/weight")
+    site = trace.site(Site(layer=layer, role=direction, quantity="weight"))
     if "key_role" in site.coords:
         values, of_key = two_way_map(site).values, site["key_role"].values == "key"
         return values[:, of_key], values[:, ~of_key]

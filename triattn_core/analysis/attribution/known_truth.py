@@ -19,13 +19,14 @@ from triattn_core.analysis.attribution.estimators import gradient_times_input, i
 from triattn_core.analysis.intervention.null_replacement import redistribute, shuffle
 from triattn_core.attention.fixed_weights import replacement
 from triattn_core.attention.states import States
-from triattn_core.attention.tap import recording
+from triattn_core.attention.tap import keep_weights, recording
 from triattn_core.attention.weight_override import replacing
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.inference.batch import collate
 from triattn_core.inference.laboratory import weights_of
 from triattn_core.models.laboratory import LaboratoryModel
 from triattn_core.tasks.laboratory import Example
+from triattn_core.trace.site import Site
 
 ROLES = ("query", "key", "context")
 STEPS = 32  # of the path of integrated gradients
@@ -81,7 +82,7 @@ def rollout(row: Row) -> Scores:
     ranks tokens as attention does."""
     if len(row.model.layers) == 1:
         return attention(row)
-    with torch.inference_mode(), recording(lambda site: site.endswith("/weight")) as record:
+    with torch.inference_mode(), recording(keep_weights) as record:
         row.bundle.logits(row.batch)
     layers = [tapped.tensor[0].double().mean(0).cpu().numpy() for tapped in record.sites.values()]
     mass = np.eye(len(layers[0]))
@@ -151,7 +152,7 @@ def accuracy_with_replaced(bundle: Bundle, examples: Sequence[Example], seed: in
     labels = torch.tensor([example.label for example in rows], device=bundle.device)
     draw = torch.Generator(bundle.device).manual_seed(seed)
     (roles, *_) = zip(*bundle.task.roles(rows, bundle.tokenizer, bundle.config.limits))
-    with torch.inference_mode(), recording(lambda site: site.endswith("/weight")) as record:
+    with torch.inference_mode(), recording(keep_weights) as record:
         bundle.untrained(seed=1).logits(collate(roles, bundle.tokenizer))
     untrained_weights = {site: tapped.tensor for site, tapped in record.sites.items()}
 
@@ -169,13 +170,13 @@ def accuracy_with_replaced(bundle: Bundle, examples: Sequence[Example], seed: in
     } | ({"product of marginals": accuracy(product)} if bundle.config.model.mechanism == "tri" else {})
 
 
-def _even_weights(site: str, weights: Tensor, keeps: Mapping[str, Tensor]) -> Tensor:
+def _even_weights(site: Site, weights: Tensor, keeps: Mapping[str, Tensor]) -> Tensor:
     for dim in range(3, weights.ndim):
         weights = redistribute(weights, torch.ones_like(weights), dim)
     return weights
 
 
-def _shuffled_weights(draw: torch.Generator, site: str, weights: Tensor, keeps: Mapping[str, Tensor]) -> Tensor:
+def _shuffled_weights(draw: torch.Generator, site: Site, weights: Tensor, keeps: Mapping[str, Tensor]) -> Tensor:
     for dim in range(3, weights.ndim):
         shape = [size if d == dim else 1 for d, size in enumerate(weights.shape)]
         weights = shuffle(weights, torch.ones(shape, dtype=torch.bool, device=weights.device), dim, draw)

@@ -26,7 +26,7 @@ from triattn_core.analysis.intervention.batched_variants import (
     repeat_batch,
     word_positions,
 )
-from triattn_core.attention.tap import recording
+from triattn_core.attention.tap import keep_weights, recording
 from triattn_core.cached import cached_property
 from triattn_core.errors import InputError, choices
 from triattn_core.inference.batch import Batch, collate
@@ -173,7 +173,7 @@ class _MethodInput:
         if self._trace is not None:
             return self._trace
         query = self.query
-        with recording(lambda site: site.endswith("/weight")) as record:
+        with recording(keep_weights) as record:
             query.bundle.logits(self.batch)
         texts = query.bundle.task.texts(query.example, query.option)
         arrays = sites(record, query.roles, texts, query.bundle.attends_special)

@@ -21,6 +21,7 @@ from triattn_core.inference.explain import explain
 from triattn_core.inference.predictions import Prediction
 from triattn_core.models.coin import Coin, CoinConfig
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.site import Site
 
 
 class AblatedCoin(nn.Module):
@@ -40,7 +41,7 @@ def ablatable_parts(bundle: Bundle) -> tuple[str, ...]:
     if not isinstance(bundle.model, Coin):
         raise ConfigError(f"{bundle.name}: blocks and their context term can be ablated in COIN only")
     config = cast(CoinConfig, bundle.config.model)
-    return (*(f"layer.{i}" for i in range(config.layers)), *[CONTEXT] * config.context)
+    return (*(str(Site(layer=i)) for i in range(config.layers)), *[CONTEXT] * config.context)
 
 
 def explain_ablated(
@@ -64,4 +65,4 @@ def explain_ablated(
 def _part_name(name: str) -> str:
     """The site of a part as the pages name it: `layer.0` for `block 1`; other names unchanged."""
     word, _, number = name.partition(" ")
-    return f"layer.{int(number) - 1}" if word == "block" and number.isdecimal() else name
+    return str(Site(layer=int(number) - 1)) if word == "block" and number.isdecimal() else name

@@ -20,6 +20,7 @@ from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import DataError, InputError
 from triattn_core.inference.batch import collate
 from triattn_core.models import answers
+from triattn_core.trace.site import Site
 
 Head = tuple[str, int]  # the site of its weights, and its number from 0
 
@@ -53,7 +54,7 @@ def measure_example(bundle: Bundle, example: Any, heads: Sequence[Head]) -> pd.D
         is_right, own_odds = _answer(bundle, example, encoded, len(options))
         rows = []
         for site, head in heads:
-            with without_head(site, head) as count:
+            with without_head(Site.parse(site), head) as count:
                 right, odds = _answer(bundle, example, encoded, len(options))
             if not count[0]:
                 raise InputError(f"{bundle.name}: the head {head + 1} of {site} cannot be ablated")

@@ -26,13 +26,14 @@ from triattn_core.analysis.intervention.batched_variants import (
     run_query,
 )
 from triattn_core.analysis.mining.context_shift import row_divergence
-from triattn_core.attention.tap import TappedTensor, recording
+from triattn_core.attention.tap import TappedTensor, keep_weights, recording
 from triattn_core.attention.tri_similarity.exponential import without_compilation
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import InputError
 from triattn_core.inference.pause import part
 from triattn_core.models.encoder import Encoded
 from triattn_core.text.roles import Roles
+from triattn_core.trace.site import Site
 
 
 def score_units(
@@ -115,14 +116,14 @@ def _outputs_and_shift(
 def _outputs_and_weights(bundle: Bundle, encoded: Encoded) -> tuple[Tensor, list[Tensor]]:
     """Outputs, and the weights [V, heads, query, key] of all layers and directions, summed over context; of Bi-joint
     all of the context is one last key."""
-    with recording(lambda site: site.endswith("/weight")) as record:
+    with recording(keep_weights) as record:
         logits = bundle.model(encoded)
-    return logits, [_over_keys(name, tapped, encoded) for name, tapped in record.sites.items()]
+    return logits, [_over_keys(site, tapped, encoded) for site, tapped in record.sites.items()]
 
 
-def _over_keys(site: str, tapped: TappedTensor, encoded: Encoded) -> Tensor:
+def _over_keys(site: Site, tapped: TappedTensor, encoded: Encoded) -> Tensor:
     weights = tapped.tensor
     if "key" in tapped.roles:
-        keys = (encoded.key if "a_over_b" in site else encoded.query).vectors.shape[1]
+        keys = (encoded.key if site.sides == ("a", "b") else encoded.query).vectors.shape[1]
         return torch.cat([weights[..., :keys], weights[..., keys:].sum(-1, keepdim=True)], -1)
     return weights.sum(-1) if "context" in tapped.axes else weights

@@ -27,13 +27,14 @@ from triattn_core.analysis.catalogue import REPLACEMENTS
 from triattn_core.analysis.intervention.batched_variants import repeat_encoded, row_slices, run_query
 from triattn_core.analysis.intervention.interventions import Edit, Outcome, make_outcome
 from triattn_core.attention.fixed_weights import replacement
-from triattn_core.attention.tap import recording
+from triattn_core.attention.tap import keep_weights, recording
 from triattn_core.attention.tri_similarity.exponential import without_compilation
 from triattn_core.attention.weight_override import replacing
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import InputError, choices
 from triattn_core.inference.batch import collate
 from triattn_core.inference.pause import progress
+from triattn_core.trace.site import Site
 
 DIMS = {"key": 3, "context": 4}
 _drawing = Lock()  # torch draws a new module's weights from a generator that all threads share
@@ -98,14 +99,14 @@ def run_null_test(
     )
 
 
-def _weight_change(kind: str, dim: int, draw: torch.Generator, untrained_weights: Callable[[], Mapping[str, Tensor]]):
+def _weight_change(kind: str, dim: int, draw: torch.Generator, untrained_weights: Callable[[], Mapping[Site, Tensor]]):
     """The function that replaces weights, for `weight_override.replacing`."""
     if fixed := REPLACEMENTS[kind].fixed if kind in REPLACEMENTS else "":
         return replacement(fixed)
     untrained = untrained_weights() if kind == "untrained" else {}
     name = {number: axis for axis, number in DIMS.items()}[dim]
 
-    def change(site: str, weights: Tensor, keeps: Mapping[str, Tensor]) -> Tensor:
+    def change(site: Site, weights: Tensor, keeps: Mapping[str, Tensor]) -> Tensor:
         keep = keeps[name].view(len(weights), *(-1 if d == dim else 1 for d in range(1, weights.ndim)))
         if kind == "uniform":
             return redistribute(weights, keep.to(weights.dtype).expand_as(weights), dim)
@@ -135,14 +136,14 @@ def shuffle(weights: Tensor, keep: Tensor, dim: int, draw: torch.Generator) -> T
     return weights.gather(dim, source.expand_as(weights))
 
 
-def _untrained_weights(bundle: Bundle, encoded, numbers: range, seed: int) -> dict[str, Tensor]:
+def _untrained_weights(bundle: Bundle, encoded, numbers: range, seed: int) -> dict[Site, Tensor]:
     """Weights [draws, …] by site of newly initialised networks on the same states."""
-    weights: dict[str, list[Tensor]] = {}
+    weights: dict[Site, list[Tensor]] = {}
     for number in numbers:
         with _drawing, torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed + number)
             model = bundle.kind.model(bundle.config, bundle.encoder.hidden)
-        with recording(lambda site: site.endswith("/weight")) as record:
+        with recording(keep_weights) as record:
             model.to(bundle.device).eval()(encoded)
         for site, tapped in record.sites.items():
             weights.setdefault(site, []).append(tapped.tensor)

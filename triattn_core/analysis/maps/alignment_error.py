@@ -19,6 +19,7 @@ from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import InputError
 from triattn_core.models.translation import CROSS, padded
 from triattn_core.text.sub_words import SubWords
+from triattn_core.trace.site import Site
 
 Links = set[tuple[int, int]]  # (source word, target word), from 0
 
@@ -79,7 +80,7 @@ def measure_alignment_error(
         with recording(_is_cross) as record, torch.inference_mode():
             bundle.model(given[0].to(bundle.device), given[1].to(bundle.device))
         for site, tapped in record.sites.items():
-            layer, weights = int(site.split("/")[1].removeprefix("layer.")), tapped.tensor[0].float().cpu().numpy()
+            layer, weights = site.layer or 0, tapped.tensor[0].float().cpu().numpy()
             for head, map_ in [*enumerate(weights), (None, weights.mean(0))]:
                 found.setdefault((layer, head), []).append((strongest_links(map_, *words), *gold))
         even = np.full((len(target.ids), len(source.ids)), 1.0)
@@ -100,5 +101,5 @@ def measure_alignment_error(
     }
 
 
-def _is_cross(site: str) -> bool:
-    return site.startswith(f"{CROSS}/") and site.endswith("/weight")
+def _is_cross(site: Site) -> bool:
+    return site.module == CROSS and site.quantity == "weight"

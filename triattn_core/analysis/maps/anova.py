@@ -27,6 +27,7 @@ import xarray as xr
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.information import mutual_information
+from triattn_core.trace.site import Site
 
 AXES = ("query", "key", "context")
 TERMS = {
@@ -178,26 +179,26 @@ def share_table(trace: AttentionTrace) -> pd.DataFrame:
 
     Raises TraceError if the trace has no cube.
     """
-    names = [name.removesuffix("/relevance") for name, array in trace.sites.items() if _is_cube(name, array)]
-    if not names:
+    sites = [site for site, array in trace.sites.items() if _is_cube(site, array)]
+    if not sites:
         raise TraceError("no cube of relevance in this trace: only Tri-Attention with context leaves one")
     tables = []
-    for name in names:
-        relevance, weights = trace.site(f"{name}/relevance"), trace.site(f"{name}/weight")
+    for site in sites:
+        relevance, weights = trace.site(site), trace.site(site.with_quantity("weight"))
         tables.append(
-            site_shares(name, _cube(relevance).values, _cube(weights, "weight").values, kept_cells(relevance, weights))
+            site_shares(site, _cube(relevance).values, _cube(weights, "weight").values, kept_cells(relevance, weights))
         )
     return pd.concat(tables, ignore_index=True)
 
 
-def _is_cube(name: str, site: xr.DataArray) -> bool:
-    return name.endswith("/relevance") and set(AXES) <= set(site.dims)
+def _is_cube(site: Site, array: xr.DataArray) -> bool:
+    return site.quantity == "relevance" and set(AXES) <= set(array.dims)
 
 
-def site_shares(name: str, relevance: np.ndarray, weights: np.ndarray, keep: np.ndarray | None = None) -> pd.DataFrame:
+def site_shares(site: Site, relevance: np.ndarray, weights: np.ndarray, keep: np.ndarray | None = None) -> pd.DataFrame:
     """The rows of `share_table` for one site; cubes [heads, N, I, J]."""
     shares = variance_shares(relevance, keep)
     among_keys, redirected = shares["key"] + shares["query_key"], _sum_redirected(shares)
     bits = mutual_information(weights).mean(-1)
-    heads = {"site": name, "head": np.arange(len(bits)), **shares}
+    heads = {"site": str(site.attention), "head": np.arange(len(bits)), **shares}
     return pd.DataFrame({**heads, "among_keys": among_keys, "redirected": redirected, "information": bits})

@@ -32,11 +32,12 @@ from triattn_core.models.encoder import Encoded
 from triattn_core.models.tan import TanCheckpoint
 from triattn_core.tasks import InputForm, form
 from triattn_core.text.roles import Roles
+from triattn_core.trace.site import Site
 
 DRAWS = 5  # permutations of the keys
 PERMUTED = "permuted_keys"
 WINDOW = 128  # examples that are tokenized at once
-Sums = dict[str, list[tuple[int, np.ndarray]]]  # by site: number of examples, and the sum over them, [heads]
+Sums = dict[Site, list[tuple[int, np.ndarray]]]  # by site: number of examples, and the sum over them, [heads]
 
 
 @dataclass
@@ -45,7 +46,7 @@ class Tally:
 
     trained: Mapping[str, Sums] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
     untrained: Mapping[str, Sums] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
-    alignments: dict[str, list[same_word_alignment.Alignment]] = field(default_factory=lambda: defaultdict(list))
+    alignments: dict[Site, list[same_word_alignment.Alignment]] = field(default_factory=lambda: defaultdict(list))
     verdicts: dict[str, list[tuple]] = field(default_factory=lambda: defaultdict(list))
 
 
@@ -86,8 +87,8 @@ def _measure_window(
     grouped = bundle.task.roles(window, bundle.tokenizer, bundle.config.limits)
     rows = [row for options in grouped for row in options]
     outputs = {name: torch.zeros(len(rows), bundle.num_outputs) for name in ("", *names)}
-    quantities = ("/weight", "/relevance")[: 1 + (bundle.config.model.mechanism == "tri")]
-    is_measured = lambda site: site.endswith(quantities)  # noqa: E731
+    quantities = ("weight", "relevance")[: 1 + (bundle.config.model.mechanism == "tri")]
+    is_measured = lambda site: site.quantity in quantities  # noqa: E731
     for number, indices in enumerate(batch_by_length([row.length for row in rows], size)):
         roles = [rows[i] for i in indices]
         encoded = bundle.encoder(collate(roles, bundle.tokenizer).to(bundle.device))
@@ -109,12 +110,12 @@ def _measure_window(
         tally.verdicts[name] += [bundle.task.verdict(example, chance) for example, chance in zip(window, probabilities)]
 
 
-def _weights(record: Record, encoded: Encoded) -> Iterator[tuple[str, Tensor, Tensor, bool]]:
+def _weights(record: Record, encoded: Encoded) -> Iterator[tuple[Site, Tensor, Tensor, bool]]:
     """Yield site, weights, the keep-mask of its queries, and whether the queries are those of sentence a."""
     for site, tapped in record.sites.items():
-        if not site.endswith("/weight"):
+        if site.quantity != "weight":
             continue
-        forward = "a_over_b" in site
+        forward = site.sides == ("a", "b")
         yield site, tapped.tensor.float(), (encoded.query if forward else encoded.key).keep, forward
 
 
@@ -125,13 +126,11 @@ def _add(sums: Mapping[str, Sums], record: Record, encoded: Encoded, roles: Sequ
         if weights.ndim == 5:
             measures["context_information"] = context_information(weights, keep)
             measures["special"] = _special_mass(weights, keep, roles)
-            measures["redirected"] = _measure_redirected(record.sites[_relevance(site)].tensor, encoded, forward)
+            measures["redirected"] = _measure_redirected(
+                record.sites[site.with_quantity("relevance")].tensor, encoded, forward
+            )
         for name, values in measures.items():
             sums[name][site].append((int(real.sum()), values[real].sum(0).cpu().numpy()))
-
-
-def _relevance(site: str) -> str:
-    return site.removesuffix("weight") + "relevance"
 
 
 def _measure_redirected(relevance: Tensor, encoded: Encoded, forward: bool) -> Tensor:
@@ -197,10 +196,10 @@ def _report(bundle: Bundle, tally: Tally, names: Sequence[str]) -> dict:
 
 def _by_head(sums: Sums) -> np.ndarray:
     """[layers, heads]: means over examples, then over the two directions."""
-    layers: dict[str, list[np.ndarray]] = defaultdict(list)
+    layers: dict[int | None, list[np.ndarray]] = defaultdict(list)
     for site, parts in sums.items():
         count = sum(n for n, _ in parts)
-        layers[site.split("/")[0]].append(np.asarray(sum(total for _, total in parts)) / max(1, count))
+        layers[site.layer].append(np.asarray(sum(total for _, total in parts)) / max(1, count))
     return np.stack([np.mean(directions, 0) for directions in layers.values()])
 
 

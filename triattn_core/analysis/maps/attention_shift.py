@@ -19,7 +19,7 @@ def attention_shift(before: AttentionTrace, after: AttentionTrace) -> float:
     bits = [
         jensen_shannon(*(_rows(trace.site(site)) for trace in (before, after)))
         for site in before.sites
-        if site.endswith("/weight")
+        if site.quantity == "weight"
     ]
     return float(np.nanmean(np.concatenate(bits)))
 

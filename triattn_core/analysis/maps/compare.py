@@ -185,5 +185,5 @@ def rank(weights: xr.DataArray) -> np.ndarray:
 
 def layer_count(trace: AttentionTrace) -> int:
     """The number of attention layers: from the trace's metadata, otherwise from its highest site."""
-    layers = [int(name.split("/")[0].removeprefix("layer.")) for name in trace.sites if name.startswith("layer.")]
+    layers = [site.layer for site in trace.sites if site.layer is not None and not site.module]
     return int(trace.meta.get("layers") or max(layers, default=-1) + 1)

@@ -15,6 +15,7 @@ from triattn_core.attention.tri_similarity.exponential import without_compilatio
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import ConfigError, DataError, InputError
 from triattn_core.inference.batch import collate
+from triattn_core.trace.site import Site
 
 MEASURES = (*anova.VISIBLE_TERMS, "among_keys", "redirected", "information")
 
@@ -40,13 +41,16 @@ def _table(bundle: Bundle, example) -> pd.DataFrame:
     roles = run_query(bundle, example).roles
     with recording() as record, without_compilation():
         bundle.logits(collate([roles], bundle.tokenizer))
-    sites = {name: tapped.tensor[0].double().cpu().numpy() for name, tapped in record.sites.items()}
-    names = [name.removesuffix("/relevance") for name in sites if name.endswith("/relevance")]
-    tables = [anova.site_shares(name, sites[f"{name}/relevance"], sites[f"{name}/weight"]) for name in names]
+    sites = {site: tapped.tensor[0].double().cpu().numpy() for site, tapped in record.sites.items()}
+    tables = [
+        anova.site_shares(site, scores, sites[site.with_quantity("weight")])
+        for site, scores in sites.items()
+        if site.quantity == "relevance"
+    ]
     return pd.concat(tables, ignore_index=True)
 
 
 def quartiles(table: pd.DataFrame) -> pd.DataFrame:
     """The quartiles of each measure by layer, over rows, heads and both directions."""
-    layer = table["site"].str.split("/").str[0]
+    layer = pd.Series([str(Site(layer=Site.parse(site).layer)) for site in table["site"]], table.index, name="site")
     return table.groupby(layer)[list(MEASURES)].quantile([0.25, 0.5, 0.75]).unstack()

@@ -18,6 +18,7 @@ from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import DataError, InputError, TraceError
 from triattn_core.inference.explain import explain
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.site import Site
 
 THREE_WAY = "three_way"
 NUMBERS = (*MEASURES, THREE_WAY)
@@ -93,7 +94,7 @@ def measure_heads(trace: AttentionTrace) -> pd.DataFrame:
     if not trace_context.cube_sites(trace):
         return table.assign(**{THREE_WAY: float("nan")})
     shares = trace_context.context_table(trace)
-    shares = shares.assign(site=shares["site"] + "/weight")
+    shares = shares.assign(site=[str(Site.parse(site).with_quantity("weight")) for site in shares["site"]])
     return table.merge(shares[["site", "head", THREE_WAY]], on=["site", "head"], how="left")
 
 

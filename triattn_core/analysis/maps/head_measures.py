@@ -15,8 +15,6 @@ Rollout (Abnar and Zuidema 2020, Eq. 1): R = A_L ... A_1 with A_l = (W_l + I) / 
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -24,7 +22,7 @@ import xarray as xr
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.information import context_information, query_information, row_mean, row_shares
-from triattn_core.trace.sites import layer_of, same_tokens, two_way_sites, two_way_weights
+from triattn_core.trace.sites import layer_by_layer, layer_numbers, same_tokens, two_way_sites, two_way_weights
 
 MEASURES = ("entropy", "distance", "sink", "special", "query_information", "context_information")
 
@@ -33,9 +31,9 @@ def head_table(trace: AttentionTrace) -> pd.DataFrame:
     """One row per site of weights and head: `site`, `layer` and `head` from 0, and MEASURES, NaN if not defined.
     Raises TraceError if the trace has no weights over query and key."""
     parts = []
-    for site in two_way_sites(trace):
+    for site, layer in layer_numbers(two_way_sites(trace)).items():
         weights = two_way_weights(trace, site)
-        heads = pd.DataFrame({"site": site, "layer": layer_of(site), "head": np.arange(weights.sizes["head"])})
+        heads = pd.DataFrame({"site": str(site), "layer": layer, "head": np.arange(weights.sizes["head"])})
         for name, values in _measures(weights).items():
             heads[name] = values
         heads["context_information"] = _context_information(trace.site(site))
@@ -77,8 +75,8 @@ def rollout(trace: AttentionTrace) -> xr.DataArray:
 
     Rows sum to one if those of the weights do.  Raises TraceError if there are no such layers.
     """
-    sites = sorted(two_way_sites(trace), key=layer_of)
-    if any(not re.match(r"layer\.\d+/", site) for site in sites):
+    sites = layer_by_layer(two_way_sites(trace))
+    if any(site.layer is None for site in sites):
         raise TraceError("rollout goes through layers: this trace has none")
     product = None
     for site in sites:

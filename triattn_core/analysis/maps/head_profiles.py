@@ -14,22 +14,21 @@ Hellinger distance of the two heads' distributions.
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from triattn_core.analysis.maps.mtsa_tensor import MAX_CELLS, head_tensor
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.sites import layer_of, two_way_sites
+from triattn_core.trace.site import Site
+from triattn_core.trace.sites import layer_by_layer, two_way_sites
 
 WAYS = {"to_key": "key", "to_context": "context", "from_query": "query", "by_feature": "key"}  # with the axis of each
 
 
-def group_of(site: str) -> str:
-    """A site without its layer: `a_over_b/weight`."""
-    return re.sub(r"layer\.\d+/", "", site)
+def group_of(site: Site) -> str:
+    """The text of a site without its layer: `a_over_b/weight`."""
+    return str(Site(role=site.role, quantity=site.quantity).under(site.module))
 
 
 def profile_table(trace: AttentionTrace) -> pd.DataFrame:
@@ -40,7 +39,7 @@ def profile_table(trace: AttentionTrace) -> pd.DataFrame:
 
     Raises TraceError if the trace has no weights over query and key.
     """
-    sites = sorted(two_way_sites(trace), key=layer_of)
+    sites = layer_by_layer(two_way_sites(trace))
     distributions = {site: _distributions(trace.site(site)) for site in sites}
     rows = []
     for site, shares in distributions.items():
@@ -53,7 +52,9 @@ def profile_table(trace: AttentionTrace) -> pd.DataFrame:
         features = _by_feature(trace, site)
         for head, values in enumerate(shares):
             maps = {"overlaps": overlaps[head], "by_feature": None if features is None else features[head]}
-            rows.append({"site": site, "head": head, "group": group_of(site), **_to_and_from(values), **maps, **texts})
+            rows.append(
+                {"site": str(site), "head": head, "group": group_of(site), **_to_and_from(values), **maps, **texts}
+            )
     return pd.DataFrame(rows)
 
 
@@ -94,14 +95,14 @@ def _overlaps(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return np.sqrt(left).reshape(len(left), -1) @ np.sqrt(right).reshape(len(right), -1).T / filled
 
 
-def _by_feature(trace: AttentionTrace, site: str) -> np.ndarray | None:
+def _by_feature(trace: AttentionTrace, site: Site) -> np.ndarray | None:
     """[head, key, feature] of a site of MTSA; None of others, and of texts too long for the tensor."""
-    layer = site.removesuffix("/token2token/weight")
-    scores = trace.sites.get(f"{layer}/source2token/relevance")
+    layer = Site(site.module, site.layer)
+    scores = trace.sites.get((layer / "source2token").with_quantity("relevance"))
     if scores is None or scores.sizes["key"] ** 2 * scores.sizes["feature"] > MAX_CELLS:
         return None
     tensors = (head_tensor(trace, layer, head) for head in range(scores.sizes["head"]))
-    weights = (tensor.site(f"{layer}/tensor/weight") for tensor in tensors)
+    weights = (tensor.site((layer / "tensor").with_quantity("weight")) for tensor in tensors)
     return np.stack([weight.mean("query").transpose("key", "feature") for weight in weights])
 
 

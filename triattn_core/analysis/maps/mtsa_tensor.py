@@ -17,13 +17,14 @@ import xarray as xr
 from triattn_core.attention import tensorized
 from triattn_core.errors import InputError, TraceError
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.site import Site
 
 AXES = ("query", "key", "feature")
 MAX_CELLS = 2_000_000  # cells of a tensor: 163 tokens of 75 features
 
 
-def head_tensor(trace: AttentionTrace, layer: str, head: int) -> AttentionTrace:
-    """The tensor of a head (from 0) of a layer such as `layer.0` or `premise/layer.0`, and the terms of its sum.
+def head_tensor(trace: AttentionTrace, layer: Site, head: int) -> AttentionTrace:
+    """The tensor of a head (from 0) of a layer, and the terms of its sum.
 
     Sites, under `<layer>/tensor/`: `relevance` T and `weight` P [query, key, feature]; and, as contributions,
     `token2token/…` [query, key] and `source2token/…` [key, feature], both scaled, and `mask/…` [query, key], -inf where
@@ -35,10 +36,10 @@ def head_tensor(trace: AttentionTrace, layer: str, head: int) -> AttentionTrace:
     if not all(settings):
         raise TraceError("this trace is not one of MTSA: no scales and masks are recorded with it")
     scale_t, scale_s, masks = settings
-    R, S = (trace.site(f"{layer}/{kind}/relevance") for kind in ("token2token", "source2token"))
+    R, S = (trace.site((layer / kind).with_quantity("relevance")) for kind in ("token2token", "source2token"))
     if not 0 <= head < R.sizes["head"]:
         raise TraceError(f"there is no head {head + 1}: {layer} has {R.sizes['head']}")
-    R, S, M = (array.isel(head=head) for array in (R, S, trace.site(f"{layer}/mask/contribution")))
+    R, S, M = (array.isel(head=head) for array in (R, S, trace.site((layer / "mask").with_quantity("contribution"))))
     n, size = R.sizes["query"], S.sizes["feature"]
     if n * n * size > MAX_CELLS:
         raise InputError(
@@ -53,12 +54,12 @@ def head_tensor(trace: AttentionTrace, layer: str, head: int) -> AttentionTrace:
     R_, S_, M_ = (torch.tensor(array.values) for array in (R, S, M))
     P = tensorized.tensor(R_, S_, M_, torch.ones(n, dtype=torch.bool), scale_t, scale_s)
     T = (parts["token2token"] + parts["source2token"] + parts["mask"]).transpose(*AXES)
-    arrays = {f"{name}/contribution": _typed_as(array, "contribution") for name, array in parts.items()}
-    arrays |= {
-        "relevance": _typed_as(T, "relevance"),
-        "weight": _typed_as(T.copy(data=P.numpy()), "weight", "key"),
+    place = layer / "tensor"
+    sites = {
+        (place / name).with_quantity("contribution"): _typed_as(array, "contribution") for name, array in parts.items()
     }
-    sites = {f"{layer}/tensor/{name}": array for name, array in arrays.items()}
+    sites[place.with_quantity("relevance")] = _typed_as(T, "relevance")
+    sites[place.with_quantity("weight")] = _typed_as(T.copy(data=P.numpy()), "weight", "key")
     return replace(trace, sites=sites, meta={**trace.meta, "head": head, "mask": masks.split(",")[head]})
 
 

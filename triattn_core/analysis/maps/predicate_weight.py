@@ -15,8 +15,10 @@ from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import DataError, InputError
 from triattn_core.inference.predict import batch_by_length
 from triattn_core.tasks.roles import arguments
+from triattn_core.trace.aggregation import MASK
+from triattn_core.trace.site import Site
 
-SITES = ("token2token/weight", "weight")  # of MTSA and of multi-head attention, after `layer.0/`
+ROLES = ("token2token", "")  # of the weights of MTSA and of multi-head attention
 SIDES = ("outside", "inside")
 
 
@@ -48,7 +50,7 @@ def predicate_weights(
     sums: dict[tuple[int, int, str], np.ndarray] = defaultdict(lambda: np.zeros(3))  # weight, even weight, words
     texts = [rows[0] for rows in bundle.task.roles(examples, bundle.tokenizer, bundle.config.limits)]
     for indices in batch_by_length([text.length for text in texts], 64):
-        with recording(lambda site: site.endswith((*SITES, "mask/contribution"))) as record, torch.inference_mode():
+        with recording(lambda site: site.role in (*ROLES, MASK)) as record, torch.inference_mode():
             bundle.logits(bundle.batch([texts[i] for i in indices]))
         for layer, weights, visible in _layers(record):
             for row, i in enumerate(indices):
@@ -69,13 +71,12 @@ def _layers(record: Record) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """(layer, weights, visible) of each layer with two-way weights: [B, head, query, key], and whether the mask lets
     the query attend to the key."""
     for site, tapped in record.sites.items():
-        layer, _, quantity = site.removeprefix("layer.").partition("/")
-        if quantity not in SITES or not layer.isdecimal():
+        if site.role not in ROLES or site.quantity != "weight" or site.layer is None:
             continue
         weights = tapped.tensor.float().cpu().numpy()
-        mask = record.sites.get(f"layer.{layer}/mask/contribution")
+        mask = record.sites.get(Site(layer=site.layer, role=MASK, quantity="contribution"))
         visible = np.ones(weights.shape, bool) if mask is None else np.isfinite(mask.tensor.cpu().numpy())
-        yield int(layer), weights, visible
+        yield site.layer, weights, visible
 
 
 def _add(

@@ -13,25 +13,24 @@ import xarray as xr
 from triattn_core.analysis.maps import anova
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.sites import layer_of
+from triattn_core.trace.site import Site
+from triattn_core.trace.sites import layer_by_layer
 
 MOST_CELLS = 1 << 21  # of a head's cube
 MOST_UNEVEN = 1 << 17  # the same if single cells are masked: least squares need many rounds
 
 
-def cube_sites(trace: AttentionTrace) -> list[str]:
-    """The sites with weights over query, key and context, without their quantity."""
-    cubes = [name for name, array in trace.sites.items() if {"query", "key", "context"} <= set(array.dims)]
-    return sorted(
-        {name.rsplit("/", 1)[0] for name in cubes if name.endswith("/weight")}, key=lambda name: layer_of(name + "/")
-    )
+def cube_sites(trace: AttentionTrace) -> list[Site]:
+    """The sites with weights over query, key and context, without their quantity, layer by layer."""
+    cubes = [site for site, array in trace.sites.items() if set(anova.AXES) <= set(array.dims)]
+    return layer_by_layer(site.attention for site in cubes if site.quantity == "weight")
 
 
-def relevance_of(trace: AttentionTrace, site: str) -> xr.DataArray:
+def relevance_of(trace: AttentionTrace, site: Site) -> xr.DataArray:
     """[head, query, key, context]: the relevance of a site, or else the logarithm of its weights (−inf for 0)."""
-    scores = trace.sites.get(f"{site}/relevance")
+    scores = trace.sites.get(site.with_quantity("relevance"))
     if scores is None:
-        weights = trace.site(f"{site}/weight")
+        weights = trace.site(site.with_quantity("weight"))
         with np.errstate(divide="ignore"):
             scores = weights.copy(data=np.log(weights.values.astype(np.float64))).assign_attrs(quantity="relevance")
     scores = scores if "head" in scores.dims else scores.expand_dims("head")
@@ -45,7 +44,7 @@ def context_table(trace: AttentionTrace) -> pd.DataFrame:
         raise TraceError("no weights over query, key and context in this trace")
     parts = []
     for site in sites:
-        relevance, weights = relevance_of(trace, site), trace.site(f"{site}/weight")
+        relevance, weights = relevance_of(trace, site), trace.site(site.with_quantity("weight"))
         weights = (weights if "head" in weights.dims else weights.expand_dims("head")).transpose("head", *anova.AXES)
         keep = anova.kept_cells(relevance, weights)
         _check_size(relevance.values, keep)

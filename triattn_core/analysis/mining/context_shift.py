@@ -21,10 +21,11 @@ from scipy.special import rel_entr
 from torch import Tensor
 
 from triattn_core.attention.states import States
-from triattn_core.attention.tap import recording
+from triattn_core.attention.tap import keep_weights, recording
 from triattn_core.attention.tri import LARGEST
 from triattn_core.models.encoder import Encoded
 from triattn_core.models.tan import Interaction, Tan
+from triattn_core.trace.site import Site
 
 ON_GPU = 1 << 28  # most elements of a cube at once
 
@@ -66,9 +67,10 @@ def _weights(tan: Tan, a: States, b: States, context: States) -> list[Tensor]:
     """The weights [B, heads, query, key] of the first layer's two directions, summed over a context."""
     weights, first = [], cast(Interaction, tan.layers[0])
     for query, key in ((a, b), (b, a)):
-        with recording(lambda site: site.endswith("weight")) as record:
-            first.attention(query, key, context, "asked")
-        weights.append(record.sites["asked/weight"].tensor.sum(-1))
+        with recording(keep_weights) as record:
+            first.attention(query, key, context, Site())
+        (tapped,) = record.sites.values()
+        weights.append(tapped.tensor.sum(-1))
     return weights
 
 

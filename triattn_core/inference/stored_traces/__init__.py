@@ -21,6 +21,7 @@ import xarray as xr
 from triattn_core.inference.predictions import Prediction, read_prediction
 from triattn_core.text.atomic_write import write_whole
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.site import Site
 
 if TYPE_CHECKING:
     from triattn_core.checkpoint.registry import Entry
@@ -58,14 +59,17 @@ def read(file: Path) -> tuple[str, Prediction, AttentionTrace]:
     """The key, prediction and trace of a file that `write` wrote."""
     with np.load(file, allow_pickle=False) as arrays:
         about = json.loads(arrays[ABOUT].tobytes())
-        sites = {name: _array(site, arrays[name], about["coordinates"]) for name, site in about["sites"].items()}
+        sites = {
+            Site.parse(name): _array(described, arrays[name], about["coordinates"])
+            for name, described in about["sites"].items()
+        }
     return about["key"], read_prediction(about["prediction"]), AttentionTrace(sites, about["texts"], about["meta"])
 
 
 def write(file: Path, stored_key: str, prediction: Prediction, trace: AttentionTrace, date: str) -> None:
     """Writes a compressed .npz: an array per site as it is, all else as JSON.  date: see DATE."""
     coordinates: list = []  # each once: the sites share most of them
-    sites = {name: _describe(array, coordinates) for name, array in trace.sites.items()}
+    sites = {str(site): _describe(array, coordinates) for site, array in trace.sites.items()}
     about = {
         "key": stored_key,
         "prediction": asdict(prediction),
@@ -76,7 +80,7 @@ def write(file: Path, stored_key: str, prediction: Prediction, trace: AttentionT
     }
     packed = BytesIO()
     arrays: dict[str, Any] = {ABOUT: np.frombuffer(json.dumps(about).encode(), np.uint8)}
-    arrays |= {name: array.values for name, array in trace.sites.items()}
+    arrays |= {str(site): array.values for site, array in trace.sites.items()}
     np.savez_compressed(packed, **arrays)
     write_whole(file, packed.getvalue())
 

@@ -9,6 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import glu, pad, relu
 
+from triattn_core.trace.site import Site
+
 NGRAMS = (3, 4, 5)
 
 
@@ -20,7 +22,7 @@ class MultiCnn(nn.Module):
         sizes = [out // len(NGRAMS) + (i < out % len(NGRAMS)) for i in range(len(NGRAMS))]
         self.convolutions = nn.ModuleList(nn.Conv1d(width, size, k) for k, size in zip(NGRAMS, sizes))
 
-    def forward(self, x: Tensor, keep: Tensor, site: str = "") -> Tensor:
+    def forward(self, x: Tensor, keep: Tensor, site: Site = Site()) -> Tensor:
         x = x.masked_fill(~keep[..., None], 0.0).mT
         features = [
             relu(convolution(pad(x, ((k - 1) // 2, k // 2)))) for k, convolution in zip(NGRAMS, self.convolutions)
@@ -39,7 +41,7 @@ class HierarchicalCnn(nn.Module):
         self.first = nn.Linear(width, out)
         self.convolutions = nn.ModuleList(nn.Conv1d(out, 2 * out, kernel, padding=kernel // 2) for _ in range(layers))
 
-    def forward(self, x: Tensor, keep: Tensor, site: str = "") -> Tensor:
+    def forward(self, x: Tensor, keep: Tensor, site: Site = Site()) -> Tensor:
         padding, x = ~keep[..., None], self.first(x)
         for convolution in self.convolutions:
             x = x.masked_fill(padding, 0.0)

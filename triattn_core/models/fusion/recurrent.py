@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from triattn_core.attention.sequence import move_padding_last, restore_order
+from triattn_core.trace.site import Site
 
 
 class Recurrent(nn.Module):
@@ -16,7 +17,7 @@ class Recurrent(nn.Module):
         super().__init__()
         self.rnn = kind(width, out // 2, batch_first=True, bidirectional=True)
 
-    def forward(self, x: Tensor, keep: Tensor, site: str = "") -> Tensor:
+    def forward(self, x: Tensor, keep: Tensor, site: Site = Site()) -> Tensor:
         n = x.shape[1]
         x, mask, order = move_padding_last(x, keep)
         if isinstance(self.rnn, nn.LSTM) and x.device.type == "cpu":

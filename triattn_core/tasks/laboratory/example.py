@@ -13,6 +13,7 @@ from triattn_core.cached import cached_property
 from triattn_core.errors import DataError, InputError, choices
 from triattn_core.text.roles import Role, Roles
 from triattn_core.text.row_fields import field, number, texts_field
+from triattn_core.trace.site import Site
 
 Cell = tuple[int, int]
 ROLES = ("query", "keys", "context")
@@ -111,9 +112,9 @@ class LaboratoryRoles(Roles):
         """Tokens of the row: what a row of a batch costs."""
         return len(self.query) + len(self.key) + len(self.context)
 
-    def axes(self, site: str) -> dict[str, Role]:
+    def axes(self, site: Site) -> dict[str, Role]:
         """Whose tokens stand along the axes of a site."""
-        if "joint" not in site:
+        if site.role != "joint":
             return {"query": self.query, "key": self.key, "context": self.context}
         columns = [self.query, self.key, self.context]
         names = ("ids", "strings", "texts", "spans", "special", "positions", "types", "segments")

@@ -18,6 +18,7 @@ from triattn_core.tasks.operands.word_numbers import find_numbers
 from triattn_core.text.roles import Limits, Role, Roles
 from triattn_core.text.row_fields import field
 from triattn_core.text.rows import read_json_lines
+from triattn_core.trace.site import Site
 
 NAME, LABEL = "operands", "Operands"
 LANGUAGES = ("en",)
@@ -55,7 +56,7 @@ class OperandRoles(Roles):
         """How many numbers there are: what a row of a batch costs."""
         return len(self.key)
 
-    def axes(self, site: str) -> dict[str, Role]:
+    def axes(self, site: Site) -> dict[str, Role]:
         """Whose numbers stand along the axes of a site."""
         return {"query": self.query, "key": self.key, "context": self.context}
 

@@ -13,7 +13,8 @@ import xarray as xr
 
 from triattn_core.errors import InputError, TraceError
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.aggregation import EVEN, even_weights
+from triattn_core.trace.aggregation import EVEN, MASK, even_weights
+from triattn_core.trace.site import Site
 from triattn_core.views.attention_maps.terms import SCALED
 from triattn_core.views.lib.palette import centred
 from triattn_core.views.lib.strongest import labels
@@ -74,21 +75,22 @@ def looks(mask: str) -> str:
     return LOOKS.get(mask) or (f"looks {reach} tokens to either side" if kind == "window" else mask.replace(":", " "))
 
 
-def maps(trace: AttentionTrace, layer: str, heads: Sequence[int], quantity: str = "weight") -> list[Map]:
-    """The maps of some heads (from 0) of a layer such as `layer.0` or `premise/layer.0`; of a trace that is read in
+def maps(trace: AttentionTrace, layer: Site, heads: Sequence[int], quantity: str = "weight") -> list[Map]:
+    """The maps of some heads (from 0) of a layer; of a trace that is read in
     words or phrases the weights alone.
 
     Raises TraceError where the trace has no such head, InputError where the text has too many tokens to be drawn.
     """
-    pairs = trace.site(f"{layer}/token2token/{quantity}")
-    weights, source_weights = (trace.site(f"{layer}/{name}/weight") for name in ("token2token", "source2token"))
-    scores, source_scores = (trace.sites.get(f"{layer}/{name}/relevance") for name in ("token2token", "source2token"))
-    shares = trace.sites.get(f"{layer}/{EVEN}")
-    shares = even_weights(trace.site(f"{layer}/mask/contribution")) if shares is None else shares
+    token2token, source2token = layer / "token2token", layer / "source2token"
+    pairs = trace.site(token2token.with_quantity(quantity))
+    weights, source_weights = (trace.site(site.with_quantity("weight")) for site in (token2token, source2token))
+    scores, source_scores = (trace.sites.get(site.with_quantity("relevance")) for site in (token2token, source2token))
+    mask, shares = (layer / MASK).with_quantity("contribution"), trace.sites.get((layer / EVEN).with_quantity("weight"))
+    shares = even_weights(trace.site(mask)) if shares is None else shares
     n, masks = weights.sizes["query"], str(trace.meta.get("masks", "")).split(",")
     if n > MOST:
         raise InputError(f"Maps of {n:,} tokens are not drawn (at most {MOST}): shorten the text.")
-    drawn_maps, outside = [], trace.sites.get(f"{layer}/mask/contribution")
+    drawn_maps, outside = [], trace.sites.get(mask)
     for head in heads:
         if not 0 <= head < len(masks):
             raise TraceError(f"there is no head {head + 1}: {layer} has {len(masks)}")
@@ -117,14 +119,14 @@ def _scaled_scores(scores: xr.DataArray, trace: AttentionTrace, scale: str) -> x
 
 
 def prototypes(
-    tensor: AttentionTrace, layer: str, assignments: Sequence[int], means: np.ndarray, typical: Sequence[int]
+    tensor: AttentionTrace, layer: Site, assignments: Sequence[int], means: np.ndarray, typical: Sequence[int]
 ) -> list[Map]:
     """A map for each cluster of the features of a tensor (`maps.mtsa_tensor`, `maps.clusters`): the mean of theirs.
 
     assignments: the cluster of each feature, from 0.  means: [cluster, query, key].  typical: of each cluster its
     feature.
     """
-    outside = tensor.site(f"{layer}/tensor/mask/contribution")
+    outside = tensor.site((layer / "tensor" / MASK).with_quantity("contribution"))
     share, drawn_maps = even_weights(outside), []
     for i, values in enumerate(means):
         size = list(assignments).count(i)
@@ -134,7 +136,7 @@ def prototypes(
     return drawn_maps
 
 
-def table(trace: AttentionTrace, layer: str) -> pd.DataFrame:
+def table(trace: AttentionTrace, layer: Site) -> pd.DataFrame:
     """Every pair of every head as a row, for CSV: tokens and their positions, weight, and the score as it is; empty
     where a mask leaves the pair out."""
     drawn_maps = maps(trace, layer, range(len(str(trace.meta["masks"]).split(","))))

@@ -9,6 +9,7 @@ from math import exp, isfinite
 import numpy as np
 
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.site import Site
 
 PARTS = ("token2token", "source2token", "mask")
 # What a scale function makes of a score, in words and in numbers: a line for each of `tensorized.SCALES`.
@@ -39,14 +40,17 @@ class Terms:
         return exp(self.log_probability)
 
 
-def terms(tensor: AttentionTrace, layer: str, cell: Sequence[int]) -> Terms:
+def terms(tensor: AttentionTrace, layer: Site, cell: Sequence[int]) -> Terms:
     """The sum behind a cell (query, key, feature) of a tensor as `analysis.maps.mtsa_tensor` makes it."""
     position = dict(zip(("query", "key", "feature"), cell))
-    sites = {name: tensor.site(f"{layer}/tensor/{name}/contribution") for name in PARTS}
+    place = layer / "tensor"
+    sites = {name: tensor.site((place / name).with_quantity("contribution")) for name in PARTS}
     parts = {
         name: float(array.isel({axis: position[str(axis)] for axis in array.dims})) for name, array in sites.items()
     }
-    scores = tensor.site(f"{layer}/tensor/relevance").isel(query=position["query"], feature=position["feature"]).values
+    scores = (
+        tensor.site(place.with_quantity("relevance")).isel(query=position["query"], feature=position["feature"]).values
+    )
     return Terms(parts, float(scores[position["key"]]), float(np.logaddexp.reduce(scores.astype(np.float64))))
 
 
@@ -84,9 +88,10 @@ class Profile:
         return [int(i) for i in np.argsort(sign * self.weights, kind="stable") if kept[i]]
 
 
-def profile(tensor: AttentionTrace, layer: str, pair: Sequence[int]) -> Profile:
+def profile(tensor: AttentionTrace, layer: Site, pair: Sequence[int]) -> Profile:
     """What the features give to a pair (query, key)."""
     query, key = pair[0], pair[1]
-    weights = tensor.site(f"{layer}/tensor/weight").isel(query=query, key=key).values.astype(np.float64)
-    unmasked = np.isfinite(tensor.site(f"{layer}/tensor/mask/contribution").isel(query=query).values)
+    place = layer / "tensor"
+    weights = tensor.site(place.with_quantity("weight")).isel(query=query, key=key).values.astype(np.float64)
+    unmasked = np.isfinite(tensor.site((place / "mask").with_quantity("contribution")).isel(query=query).values)
     return Profile(weights, 1 / unmasked.sum() if unmasked[key] else 0.0)

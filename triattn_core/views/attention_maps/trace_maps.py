@@ -9,29 +9,29 @@ from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.aggregation import cell_counts, logsumexp
 from triattn_core.trace.axis_labels import axis_labels
-from triattn_core.trace.sites import layer_of, same_tokens
+from triattn_core.trace.site import Site
+from triattn_core.trace.sites import same_tokens
 from triattn_core.views.attention_maps.maps import Map
 from triattn_core.views.lib.palette import centred
 
 
-def trace_map(trace: AttentionTrace, site: str, head: int | None = None, quantity: str = "weight") -> Map:
+def trace_map(trace: AttentionTrace, site: Site, head: int | None = None, quantity: str = "weight") -> Map:
     """The map of a site's weights, summed over context where there is one, or of its relevance, joined.
 
-    site: without its quantity, `layer.0/attention`.  head: from 0, None is the mean of heads.  Raises TraceError where
-    the trace has not the site, the quantity or the head.
+    site: its quantity does not matter.  head: from 0, None is the mean of heads.  Raises TraceError where the trace
+    has not the site, the quantity or the head.
     """
-    weights = _two_way(trace.site(f"{site}/weight"), head)
-    scores = trace.sites.get(f"{site}/relevance")
+    array = trace.site(site.with_quantity("weight"))
+    weights, scores = _two_way(array, head), trace.sites.get(site.with_quantity("relevance"))
     scores = None if scores is None else _two_way(scores, head)
     map_values = weights
     if quantity == "relevance":
         if scores is None:
-            raise TraceError(f"{site} has no relevance: only its weights were given")
+            raise TraceError(f"{site.attention} has no relevance: only its weights were given")
         map_values = centred(scores)
-    layer = f"Layer {layer_of(f'{site}/') + 1}, " if site.startswith("layer.") else ""
-    heads = "mean of heads" if head is None else f"head {head + 1}"
-    title = f"{layer}{heads}" if "head" in trace.site(f"{site}/weight").dims else layer.rstrip(", ") or "Attention"
-    note = f"summed over {axis_labels(trace)['context']}" if "context" in trace.site(f"{site}/weight").dims else ""
+    heads = "" if "head" not in array.dims else "mean of heads" if head is None else f"head {head + 1}"
+    title = ", ".join(filter(None, (site.layer_name, heads))) or "attention"
+    note = f"summed over {axis_labels(trace)['context']}" if "context" in array.dims else ""
     title = title[0].upper() + title[1:]
     return Map(title, note, map_values, weights, even_share(trace, weights, scores), scores)
 

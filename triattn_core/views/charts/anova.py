@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from triattn_core.views.charts.anova_text import layers_of
 from triattn_core.views.charts.grids import cells_of, dashes, signed_colour, token_axis, with_style
 from triattn_core.views.lib.palette import SEQUENTIAL, THEMES
 
@@ -62,7 +63,7 @@ def parts(
     axes: labels of query, key and context, for a legend of the parts; None: no legend.
     """
     palette, fill = THEMES[theme], colours(theme)
-    table = table.assign(layer=table["site"].str.extract(r"layer\.(\d+)", expand=False).astype(int))
+    table = table.assign(layer=layers_of(table))
     order = table if by == "number" else table.sort_values(["layer", "redirected"], ascending=[True, False])
     labels = {part: part_label(part, axes or {}) for part in PARTS}
     rows = _part_rows(table, only or list(PARTS), labels)
@@ -204,7 +205,7 @@ def spread_chart(table: pd.DataFrame, here: pd.DataFrame, theme: str = "light") 
 def quantiles(table: pd.DataFrame) -> pd.DataFrame:
     """Rows `measure, layer, low, q1, median, q3, high` of the three shares that add up to the whole."""
     measures = table.assign(context_only=1 - table["redirected"] - table["among_keys"])
-    layer = "layer " + (measures["site"].str.extract(r"layer\.(\d+)", expand=False).astype(int) + 1).astype(str)
+    layer = "layer " + (layers_of(measures) + 1).astype(str)
     boxes = measures.groupby(layer)[list(MEASURES)].quantile([0.05, 0.25, 0.5, 0.75, 0.95]).stack().unstack(1)
     boxes.columns, boxes.index.names = ["low", "q1", "median", "q3", "high"], ["layer", "measure"]
     boxes = boxes.reset_index()

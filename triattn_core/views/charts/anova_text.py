@@ -8,12 +8,18 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from triattn_core.trace.site import Site
 from triattn_core.views.lib.number_format import minus
 
 
 def percent(share: float) -> str:
     """One decimal, aligned."""
     return f"{100 * share:.1f} %"
+
+
+def layers_of(table: pd.DataFrame) -> pd.Series:
+    """The layer, from 0, of each row of `anova.share_table`; of a cube without layers 0."""
+    return table["site"].map(lambda site: Site.parse(site).layer or 0)
 
 
 def parts(table: pd.DataFrame, row: pd.Series, layer: int, head: int) -> str:
@@ -25,7 +31,7 @@ def parts(table: pd.DataFrame, row: pd.Series, layer: int, head: int) -> str:
     share, rest = percent(row["redirected"]), "A two-way map cannot hold that part."
     if len(all_shares) == 1:
         return f"Context redirects {share} of the relevance that softmax sees. {rest}"
-    layers = table["site"].str.extract(r"layer\.(\d+)", expand=False).nunique() > 1
+    layers = layers_of(table).nunique() > 1
     head_name, top_head = (
         f"layer {i + 1}, head {j + 1}" if layers else f"head {j + 1}" for i, j in ((layer, head), (place, other))
     )
@@ -44,7 +50,7 @@ def strongest(part: xr.DataArray) -> int:
 def most_redirected(table: pd.DataFrame) -> tuple[int, int]:
     """Layer and head that context redirects most, from 0."""
     row = table.loc[table["redirected"].idxmax()]
-    return int(row["site"].split("/")[0].removeprefix("layer.")), int(row["head"])
+    return Site.parse(row["site"]).layer or 0, int(row["head"])
 
 
 def residual(cells: xr.DataArray, word: str, queries: Sequence[str], keys: Sequence[str], bits: np.ndarray) -> str:
@@ -68,7 +74,7 @@ def residual(cells: xr.DataArray, word: str, queries: Sequence[str], keys: Seque
 def describe_rows(results: pd.DataFrame) -> str:
     """How many rows of a file, and the median share and information by layer.  found: of
     `context_shares.measure_rows`."""
-    layer = results["site"].str.extract(r"layer\.(\d+)", expand=False).astype(int) + 1
+    layer = layers_of(results) + 1
     medians = results.groupby(layer)[["redirected", "information"]].median()
     layers = [(layer_index, percent(row["redirected"]), row["information"]) for layer_index, row in medians.iterrows()]
     ends = [f"layer {layer_index}: {share}, {bits:.3g} bits" for layer_index, share, bits in layers]

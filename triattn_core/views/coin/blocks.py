@@ -13,6 +13,7 @@ import xarray as xr
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.aggregation import cell_counts
+from triattn_core.trace.site import Site
 from triattn_core.views.lib.content_words import content_words
 from triattn_core.views.lib.strongest import labels
 
@@ -62,31 +63,30 @@ def blocks(trace: AttentionTrace, direction: str) -> list[Block | None]:
     """
     if trace.meta.get("mechanism") != "coin":
         raise TraceError(f"this trace is not one of COIN but of {trace.meta.get('mechanism', 'an unknown mechanism')}")
-    sides = direction.split("_over_")
 
-    def block(prefix: str) -> Block | None:
-        if f"{prefix}/{direction}/weight" not in trace.sites:
+    def get(site: Site, quantity: str) -> xr.DataArray | None:
+        return trace.sites.get(site.with_quantity(quantity))
+
+    def block(layer: int) -> Block | None:
+        site = Site(layer=layer, role=direction)
+        if (weight := get(site, "weight")) is None:
             return None
-        plain = trace.sites.get(f"{prefix}/{direction}/without_context/weight")
-        scores = [
-            trace.sites.get(f"{prefix}/{direction}/{name}") for name in ("relevance", "without_context/relevance")
-        ]
-        score, bare = (None if score is None or "folded" in score.attrs else score for score in scores)
-        self_weights = [trace.sites.get(f"{prefix}/{side}_over_{side}/weight") for side in sides]
-        both = (
-            (self_weights[0], self_weights[1]) if self_weights[0] is not None and self_weights[1] is not None else None
-        )
-        weight, gate = trace.site(f"{prefix}/{direction}/weight"), trace.sites.get(f"{prefix}/{direction}/gate")
+        bare = site / "without_context"
+        scores = [get(place, "relevance") for place in (site, bare)]
+        score, bare_score = (None if score is None or "folded" in score.attrs else score for score in scores)
+        own = [get(Site(layer=layer, role=f"{side}_over_{side}"), "weight") for side in site.sides or ()]
+        both = (own[0], own[1]) if own[0] is not None and own[1] is not None else None
+        gate = get(site, "gate")
         unfolded = gate is not None and gate.sizes["query"] == weight.sizes["query"]
-        return Block(weight, score, plain, bare, both, gate if unfolded else None)
+        return Block(weight, score, get(bare, "weight"), bare_score, both, gate if unfolded else None)
 
-    return [block(f"layer.{i}") for i in range(int(trace.meta.get("layers", 1)))]
+    return [block(layer) for layer in range(int(trace.meta.get("layers", 1)))]
 
 
 def ablation_label(name: str) -> str:
     """The name of a part that can be ablated: `layer.0` is block 1."""
-    number = name.removeprefix("layer.")
-    return f"block {int(number) + 1}" if number != name else name or "nothing"
+    layer = Site.parse(name).layer
+    return name or "nothing" if layer is None else f"block {layer + 1}"
 
 
 def reverse_pair(cell: Sequence[int]) -> list[int]:

@@ -9,6 +9,7 @@ from shlex import quote
 import numpy as np
 
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.site import Site
 from triattn_core.trace.token_grouping import grouping_caption
 from triattn_core.views.coin.blocks import Answer, Block, ablation_label, blocks
 from triattn_core.views.lib.cell import describe_aggregation
@@ -33,7 +34,7 @@ def fold_notes(unablated: AttentionTrace, spreads: Sequence[float | None], direc
     gated = [
         i
         for i, block in enumerate(all_blocks)
-        if f"layer.{i}/{direction}/gate" in unablated.sites and block and block.gate is None
+        if Site(layer=i, role=direction, quantity="gate") in unablated.sites and block and block.gate is None
     ]
     return " ".join(filter(None, [*sentences, GATES * bool(gated)]))
 

@@ -56,9 +56,7 @@ def describe_hidden(trace: AttentionTrace, choice: Choice, positions: dict[str, 
 
 def caption(trace: AttentionTrace, choice: Choice, array: xr.DataArray) -> str:
     """Where the array is from: checkpoint, text, layer, direction, heads, quantity, and which axes are folded."""
-    *text, layer, direction, quantity = ["", "", *choice.site.split("/")][-4:]
-    number = layer.removeprefix("layer.")
-    layer = f"layer {int(number) + 1}" if number.isdigit() else layer
+    site = choice.site
     heads = [f"head {i + 1}" for axis, i in choice.index if axis == "head"]
     heads += [f"{reduction} of heads" for axis, reduction in choice.reduce if axis == "head"]
     heads += [f"head {int(trace.meta['head']) + 1} ({trace.meta['mask']})"] if "head" in trace.meta else []
@@ -66,11 +64,11 @@ def caption(trace: AttentionTrace, choice: Choice, array: xr.DataArray) -> str:
     sentences = [f"{roles[axis]} folded to {array.sizes[axis]}" for axis in axes]
     parts = [
         str(trace.meta.get("checkpoint", "")),
-        *text,
-        layer,
-        direction.replace("_", " "),
+        site.module,
+        site.layer_name,
+        site.role.replace("_", " "),
         *heads,
-        quantity,
+        site.quantity,
         *sentences,
     ]
     return ", ".join(filter(None, parts))

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.sites import layer_of, two_way_sites, two_way_weights
+from triattn_core.trace.site import Site
+from triattn_core.trace.sites import layer_by_layer, layer_numbers, two_way_sites, two_way_weights
 from triattn_core.views.lib.map_mark import MapMark
 from triattn_core.views.lib.palette import LogScale
 
@@ -42,7 +43,7 @@ class Grid:
     measure that has any, or of the first, site by site and head by head.
     """
 
-    sites: Sequence[str]
+    sites: Sequence[Site]
     scale: LogScale
     levels: Sequence[np.ndarray] = field(repr=False)
     keys: int
@@ -53,12 +54,12 @@ class Grid:
     @classmethod
     def of(cls, trace: AttentionTrace, measures: pd.DataFrame) -> Grid:
         """See `figure`.  Raises TraceError where there are no weights over query and key."""
-        sites = sorted(two_way_sites(trace), key=lambda site: (layer_of(site), site))
+        sites = layer_by_layer(sorted(two_way_sites(trace)))
         maps = [two_way_weights(trace, site) for site in sites]
         keys = max(array.sizes["key"] for array in maps)
         scale = LogScale.fit(np.concatenate([array.values.ravel() for array in maps]), keys)
         levels = [scale.levels(_pooled(array.values)) for array in maps]
-        of_site = [measures.loc[measures["site"] == site].sort_values("head") for site in sites]
+        of_site = [measures.loc[measures["site"] == str(site)].sort_values("head") for site in sites]
         known = [name for name in MEASURE_NAMES if measures[name].notna().any()]
         names = known or list(MEASURE_NAMES)[:1]  # of maps without any weight, such as that of one masked token
         values = {name: [_numbers(rows[name]) for rows in of_site] for name in names}
@@ -73,7 +74,7 @@ class Grid:
         pair; of a single one nothing."""
         if len(self.sites) == 1:
             return [""]
-        layers = [layer_of(site) for site in self.sites]
+        layers = list(layer_numbers(self.sites).values())
         letters = [chr(ord("a") + layers[:i].count(layer)) for i, layer in enumerate(layers)]
         return [f"{layer + 1}{letter * (layers.count(layer) > 1)}" for layer, letter in zip(layers, letters)]
 

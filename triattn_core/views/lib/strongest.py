@@ -61,7 +61,7 @@ def brief(segment: str) -> str:
 
 def other_quantity(trace: AttentionTrace, choice: Choice, quantity: str) -> xr.DataArray | None:
     """The same choice of the other quantity's site, or None where the trace has none."""
-    site = choice.site.rsplit("/", 1)[0] + "/" + quantity
+    site = choice.site.with_quantity(quantity)
     return trace.pick(replace(choice, site=site)) if site in trace.sites else None
 
 
@@ -90,7 +90,7 @@ def visible(array: xr.DataArray, hide_special: bool) -> dict[str, np.ndarray]:
 def distribution_axes(trace: AttentionTrace, choice: Choice) -> list[str]:
     """The axes that a distribution of the chosen site runs over: those that its weights sum to one over, else all but
     the query's."""
-    site = choice.site.rsplit("/", 1)[0] + "/weight"
+    site = choice.site.with_quantity("weight")
     array = trace.site(site if site in trace.sites else choice.site)
     fixed_axes = {axis for axis, _ in (*choice.index, *choice.reduce)}
     free_axes = [str(axis) for axis in array.dims if axis not in fixed_axes]

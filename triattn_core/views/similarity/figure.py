@@ -84,7 +84,7 @@ def _panel(panel: FunctionPanel, scale: Scale, levels: np.ndarray, exact: bool) 
     payload |= {"elsewhere": panel.elsewhere, "one_for_all": panel.is_one_for_all, "levels": pack(levels)}
     payload["scale"] = {**scale_payload(scale), "title": ""}
     for end in ("start", "end"):
-        payload[end] = pack(panel.site(f"{end}/weight").values.astype(np.float32))
+        payload[end] = pack(panel.end(end).values.astype(np.float32))
     if exact:
         names = ["relevance", "weight", *([OVER_PASSAGE] if panel.has_over_passage else [])]
         payload |= {name: pack(panel.values_of(name).values.astype(np.float32)) for name in names}

@@ -12,6 +12,7 @@ import xarray as xr
 from triattn_core.errors import InputError
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.axes import FUNCTION_LABELS, MECHANISM_LABELS
+from triattn_core.trace.site import Site
 from triattn_core.views.lib.palette import LogScale, Scale, SignedScale, centred
 
 OWN_FUNCTIONS = {"bidaf": "trilinear", "dcn": "dot", "qanet": "trilinear"}  # of the published systems
@@ -22,7 +23,8 @@ SCALES = {
     "weight": "weight, over question, log scale",
     "over passage": "weight, over passage, log scale",
 }
-OVER_PASSAGE_SITE = "attention/over_passage/weight"
+ATTENTION = Site(role="attention")
+OVER_PASSAGE_SITE = (ATTENTION / "over_passage").with_quantity("weight")
 OVER_PASSAGE = "over passage"  # how a question word attends to the passage: BiDAF, DCN and QANet alone
 
 
@@ -40,10 +42,24 @@ class FunctionPanel:
     right: bool | None = None
     elsewhere: int | None = None
 
-    def site(self, name: str) -> xr.DataArray:
-        """A site, its passage words first."""
-        array = self.trace.site(name)
+    def site(self, site: Site) -> xr.DataArray:
+        """The array of a site, its passage words first."""
+        array = self.trace.site(site)
         return array.transpose("query", "key") if "key" in array.dims else array
+
+    @property
+    def weights(self) -> xr.DataArray:
+        """[query, key]: what passage words give question words."""
+        return self.site(ATTENTION.with_quantity("weight"))
+
+    @property
+    def scores(self) -> xr.DataArray:
+        """[query, key]: before the softmax."""
+        return self.site(ATTENTION.with_quantity("relevance"))
+
+    def end(self, name: str) -> xr.DataArray:
+        """[query]: the probability that the answer has its `start` or `end` here."""
+        return self.site(Site(role=name, quantity="weight"))
 
     def values_of(self, quantity: str) -> xr.DataArray:
         """[query, key] of a quantity of `SCALES`.  BiDAF's weights over the passage are alike for all question words.
@@ -51,11 +67,10 @@ class FunctionPanel:
         Raises InputError where the reader has no weights over the passage.
         """
         if quantity == "weight":
-            return self.site("attention/weight")
+            return self.weights
         if quantity == OVER_PASSAGE:
             return self._over_passage()
-        scores = self.site("attention/relevance")
-        return centred(scores) if quantity == "centred" else scores
+        return centred(self.scores) if quantity == "centred" else self.scores
 
     @property
     def has_over_passage(self) -> bool:
@@ -70,7 +85,7 @@ class FunctionPanel:
     @property
     def has_sentinel(self) -> bool:
         """Whether its weights over the question lack what a sentinel takes, as in DCN."""
-        return not self.site("attention/weight").attrs.get("sums_over")
+        return not self.weights.attrs.get("sums_over")
 
     def _over_passage(self) -> xr.DataArray:
         if not self.has_over_passage:
@@ -80,7 +95,7 @@ class FunctionPanel:
         weights = self.site(OVER_PASSAGE_SITE)
         if "key" in weights.dims:
             return weights
-        like = self.site("attention/weight")
+        like = self.weights
         attrs = {**weights.attrs, "sums_over": "query"}
         return like.copy(data=np.broadcast_to(weights.values[:, None], like.shape)).assign_attrs(attrs)
 
@@ -115,7 +130,7 @@ def scales(panels: Sequence[FunctionPanel], quantity: str, shared: bool) -> list
 
     def fit(values: np.ndarray) -> Scale:
         if quantity in ("weight", OVER_PASSAGE):
-            count = panels[0].site("attention/weight").sizes["key" if quantity == "weight" else "query"]
+            count = panels[0].weights.sizes["key" if quantity == "weight" else "query"]
             return LogScale.fit(values, count)
         return SignedScale.of(values, title="")
 
@@ -127,7 +142,7 @@ def scales(panels: Sequence[FunctionPanel], quantity: str, shared: bool) -> list
 def answer_words(panel: FunctionPanel) -> list[int]:
     """The passage words of the best answer; none where it is in another window."""
     start, end = panel.spans[0][:2] if panel.spans else (0, 0)
-    array = panel.site("start/weight")
+    array = panel.end("start")
     spans = zip(array["query_start"].values.tolist(), array["query_end"].values.tolist())
     return [i for i, (a, b) in enumerate(spans) if a < end and b > start]
 
@@ -135,12 +150,12 @@ def answer_words(panel: FunctionPanel) -> list[int]:
 def first_cell(panels: Sequence[FunctionPanel]) -> tuple[int, int, int]:
     """Where to look first: of the last panel, at the first word of its answer, the question word it weighs most."""
     last = len(panels) - 1
-    row = (answer_words(panels[last]) or [int(panels[last].site("start/weight").values.argmax())])[0]
-    return row, int(panels[last].site("attention/weight").values[row].argmax()), last
+    row = (answer_words(panels[last]) or [int(panels[last].end("start").values.argmax())])[0]
+    return row, int(panels[last].weights.values[row].argmax()), last
 
 
 def joined(panels: Sequence[FunctionPanel]) -> AttentionTrace:
     """The traces of all panels as one: sites begin with the function's name."""
-    sites = {f"{panel.title}/{name}": array for panel in panels for name, array in panel.trace.sites.items()}
+    sites = {site.under(panel.title): array for panel in panels for site, array in panel.trace.sites.items()}
     names = ", ".join(str(panel.trace.meta.get("checkpoint", "")) for panel in panels)
     return AttentionTrace(sites, panels[0].trace.texts, {"checkpoints": names})

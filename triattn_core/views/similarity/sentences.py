@@ -10,7 +10,7 @@ import xarray as xr
 
 from triattn_core.trace import AttentionTrace
 from triattn_core.views.lib.cell import describe_aggregation
-from triattn_core.views.similarity.panels import OVER_PASSAGE, OVER_PASSAGE_SITE, FunctionPanel
+from triattn_core.views.similarity.panels import ATTENTION, OVER_PASSAGE, OVER_PASSAGE_SITE, FunctionPanel
 
 SAME = 1e-6  # between weights: less is rounding
 ENDS = "The answer's start and end are added up over the passage; the answer itself is the reader's, word by word."
@@ -26,7 +26,7 @@ PARTS = {"query": "passage", "key": "question"}
 def counted(trace: AttentionTrace, part: int = 0, parts: int = 1) -> str:
     """What of a passage is drawn: part `part`, from 0.  trace: as it is, with a row a word."""
     if parts == 1:
-        rows = trace.site("attention/weight").sizes["query"]
+        rows = trace.site(ATTENTION.with_quantity("weight")).sizes["query"]
         return f"{rows} word{'s' * (rows != 1)} and marks"
     over = f"probabilities of answers are over all {parts} parts, the curves of start and end over this one"
     return f"part {part + 1} of {parts} drawn: {over}"
@@ -34,7 +34,8 @@ def counted(trace: AttentionTrace, part: int = 0, parts: int = 1) -> str:
 
 def fold_notes(panels: Sequence[FunctionPanel], quantity: str) -> str:
     """What was folded; of all panels that say it otherwise."""
-    site = {"weight": "attention/weight", OVER_PASSAGE: OVER_PASSAGE_SITE}.get(quantity, "attention/relevance")
+    drawn = ATTENTION.with_quantity("weight" if quantity == "weight" else "relevance")
+    site = OVER_PASSAGE_SITE if quantity == OVER_PASSAGE else drawn
     over = ("query",) if quantity == OVER_PASSAGE else ("key",)
     folds = dict.fromkeys(describe_aggregation(panel.site(site), over) for panel in panels)
     columns = [_describe_equal_columns(panel) for panel in panels if quantity == OVER_PASSAGE]
@@ -63,7 +64,7 @@ def _describe_sentinel(panel: FunctionPanel, quantity: str) -> str:
 
 def alt(panels: Sequence[FunctionPanel]) -> str:
     """What the figure shows in words: sizes, and the answer that comes of each function."""
-    weights, passage = panels[0].site("attention/weight"), panels[0].trace.texts["passage"]
+    weights, passage = panels[0].weights, panels[0].trace.texts["passage"]
     answers = "; ".join(f"{panel.title} answers {_answer(panel, passage)}" for panel in panels)
     sizes = [_size(weights, axis, name) for axis, name in PARTS.items()]
     return " ".join([f"Maps of {' by '.join(sizes)}: {answers}.", *filter(None, map(_describe_constant_rows, panels))])
@@ -78,7 +79,7 @@ def _size(weights: xr.DataArray, axis: str, part: str) -> str:
 
 def _describe_constant_rows(panel: FunctionPanel) -> str:
     """Whether the passage word matters for what is attended to, where it does not."""
-    weights = panel.site("attention/weight").values
+    weights = panel.weights.values
     if min(weights.shape) > 1 and np.ptp(weights, axis=0).max() < SAME:
         return f"{panel.title} gives every passage word the same weights: what it attends to is the question's alone."
     return ""

@@ -25,7 +25,7 @@ def numbers(panels: Sequence[FunctionPanel], quantity: str = "relevance") -> pd.
     """
     parts = []
     for panel in panels:
-        values, weights = scores(panel, quantity), panel.site("attention/weight").values.astype(np.float64)
+        values, weights = scores(panel, quantity), panel.weights.values.astype(np.float64)
         mass = weights.sum(1, keepdims=True)
         weights = weights / np.maximum(mass, np.finfo(np.float64).tiny)
         with np.errstate(divide="ignore", invalid="ignore"):
