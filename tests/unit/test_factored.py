@@ -39,30 +39,29 @@ def with_slopes(call, factors, given) -> list[torch.Tensor]:
 
 @pytest.mark.parametrize("empty", (True, False), ids=("masks", "no masks"))
 @pytest.mark.parametrize("kept", (0, factored.KEPT), ids=("weights made again", "weights kept"))
-@pytest.mark.parametrize("rows", (1, 4, 6), ids="{} rows a block".format)  # of six: each alone, four and two, all
+@pytest.mark.parametrize("rows", (0.4, 1, 4, 6), ids="{} rows a block".format)  # of six: in parts, alone, 4 and 2, all
 def test_blocks_give_the_plain_outputs_and_gradients(rows, kept, empty, monkeypatch):
-    monkeypatch.setattr(factored, "BLOCK", rows * CELLS)
+    monkeypatch.setattr(factored, "BLOCK", int(rows * CELLS))
     monkeypatch.setattr(factored, "KEPT", kept)
     sizes, blocks = [], factored._blocks
-    spied = lambda *given: (sizes.append(len(block[1])) or block for block in blocks(*given))  # noqa: E731
+    spied = lambda *given: (sizes.append(block[2].shape[:2]) or block for block in blocks(*given))  # noqa: E731
     monkeypatch.setattr(factored, "_blocks", spied)
     factors, given = drawn(), padding_masks(I, J, empty)
     results = with_slopes(factored.product_attention, factors, given)
-    assert sizes == 2 * {1: [1] * 6, 4: [4, 2], 6: [6]}[rows]
+    parts = {0.4: 6 * [(1, 2), (1, 2), (1, 1)], 1: 6 * [(1, N)], 4: [(4, N), (2, N)], 6: [(6, N)]}  # rows and queries
+    assert sizes == 2 * parts[rows]
     for ours, expected in zip(results, with_slopes(plain, factors, given)):
         torch.testing.assert_close(ours, expected)
 
 
 def test_weights_are_kept_only_for_a_backward_pass(monkeypatch):
-    room_requests, room = [], factored._room
-    monkeypatch.setattr(factored, "BLOCK", CELLS)
-    monkeypatch.setattr(factored, "_room", lambda *given: room_requests.append(given[-1]) or room(*given))
-    factored.product_attention(*drawn(), *padding_masks(I, J))
-    assert room_requests == [B * H, 1]
-    room_requests.clear()
+    calls, kept = [], factored._kept
+    monkeypatch.setattr(factored, "_kept", lambda *given: calls.append(given) or kept(*given))
     with torch.no_grad():
         factored.product_attention(*drawn(), *padding_masks(I, J))
-    assert room_requests == [1]
+    assert not calls
+    factored.product_attention(*drawn(), *padding_masks(I, J))
+    assert len(calls) == 1
 
 
 @pytest.mark.parametrize("empty", (True, False), ids=("masks", "no masks"))

@@ -8,6 +8,7 @@ on a CPU, the cube is computed in blocks that stay in the cache.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 import torch
 from jaxtyping import Bool, Float
@@ -16,8 +17,8 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from triattn_core.inference.pause import pause
 
-BLOCK = 1 << 20  # cells of the cube per block
-KEPT = 1 << 27  # most cells whose weights are kept for the backward pass; beyond, they are recomputed
+BLOCK = 1 << 18  # cells of the cube per block: their scores stay in a core's cache
+KEPT = 1 << 22  # most cells whose weights are kept for the backward pass: reading more is slower than computing anew
 
 Factors = tuple[Tensor, Tensor, Tensor]  # query [.., N, D], key [.., I, D] and context [.., J, D] of the products
 
@@ -75,72 +76,80 @@ class Products(torch.autograd.Function):
     """query [R, N, D], key, value [R, I, D], context, context_value [R, J, D], masked [R, 1, I·J] bool or None
     → [R, N, D].
 
-    keep_weights: keep the weights for the backward pass; otherwise it recomputes them.
+    keep_weights: keep the weights for the backward pass; otherwise it computes those of each block anew.
     """
 
     @staticmethod
     @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)
     def forward(ctx, query, key, context, value, context_value, masked: Tensor | None, keep_weights: bool) -> Tensor:
         outputs = torch.empty_like(query)
-        buffers = _room(query, key, context, len(query)) if keep_weights else None
-        for rows, weights, context_sums, pairs in _blocks(query, key, context):
-            if buffers is not None:
-                weights, context_sums = buffers[0][rows], buffers[1][rows]
-            _write_weights(rows, query, key, context, context_value, masked, weights, context_sums, pairs)
-            torch.mul(context_sums, value[rows][:, None], out=pairs)
-            torch.sum(pairs, 2, out=outputs[rows])
-        ctx.save_for_backward(query, key, context, value, context_value, masked, outputs, *(buffers or (None, None)))
+        kept = _kept(query, key, context) if keep_weights else None
+        for rows, queries, weights, context_sums, pairs in _blocks(query, key, context):
+            part = query[rows, queries], key[rows], context[rows], context_value[rows]
+            _write_weights(*part, None if masked is None else masked[rows], weights, context_sums, pairs)
+            if kept is not None:
+                kept[0][rows, queries], kept[1][rows, queries] = weights, context_sums
+            torch.sum(context_sums.mul_(value[rows][:, None]), 2, out=outputs[rows, queries])
+        ctx.save_for_backward(query, key, context, value, context_value, masked, outputs, *(kept or (None, None)))
         return outputs
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     @torch.amp.custom_bwd(device_type="cpu")
     def backward(ctx, grad: Tensor):  # type: ignore[override]  # once_differentiable has no types
-        query, key, context, value, context_value, masked, outputs, all_weights, all_mixed = ctx.saved_tensors
-        grad = grad.contiguous()
+        query, key, context, value, context_value, masked, outputs, all_weights, all_sums = ctx.saved_tensors
         # The term that the softmax subtracts: sum_ij A dA, which equals the output times its gradient.
         mean = (grad * outputs).sum(-1, keepdim=True)
-        gradients = [torch.empty_like(factor) for factor in (query, key, context, value, context_value)]
-        for rows, weights, context_sums, pairs in _blocks(query, key, context):
+        gradients = [torch.zeros_like(factor) for factor in (query, key, context, value, context_value)]
+        for rows, queries, weights, context_sums, pairs in _blocks(query, key, context):
+            part = query[rows, queries], key[rows], context[rows], context_value[rows]
             if all_weights is None:
-                _write_weights(rows, query, key, context, context_value, masked, weights, context_sums, pairs)
+                _write_weights(*part, None if masked is None else masked[rows], weights, context_sums, pairs)
             else:
-                weights, context_sums = all_weights[rows], all_mixed[rows]
-            _slopes(
-                rows, (query, key, context, value, context_value), grad, mean, weights, context_sums, pairs, gradients
-            )
+                weights = all_weights[rows, queries]
+                context_sums.copy_(all_sums[rows, queries])
+                torch.mul(part[0][:, :, None], part[1][:, None], out=pairs)
+            slopes = _slopes(*part, value[rows], grad[rows, queries], mean[rows, queries], weights, context_sums, pairs)
+            gradients[0][rows, queries] = slopes[0]
+            for gradient, slope in zip(gradients[1:], slopes[1:]):
+                gradient[rows] += slope
         return *gradients, None, None
 
 
 def _write_weights(
-    rows: slice, query, key, context, context_value, masked, weights: Tensor, context_sums: Tensor, pairs: Tensor
+    query, key, context, context_value, masked: Tensor | None, weights: Tensor, context_sums: Tensor, pairs: Tensor
 ) -> None:
     """Write the weights [n, N, I·J] of a block, and their sums of `context_value` to `context_sums` [n, N, I, D]."""
-    torch.mul(query[rows][:, :, None], key[rows][:, None], out=pairs)
-    relevance = torch.bmm(pairs.flatten(1, 2), context[rows].mT).view_as(weights)
+    torch.mul(query[:, :, None], key[:, None], out=pairs)
+    torch.bmm(pairs.flatten(1, 2), context.mT, out=_rows(weights, context_sums))
     if masked is not None:
-        relevance.masked_fill_(masked[rows], -torch.inf)
-    torch.softmax(relevance, -1, out=weights)
-    torch.bmm(_rows(weights, context_sums), context_value[rows], out=context_sums.flatten(1, 2))
+        weights.masked_fill_(masked, -torch.inf)
+    torch.softmax(weights, -1, out=weights)
+    torch.bmm(_rows(weights, context_sums), context_value, out=context_sums.flatten(1, 2))
 
 
 def _slopes(
-    rows: slice, factors, grad: Tensor, mean: Tensor, weights, context_sums, pairs: Tensor, gradients: list[Tensor]
-) -> None:
-    """Write the gradients of a block into `gradients`; `pairs` is a buffer [n, N, I, D]."""
-    query, key, context, value, context_value = (tensor[rows] for tensor in factors)
-    of_query, of_key, of_context, of_value, of_context_value = (tensor[rows] for tensor in gradients)
-    flat = pairs.flatten(1, 2)
-    torch.sum(torch.mul(context_sums, grad[rows][:, :, None], out=pairs), 1, out=of_value)
-    torch.mul(grad[rows][:, :, None], value[:, None], out=pairs)
-    torch.bmm(_rows(weights, context_sums).mT, flat, out=of_context_value)
-    slope = torch.bmm(flat, context_value.mT)
-    slope.view_as(weights).sub_(mean[rows]).mul_(weights)
-    torch.mul(query[:, :, None], key[:, None], out=pairs)
-    torch.bmm(slope.mT, flat, out=of_context)
+    query, key, context, context_value, value, grad: Tensor, mean: Tensor, weights, context_sums, pairs: Tensor
+) -> tuple[Tensor, ...]:
+    """What a block adds to the gradients of query, key, context, value and context_value.
+
+    `pairs` still holds the products of query and key; `context_sums` becomes a buffer.
+    """
+    of_value = context_sums.mul_(grad[:, :, None]).sum(1)
+    valued = torch.mul(grad[:, :, None], value[:, None], out=context_sums).flatten(1, 2)
+    of_context_value = torch.bmm(_rows(weights, context_sums).mT, valued)
+    slope = torch.bmm(valued, context_value.mT).view_as(weights).sub_(mean).mul_(weights)
+    slope = _rows(slope, context_sums)
+    of_context = torch.bmm(slope.mT, pairs.flatten(1, 2))
     of_pairs = torch.bmm(slope, context).view_as(pairs)
-    torch.sum(torch.mul(of_pairs, key[:, None], out=pairs), 2, out=of_query)
-    torch.sum(of_pairs.mul_(query[:, :, None]), 1, out=of_key)
+    of_query = torch.mul(of_pairs, key[:, None], out=pairs).sum(2)
+    return of_query, of_pairs.mul_(query[:, :, None]).sum(1), of_context, of_value, of_context_value
+
+
+def _kept(query: Tensor, key: Tensor, context: Tensor) -> tuple[Tensor, Tensor]:
+    """Room for all weights [R, N, I·J] and sums [R, N, I, D]."""
+    (R, N, D), I, J = query.shape, key.shape[1], context.shape[1]
+    return query.new_empty(R, N, I * J), query.new_empty(R, N, I, D)
 
 
 def _rows(weights: Tensor, context_sums: Tensor) -> Tensor:
@@ -148,19 +157,19 @@ def _rows(weights: Tensor, context_sums: Tensor) -> Tensor:
     return weights.view(len(weights), context_sums.shape[1] * context_sums.shape[2], -1)
 
 
-def _room(query: Tensor, key: Tensor, context: Tensor, rows: int) -> tuple[Tensor, Tensor]:
-    """Buffers for the weights [rows, N, I·J] and for pairs (query, key) [rows, N, I, D]."""
-    (_, N, D), I, J = query.shape, key.shape[1], context.shape[1]
-    return query.new_empty(rows, N, I * J), query.new_empty(rows, N, I, D)
+def _blocks(query: Tensor, key: Tensor, context: Tensor) -> Iterator[tuple[slice, slice, Tensor, Tensor, Tensor]]:
+    """Yield (rows, queries, buffer for their weights [n, N, I·J], two for their pairs [n, N, I, D]).
 
-
-def _blocks(query: Tensor, key: Tensor, context: Tensor) -> Iterator[tuple[slice, Tensor, Tensor, Tensor]]:
-    """Yield (rows, buffer for their weights, two buffers for their pairs); all blocks share the memory."""
-    R, cells = len(query), query.shape[1] * key.shape[1] * context.shape[1]
-    rows = max(1, min(R, BLOCK // max(1, cells)))
-    weights, context_sums = _room(query, key, context, rows)
-    pairs = torch.empty_like(context_sums)
-    for start in range(0, R, rows):
-        n = min(rows, R - start)
-        yield slice(start, start + n), weights[:n], context_sums[:n], pairs[:n]
-        pause()
+    A block is several small rows, or some queries of a large one; all share the memory.
+    """
+    (R, N, D), I, J = query.shape, key.shape[1], context.shape[1]
+    rows = max(1, min(R, BLOCK // max(1, N * I * J)))
+    queries = max(1, min(N, BLOCK // max(1, I * J))) if rows == 1 else N
+    room = [query.new_empty(rows * queries * size) for size in (I * J, I * D, I * D)]
+    for row in range(0, R, rows):
+        for start in range(0, N, queries):
+            n, m = min(rows, R - row), min(queries, N - start)
+            sizes = (I * J,), (I, D), (I, D)
+            buffers = [part[: n * m * prod(size)].view(n, m, *size) for part, size in zip(room, sizes)]
+            yield slice(row, row + n), slice(start, start + m), *buffers
+            pause()
