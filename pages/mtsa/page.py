@@ -1,14 +1,18 @@
-"""MTSA: one sentence, or premise and hypothesis: what the model says, and each head's maps behind it."""
+"""MTSA: one sentence, premise and hypothesis, or a sentence and its predicate: what the model says, and each head's
+maps behind it.  Taggers with multi-head attention are shown here too, beside those with MTSA."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from pages.mtsa import pickers
+from pages.mtsa import pickers, predicate_table, role_spans
 from pages.shared import cell_command, figures, head_strip, sentence_input, token_grouping
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
+from triattn_core.tasks import InputForm, form
+from triattn_core.views.attention_maps.maps import pair_site
 
+FORMS = {InputForm.SENTENCES: ("mtsa",), InputForm.WORDS: ("mtsa", "multi_head")}
 SAYS = (
     'Each <b class="t-query">governor</b> (query, down) distributes its token2token weight over '
     '<b class="t-key">dependents</b> (keys, across); source2token is the weight of a token alone, '
@@ -21,20 +25,23 @@ def explore(page: PageScene, link: dict[str, str]) -> None:
     """Shows the figure as a fragment: a click puts the chosen cell into the URL and into the link to the tensor."""
     query, key, panel, place = page.choose()
     page.answer()
-    settings = page.scene.settings
+    settings, trace = page.scene.settings, page.scene.trace
     feature, head = page.scene.feature(panel, place), settings.heads[panel]
-    opens, where = {**link, "head": str(head)}, "in tokens"
-    pairs_site = settings.layer / "token2token"
-    weights = page.scene.trace.site(pairs_site.with_quantity("weight"))
-    if "folded" not in weights.attrs:  # what is folded there stands at no one cell
-        opens, where = opens | {"cell": f"{query}.{key}.{feature}"}, "at this cell"
-    st.page_link("pages/tensor/page.py", label=f"The tensor of head {head}, {where}", query_params=opens)
+    site = pair_site(trace, settings.layer, settings.quantity)
+    if form(page.entries[0].config["task"]) is InputForm.SENTENCES:
+        opens, where = {**link, "head": str(head)}, "in tokens"
+        if "folded" not in trace.site(site).attrs:  # what is folded there stands at no one cell
+            opens, where = opens | {"cell": f"{query}.{key}.{feature}"}, "at this cell"
+        st.page_link("pages/tensor/page.py", label=f"The tensor of head {head}, {where}", query_params=opens)
     # Of relevance the command prints the score before its scale and its mask.
-    site, position = pairs_site.with_quantity(settings.quantity), {"head": head - 1, "query": query, "key": key}
-    cell_command.command(page.entries[0].name, page.row, cell_command.cell(page.scene.trace, site, position))
+    position = {"head": head - 1, "query": query, "key": key}
+    cell_command.command(page.entries[0].name, page.row, cell_command.cell(trace, site, position))
 
 
-top = sentence_input.open_page("MTSA", SAYS, ("mtsa",))
+top = sentence_input.open_page("MTSA", SAYS, FORMS)
+of_form = form(top.entry.config["task"])
+if of_form is InputForm.WORDS:
+    role_spans.show(top)
 with top.settings:
     settings = pickers.pick(top)
     st.space("stretch")
@@ -46,11 +53,14 @@ with report_errors():
     page = PageScene.build("mtsa", [top.entry], top.example, settings, *parts)
 with tail:
     page.save_menus(f"mtsa-{top.layer.file_name}" + token_grouping.ending(grouping))
-heads = head_strip.of_layers(top.explanation.trace, lambda site: site.attention == top.layer / "token2token")
-pairs = {head: pair for pair in pickers.pairs_of(top.explanation.trace) for head in pair}
-first = settings.heads[0] - 1 if settings.features else None
+pairs_site = pair_site(top.explanation.trace, top.layer, "weight")
+heads = head_strip.of_layers(top.explanation.trace, lambda site: site == pairs_site)
+pairs = {head: pair for pair in pickers.pairs_of(top.explanation.trace, top.layer) for head in pair}
+first = None if len(settings.heads) == len(pairs) else settings.heads[0] - 1
 head_strip.show(
     heads, f"{top.explanation.source} {top.layer}", (0, first), choose=lambda _, head: {"heads": pairs[head + 1]}
 )
 explore(page, top.link())
+if of_form is InputForm.WORDS:
+    predicate_table.show(top)
 figures.numbers("All pairs of all heads as numbers", lambda: page.scene.table, "numbers")

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlencode
 
 import streamlit as st
 
-from pages.shared import choice_input, task_picker
+from pages.shared import choice_input, task_picker, word_input
 from pages.shared.navigation import TITLES
 from triattn_core.tasks import ENCODED, TASKS, InputForm, form
 
@@ -18,7 +18,14 @@ PAGES = {
 PAGES |= {"side_by_side": "Open side by side", "cube": "Open as cube", "tensor": "Open the tensor"}
 OPENED = "opened file or model"  # in the case book: no task of ours, a trace that is kept on this machine
 ALONE = {name for task in ENCODED.values() for name in task.TEXTS}
-TEXTS = {"a", "b", *ALONE, "example", *(part for parts in choice_input.PARTS.values() for part in parts)}
+TEXTS = {
+    "a",
+    "b",
+    *ALONE,
+    word_input.KEY,
+    "example",
+    *(part for parts in choice_input.PARTS.values() for part in parts),
+}
 Query = Mapping[str, str | Sequence[str]]
 
 
@@ -47,7 +54,7 @@ def default_page(task: str) -> str:
 
 def _has_text_parameters(task: str) -> bool:
     """Whether its texts are short and each a parameter of its own."""
-    return form(task) is InputForm.SENTENCES
+    return form(task) in (InputForm.SENTENCES, InputForm.WORDS, InputForm.TRANSLATION)
 
 
 def parameters(task: str, row: Mapping) -> dict[str, str]:
@@ -55,6 +62,8 @@ def parameters(task: str, row: Mapping) -> dict[str, str]:
     example = TASKS[task].Example.from_row(dict(row))
     if form(task) is InputForm.PAIR:
         return {"a": example.text_a, "b": example.text_b}
+    if form(task) is InputForm.WORDS:
+        return {**TASKS[task].texts(example), word_input.KEY: str(example.predicate + 1)}
     if _has_text_parameters(task):
         return TASKS[task].texts(example)
     texts = TASKS[task].parts(example)

@@ -9,6 +9,7 @@ import streamlit as st
 from pages.shared import checkpoint_picker, deep_links, models
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
+from triattn_core.tasks import InputForm, form
 from triattn_core.trace.axes import TAN_MECHANISMS
 
 TAKES = {  # by page: the mechanisms of its checkpoints
@@ -31,7 +32,8 @@ def menu(page: str, task: str, row: Mapping, entry: Entry) -> None:
     language, entries = metadata.language(entry), models.entries(task)
     fits = [other for other in entries if metadata.language(other) == language]
     preset = checkpoint_picker.preset_of(entry)
-    queries = {other: _checkpoints(other, entry, fits, preset) for other in TAKES if other != page}
+    pages = [other for other in TAKES if other != page and (other != "tensor" or form(task) is InputForm.SENTENCES)]
+    queries = {other: _checkpoints(other, entry, fits, preset) for other in pages}
     targets = {other: query for other, query in queries.items() if query}
     if not targets:
         return

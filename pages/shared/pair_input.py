@@ -169,6 +169,14 @@ def _switch_language(speaks: Spoken, task: PairTask) -> None:
         st.session_state["a"], st.session_state["b"] = first.text_a, first.text_b
 
 
+def cut(text: str, name: str, title: str) -> str:
+    """The text with at most LIMIT characters; says so where it was longer."""
+    full_length = max(len(text), st.session_state.pop(f"full-length-{name}", 0))
+    if full_length > LIMIT:
+        notice(f"{title} has {full_length:,} characters: only the first {LIMIT:,} are kept.")
+    return text[:LIMIT]
+
+
 def shorten(name: str) -> None:
     """When a sentence was typed: it has one line, and no more than LIMIT characters."""
     text = st.session_state[name] = " ".join(st.session_state[name].splitlines())

@@ -1,38 +1,40 @@
-"""What goes in on a page about texts that are each encoded on their own: one sentence, or premise and hypothesis; and
-which checkpoint reads them.  The task follows from the checkpoint; the texts are in the URL (`text`; `premise`,
-`hypothesis`)."""
+"""What goes in on a page about texts that are each encoded on their own: one sentence, premise and hypothesis, or a
+sentence and one of its words; and which checkpoint reads them.  The task follows from the checkpoint; the texts are in
+the URL (`text`; `premise`, `hypothesis`; `source`)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.shared import carried_input, languages, models, pair_input, sentence_box, style, url_state
-from pages.shared.errors import escape_markdown, notice, report_errors
+from pages.shared import carried_input, languages, models, pair_input, sentence_box, style, url_state, word_input
+from pages.shared.errors import escape_markdown, report_errors
 from pages.shared.models import MODELS
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.sources.explanation import Explanation
-from triattn_core.tasks import ENCODED
+from triattn_core.tasks import ENCODED, InputForm, form
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.site import Site
 
 OPENS = "trec"  # the first example is a question
+Forms = Mapping[InputForm, Sequence[str]]  # the mechanisms of a page's checkpoints, by the form of their input
 
 
 @dataclass(frozen=True)
 class SentencePage:
     """The top of a page: checkpoint, example and prediction; layer: the chosen one.
-    settings: the row of pickers, which the page extends."""
+    settings: the row of pickers, which the page extends.  answer: where the prediction stands."""
 
     entry: Entry
     example: Any
     explanation: Explanation
     layer: Site
     settings: DeltaGenerator
+    answer: DeltaGenerator
 
     def link(self) -> dict[str, str]:
         """The parameters of a link to another page with the same texts, layer and checkpoint."""
@@ -40,31 +42,44 @@ class SentencePage:
         return {**ENCODED[self.entry.config["task"]].texts(self.example), "checkpoint": self.entry.name, **layer_query}
 
 
-def open_page(title: str, lead: str, mechanisms: Sequence[str]) -> SentencePage:
-    """Shows heading, texts, prediction, and the pickers of checkpoint and layer; stops the page if there is none."""
+def open_page(title: str, lead: str, forms: Forms) -> SentencePage:
+    """Shows heading, texts, prediction, and the pickers of checkpoint and layer; stops the page if there is none, and
+    where a word must be chosen first."""
     head, _ = style.opening()
     style.say(head, title, lead)
-    entries = sentence_models(mechanisms)
+    entries = sentence_models(forms)
     if not entries:
-        st.info(f"No {mechanisms[0].upper()} checkpoint is here yet: Checkpoints lists those available.")
+        st.info(
+            f"No {next(iter(forms.values()))[0].upper()} checkpoint is here yet: Checkpoints lists those available."
+        )
         st.stop()
-    row = example(current_checkpoint(entries).config["task"])
+    row = example(current_checkpoint(entries))
     answer_place = st.container()
     settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
     with settings:
         entry = checkpoint(entries)
+    if row is None:
+        with answer_place:
+            word_input.ask()
+        st.stop()
     with report_errors():
         explanation = MODELS.explain(entry, row)
     with settings:
-        layer_site = layer(explanation.trace)
+        layer_site = layer(explanation.trace, form(entry.config["task"]))
     with answer_place:
-        pair_input.prediction(explanation)
-    return SentencePage(entry, row, explanation, layer_site, settings)
+        if form(entry.config["task"]) is InputForm.SENTENCES:
+            pair_input.prediction(explanation)
+    return SentencePage(entry, row, explanation, layer_site, settings, answer_place)
 
 
-def sentence_models(mechanisms: Sequence[str]) -> list[Entry]:
-    """The checkpoints of these mechanisms whose texts are encoded alone, in the order in which they are offered."""
-    entries = [entry for entry in models.entries(None, mechanisms) if entry.config.get("task") in ENCODED]
+def sentence_models(forms: Forms) -> list[Entry]:
+    """The checkpoints of these forms and mechanisms, in the order in which they are offered."""
+    entries = [
+        entry
+        for form_, mechanisms in forms.items()
+        for entry in models.entries(None, mechanisms)
+        if entry.config.get("task") in ENCODED and form(entry.config["task"]) is form_
+    ]
     tasks = list(ENCODED)
     order = sorted(entries, key=lambda entry: (tasks.index(entry.config["task"]), not entry.name.startswith(OPENS)))
     return order
@@ -76,11 +91,16 @@ def current_checkpoint(entries: Sequence[Entry]) -> Entry:
     return next((entry for entry in entries if entry.name in linked), entries[0])
 
 
-def example(task: str) -> Any:
-    """Shows the texts and the examples menu; returns an example of the task, with its label if it is the project's."""
+def example(entry: Entry) -> Any:
+    """Shows the texts and the examples menu; returns an example of the checkpoint's task, with its label if it is the
+    project's; None where one of the words must be chosen first."""
+    task = entry.config["task"]
     room, examples = ENCODED[task], ENCODED[task].examples()
     for name in {name for other in ENCODED.values() for name in other.TEXTS} - set(room.TEXTS):
         st.query_params.pop(name, None)
+    if form(task) is InputForm.WORDS:
+        return word_input.example(entry)
+    st.query_params.pop(word_input.KEY, None)
     opens, texts = room.texts(examples[0]), {}
     with st.container(horizontal=True, vertical_alignment="bottom", key="pair"):
         for name, title in room.TEXTS.items():
@@ -94,11 +114,7 @@ def example(task: str) -> Any:
             "width": 112,
         }
         st.menu_button("Examples", examples, key=f"{task}-example", **options)
-    for name, text in texts.items():
-        full_length = max(len(text), st.session_state.pop(f"full-length-{name}", 0))
-        if full_length > pair_input.LIMIT:
-            notice(f"{room.TEXTS[name]} has {full_length:,} characters: only the first {pair_input.LIMIT:,} are kept.")
-    texts = {name: text[: pair_input.LIMIT] for name, text in texts.items()}
+    texts = {name: pair_input.cut(text, name, room.TEXTS[name]) for name, text in texts.items()}
     carried_input.carry_input(texts=texts)
     match = next((item for item in examples if room.texts(item) == texts), None)
     return match or replace(examples[0], label=None, id="", **texts)
@@ -109,12 +125,16 @@ def checkpoint(entries: Sequence[Entry]) -> Entry:
     return url_state.pick("Checkpoint", list(entries), "checkpoint", show=lambda entry: entry.name, width=150)
 
 
-def layer(trace: AttentionTrace) -> Site:
-    """The pickers of text and layer, where there are several."""
+def layer(trace: AttentionTrace, of_form: InputForm | None) -> Site:
+    """The pickers of text and layer, where there are several.
+
+    of_form: a tagger opens on its last layer, from which its tags are read.
+    """
     names = list(trace.texts)
     text = url_state.segments("Text", names, "of") if len(names) > 1 else ""
     count = int(trace.meta.get("layers", 1))
-    number = url_state.segments("Layer", list(range(1, count + 1)), "layer") if count > 1 else 1
+    first = count - 1 if of_form is InputForm.WORDS else 0
+    number = url_state.segments("Layer", list(range(1, count + 1)), "layer", first) if count > 1 else 1
     return Site(text, number - 1)
 
 

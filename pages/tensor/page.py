@@ -11,6 +11,7 @@ from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
 from pages.tensor import score_decomposition
 from triattn_core.scenes.tensor import Settings, pair_of
+from triattn_core.tasks import InputForm
 from triattn_core.trace import Choice
 from triattn_core.views import cube, tensor
 from triattn_core.views.lib import cell
@@ -38,7 +39,7 @@ def explore(page: PageScene, below: str) -> None:
     score_decomposition.show_cell(page.scene, choice, position, style.theme())
 
 
-top = sentence_input.open_page("The tensor", SAYS, ("mtsa",))
+top = sentence_input.open_page("The tensor", SAYS, {InputForm.SENTENCES: ("mtsa",)})
 with top.settings:
     masks = str(top.explanation.trace.meta["masks"]).split(",")
     head = url_state.pick("Head", list(range(1, len(masks) + 1)), "head", width=76)

@@ -13,6 +13,11 @@ from triattn_core.kinds.text_kind import TextKind
 class TaggerKind(TextKind):
     """One sentence, one of whose words is marked; the answer is the best well-formed sequence of BIO tags."""
 
+    attention_rows = 2000
+
+    def pages(self, mechanism: str) -> tuple[str, ...]:
+        return ("mtsa",) * (mechanism in ("mtsa", "multi_head"))
+
     def section(self) -> type[Any]:
         from triattn_core.models.tagger import TaggerCheckpoint
 

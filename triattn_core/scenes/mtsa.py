@@ -1,4 +1,4 @@
-"""The heads of an MTSA checkpoint."""
+"""The heads of an MTSA checkpoint, or of plain attention beside it: a tagger's, or a translation model's."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ SCORES = (
     "scores go through a scale and a mask on their way to the weights, so that joined they would not be the scores of "
     "joined weights"
 )
+CROSS_ROLES = ("target piece", "source piece")
 
 
 class Settings(TextSettings):
     """heads: from 1; None is the first of each mask.  layer: of a text, `premise/layer.0`; None is the first.
-    features: source2token token × feature beside each map, else its means below.  tokens: weights alone fold.
-    cell: positions of query and key, map, place in the order of its features."""
+    features: source2token token × feature beside each map, else its means below; plain attention has none.  tokens:
+    weights alone fold.  cell: positions of query and key, map, place in the order of its features."""
 
     layer: SiteSetting | None = None
     heads: tuple[int, ...] | None = None
@@ -53,12 +54,14 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
     if settings.quantity != "weight" and settings.grouping().folds:
         raise ConfigError(f"mtsa: {settings.tokens} are read of weights alone: {SCORES}")
     trace, layer = models.read(explanation, settings.grouping()).trace, settings.layer or first_layer(explanation.trace)
-    heads_from_0 = [i - 1 for i in settings.heads] if settings.heads else head_maps.one_head_per_mask(trace, 0)
-    orders = feature_orders(trace, layer, heads_from_0) if settings.features else None
+    first = head_maps.one_head_per_mask(trace, 0, layer)
+    heads_from_0 = [i - 1 for i in settings.heads] if settings.heads else first
+    features = settings.features and not head_maps.is_plain(trace, layer)
+    orders = feature_orders(trace, layer, heads_from_0) if features else None
     arguments = (trace, layer, heads_from_0, settings.quantity, orders)
     canvas = maps(*arguments)
     cell = scene.valid_cell(settings.cell, canvas.extents, canvas.cell)
-    resolved = {"cell": cell, "layer": layer, "heads": tuple(i + 1 for i in heads_from_0)}
+    resolved = {"cell": cell, "layer": layer, "heads": tuple(i + 1 for i in heads_from_0), "features": features}
     return HeadsScene(
         settings=settings.model_copy(update=resolved),
         draw=lambda: {"mtsa": maps(*arguments, cell)},
@@ -83,7 +86,9 @@ def maps(
     head_map_list = head_maps.maps(trace, layer, head_indices, quantity)
     caption = f"{trace.meta['checkpoint']}, {', '.join(filter(None, (layer.module, str(Site(layer=layer.layer)))))}"
     caption = ", ".join(filter(None, (caption, grouping_caption(trace))))
-    return attention_maps.figure(head_map_list, own_text(trace, layer), orders, caption, cell)
+    roles = CROSS_ROLES if layer.module == "cross" else ("governor", "dependent")
+    family = "Attention" if head_maps.is_plain(trace, layer) else "MTSA"
+    return attention_maps.figure(head_map_list, own_texts(trace, layer), orders, caption, cell, family, roles)
 
 
 def feature_orders(trace: AttentionTrace, layer: Site, head_indices: Sequence[int]) -> list[list[int]]:
@@ -99,7 +104,7 @@ def first_layer(trace: AttentionTrace) -> Site:
     return Site(next(iter(trace.texts)) if len(trace.texts) > 1 else "", 0)
 
 
-def own_text(trace: AttentionTrace, layer: Site) -> Mapping[str, str]:
-    """The text whose layer it is, by its name."""
+def own_texts(trace: AttentionTrace, layer: Site) -> Mapping[str, str]:
+    """The text whose layer it is, by its name; both texts where one attends to the other."""
     name = layer.module or next(iter(trace.texts))
-    return {name: trace.texts[name]}
+    return {name: trace.texts[name]} if name in trace.texts else trace.texts

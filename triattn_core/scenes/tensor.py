@@ -10,7 +10,7 @@ from pydantic import Field
 
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes import scene
-from triattn_core.scenes.mtsa import first_layer, own_text
+from triattn_core.scenes.mtsa import first_layer, own_texts
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import CellSettings, SiteSetting
 from triattn_core.sources.models import Models
@@ -112,5 +112,5 @@ def prototypes(tensor: AttentionTrace, layer: Site, groups: Clusters, cell: Sequ
     caption = f"{tensor.meta['checkpoint']}, {layer}, head {int(tensor.meta['head']) + 1} ({tensor.meta['mask']})"
     pair = None if cell is None else pair_of(cell, groups.assignments.tolist())
     return attention_maps.figure(
-        prototype_maps(tensor, layer, groups), own_text(tensor, layer), caption=caption, cell=pair
+        prototype_maps(tensor, layer, groups), own_texts(tensor, layer), caption=caption, cell=pair
     )

@@ -238,7 +238,8 @@ def describe(report: Mapping) -> list[str]:
             f"same-word alignment: {row['mean']:.3g} %, best head {row['best_head']:.3g} % (chance {row['chance']:.3g})"
         )
     for row in report.get("predicate", ()):
-        shares = "inside {inside:.3f}, outside {outside:.3f}, even {even:.3f}".format(**row)
+        sides = ((side, row.get(side)) for side in ("inside", "outside", "even"))
+        shares = ", ".join(f"{side} {'–' if share is None else f'{share:.3f}'}" for side, share in sides)
         lines.append(f"weight on the predicate, layer {row['layer'] + 1} head {row['head'] + 1}: {shares}")
     for row in report.get("alignment_error", ()):
         head = "mean of heads" if row["head"] is None else f"head {row['head'] + 1}"

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
 from triattn_core.analysis.maps.even_reliance import measure_even_reliance
+from triattn_core.analysis.maps.predicate_shares import ROLES, PredicateShares
 from triattn_core.attention.tap import Record, recording
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import DataError, InputError
+from triattn_core.inference.evaluate import verdicts
 from triattn_core.inference.predict import batch_by_length
-from triattn_core.tasks.roles import arguments
 from triattn_core.trace.aggregation import MASK
 from triattn_core.trace.site import Site
-
-ROLES = ("token2token", "")  # of the weights of MTSA and of multi-head attention
-SIDES = ("outside", "inside")
 
 
 def measure_predicate_weight(
     bundle: Bundle, examples: Sequence, progress: Callable[[int], object] = lambda count: None
 ) -> dict[str, Any]:
-    """{"n", "metric", "score", "reliance", "predicate": [{"layer", "head", "inside", "outside", "even"}]}.
+    """{"n", "metric", "score", "reliance", "predicate": rows of `PredicateShares`}.
 
     inside, outside: the mean weight on the predicate from the words inside its arguments, and from the other words; of
-    the words that the head's mask lets attend to it.  even: what even weights would give, from inside.
+    the words that the head's mask lets attend to it.  even, even_outside: what even weights would give.
     Raises InputError for a model without two-way weights, DataError if no row has tags.
     """
     labelled = [example for example in examples if example.label is not None]
@@ -38,8 +35,9 @@ def measure_predicate_weight(
     try:
         report = measure_even_reliance(bundle, labelled)
     except InputError:  # multi-head weights cannot be made even
-        score = {"n": len(labelled), "metric": "f1", "score": bundle.metrics.get("dev", {}).get("f1")}
-        report = {**score, "reliance": {}}
+        (own,) = verdicts([bundle], labelled)
+        metric, score = next(iter(bundle.task.metrics(own).items()))
+        report = {"n": len(own), "metric": metric, "score": score, "reliance": {}}
     return {**report, "predicate": heads}
 
 
@@ -47,24 +45,18 @@ def predicate_weights(
     bundle: Bundle, examples: Sequence, progress: Callable[[int], object] = lambda count: None
 ) -> list[dict[str, Any]]:
     """The means of `measure_predicate_weight` for each layer and head, both from 0.  Raises InputError."""
-    sums: dict[tuple[int, int, str], np.ndarray] = defaultdict(lambda: np.zeros(3))  # weight, even weight, words
+    shares = PredicateShares()
     texts = [rows[0] for rows in bundle.task.roles(examples, bundle.tokenizer, bundle.config.limits)]
     for indices in batch_by_length([text.length for text in texts], 64):
         with recording(lambda site: site.role in (*ROLES, MASK)) as record, torch.inference_mode():
             bundle.logits(bundle.batch([texts[i] for i in indices]))
         for layer, weights, visible in _layers(record):
             for row, i in enumerate(indices):
-                _add(sums, layer, weights[row], visible[row], examples[i])
+                shares.add(layer, weights[row], visible[row], examples[i].predicate, examples[i].label)
         progress(len(indices))
-    if not sums:
+    if not shares.sums:
         raise InputError(f"{bundle.name}: {bundle.config.model.mechanism} has no weights of word to word")
-    found = []
-    for layer, head in sorted({(layer, head) for layer, head, _ in sums}):
-        outside, inside = (sums[layer, head, side] for side in SIDES)
-        means = {"inside": inside[0] / max(1, inside[2]), "outside": outside[0] / max(1, outside[2])}
-        means["even"] = inside[1] / max(1, inside[2])
-        found.append({"layer": layer, "head": head, **{name: round(float(mean), 4) for name, mean in means.items()}})
-    return found
+    return shares.rows()
 
 
 def _layers(record: Record) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
@@ -77,22 +69,3 @@ def _layers(record: Record) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         mask = record.sites.get(Site(layer=site.layer, role=MASK, quantity="contribution"))
         visible = np.ones(weights.shape, bool) if mask is None else np.isfinite(mask.tensor.cpu().numpy())
         yield site.layer, weights, visible
-
-
-def _add(
-    sums: Mapping[tuple[int, int, str], np.ndarray], layer: int, weights: np.ndarray, visible: np.ndarray, example: Any
-) -> None:
-    count, predicate = len(example.words), example.predicate
-    inside = np.zeros(count, bool)
-    for _, spans in arguments(example.label):
-        for start, end in spans:
-            inside[start:end] = True
-    visible = visible[:, :count, :count]
-    others = np.arange(count) != predicate
-    for head, head_weights in enumerate(weights):
-        seen = visible[head, :, predicate] & others
-        for side in (0, 1):
-            words = seen & (inside == bool(side))
-            even = 1 / np.maximum(1, visible[head].sum(-1)[words])
-            values = head_weights[:count, predicate][words]
-            sums[layer, head, SIDES[side]] += (values.sum(), even.sum(), words.sum())

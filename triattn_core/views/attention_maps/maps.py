@@ -1,5 +1,6 @@
 """Heads of MTSA as maps of one text: governors (queries) down and dependents (keys) across, with source2token beside
-them (Figure 3 of "Tensorized Self-Attention"); and, in the same form, maps that stand for clusters of features.
+them (Figure 3 of "Tensorized Self-Attention"); and, in the same form, maps that stand for clusters of features, and the
+heads of plain attention, `layer.0/weight`, of a text over itself or over another.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ import xarray as xr
 
 from triattn_core.errors import InputError, TraceError
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.aggregation import EVEN, MASK, even_weights
+from triattn_core.trace.aggregation import EVEN, MASK, cell_counts, even_weights
 from triattn_core.trace.site import Site
 from triattn_core.views.attention_maps.terms import SCALED
 from triattn_core.views.lib.palette import centred
 from triattn_core.views.lib.strongest import labels
 
+ANY = Site()  # of MTSA all layers have the same masks
 MOST = 160  # tokens of a text whose maps are drawn
 LOOKS = {
     "forward": "looks at earlier tokens",
@@ -53,20 +55,37 @@ class Map:
         return self.even.values == 0
 
 
-def groups(trace: AttentionTrace) -> dict[str, list[int]]:
-    """The heads (from 0) under each mask: {"forward": [0, 1], "backward": [2, 3]}.  Raises TraceError: not of MTSA."""
+def is_plain(trace: AttentionTrace, layer: Site) -> bool:
+    """Whether a layer's attention is plain: weights alone, without source2token and masks of heads."""
+    return layer.with_quantity("weight") in trace.sites
+
+
+def pair_site(trace: AttentionTrace, layer: Site, quantity: str) -> Site:
+    """The site of what a layer's queries give its keys."""
+    return (layer if is_plain(trace, layer) else layer / "token2token").with_quantity(quantity)
+
+
+def head_masks(trace: AttentionTrace, layer: Site = ANY) -> list[str]:
+    """The mask of each head of a layer, empty for plain attention.  Raises TraceError: not of MTSA."""
+    if is_plain(trace, layer):
+        return [""] * trace.site(layer.with_quantity("weight")).sizes["head"]
     masks = str(trace.meta.get("masks", ""))
     if not masks:
         raise TraceError("this trace is not one of MTSA: no masks are recorded with it")
+    return masks.split(",")
+
+
+def groups(trace: AttentionTrace, layer: Site = ANY) -> dict[str, list[int]]:
+    """The heads (from 0) under each mask: {"forward": [0, 1], "backward": [2, 3]}.  Raises TraceError: not of MTSA."""
     by_mask: dict[str, list[int]] = {}
-    for head, name in enumerate(masks.split(",")):
+    for head, name in enumerate(head_masks(trace, layer)):
         by_mask.setdefault(name, []).append(head)
     return by_mask
 
 
-def one_head_per_mask(trace: AttentionTrace, number: int) -> list[int]:
+def one_head_per_mask(trace: AttentionTrace, number: int, layer: Site = ANY) -> list[int]:
     """The heads that stand side by side as number `number` (from 0): one of each mask."""
-    return [heads[min(number, len(heads) - 1)] for heads in groups(trace).values()]
+    return [heads[min(number, len(heads) - 1)] for heads in groups(trace, layer).values()]
 
 
 def looks(mask: str) -> str:
@@ -81,36 +100,52 @@ def maps(trace: AttentionTrace, layer: Site, heads: Sequence[int], quantity: str
 
     Raises TraceError where the trace has no such head, InputError where the text has too many tokens to be drawn.
     """
+    masks = head_masks(trace, layer)
+    n = trace.site(pair_site(trace, layer, quantity)).sizes["query"]
+    if n > MOST:
+        raise InputError(f"Maps of {n:,} tokens are not drawn (at most {MOST}): shorten the text.")
+    for head in heads:
+        if not 0 <= head < len(masks):
+            raise TraceError(f"there is no head {head + 1}: {layer} has {len(masks)}")
+    draw = _plain_map if is_plain(trace, layer) else _mtsa_map
+    return [draw(trace, layer, head, quantity, masks[head]) for head in heads]
+
+
+def _plain_map(trace: AttentionTrace, layer: Site, head: int, quantity: str, mask: str) -> Map:
+    weights, scores = trace.site(layer.with_quantity("weight")), trace.sites.get(layer.with_quantity("relevance"))
+    allowed = (weights > 0).any("head")  # a decoder's mask is that of all heads, and rounding that of none
+    cells = allowed * xr.DataArray(cell_counts(weights, "key"), dims="key")
+    share = (cells / cells.sum("key").clip(min=1)).assign_attrs(quantity="weight", sums_over="key")
+    own = weights.isel(head=head)
+    raw = None if scores is None else scores.isel(head=head).where(allowed, -np.inf)
+    map_values = own
+    if quantity == "relevance":
+        map_values = centred(trace.site(layer.with_quantity("relevance")).isel(head=head).where(allowed, -np.inf))
+    return Map(f"Head {head + 1}", "", map_values, own, share, raw)
+
+
+def _mtsa_map(trace: AttentionTrace, layer: Site, head: int, quantity: str, mask: str) -> Map:
     token2token, source2token = layer / "token2token", layer / "source2token"
     pairs = trace.site(token2token.with_quantity(quantity))
     weights, source_weights = (trace.site(site.with_quantity("weight")) for site in (token2token, source2token))
     scores, source_scores = (trace.sites.get(site.with_quantity("relevance")) for site in (token2token, source2token))
-    mask, shares = (layer / MASK).with_quantity("contribution"), trace.sites.get((layer / EVEN).with_quantity("weight"))
-    shares = even_weights(trace.site(mask)) if shares is None else shares
-    n, masks = weights.sizes["query"], str(trace.meta.get("masks", "")).split(",")
-    if n > MOST:
-        raise InputError(f"Maps of {n:,} tokens are not drawn (at most {MOST}): shorten the text.")
-    drawn_maps, outside = [], trace.sites.get(mask)
-    for head in heads:
-        if not 0 <= head < len(masks):
-            raise TraceError(f"there is no head {head + 1}: {layer} has {len(masks)}")
-        share, map_values, source = (array.isel(head=head) for array in (shares, pairs, source_weights))
-        of_source = (source, None if source_scores is None else source_scores.isel(head=head))
-        raw = None if scores is None else scores.isel(head=head).where(share > 0, -np.inf)
-        if quantity == "relevance":
-            assert raw is not None and of_source[1] is not None and outside is not None  # recorded with `pairs`
-            map_values, source = (
-                _scaled_scores(raw, trace, "scale_t"),
-                centred(_scaled_scores(of_source[1], trace, "scale_s")),
-            )
-            map_values = centred(
-                map_values.copy(data=map_values.values + outside.isel(head=head).where(share > 0, 0.0).values)
-            )
-        title = f"Head {head + 1}, {masks[head].replace(':', ' ')}"
-        drawn_maps.append(
-            Map(title, looks(masks[head]), map_values, weights.isel(head=head), share, raw, source, *of_source)
+    outside_site = (layer / MASK).with_quantity("contribution")
+    shares, outside = trace.sites.get((layer / EVEN).with_quantity("weight")), trace.sites.get(outside_site)
+    shares = even_weights(trace.site(outside_site)) if shares is None else shares
+    share, map_values, source = (array.isel(head=head) for array in (shares, pairs, source_weights))
+    of_source = (source, None if source_scores is None else source_scores.isel(head=head))
+    raw = None if scores is None else scores.isel(head=head).where(share > 0, -np.inf)
+    if quantity == "relevance":
+        assert raw is not None and of_source[1] is not None and outside is not None  # recorded with `pairs`
+        map_values, source = (
+            _scaled_scores(raw, trace, "scale_t"),
+            centred(_scaled_scores(of_source[1], trace, "scale_s")),
         )
-    return drawn_maps
+        map_values = centred(
+            map_values.copy(data=map_values.values + outside.isel(head=head).where(share > 0, 0.0).values)
+        )
+    title = f"Head {head + 1}, {mask.replace(':', ' ')}"
+    return Map(title, looks(mask), map_values, weights.isel(head=head), share, raw, source, *of_source)
 
 
 def _scaled_scores(scores: xr.DataArray, trace: AttentionTrace, scale: str) -> xr.DataArray:
@@ -139,7 +174,7 @@ def prototypes(
 def table(trace: AttentionTrace, layer: Site) -> pd.DataFrame:
     """Every pair of every head as a row, for CSV: tokens and their positions, weight, and the score as it is; empty
     where a mask leaves the pair out."""
-    drawn_maps = maps(trace, layer, range(len(str(trace.meta["masks"]).split(","))))
+    drawn_maps = maps(trace, layer, range(len(head_masks(trace, layer))))
     return rows(drawn_maps, trace.texts, [{"head": head + 1} for head in range(len(drawn_maps))])
 
 

@@ -1,0 +1,87 @@
+"""Does it look at the predicate?  The weight that each head gives it, from inside and from outside its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from pages.shared import attention_worth, url_state
+from pages.shared.sentence_input import SentencePage
+from triattn_core.analysis.maps.predicate_shares import sentence_rows
+
+QUESTION = "Does it look at the predicate?"
+SAYS = (
+    "Mean weight on the predicate from the words inside its arguments, from the other words, and what even weights "
+    "would give from inside. A head that gives as much from outside as from inside passes on which word is the "
+    "predicate, whatever the roles are: only a difference can be the finding of arguments, and it is no proof of it."
+)
+HERE, COLUMNS = "this sentence", ("inside", "outside", "even")
+
+
+def show(top: SentencePage) -> None:
+    """Shows the table, of this sentence with the arguments that the model found, or of the rows that were measured."""
+    measured = attention_worth.measures(top.entry)
+    dev = f"{measured['n']:,} rows of {measured['set']}" if measured.get("predicate") and "set" in measured else ""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.html(f"<b>{QUESTION}</b>", width="content")
+        over = url_state.segments("Measured on", [dev, HERE] if dev else [HERE], "measured")
+    if over == HERE:
+        tags = [tag.tag for tag in top.explanation.prediction.tags]
+        rows = sentence_rows(top.explanation.trace, top.example.predicate, tags)
+    else:
+        rows = list(measured["predicate"])
+    st.html(f'<div class="t-scroll">{table(rows)}</div><p class="t-note">{escape(summary(rows))} {escape(SAYS)}</p>')
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """HTML: a line for each head, a group of columns for each layer; the largest ratio of a layer is bold."""
+    layers = sorted({row["layer"] for row in rows})
+    cells = {(row["layer"], row["head"]): row for row in rows}
+    titles = "".join(f'<th class="r" colspan="4">Layer {layer + 1}</th>' for layer in layers)
+    heads = '<th class="r">inside</th><th class="r">outside</th><th class="r">even</th><th class="r">ratio</th>'
+    best = {layer: max((ratio(row) or 0 for row in rows if row["layer"] == layer), default=0) for layer in layers}
+    lines = ""
+    for head in sorted({row["head"] for row in rows}):
+        line = "".join(_cells(cells[layer, head], best[layer]) for layer in layers if (layer, head) in cells)
+        lines += f"<tr><td>Head {head + 1}</td>{line}</tr>"
+    return (
+        f'<table class="t-table t-predicate"><tr><th></th>{titles}</tr>'
+        f"<tr><th></th>{heads * len(layers)}</tr>{lines}</table>"
+    )
+
+
+def ratio(row: Mapping[str, Any]) -> float | None:
+    """Weight from inside over that from outside; None where either is missing."""
+    inside, outside = row["inside"], row["outside"]
+    return inside / outside if inside is not None and outside else None
+
+
+def summary(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Of each layer the means over its heads, and the head with the largest ratio."""
+    parts = []
+    for layer in sorted({row["layer"] for row in rows}):
+        known = [row for row in rows if row["layer"] == layer and ratio(row) is not None]
+        if not known:
+            continue
+        inside, outside = (sum(row[side] for row in known) / len(known) for side in COLUMNS[:2])
+        best = max(known, key=lambda row: ratio(row) or 0)
+        parts.append(
+            f"Layer {layer + 1}: {inside:.2f} from inside, {outside:.2f} from outside, mean of heads; "
+            f"the largest ratio is {_times(ratio(best))} (head {best['head'] + 1})."
+        )
+    return " ".join(parts)
+
+
+def _cells(row: Mapping[str, Any], best: float) -> str:
+    numbers = [f"{row[side]:.2f}" if row.get(side) is not None else "–" for side in COLUMNS]
+    times = ratio(row)
+    text = _times(times)
+    numbers.append(f"<b>{text}</b>" if times is not None and times == best else text)
+    return "".join(f'<td class="r">{number}</td>' for number in numbers)
+
+
+def _times(times: float | None) -> str:
+    return "–" if times is None else f"× {times:.2g}" if times < 99.5 else f"× {times:.0f}"

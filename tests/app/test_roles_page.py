@@ -1,0 +1,104 @@
+"""Semantic roles on the page MTSA: spans, the choice of a predicate, the weight on it, and what bad input says."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.app.test_mtsa_pages import answers, maps
+from tests.app.test_pages import opened, sound, visible_text
+from tests.support.checkpoint_fixtures import checkpoint_fixtures
+from tests.support.tagger_checkpoints import make_checkpoints
+from triattn_core.tasks import roles
+
+TAGGERS = ("roles-mtsa", "roles-multi-head")
+DOG = "My dog bit the postman yesterday."
+
+checkpoint_folder, use_checkpoints = checkpoint_fixtures(make_checkpoints)
+
+
+def words(app: AppTest) -> dict:
+    """What the line of words shows."""
+    components = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
+    return next(component for component in components if "words" in component)
+
+
+@pytest.mark.parametrize("name", TAGGERS)
+def test_a_tagger_opens_on_its_last_layer_with_spans_above_its_maps(name: str) -> None:
+    app, first = sound(opened("mtsa", checkpoint=name)), roles.examples()[0]
+    line = words(app)
+    assert [word["text"] for word in line["words"]] == list(first.words) and line["predicate"] == first.predicate
+    spans = [word for word in line["words"] if word["begins"]]
+    assert spans and all(word["role"] and word["title"] and word["colour"] for word in spans)
+    payload = maps(app)
+    assert len(payload["panels"]) == 4 and "layer.1" in payload["caption"]
+    assert payload["axes"]["key"]["label"] == list(first.words)
+    assert [panel["title"] for panel in payload["panels"]][0] == ("Head 1, forward" if name == TAGGERS[0] else "Head 1")
+    assert "arguments as annotated" in visible_text(app)
+
+
+def test_the_head_of_plain_attention_is_chosen_alone_and_has_scores() -> None:
+    app = sound(opened("mtsa", checkpoint=TAGGERS[1], heads="3", layer="1", quantity="relevance"))
+    payload = maps(app)
+    assert [panel["title"] for panel in payload["panels"]] == ["Head 3"] and payload["quantity"] == "relevance"
+    assert not payload["panels"][0]["masked"] and len(answers(app)[-1]["cell"]) == 4
+
+
+def test_another_sentence_asks_for_its_predicate_in_one_line() -> None:
+    app = sound(opened("mtsa", checkpoint=TAGGERS[0], text=DOG))
+    (info,) = (one.value for one in app.info)
+    assert info.startswith("Click the word whose roles you want")
+    assert [word["text"] for word in words(app)["words"]] == "My dog bit the postman yesterday .".split()
+    assert words(app)["predicate"] is None
+    app.query_params["predicate"] = "3"
+    app.run()
+    assert not sound(app).info and words(app)["predicate"] == 2
+    app.text_area(key="text").set_value("She sang.").run()
+    assert [info.value[:14] for info in sound(app).info] == ["Click the word"] and words(app)["predicate"] is None
+
+
+@pytest.mark.parametrize("predicate", ["0", "8", "x", "-1", "99999999999"])
+def test_a_predicate_that_is_not_there_is_said(predicate: str) -> None:
+    app = sound(opened("mtsa", checkpoint=TAGGERS[0], text=DOG, predicate=predicate))
+    assert [f"predicate '{predicate}'" in info.value.replace("\\", "") for info in app.info] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "text, says",
+    [("  ", "The sentence is empty"), ("a " * 300, "The sentence has 300 words, and the model reads at most 256")],
+)
+def test_bad_input_is_one_line(text: str, says: str) -> None:
+    app = opened("mtsa", checkpoint=TAGGERS[0], text=text)
+    assert not app.exception and [says in error.value.replace("\\", "") for error in app.error] == [True]
+    assert not app.info
+
+
+def test_a_long_sentence_has_its_spans_and_one_line_for_its_maps() -> None:
+    app = opened("mtsa", checkpoint=TAGGERS[0], text="a " * 200, predicate="7")
+    assert not app.exception and len(words(app)["words"]) == 200
+    assert ["Maps of 200 tokens are not drawn" in error.value for error in app.error] == [True]
+
+
+def test_another_language_is_said() -> None:
+    app = sound(opened("mtsa", checkpoint=TAGGERS[0], text="Как мне туда попасть?", predicate="4"))
+    assert re.search(r"The texts look Cyrillic: \S+ reads English\.", visible_text(app))
+
+
+def test_the_weight_on_the_predicate_is_measured_on_rows_and_on_this_sentence() -> None:
+    app = sound(opened("mtsa", checkpoint=TAGGERS[0]))
+    text = visible_text(app)
+    assert "Does it look at the predicate?" in text and "Layer 1: 0.50 from inside, 0.25 from outside" in text
+    assert app.segmented_control(key="measured").value == "70 rows of propbank/dev"
+    sound(app.segmented_control(key="measured").set_value("this sentence").run())
+    assert "Layer 1: 0.50 from inside, 0.25 from outside" not in visible_text(app)
+    app = sound(opened("mtsa", checkpoint=TAGGERS[1]))
+    assert app.segmented_control(key="measured").options == ["this sentence"]
+
+
+def test_the_tensor_offers_no_tagger() -> None:
+    app = sound(opened("tensor", checkpoint=TAGGERS[0]))
+    assert [info.value.startswith("The link asks for checkpoint") for info in app.info] == [True]
+    assert app.selectbox(key="checkpoint").options == ["trec-mtsa"]
