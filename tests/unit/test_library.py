@@ -83,7 +83,7 @@ def test_a_mistake_is_one_line(call, error, reason):
 
 
 def test_a_trace_is_read_like_a_mapping():
-    assert list(TRACE) == ["attention/weight"] and len(TRACE) == 1 and "attention/weight" in TRACE
+    assert list(map(str, TRACE)) == ["attention/weight"] and len(TRACE) == 1 and "attention/weight" in TRACE
     np.testing.assert_array_equal(TRACE["attention/weight"].values, CUBE)
     below = TRACE["attention"]
     assert isinstance(below, AttentionTrace) and list(below) == list(TRACE) and below.meta == TRACE.meta

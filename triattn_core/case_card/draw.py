@@ -28,8 +28,8 @@ def draw(view: str, what: Any, example: Any = None, models: Models | None = None
     page opens.  models: who runs the checkpoints.
 
     >>> pair = {"text_a": "Is it red?", "text_b": "Is it blue?"}
-    >>> draw("cube", "quora-tri-living", pair, head=4, cell=(0, 1, 2)).settings.site
-    'layer.0/a_over_b/weight'
+    >>> print(draw("cube", "quora-tri-living", pair, head=4, cell=(0, 1, 2)).settings.site)
+    layer.0/a_over_b/weight
     >>> draw("map", trace_of([[0.75, 0.25], [0.0, 1.0]])).figure.caption
     'array, attention'
 

@@ -35,7 +35,7 @@ class AttentionTrace:
     texts: the unchanged input texts by name; spans are offsets into these.
     meta: plain values: checkpoint, digest, mechanism, similarity, ….
 
-    Iterating gives the names of the sites; `trace["layer.0/a_over_b/weight"]` is an array, `trace["layer.0"]` the trace
+    Iterating gives the sites; `trace["layer.0/a_over_b/weight"]` is an array, `trace["layer.0"]` the trace
     of all sites of that layer.
 
     >>> trace = trace_of([[0.75, 0.25], [0.0, 1.0]], tokens=["red", "car"])
