@@ -41,7 +41,11 @@ def test_what_a_source_can_do_is_known_before_it_is_loaded(small_bert):
     assert kinds == [CheckpointSource, CheckpointSource, HuggingFaceSource, FileSource]
     assert all(isinstance(source, Source) for source in (tri, reader, bert, file))
     assert [source.title for source in (tri, bert, file)] == ["quora-tri-living", "small-bert", "mine.npy"]
-    assert tri.abilities == EVERYTHING and bert.abilities == {Ability.RUN, Ability.LABELS} and not file.abilities
+    assert (
+        tri.abilities == EVERYTHING
+        and bert.abilities == {Ability.RUN, Ability.LABELS, Ability.REPLACE}
+        and not file.abilities
+    )
     assert reader.abilities == {Ability.RUN}
     assert "context" in tri.axes and "context" not in bert.axes | file.axes and bert.axes == {"head", "query", "key"}
     assert all(len(source.digest) >= 16 for source in (tri, reader, bert, file))

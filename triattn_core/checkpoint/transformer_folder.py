@@ -12,6 +12,14 @@ WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
 BLOCK = 1 << 20
 # What the families of models call the number of layers and of heads.
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers")
+# What a head predicts, by what the name of the class that was saved holds.
+PREDICTS = {
+    "ForSequenceClassification": "labels",
+    "ForCausalLM": "next word",
+    "LMHeadModel": "next word",
+    "ForMaskedLM": "masked word",
+    "ForQuestionAnswering": "span",
+}
 HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads")
 
 
@@ -23,14 +31,14 @@ def is_transformer(config: Any) -> bool:
 def checkpoint_config(config: Mapping[str, Any]) -> dict[str, Any]:
     """The same as the config of a checkpoint has it: a reader of two texts, as sentence pairs are.
 
-    `source`: who runs it; `predicts`: "labels" of a classifier.
+    `source`: who runs it; `predicts`: one of the values of PREDICTS, empty where it has no head.
     """
     layers, heads = (
         next((count for name in names if type(count := config.get(name)) is int and count > 0), 1)
         for names in (LAYERS, HEADS)
     )
     saved = " ".join(map(str, config.get("architectures") or ()))
-    predicts = "labels" if "ForSequenceClassification" in saved else ""
+    predicts = next((answer for name, answer in PREDICTS.items() if name in saved), "")
     model = {"mechanism": "multi_head", "layers": layers, "heads": heads, "predicts": predicts}
     return {"source": "hugging_face", "task": "pairs", "model": model | {"model_type": config["model_type"]}}
 

@@ -6,6 +6,9 @@ import re
 
 from torch import nn
 
+from triattn_core.recording.module_stack import Running
+from triattn_core.trace.site import Site
+
 LAYERS = re.compile(
     r"(?:^|\.)(?:layers?|h|blocks?|blks|resblocks|encoder_layers|decoder_layers|layer_groups|albert_layer_groups"
     r"|hidden_layers|transformer_layers)\.(\d+)(?:\.|$)"
@@ -37,3 +40,8 @@ def role_of_path(path: str, model: nn.Module) -> str:
         if side:
             return side
     return "attention"
+
+
+def site_of(module: str, running: Running, model: nn.Module) -> Site:
+    """The site of the weights of a running module; module: its path, or empty where the layer says enough."""
+    return Site(module, layer_of_path(running.path), role_of_path(running.path, model), running.visit, "weight")

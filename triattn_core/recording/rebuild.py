@@ -66,8 +66,8 @@ def rebuild_weights(call: FusedCall, result: Tensor, batch: int = 1, example: in
     return weights, worst / (size or 1.0)
 
 
-def attention_weights(call: FusedCall) -> Tensor:
-    """The weights [batch…, h, n, m] of a fused call, all at once, in the type of the query."""
+def attention_scores(call: FusedCall) -> Tensor:
+    """The scores [batch…, h, n, m] of a fused call in float32, all at once; minus infinity where its mask hides."""
     scale = 1 / math.sqrt(call.query.shape[-1]) if call.scale is None else call.scale
     scores = call.query.float() @ repeat_heads(call.key, call.group).float().mT * scale
     hidden = hidden_by_order(call) if call.is_causal else None
@@ -76,7 +76,7 @@ def attention_weights(call: FusedCall) -> Tensor:
     if call.attn_mask is not None:
         boolean = call.attn_mask.dtype == torch.bool
         scores = scores.masked_fill(~call.attn_mask, -torch.inf) if boolean else scores + call.attn_mask
-    return scores.softmax(-1).nan_to_num(0.0).to(call.query.dtype)
+    return scores
 
 
 def repeat_heads(tensor: Tensor, group: int) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,12 +13,17 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from triattn_core.errors import ConfigError, InputError
-from triattn_core.recording.module_stack import ModuleStack
-from triattn_core.recording.rebuild import FusedCall, attention_weights, repeat_heads
+from triattn_core.recording.module_stack import ModuleStack, Running
+from triattn_core.recording.names import site_of
+from triattn_core.recording.rebuild import FusedCall, attention_scores, is_hidden, repeat_heads
 from triattn_core.recording.selection import Select, selector
 from triattn_core.recording.watch import open_function
+from triattn_core.trace.site import Site
 
-Change = Callable[[Tensor], Tensor]  # of weights [batch…, head, query, key] to others of the same shape
+# Of weights [batch…, head, query, key], and which cells their query sees, to others of the same shape.
+Change = Callable[[Tensor, Tensor], Tensor]
+SiteChange = Callable[[Tensor, Tensor, Site], Tensor]  # the same, told the site of the weights
+BEYOND = 1000.0  # a score so far below that of its row's best is one that a mask has lowered
 NAMED = ("even", "shuffled", "off")
 
 
@@ -55,41 +60,100 @@ def replace(
     """
     if isinstance(weights, str) and weights not in NAMED:
         raise ConfigError(f"weights {weights!r}: expected {', '.join(NAMED)}, an array or a function")
+    change = _change(weights, seed)
+
+    def of_heads(own: Tensor, seen: Tensor, running: Running) -> Tensor:
+        changed = change(own, seen)
+        if heads is None:
+            return changed
+        chosen = torch.zeros(own.shape[-3], dtype=torch.bool, device=own.device)
+        chosen[heads] = True
+        return torch.where(chosen[:, None, None], changed, own)
+
+    with _replacing(model, selector(select), of_heads) as replaced:
+        yield replaced
+
+
+@contextmanager
+def replace_sites(model: nn.Module, change: SiteChange, select: Select = None) -> Iterator[Replacement]:
+    """The same by one function for all sites: `change(weights, seen, site)` is told which cells the queries see, and the
+    site, such as that of `layer.3/attention/weight`; it returns the weights to use, which may be those it was given.
+
+    A recorder around it (`with record(model), replace_sites(model, …)`) sees the weights that are used.
+    """
+    sites: dict[tuple[str, int], Site] = {}
+
+    def at_site(own: Tensor, seen: Tensor, running: Running) -> Tensor:
+        key = running.path, running.visit
+        if key not in sites:
+            sites[key] = site_of("", running, model)
+        return change(own, seen, sites[key])
+
+    with _replacing(model, selector(select), at_site) as replaced:
+        yield replaced
+
+
+@contextmanager
+def _replacing(
+    model: nn.Module, selects: Callable[[str], bool], change: Callable[[Tensor, Tensor, Running], Tensor]
+) -> Iterator[Replacement]:
     stack = ModuleStack(model)
-    mode = _Replacing(stack, selector(select), _change(weights, seed), heads)
+    mode = _Replacing(stack, selects, change)
     with stack.following(), mode:
         yield mode.replaced
 
 
-def even_weights(weights: Tensor) -> Tensor:
-    """The same weight for every cell that is not zero; a row of zeros stays."""
-    seen = (weights > 0).to(weights.dtype)
-    return seen / seen.sum(-1, keepdim=True).clamp_min(1)
+def even_weights(weights: Tensor, seen: Tensor | None = None) -> Tensor:
+    """The same weight for every cell that is seen, by default those that are not zero; a row that sees none stays."""
+    cells = ((weights > 0) if seen is None else seen).to(weights.dtype)
+    return cells / cells.sum(-1, keepdim=True).clamp_min(1)
 
 
-def shuffled_weights(weights: Tensor, seed: int) -> Tensor:
-    """Each row's weights in a random order of its cells that are not zero."""
+def shuffled_weights(weights: Tensor, seed: int, seen: Tensor | None = None) -> Tensor:
+    """Each row's weights in a random order of the cells that are seen, by default those that are not zero."""
     generator = torch.Generator(weights.device).manual_seed(seed)
     noise = torch.rand(weights.shape, generator=generator, device=weights.device)
-    hidden = weights <= 0
+    hidden = weights <= 0 if seen is None else ~seen
     source = noise.masked_fill(hidden, 2).argsort(-1)  # cells that are seen, in a random order
     target = hidden.to(torch.int8).argsort(stable=True, dim=-1)  # the same cells, in their own order
     return torch.zeros_like(weights).scatter(-1, target, weights.gather(-1, source))
 
 
+def mean_row_weights(weights: Tensor, seen: Tensor | None = None) -> Tensor:
+    """Each row becomes the mean of the rows that see its cells, over the cells that it sees, with the sum it had."""
+    cells = ((weights > 0) if seen is None else seen).to(weights.dtype)
+    mean = weights.sum(-2, keepdim=True) / cells.sum(-2, keepdim=True).clamp_min(1)
+    rows = mean * cells
+    return rows * (weights.sum(-1, keepdim=True) / rows.sum(-1, keepdim=True).clamp_min(torch.finfo(rows.dtype).tiny))
+
+
+def edited_row_weights(weights: Tensor, query: int, keys: Sequence[int]) -> Tensor:
+    """One row looks at these keys alone, with the same weight on each and the sum it had; the others stay.
+
+    Raises InputError for a position that is not there.
+    """
+    n, m = weights.shape[-2:]
+    if not 0 <= query < n or not keys or not all(0 <= key < m for key in keys):
+        raise InputError(f"row {query} with keys {', '.join(map(str, keys)) or '(none)'}: there are {n} rows, {m} keys")
+    changed = weights.clone()
+    changed[..., query, :] = 0
+    changed[..., query, list(keys)] = weights[..., query, :].sum(-1, keepdim=True) / len(keys)
+    return changed
+
+
 def _change(weights: Any, seed: int) -> Change:
     if callable(weights):
-        return weights
+        return lambda own, seen: weights(own)
     if isinstance(weights, str):
         named: dict[str, Change] = {
             "even": even_weights,
-            "shuffled": lambda own: shuffled_weights(own, seed),
-            "off": torch.zeros_like,
+            "shuffled": lambda own, seen: shuffled_weights(own, seed, seen),
+            "off": lambda own, seen: torch.zeros_like(own),
         }
         return named[weights]
     given = torch.as_tensor(np.asarray(weights))
 
-    def exchange(own: Tensor) -> Tensor:
+    def exchange(own: Tensor, seen: Tensor) -> Tensor:
         if given.shape != own.shape[own.ndim - given.ndim :]:
             expected = " × ".join(map(str, own.shape[-3:]))
             raise InputError(f"weights of shape {' × '.join(map(str, given.shape))}: this attention is {expected}")
@@ -99,9 +163,11 @@ def _change(weights: Any, seed: int) -> Change:
 
 
 class _Replacing(TorchFunctionMode):
-    def __init__(self, stack: ModuleStack, selects: Callable[[str], bool], change: Change, heads: list[int] | None):
+    def __init__(
+        self, stack: ModuleStack, selects: Callable[[str], bool], change: Callable[[Tensor, Tensor, Running], Tensor]
+    ):
         super().__init__()
-        self.stack, self.selects, self.change, self.heads = stack, selects, change, heads
+        self.stack, self.selects, self.change = stack, selects, change
         self.replaced = Replacement()
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -116,17 +182,24 @@ class _Replacing(TorchFunctionMode):
         if name == "scaled_dot_product_attention":
             call = FusedCall(*args, **kwargs)
             self.replaced.modules.append(running.path)
-            return self._changed(attention_weights(call)) @ repeat_heads(call.value, call.group)
+            scores = attention_scores(call)
+            weights = scores.softmax(-1).nan_to_num(0.0).to(call.query.dtype)
+            return self._changed(weights, scores, running) @ repeat_heads(call.value, call.group)
         result = func(*args, **kwargs)
         if result.ndim < 3:  # a gate, a router or a vocabulary
             return result
         self.replaced.modules.append(running.path)
-        return self._changed(result)
+        return self._changed(result, args[0] if args else kwargs["input"], running)
 
-    def _changed(self, weights: Tensor) -> Tensor:
-        changed = self.change(weights).to(weights.dtype)
-        if self.heads is None:
-            return changed
-        chosen = torch.zeros(weights.shape[-3], dtype=torch.bool, device=weights.device)
-        chosen[self.heads] = True
-        return torch.where(chosen[:, None, None], changed, weights)
+    def _changed(self, weights: Tensor, scores: Tensor, running: Running) -> Tensor:
+        """The other weights, as a function of the model's own, so that a recorder outside follows them."""
+        changed = self.change(weights, seen_cells(weights, scores), running).to(weights.dtype)
+        return torch.where(torch.ones_like(weights, dtype=torch.bool), changed, weights)
+
+
+def seen_cells(weights: Tensor, scores: Tensor) -> Tensor:
+    """Which cells no mask hides: a weight that is zero by rounding alone is seen."""
+    if not scores.dtype.is_floating_point or scores.shape != weights.shape:
+        return weights > 0
+    far = scores < scores.amax(-1, keepdim=True) - BEYOND
+    return (weights > 0) | ~(is_hidden(scores) | far)

@@ -16,7 +16,7 @@ from torch import nn
 
 from triattn_core.errors import TraceError
 from triattn_core.recording.module_stack import ModuleStack
-from triattn_core.recording.names import layer_of_path, role_of_path
+from triattn_core.recording.names import layer_of_path, site_of
 from triattn_core.recording.refusal import explain_absence
 from triattn_core.recording.row_sums import describe_rows
 from triattn_core.recording.selection import Select, selector
@@ -137,9 +137,7 @@ class Tape:
 
 def weights_site(module: str, attention: Attention, model: nn.Module) -> Site:
     """The site of an attention's weights; module: its path, or empty where the layer says enough."""
-    running = attention.running
-    role = role_of_path(running.path, model)
-    return Site(module, layer_of_path(running.path), role, running.visit, "weight")
+    return site_of(module, attention.running, model)
 
 
 def _array(attention: Attention, length: int | None) -> xr.DataArray:

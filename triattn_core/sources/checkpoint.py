@@ -13,6 +13,7 @@ from triattn_core.trace.axes import TAN_MECHANISMS
 if TYPE_CHECKING:
     from triattn_core.checkpoint.bundle import Bundle
     from triattn_core.inference.predictions import Prediction
+    from triattn_core.sources.weight_change import Replaced, WeightChange
     from triattn_core.trace import AttentionTrace
 
 TWO_WAY = frozenset({"head", "query", "key"})
@@ -73,3 +74,11 @@ class CheckpointSource:
         from triattn_core.inference.explain import explain
 
         return explain(model or self.load(), example, option=option, known_scores=known_scores)
+
+    def replace(
+        self, example: Any, changes: Sequence[WeightChange], option: int | None = None, model: Bundle | None = None
+    ) -> Replaced:
+        """See `CanReplace.replace`.  The weights of a cube change over key and context together."""
+        from triattn_core.sources.checkpoint_replace import replaced
+
+        return replaced(model or self.load(), example, changes, option)

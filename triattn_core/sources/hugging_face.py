@@ -13,6 +13,7 @@ from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import InputError
 from triattn_core.sources.file import recorded_prediction
 from triattn_core.sources.source import Ability
+from triattn_core.sources.weight_change import Replaced, WeightChange
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.from_array import notes_of
 from triattn_core.trace.site import Site
@@ -50,8 +51,8 @@ class HuggingFaceSource:
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        labels = self.entry.config["model"].get("predicts") == "labels"
-        return frozenset({Ability.RUN, *[Ability.LABELS] * labels})
+        predicts = self.entry.config["model"].get("predicts")
+        return frozenset({Ability.RUN, *[Ability.LABELS] * (predicts == "labels"), *[Ability.REPLACE] * bool(predicts)})
 
     def load(self) -> Transformer:
         """Returns the model.  Raises CheckpointError in one line."""
@@ -70,6 +71,26 @@ class HuggingFaceSource:
         prediction, trace = explain_transformer(model or self.load(), example)
         meta = {**trace.meta, "checkpoint": self.title, "digest": self.digest}
         return prediction, replace(trace, meta=meta)
+
+    def replace(
+        self,
+        example: Any,
+        changes: Sequence[WeightChange],
+        option: int | None = None,
+        model: Transformer | None = None,
+    ) -> Replaced:
+        """See `CanReplace.replace`."""
+        from triattn_core.sources.transformer_replace import Asked, replaced, trace_after
+
+        model = model or self.load()
+        asked, (_, before) = Asked.put(model, *texts_of_example(example)), self.explain(example, model=model)
+        given = [None if change.other is None else self.explain(change.other, model=model)[1] for change in changes]
+        answers, tape = replaced(asked, changes, [None if trace is None else trace.sites for trace in given])
+        after = trace_after(before, tape)
+        after = replace(after, sites={**after.sites, **dict(between_texts(after))})
+        predictions = answers.predictions(notes_of(before))
+        odds = answers.log_odds[:, int(answers.logits[0].argmax())]
+        return Replaced(tuple(predictions), tuple(odds.tolist()), after)
 
 
 def explain_transformer(transformer: Transformer, example: Any) -> tuple[Prediction, AttentionTrace]:

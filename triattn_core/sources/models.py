@@ -9,10 +9,13 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from triattn_core.checkpoint.registry import Entry
+from triattn_core.errors import InputError
 from triattn_core.inference import stored_traces
 from triattn_core.inference.result_cache import ResultCache
 from triattn_core.sources import open_source
 from triattn_core.sources.explanation import Explanation, read_tokens
+from triattn_core.sources.source import Ability, lacks
+from triattn_core.sources.weight_change import Replaced, WeightChange
 from triattn_core.tasks import CHOICES
 from triattn_core.trace.site import Site
 
@@ -126,6 +129,20 @@ class Models:
         device, function = choose_device(self.device), (then.__module__, then.__qualname__)
         key = ("answer", repr((*function, entry.name, entry.digest, device, *arguments)))
         return self.wait(device, key, title, lambda: then(self.load(entry)), None)
+
+    def replace(
+        self, entry: Entry, example: Any, changes: Sequence[WeightChange], option: int | None = None
+    ) -> Replaced:
+        """Returns what a source says of an example with other attention weights, kept; see `CanReplace.replace`.
+        Raises InputError where it cannot."""
+        source = open_source(entry, self.device)
+        if reason := lacks(source, (), [Ability.REPLACE]):
+            raise InputError(reason)
+
+        def run(model: Any) -> Replaced:
+            return source.replace(example, changes, option, model)
+
+        return self.answer(entry, f"{entry.name} with other weights", run, tuple(changes), example, option)
 
     def read(self, explanation: Explanation, reading: TokenGrouping, site: Site = Site()) -> Explanation:
         """Returns the same with its tokens grouped and hidden, kept; see `read_tokens`."""

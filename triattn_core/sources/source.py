@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from triattn_core.inference.predictions import Prediction
+    from triattn_core.sources.weight_change import Replaced, WeightChange
     from triattn_core.trace import AttentionTrace
 
 
@@ -45,6 +46,20 @@ class Source(Protocol):
 
         option: the option to trace, from 0, in tasks that choose among texts.  Raises InputError in one line where the
         example cannot be read.
+        """
+
+
+@runtime_checkable
+class CanReplace(Source, Protocol):
+    """A source with the ability REPLACE."""
+
+    def replace(
+        self, example: Any, changes: Sequence[WeightChange], option: int | None = None, model: Any = None
+    ) -> Replaced:
+        """Returns what it says of an example as it is and under each change of its weights (one at least).
+
+        Raises InputError in one line for a head, a layer or a position that is not there, or where nothing is
+        predicted.
         """
 
 
