@@ -58,7 +58,7 @@ def _weights_on(bundle: Bundle, example: Any, option: int | None) -> dict[Site, 
     return found
 
 
-def _at_sites(change: WeightChange, given: Mapping[Site, Tensor] | None, met: set[str]) -> Callable[..., Tensor]:
+def _at_sites(change: WeightChange, given: Mapping[Site, Tensor] | None, met: set[Site]) -> Callable[..., Tensor]:
     def weights(site: Site, own: Tensor, keeps: Mapping[str, Tensor]) -> Tensor:
         met.add(site)
         if given is not None:

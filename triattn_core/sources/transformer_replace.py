@@ -97,7 +97,9 @@ def trace_after(before: AttentionTrace, tape: Tape) -> AttentionTrace:
     return AttentionTrace(sites, before.texts, before.meta)
 
 
-def _changed_sites(before: AttentionTrace, recorded: Mapping[Site, xr.DataArray]) -> Iterator[tuple[Site, xr.DataArray]]:
+def _changed_sites(
+    before: AttentionTrace, recorded: Mapping[Site, xr.DataArray]
+) -> Iterator[tuple[Site, xr.DataArray]]:
     for site, array in before.sites.items():
         after = recorded.get(site)
         if after is not None and after.shape == array.shape:

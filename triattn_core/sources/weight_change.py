@@ -32,9 +32,9 @@ RANDOM = "shuffled"
 
 @dataclass(frozen=True)
 class WeightChange:
-    """how: one of WAYS.  heads: which, by site or its text; none means every head of every site.  seed: of the shuffling.
+    """how: one of WAYS.  heads: which, by site or its text; none means every head of every site.
 
-    other: of `another text`, an example that the source reads.  row, keys: of `edited row`, positions from 0.
+    seed: of the shuffling.  other: of `another text`, an example that the source reads.  row, keys: of `edited row`, positions from 0.
     """
 
     how: str
@@ -63,8 +63,9 @@ class WeightChange:
     ) -> Tensor:
         """The weights [batch…, head, query, key] to use in place of the model's own at a site.
 
-        seen: the cells that no mask hides, by default those that are not zero.  given: of `another text`, its weights [head, query, key] by site.  Raises InputError for another number of
-        tokens, a head or a position that is not there.
+        seen: the cells that no mask hides, by default those that are not zero.  given: of `another text`, its weights
+        [head, query, key] by site.  Raises InputError for another number of tokens, a head or a position that is not
+        there.
         """
         import torch
 
