@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import mean
 
-from docs.tables import laboratory, operands
+from docs.tables import laboratory
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.results.laboratory import laboratory_records, seed_tests
+from triattn_core.results.operand_runs import form, runs
 from triattn_core.tasks.laboratory import LABORATORY
 from triattn_core.views.lib.number_format import half_up
 
@@ -51,8 +52,8 @@ def operands_rows() -> Iterator[tuple[str, str, Scores]]:
     """The same of the pairs of numbers: at equal steps, and where the others have more."""
     needed = "not known; over plain numbers no"
     by_form = {
-        operands.form(run.config): [seed["test"]["right_pair"] for seed in run.metrics["each_seed"]]
-        for run in operands.runs()
+        form(run.config): [seed["test"]["right_pair"] for seed in run.metrics["each_seed"]]
+        for run in runs()
         if run.config["training"]["told"] == "pair"
     }
     two_way = _best(

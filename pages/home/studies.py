@@ -28,7 +28,7 @@ AROUND = 88  # pixels of a map's title and words above its rows, kept free while
 
 def section() -> list[Callable[[], None]]:
     """Shows the studies whose checkpoints exist, in a grid; returns the functions that draw their maps."""
-    entries_by_name = {entry.name: entry for entry in (*models.entries(), *models.laboratory())}
+    entries_by_name = models.of_studies()
     ready = [study for study in studies().items() if set(study[1].checkpoints) <= set(entries_by_name)]
     if not ready:
         return []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from pages.shared import url_state
@@ -9,19 +11,23 @@ from pages.shared.errors import escape_markdown
 from triattn_core.errors import InputError
 from triattn_core.tasks.laboratory import LABORATORY, Example, LaboratoryTask
 from triattn_core.tasks.laboratory.example import MOST, SEPARATOR
+from triattn_core.tasks.operands import operand_pairs
 
 LIMIT = 4000  # characters of a list of tokens
 
 
-def picker() -> LaboratoryTask:
-    """The task, in the URL; a link may give its name too, and call it `task`."""
-    tasks = list(LABORATORY.values())
+TASKS: dict[str, Any] = {**LABORATORY, operand_pairs.NAME: operand_pairs}
+
+
+def picker() -> LaboratoryTask | None:
+    """The task, in the URL; None for word problems.  A link may give its name too, and call it `task`."""
     other_name = st.query_params.pop("task", None)
     linked = other_name or st.query_params.get("laboratory")
-    if other_name or linked in LABORATORY:
-        st.query_params["laboratory"] = LABORATORY[linked].LABEL if linked in LABORATORY else linked
+    if other_name or linked in TASKS:
+        st.query_params["laboratory"] = TASKS[linked].LABEL if linked in TASKS else linked
         st.rerun()
-    return url_state.pick("Task", tasks, "laboratory", show=lambda task: task.LABEL, width=200)
+    name = url_state.pick("Task", list(TASKS), "laboratory", show=lambda name: TASKS[name].LABEL, width=200)
+    return LABORATORY.get(name)
 
 
 def menu(task: LaboratoryTask) -> None:

@@ -57,3 +57,14 @@ def transformers() -> list[Entry]:
 def laboratory() -> list[Entry]:
     """The sound models of the laboratory's tasks."""
     return [entry for entry in registry.laboratory_checkpoints() if entry.problem is None]
+
+
+@once_a_run
+def operands() -> list[Entry]:
+    """The sound models that find the two numbers of a word problem that make a third."""
+    return [entry for entry in registry.operands_checkpoints() if entry.problem is None]
+
+
+def of_studies() -> dict[str, Entry]:
+    """All sound checkpoints that a study may be about, by name."""
+    return {entry.name: entry for entry in (*entries(), *laboratory(), *operands())}

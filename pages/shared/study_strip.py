@@ -77,7 +77,7 @@ def show_effect() -> None:
     if strip is None or type(strip.example) is not type(strip.study.edited):
         return
     study, first = strip.study, strip.study.examples[0]
-    entries = {entry.name: entry for entry in (*models.entries(), *models.laboratory())}
+    entries = models.of_studies()
     if not {*study.checkpoints} <= {*entries}:
         return
     examples = [first] if _url_values(strip.example) == _url_values(first) else [first, strip.example]

@@ -129,6 +129,9 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
   transform-origin: 0 100%}
 .t-maps .t-dense {padding-right: 24px}
 .t-maps .t-dense thead span {transform: rotate(-90deg); bottom: 0; left: calc(50% + 5px); font-size: 10.5px}
+.t-problem {font-size: 17px; line-height: 1.75; max-width: 1000px; margin: 2px 0; white-space: pre-line}
+.t-problem mark {background: var(--t-key-mark); color: inherit; padding: 1px 4px; border-radius: 3px}
+.t-problem mark.t-picked {outline: 2px solid var(--t-key); font-weight: 600}
 .t-study {font-size: 16px; font-weight: 600; margin: 6px 0 4px; padding: 0}
 .t-study-input {font-size: 14px; line-height: 1.4; margin: 0 0 6px; color: var(--t-muted)}
 .t-finding {color: var(--t-text); font-size: 14px}

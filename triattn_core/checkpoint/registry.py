@@ -146,6 +146,11 @@ def laboratory_checkpoints() -> tuple[Entry, ...]:
     return list_checkpoints(root() / LABORATORY)
 
 
+def operands_checkpoints() -> tuple[Entry, ...]:
+    """The models that find the operands of a number: the folders of `operands/` with a config.json, sorted by name."""
+    return list_checkpoints(root() / OPERANDS)
+
+
 def list_checkpoints(folder: Path | None = None) -> tuple[Entry, ...]:
     """All checkpoints of ours under a folder, sorted by name; by default those of all `roots`.
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from triattn_core.errors import DataError, InputError
 from triattn_core.tasks.operands.gsm8k import MOST, makes
-from triattn_core.tasks.operands.word_numbers import KINDS, Number, find_numbers
+from triattn_core.tasks.operands.typed_problem import typed_numbers
+from triattn_core.tasks.operands.word_numbers import KINDS, Number
 from triattn_core.text.row_fields import field
 
 Pair = tuple[int, int]
@@ -34,12 +35,12 @@ class Example:
     def from_row(cls, row: dict, where: str = "input") -> Example:
         """From `{"problem", "makes"}`, or from a prepared row `{"numbers", "kinds", "ctx", "result", "op", "gold"}`.
 
-        Raises DataError that names the field.
+        A problem may end in steps, see `typed_problem`.  Raises DataError that names the field.
         """
         if "problem" in row:
             problem, number = field(row, "problem", where), _number(row, "makes", where)
             truth = _pairs(row.get("truth", []), "truth", where)
-            return cls(problem, tuple(find_numbers(problem)), number, row.get("op", ""), truth, str(row.get("id", "")))
+            return cls(problem, tuple(typed_numbers(problem)), number, row.get("op", ""), truth, str(row.get("id", "")))
         numbers = tuple(_prepared(row, where))
         truth = _pairs(row.get("gold", []), "gold", where, len(numbers))
         return cls("", numbers, _number(row, "result", where), row.get("op", ""), truth, str(row.get("id", "")))
@@ -58,8 +59,10 @@ class Example:
 
     def check(self) -> None:
         """Raises InputError if there are too few numbers to choose from, or more than are read."""
-        if not 2 <= len(self.numbers) <= MOST:
-            raise InputError(f"The problem has {len(self.numbers)} numbers: from 2 to {MOST} are read.")
+        count = len(self.numbers)
+        if not 2 <= count <= MOST:
+            found = f"{count or 'no'} number{'s' * (count != 1)}"
+            raise InputError(f"The problem has {found}: from 2 to {MOST} are read, as digits or as English words.")
 
 
 def pairs(count: int) -> list[Pair]:

@@ -14,13 +14,13 @@ from statistics import fmean
 
 from triattn_core.tasks.operands.example import Example, Pair, pairs, place_of
 from triattn_core.tasks.operands.gsm8k import MOST, steps
-from triattn_core.tasks.operands.word_numbers import find_numbers
+from triattn_core.tasks.operands.typed_problem import show, typed_numbers
 from triattn_core.text.roles import Limits, Role, Roles
 from triattn_core.text.row_fields import field
 from triattn_core.text.rows import read_json_lines
 from triattn_core.trace.site import Site
 
-NAME, LABEL = "operands", "Operands"
+NAME, LABEL = "operands", "Word problems"
 LANGUAGES = ("en",)
 OUTPUTS = MOST * (MOST - 1) // 2
 OPERATION_NAMES = {"+": "sum", "-": "difference", "*": "product", "/": "quotient"}
@@ -38,11 +38,6 @@ def read(path: Path, training: bool = False) -> Iterator[Example]:
             continue
         for number, step in steps(field(row, "question", where), field(row, "answer", where), where):
             yield Example(step.text, step.numbers, step.result, step.operation, step.truth, f"{line}.{number}")
-
-
-def show(value: float) -> str:
-    """A number as it is written for a reader."""
-    return f"{value:,.10g}"
 
 
 @dataclass(frozen=True)
@@ -148,7 +143,7 @@ def examples(language: str = "en") -> tuple[Example, ...]:
 def row(example: Example) -> dict:
     """The example as a row: a problem with steps is written as its numbers and the words around each."""
     truth = [list(pair) for pair in example.truth]
-    if example.numbers == tuple(find_numbers(example.text)):
+    if example.numbers == tuple(typed_numbers(example.text)):
         return {"problem": example.text, "makes": example.result, "op": example.operation, "truth": truth}
     numbers = {name: [getattr(number, name) for number in example.numbers] for name in ("value", "kind", "words")}
     return {

@@ -21,6 +21,7 @@ ACROSS, DOWN = 42, 30  # pixels of a cell
 PRINTED = 0.1  # weights from which on the number is printed in the cell
 LETTER, LABEL = 7, 180  # pixels of a letter, about, and of the longest label
 MARGIN = "alone"  # what the margins are called on the axes
+TRUE = "carries the answer"  # what is outlined
 
 
 def cells(weights: np.ndarray, keys: Sequence[str], context: Sequence[str], truth: np.ndarray) -> pd.DataFrame:
@@ -45,9 +46,14 @@ def cells(weights: np.ndarray, keys: Sequence[str], context: Sequence[str], trut
 
 
 def figure(
-    weights: np.ndarray, keys: Sequence[str], context: Sequence[str], truth: np.ndarray, theme: str = "light"
+    weights: np.ndarray,
+    keys: Sequence[str],
+    context: Sequence[str],
+    truth: np.ndarray,
+    theme: str = "light",
+    outlined: str = TRUE,
 ) -> alt.LayerChart:
-    """The map; arguments as of `cells`."""
+    """The map; arguments as of `cells`.  outlined: what is true of the cells in `truth`."""
     rows, palette = cells(weights, keys, context, truth), THEMES[theme]
     margins = [len(names) in rows[axis].values for axis, names in (("context", context), ("key", keys))]
     x = _axis(alt.X, "context", context, margins[0], orient="top", labelAngle=-40,
@@ -59,7 +65,7 @@ def figure(
         alt.Tooltip("key_token:N", title="key"),
         alt.Tooltip("context_token:N", title="context"),
         alt.Tooltip("weight:Q", format=".3f"),
-        alt.Tooltip("true:N", title="carries the answer"),
+        alt.Tooltip("true:N", title=outlined),
     ]
     base = alt.Chart(rows).encode(x, y, tooltip=tips)
     grid = alt.Chart(_frame(len(keys), len(context))).encode(x, y, tooltip=alt.value(None))
@@ -79,12 +85,12 @@ def figure(
     return with_style(alt.layer(*layers).properties(width=alt.Step(ACROSS), height=alt.Step(DOWN)), theme)
 
 
-def legend(theme: str = "light") -> str:
+def legend(theme: str = "light", outlined: str = TRUE) -> str:
     """HTML: what the colours mean, and the outline."""
     colours = ", ".join(SEQUENTIAL[theme])
     bar = f'<i class="t-weight-ramp" style="background: linear-gradient(90deg, {colours})"></i>'
     outline = f'<i class="t-true-cell" style="border-color: {THEMES[theme]["key"]}"></i>'
-    return f"weight: 0 {bar} 1, square-root scale; numbers from {PRINTED} on {outline} carries the answer"
+    return f"weight: 0 {bar} 1, square-root scale; numbers from {PRINTED} on {outline} {outlined}"
 
 
 def width(keys: Sequence[str], context: Sequence[str]) -> int:

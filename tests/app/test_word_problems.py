@@ -1,0 +1,75 @@
+"""Word problems in the Laboratory: what a reader types is lit, answered, followed, and refused in one line."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.app.test_pages import opened, sound, texts
+from triattn_core.checkpoint.registry import operands_checkpoints
+
+pytestmark = pytest.mark.skipif(not operands_checkpoints(), reason="not trained")
+MINUS, TIMES = "\N{MINUS SIGN}", "\N{MULTIPLICATION SIGN}"
+
+
+def page(**query: str) -> AppTest:
+    return opened("laboratory", laboratory="Word problems", **query)
+
+
+def test_it_opens_where_tri_finds_the_pair_and_two_way_attention_does_not():
+    shown = texts(sound(page()))
+    assert '<mark class="t-picked">15</mark>' in shown and "<mark>24</mark>" in shown
+    tri, two_way = (shown[shown.index(f"<b>{name}") :][:200] for name in ("Tri", "Two-way, one layer"))
+    assert "15 + 8 = 23" in tri and "3 and 24 do not make 23" in two_way
+    assert "it is not that set&#x27;s own metric" in shown and "Would refute it" in shown
+
+
+def test_a_changed_number_moves_the_pair_and_the_number_asked_for():
+    app = sound(page())
+    problem = app.text_area(key="problem")
+    sound(problem.set_value(problem.value.replace("8 on", "11 on")).run())
+    shown = texts(app)
+    assert app.text_input(key="makes").value == "26" and "15 + 11 = 26" in shown
+    assert "<b>Your change.</b>" in shown and "Tri: 15 + 8 = 23" in shown
+
+
+def test_a_click_asks_for_another_number_and_a_step_joins_the_numbers():
+    app = sound(page())
+    pills = app.get("button_group")[0]
+    assert "72" in pills.options
+    sound(pills.set_value("72").run())
+    assert app.text_input(key="makes").value == "72" and f"3 {TIMES} 24 = 72" in texts(app)
+    sound(app.button(key="take-step").click().run())
+    assert app.text_area(key="problem").value.endswith(f"\n3 {TIMES} 24 = 72")
+    assert "<mark>72</mark>" in texts(app) or '<mark class="t-picked">72</mark>' in texts(app)
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    (
+        ({"problem": "A farmer has some eggs."}, "The problem has no numbers"),
+        ({"problem": "A farmer has 3 crates."}, "The problem has 1 number:"),
+        ({"problem": " "}, "The problem is empty"),
+        ({"problem": " ".join(map(str, range(1, 19)))}, "The problem has 18 numbers"),
+        ({"makes": "eggs"}, "Which two make 'eggs'"),
+        ({"makes": "1/2/3"}, "Which two make '1/2/3'"),
+        ({"makes": "0"}, "Which two make '0'"),
+    ),
+)
+def test_what_cannot_be_answered_is_one_line(query, message):
+    app = page(**query)
+    assert not app.exception and len(app.error) == 1
+    assert message in app.error[0].value.replace("\\", "")
+    assert "Over GSM8K" in texts(app)  # what was measured stays
+
+
+def test_a_number_that_no_pair_makes_and_one_that_several_make():
+    assert "no pair does" in texts(sound(page(makes="1000")))
+    several = texts(sound(page(problem="3 crates of 24 eggs, 15 sold, boxes of 12.", makes="9")))
+    assert f"24 {MINUS} 15 = 9" in several and "2 pairs fit" in several
+
+
+def test_chinese_and_few_numbers_are_answered_with_a_note():
+    shown = texts(sound(page(problem="农夫有3箱鸡蛋,每箱24个。", makes="72")))
+    assert f"3 {TIMES} 24 = 72" in shown
+    assert "they know the numbers alone" in shown and "this problem has fewer" in shown

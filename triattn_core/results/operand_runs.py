@@ -1,0 +1,40 @@
+"""What models of *which two numbers make this one?* reached: the shipped ones, and runs kept as records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from triattn_core.checkpoint.registry import Entry, operands_checkpoints
+from triattn_core.results.run_records import read_records, record_files
+
+FORMS = {  # by mechanism, similarity and layers before
+    ("tri", "scaled_dot", 0): "Tri",
+    ("tri", "pairwise", 0): "pairwise scores",
+    ("bi", "scaled_dot", 0): "two-way, one layer",
+    ("bi", "scaled_dot", 1): "two-way, two layers",
+    ("cbi", "scaled_dot", 0): "C-Bi, one layer",
+    ("tri", "pairwise", 1): "pairwise scores after a two-way layer",
+    ("tri", "scaled_dot", 1): "Tri after a two-way layer",
+}
+INPUTS = {"both": "", "values": ", values alone", "words": ", words alone"}
+EPOCHS = 18
+
+
+def runs() -> list[Entry]:
+    """The shipped models and the runs of which records are kept, in the order of FORMS."""
+    records = [record.entry for file in record_files("operands.jsonl") for record in read_records(file)[0]]
+    order = list(FORMS)
+    found = [*operands_checkpoints(), *records]
+    return sorted(found, key=lambda entry: (order.index(_key(entry.config)), form(entry.config)))
+
+
+def form(config: Mapping) -> str:
+    """What a model is called in tables."""
+    longer = config["training"]["epochs"] // EPOCHS
+    name = FORMS[_key(config)] + INPUTS[config["model"]["inputs"]]
+    return name + (f", {longer} times the steps" if longer > 1 else "")
+
+
+def _key(config: Mapping) -> tuple[str, str, int]:
+    model = config["model"]
+    return model["mechanism"], model["similarity"], model["before"]

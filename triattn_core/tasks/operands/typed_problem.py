@@ -1,0 +1,72 @@
+"""A problem as a reader types it: its numbers, and those that two of them make.
+
+A line with an equals sign is a step that is done, as `15 + 8 = 23`: its last number is a result, and its other numbers
+are not counted again.  All other lines are the problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from triattn_core.tasks.operands.gsm8k import OPERATIONS, makes, operate
+from triattn_core.tasks.operands.word_numbers import Number, find_numbers, is_near, result_of_step
+
+SIGNS = {"+": "+", "-": "\N{MINUS SIGN}", "*": "\N{MULTIPLICATION SIGN}", "/": "\N{DIVISION SIGN}"}
+OFFERED = 24  # numbers to choose from
+LARGEST = 1e6  # that is offered
+
+
+def typed_numbers(text: str) -> list[Number]:
+    """The numbers of a problem and of the steps below it, in their order, with their places in the text."""
+    numbers: list[Number] = []
+    start = 0
+    for is_step, lines in groupby(text.splitlines(keepends=True), lambda line: "=" in line):
+        for part in lines if is_step else ["".join(lines)]:
+            numbers += _result(part, start) if is_step else find_numbers(part, start)
+            start += len(part)
+    return numbers
+
+
+def _result(line: str, start: int) -> Iterator[Number]:
+    """What a step makes: the first number after its last equals sign."""
+    sign = line.rindex("=") + 1
+    for number in find_numbers(line[sign:], start + sign):
+        yield result_of_step(line[: number.span[0] - start], number.value, number.span)
+        return
+
+
+def made_numbers(numbers: Sequence[Number]) -> list[float]:
+    """At most OFFERED numbers that two of these make, those of neighbours first, in rising order.
+
+    Whole numbers alone where there are any; none that is zero or less, which is no number of a problem.
+    """
+    count = len(numbers)
+    near = [(i, i + apart) for apart in range(1, count) for i in range(count - apart)]
+    found = list(dict.fromkeys(value for pair in near for value in _made(*(numbers[i].value for i in pair))))
+    whole = [value for value in found if value == round(value)]
+    return sorted((whole or found)[:OFFERED])
+
+
+def _made(left: float, right: float) -> Iterable[float]:
+    """The numbers that two make, to six places."""
+    for sign in OPERATIONS:
+        for a, b in ((left, right), (right, left)):
+            value = operate(a, sign, b)
+            if value is not None and 1e-6 < value <= LARGEST:
+                yield round(value, 6)
+
+
+def equation(left: float, right: float, result: float) -> str:
+    """How two numbers make a third, such as `24 − 15 = 9`; "" if they do not."""
+    for sign in makes(left, right, result):
+        for a, b in ((left, right), (right, left)):
+            value = operate(a, sign, b)
+            if value is not None and is_near(value, result):
+                return f"{show(a)} {SIGNS[sign]} {show(b)} = {show(result)}"
+    return ""
+
+
+def show(value: float) -> str:
+    """A number as it is written for a reader."""
+    return f"{value:,.10g}"
