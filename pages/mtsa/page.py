@@ -1,18 +1,23 @@
-"""MTSA: one sentence, premise and hypothesis, or a sentence and its predicate: what the model says, and each head's
-maps behind it.  Taggers with multi-head attention are shown here too, beside those with MTSA."""
+"""MTSA: one sentence, premise and hypothesis, a sentence and its predicate, or a sentence to translate: what the model
+says, and each head's maps behind it.  Taggers and translation models with multi-head attention are shown here too."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from pages.mtsa import pickers, predicate_table, role_spans
+from pages.mtsa import alignment_table, pickers, predicate_table, role_spans, translations
 from pages.shared import cell_command, figures, head_strip, sentence_input, token_grouping
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
 from triattn_core.tasks import InputForm, form
 from triattn_core.views.attention_maps.maps import pair_site
 
-FORMS = {InputForm.SENTENCES: ("mtsa",), InputForm.WORDS: ("mtsa", "multi_head")}
+PLAIN = ("mtsa", "multi_head")  # of models whose other attention is the same
+FORMS = {InputForm.SENTENCES: ("mtsa",), InputForm.WORDS: PLAIN, InputForm.TRANSLATION: PLAIN}
+PARTS = {  # what the model says, and how its attention stands against what people have said
+    InputForm.WORDS: (role_spans.show, predicate_table.show),
+    InputForm.TRANSLATION: (translations.show, alignment_table.show),
+}
 SAYS = (
     'Each <b class="t-query">governor</b> (query, down) distributes its token2token weight over '
     '<b class="t-key">dependents</b> (keys, across); source2token is the weight of a token alone, '
@@ -40,8 +45,8 @@ def explore(page: PageScene, link: dict[str, str]) -> None:
 
 top = sentence_input.open_page("MTSA", SAYS, FORMS)
 of_form = form(top.entry.config["task"])
-if of_form is InputForm.WORDS:
-    role_spans.show(top)
+if of_form in PARTS:
+    PARTS[of_form][0](top)
 with top.settings:
     settings = pickers.pick(top)
     st.space("stretch")
@@ -61,6 +66,6 @@ head_strip.show(
     heads, f"{top.explanation.source} {top.layer}", (0, first), choose=lambda _, head: {"heads": pairs[head + 1]}
 )
 explore(page, top.link())
-if of_form is InputForm.WORDS:
-    predicate_table.show(top)
+if of_form in PARTS:
+    PARTS[of_form][1](top)
 figures.numbers("All pairs of all heads as numbers", lambda: page.scene.table, "numbers")

@@ -128,12 +128,14 @@ def checkpoint(entries: Sequence[Entry]) -> Entry:
 def layer(trace: AttentionTrace, of_form: InputForm | None) -> Site:
     """The pickers of text and layer, where there are several.
 
-    of_form: a tagger opens on its last layer, from which its tags are read.
+    of_form: a tagger and a translation model open on their last layer, from which the answer is read; a translation
+    model's decoder over its source, `cross`, stands first.
     """
-    names = list(trace.texts)
+    answers_by_word = of_form in (InputForm.WORDS, InputForm.TRANSLATION)
+    names = [*(["cross"] if of_form is InputForm.TRANSLATION else []), *trace.texts]
     text = url_state.segments("Text", names, "of") if len(names) > 1 else ""
     count = int(trace.meta.get("layers", 1))
-    first = count - 1 if of_form is InputForm.WORDS else 0
+    first = count - 1 if answers_by_word else 0
     number = url_state.segments("Layer", list(range(1, count + 1)), "layer", first) if count > 1 else 1
     return Site(text, number - 1)
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 class TranslationKind(TextKind):
     """A sentence and its candidates by beam search; what a decoder attends to is recorded for the best one."""
 
+    def pages(self, mechanism: str) -> tuple[str, ...]:
+        return ("mtsa",)
+
     def section(self) -> type[Any]:
         from triattn_core.models.translation import TranslationCheckpoint
 

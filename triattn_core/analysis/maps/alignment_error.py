@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 import torch
 
+from triattn_core.analysis.maps.saliency import source_saliency
 from triattn_core.attention.tap import recording
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import InputError
@@ -61,14 +62,15 @@ def measure_alignment_error(
     """{"n", "metric", "score", "reliance", "alignment_error": [{"layer", "head", "aer"}], "baselines"}, in per cent.
 
     Each target is read as given, not translated; row t of a head is that which scores sub-word t.  head None: the mean
-    of a layer's heads.  score: the best.  Raises InputError if no example has alignments.
+    of a layer's heads.  score: the best.  baselines: a diagonal, even weights, and gradients (`saliency`).
+    Raises InputError if no example has alignments.
     """
     sub_words = cast(SubWords, bundle.tokenizer)
     aligned = [example for example in examples if example.sure and example.label]
     if not aligned:
         raise InputError("no row has alignments (`sure`): nothing to measure")
     found: dict[tuple[int, int | None], list] = {}
-    baselines: dict[str, list] = {"diagonal": [], "even": []}
+    baselines: dict[str, list] = {"diagonal": [], "even": [], "gradients": []}
     for example in aligned:
         source_text, target_text = example.source, example.label[0]
         source, target = sub_words.encode([source_text, target_text], bundle.config.max_tokens)
@@ -76,15 +78,18 @@ def measure_alignment_error(
         inside = {(i, j) for i in range(max(words[0]) + 1) for j in range(max(words[1]) + 1)}
         gold = set(example.sure) & inside, set(example.possible) & inside
         pad = sub_words.special["pad"]
-        given = padded([source.ids], pad), padded([(sub_words.start, *target.ids[:-1])], pad)
+        read = padded([source.ids], pad), padded([(sub_words.start, *target.ids[:-1])], pad)
+        given = read[0].to(bundle.device), read[1].to(bundle.device)
         with recording(_is_cross) as record, torch.inference_mode():
-            bundle.model(given[0].to(bundle.device), given[1].to(bundle.device))
+            bundle.model(*given)
         for site, tapped in record.sites.items():
             layer, weights = site.layer or 0, tapped.tensor[0].float().cpu().numpy()
             for head, map_ in [*enumerate(weights), (None, weights.mean(0))]:
                 found.setdefault((layer, head), []).append((strongest_links(map_, *words), *gold))
         even = np.full((len(target.ids), len(source.ids)), 1.0)
         baselines["even"].append((strongest_links(even, *words), *gold))
+        saliency = source_saliency(bundle.model, *given, target.ids)
+        baselines["gradients"].append((strongest_links(saliency, *words), *gold))
         baselines["diagonal"].append((diagonal_links(max(words[0]) + 1, max(words[1]) + 1), *gold))
         progress(1)
     rows: list[dict[str, Any]] = [

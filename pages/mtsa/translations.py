@@ -1,0 +1,34 @@
+"""What a translation model says of a sentence: its candidates by beam search, best first, with their scores."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from pages.shared import pair_input
+from pages.shared.sentence_input import SentencePage
+from triattn_core.sources.explanation import describe_duration
+from triattn_core.views.lib.number_format import minus, probability
+
+SCORE = "score: log-probability over the length penalty, by which beam search ranks; the maps are of the first"
+
+
+def show(top: SentencePage) -> None:
+    """Shows the best translation, then all candidates with probability and score."""
+    prediction, config = top.explanation.prediction, top.entry.config
+    language = escape(str(config["target_language"]))
+    best, seconds = prediction.candidates[0], describe_duration([top.explanation])
+    lines = "".join(
+        f'<tr><td class="r">{place}</td><td lang="{language}">{escape(one.text) or "(empty)"}</td>'
+        f'<td class="r">{probability(one.probability)}</td><td class="r">{minus(f"{one.score:.2f}")}</td></tr>'
+        for place, one in enumerate(prediction.candidates, 1)
+    )
+    heads = '<th class="r"></th><th>candidate</th><th class="r">probability</th><th class="r">score</th>'
+    with top.answer:
+        st.html(
+            f'<div class="t-says"><b lang="{language}">{escape(best.text) or "(empty)"}</b>'
+            f'<span class="t-muted t-num">{escape(seconds)}</span></div>'
+            f'<div class="t-scroll"><table class="t-table t-candidates"><tr>{heads}</tr>{lines}</table></div>'
+            f'<p class="t-note">{SCORE}.</p>' + pair_input.notes([top.explanation])
+        )

@@ -1,0 +1,59 @@
+"""Translation on the page MTSA: candidates, the decoder over its source, the encoder's heads, and bad input."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.app.test_mtsa_pages import maps
+from tests.app.test_pages import opened, sound, visible_text
+from tests.support.checkpoint_fixtures import checkpoint_fixtures
+from tests.support.translation_checkpoints import make_checkpoints
+from triattn_core.tasks import translation
+
+MODELS = ("translation-mtsa", "translation-multi-head")
+
+checkpoint_folder, use_checkpoints = checkpoint_fixtures(make_checkpoints)
+
+
+def test_it_opens_on_the_last_layer_of_target_over_source() -> None:
+    app = sound(opened("mtsa", checkpoint=MODELS[0]))
+    assert app.text_area(key="source").value == translation.examples()[0].source
+    payload, text = maps(app), visible_text(app)
+    assert payload["roles"] == ["target piece", "source piece"] and "cross, layer.1" in payload["caption"]
+    assert [panel["title"] for panel in payload["panels"]] == ["Head 1", "Head 2", "Head 3", "Head 4"]
+    assert "".join(payload["axes"]["key"]["label"]).replace("##", "") == "Thebakergaveherneighbourawarmloaf."
+    assert "score" in text and text.count("<td lang") == 4
+
+
+@pytest.mark.parametrize("name, title", list(zip(MODELS, ("Head 1, forward", "Head 1"))))
+def test_the_heads_of_the_encoder_have_their_direction(name: str, title: str) -> None:
+    app = sound(opened("mtsa", checkpoint=name, of="source", layer="1"))
+    payload = maps(app)
+    assert payload["panels"][0]["title"] == title
+    assert payload["axes"]["query"]["label"] == payload["axes"]["key"]["label"]
+
+
+def test_the_decoders_own_attention_has_its_mask() -> None:
+    payload = maps(sound(opened("mtsa", checkpoint=MODELS[0], of="target")))
+    assert all(panel["masked"] for panel in payload["panels"])
+
+
+def test_pieces_are_read_as_words() -> None:
+    payload = maps(sound(opened("mtsa", checkpoint=MODELS[0], **{"tokens-as": "words"})))
+    assert payload["axes"]["key"]["label"][:3] == ["The", "baker", "gave"]
+
+
+def test_the_alignment_error_stands_beside_its_baselines() -> None:
+    text = visible_text(sound(opened("mtsa", checkpoint=MODELS[0])))
+    assert "Does it align?" in text and "<b>50.0</b>" in text and "gold/en-de, 70 sentences" in text
+    assert all(number in text for number in ("Diagonal", "66.5", "Even", "92.2", "Gradients", "71.1"))
+    assert "Does it align?" in visible_text(sound(opened("mtsa", checkpoint=MODELS[1])))
+
+
+def test_bad_input_is_one_line() -> None:
+    app = opened("mtsa", checkpoint=MODELS[0], source="   ")
+    assert not app.exception and ["is empty" in error.value for error in app.error] == [True]
+    app = sound(opened("mtsa", checkpoint=MODELS[0], source="the " * 300))
+    assert "The sentence is cut after 40 tokens" in visible_text(app)
+    app = sound(opened("mtsa", checkpoint=MODELS[0], source="Как мне туда попасть?"))
+    assert "The texts look Cyrillic" in visible_text(app)

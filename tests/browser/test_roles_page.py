@@ -1,0 +1,40 @@
+"""Semantic roles in a real browser, on tiny checkpoints: the words are buttons, and the predicate is in the link."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.browser.conftest import serve
+from tests.support.tagger_checkpoints import make_checkpoints
+from triattn_core.checkpoint.registry import VARIABLE
+
+TEXT = "My dog bit the postman yesterday."
+CANVAS = ".side canvas[data-cell]"
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory):
+    yield from serve(**{VARIABLE: str(make_checkpoints(tmp_path_factory.mktemp("checkpoints")))})
+
+
+def test_a_click_on_a_word_makes_it_the_predicate(page, app):
+    page.set_default_timeout(180_000)  # torch is loaded first
+    page.goto(f"{app}/mtsa?{urlencode({'checkpoint': 'roles-mtsa', 'text': TEXT})}")
+    page.get_by_text("Click the word whose roles you want").wait_for()
+    assert page.locator(CANVAS).count() == 0
+    page.get_by_role("button", name="bit", exact=True).click()
+    page.wait_for_selector(CANVAS)
+    page.wait_for_function("location.search.includes('predicate=3')")
+    pressed = page.locator('button[aria-pressed="true"]', has_text="bit")
+    pressed.wait_for()
+    pressed.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.locator('button[aria-pressed="true"]', has_text="postman").wait_for()
+    page.wait_for_function("location.search.includes('predicate=5')")
+    page.goto(page.url)
+    page.locator('button[aria-pressed="true"]', has_text="postman").wait_for()
+    page.wait_for_selector(CANVAS)
