@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from triattn_core.tasks.operands.example import Example, Pair
@@ -14,11 +16,11 @@ def pair_weights(trace: AttentionTrace) -> np.ndarray:
     Of a cube it is the cube for the one query.  Of two maps, one for each operand, a pair has the product of its two
     weights, over what pairs of different positions have together, as `models.operands.products_of`.
     """
-    *_, first = sorted(site for site in trace.sites if site.endswith("a_over_b/weight"))
+    *_, first = sorted(site for site in trace.sites if (site.role, site.quantity) == ("a_over_b", "weight"))
     weights = trace.site(first)
     if "context" in weights.dims:
         return weights.mean("head").values[0]
-    second = trace.site(first.replace("a_over_b", "a_over_c"))
+    second = trace.site(replace(first, role="a_over_c"))
     cells = weights.values[:, 0, :, None] * second.values[:, 0, None, :]
     cells = cells * ~np.eye(cells.shape[-1], dtype=bool)
     return (cells / cells.sum((-2, -1), keepdims=True).clip(min=1e-9)).mean(0)
