@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from triattn_core.analysis.intervention.head_ablation import Head
-    from triattn_core.importers.transformer import Transformer
+    from triattn_core.sources.transformer import Transformer
     from triattn_core.trace import AttentionTrace
 
 
@@ -154,14 +154,14 @@ def _measure_without(bundles, rows, heads):
 
 
 def _measure_texts_without(transformers, rows, heads):
-    from triattn_core.importers.transformer_heads import measure_rows
+    from triattn_core.sources.transformer_heads import measure_rows
 
     return measure_rows(transformers[0], rows, heads)
 
 
 def _measure_texts(transformers, rows):
     from triattn_core.analysis.maps import head_atlas
-    from triattn_core.importers.transformer import trace_transformer
+    from triattn_core.sources.transformer_trace import trace_transformer
 
     return head_atlas.measure_texts(partial(trace_transformer, transformers[0]), rows, profiles=True)
 

@@ -9,7 +9,7 @@ import streamlit as st
 from pages.shared.server_files import is_local, require_local
 
 if TYPE_CHECKING:
-    from triattn_core.importers.transformer import Transformer
+    from triattn_core.sources.transformer import Transformer
     from triattn_core.trace import AttentionTrace
 
 TASK = "hugging face"  # in place of one of ours
@@ -36,13 +36,13 @@ def trace(name: str, text: str, pair: str | None = None) -> AttentionTrace:
 
 @st.cache_resource(max_entries=2, show_spinner="Loading the model")
 def _load(name: str) -> Transformer:
-    from triattn_core.importers.transformer import load_transformer
+    from triattn_core.sources.transformer import load_transformer
 
     return load_transformer(name, local=True)
 
 
 @st.cache_resource(max_entries=40, show_spinner="Running the model")
 def _trace(name: str, text: str, pair: str | None) -> AttentionTrace:
-    from triattn_core.importers.transformer import trace_transformer
+    from triattn_core.sources.transformer_trace import trace_transformer
 
     return trace_transformer(_load(name), text, pair)

@@ -25,8 +25,9 @@ from tests.browser.conftest import ARGS, serve
 from tests.support.tiny_transformers import word_pieces
 from triattn_core.analysis.maps.head_measures import head_table
 from triattn_core.importers.open_file import open_file
-from triattn_core.importers.transformer import load_transformer, trace_transformer
 from triattn_core.scenes.trace_sites import site_choice
+from triattn_core.sources.transformer import load_transformer
+from triattn_core.sources.transformer_trace import trace_transformer
 from triattn_core.trace.site import Site
 from triattn_core.views import cube as cube_view
 from triattn_core.views import head_grid

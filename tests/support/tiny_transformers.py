@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import torch
 import transformers
@@ -61,6 +62,31 @@ def make(family: str, folder: Path, head: bool = True) -> Path:
         model = getattr(transformers, kind)(config)
     for weight in model.parameters():
         torch.nn.init.normal_(weight, std=0.35)  # random maps that are not even
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def make_type(model_type: str, folder: Path, kind: str = "", **sizes: Any) -> Path:
+    """A folder with a small model of any type of the library, as `tests.architectures` builds it, and a tokenizer.
+
+    kind: the class, such as `AlbertForSequenceClassification`; else the one of the type without a head.
+    """
+    from tests.architectures import small_config, small_model
+
+    tokenizer = word_pieces()
+    torch.manual_seed(3)
+    if kind:
+        labels = {0: "different", 1: "same", 2: "unsure"}
+        config = small_config(model_type, **sizes)
+        if "SequenceClassification" in kind:
+            config.num_labels, config.id2label = 3, labels
+            config.label2id = {name: number for number, name in labels.items()}
+        model = getattr(transformers, kind)(config)
+        for weight in model.parameters():
+            torch.nn.init.normal_(weight, std=0.3)
+    else:
+        model = small_model(model_type, **sizes)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

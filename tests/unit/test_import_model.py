@@ -15,7 +15,8 @@ from triattn_core.__main__ import main
 from triattn_core.analysis.maps.head_measures import head_table, rollout
 from triattn_core.errors import CheckpointError, InputError
 from triattn_core.importers.prediction import prediction_of
-from triattn_core.importers.transformer import load_transformer, trace_transformer
+from triattn_core.sources.transformer import load_transformer
+from triattn_core.sources.transformer_trace import trace_transformer
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.aggregation import continues_word
 from triattn_core.trace.from_array import notes_of
@@ -130,7 +131,15 @@ def test_an_encoder_and_a_decoder(tmp_path):
     )  # fmt: skip
     transformers.BartModel(config).save_pretrained(tmp_path)
     transformers.AutoTokenizer.from_pretrained(make("roberta", tmp_path / "r")).save_pretrained(tmp_path)
-    assert len(trace_transformer(load_transformer(str(tmp_path)), A).sites) == 2
+    trace = trace_transformer(load_transformer(str(tmp_path)), A)
+    assert list(trace.sites) == [
+        *(f"layer.{layer}/encoder/weight" for layer in (0, 1)), "layer.0/decoder/weight", "layer.0/cross/weight"
+    ]  # fmt: skip
+    assert "The decoder read its start token alone" in "".join(notes_of(trace))
+    cross = trace_transformer(load_transformer(str(tmp_path)), A, target=B).site("layer.0/cross/weight")
+    encoder = trace.site("layer.0/encoder/weight")
+    assert cross["key_token"].values.tolist() == encoder["key_token"].values.tolist()
+    assert cross["query_token"].values[0] == "</s>" and cross.sizes["query"] > 8  # starts with the end of a sentence
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -154,7 +163,8 @@ def test_a_tokenizer_without_words_is_refused(tmp_path):
 
 def test_mostly_unknown_tokens_are_noted(folders):
     model = load_transformer(str(folders["bert"]))
-    assert notes_of(trace_transformer(model, "猫 狗 can browser")) == []
+    (note,) = notes_of(trace_transformer(model, "猫 狗 can browser"))
+    assert note.startswith("Weights times values rebuild what the model computed, to ")
     assert "4 of 5 tokens are unknown to this tokenizer." in notes_of(trace_transformer(model, "猫 狗 鱼 鸟 can"))
 
 

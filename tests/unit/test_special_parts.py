@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from tests.support.tiny_transformers import make
-from triattn_core.importers.transformer import load_transformer, trace_transformer
 from triattn_core.scenes.trace_pair import GAPS, OTHER_TOKENS, TraceSide, build_pair
+from triattn_core.sources.transformer import load_transformer
+from triattn_core.sources.transformer_trace import trace_transformer
 from triattn_core.trace.site import Site
 
 A, B = "Which browsers can play movies?", "Which browser can download  unhappy movies? "

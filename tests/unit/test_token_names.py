@@ -10,7 +10,8 @@ import torch
 from tests.support import small_tokenizers
 from tests.support.tiny_transformers import make, word_pieces
 from triattn_core.importers.token_coords import NO_OFFSETS, encode, token_coords
-from triattn_core.importers.transformer import load_transformer, trace_transformer
+from triattn_core.sources.transformer import load_transformer
+from triattn_core.sources.transformer_trace import trace_transformer
 from triattn_core.text.token_names import name_piece, name_tokens, unique_names, visible
 from triattn_core.trace.aggregation import continues_word
 from triattn_core.trace.text_units import fold_axis

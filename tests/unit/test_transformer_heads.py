@@ -13,9 +13,9 @@ import transformers
 from tests.support.tiny_transformers import SIZES, make
 from triattn_core.__main__ import main
 from triattn_core.errors import DataError, InputError
-from triattn_core.importers import transformer_heads
 from triattn_core.importers.text_rows import TextRow
-from triattn_core.importers.transformer import load_transformer
+from triattn_core.sources import transformer_heads
+from triattn_core.sources.transformer import load_transformer
 
 ROW = TextRow(("Which browsers can play movies?", "unhappy cats sat on mats"), 1)
 VALUES = {"bert": "attention.self.value", "roberta": "attention.self.value", "electra": "attention.self.value",

@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     from triattn_core.analysis.maps import head_atlas, head_profiles, word_weights
     from triattn_core.analysis.maps.stored_profiles import decode_profiles
     from triattn_core.checkpoint.bundle import load
-    from triattn_core.importers.transformer import is_transformer_folder
+    from triattn_core.sources.transformer import is_transformer_folder
 
     words = word_weights.split_words(options.words) if options.words else ()
     if is_transformer_folder(options.name):
@@ -72,8 +72,9 @@ def _of_transformer(options: argparse.Namespace, words: bool) -> tuple[pd.DataFr
     """The table of a model of others, over rows of a text or a pair.  Raises DataError for what asks ours alone."""
     from triattn_core.analysis.maps import head_atlas, head_profiles
     from triattn_core.importers.text_rows import read_texts
-    from triattn_core.importers.transformer import load_transformer, trace_transformer
-    from triattn_core.importers.transformer_heads import check_labels, measure_text
+    from triattn_core.sources.transformer import load_transformer
+    from triattn_core.sources.transformer_heads import check_labels, measure_text
+    from triattn_core.sources.transformer_trace import trace_transformer
 
     if engine.is_ray(options):
         raise DataError(f"--engine ray is for checkpoints of this project, {options.name} is a Hugging Face model")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
-from triattn_core.errors import InputError
+from triattn_core.errors import ConfigError, InputError
 from triattn_core.text.atomic_write import require_room, require_trace_name
 
 
@@ -17,6 +18,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     text = 'one text or two; or a .json file with {"text"} or {"text_a", "text_b"}'
     parser.add_argument("input", nargs="+", metavar="INPUT", help=text)
     parser.add_argument("--offline", action="store_true", help="never download, even if TRIATTN_HUB is set")
+    text = "record only this layer, or this module, and of it these heads: 3, 3:0,2, encoder.* (counted from 0)"
+    parser.add_argument("--select", nargs="+", metavar="LAYER[:HEADS]", help=text)
+    text = "what the decoder of an encoder-decoder reads"
+    parser.add_argument("--target", metavar="TEXT", help=text)
+    text = "write N tokens; the map has a row for each, over all tokens before it"
+    parser.add_argument("--generate", type=int, default=0, metavar="N", help=text)
     parser.add_argument("--out", type=Path, metavar="FILE", help="where to save the trace (NetCDF)")
 
 
@@ -27,21 +34,31 @@ def run(options: argparse.Namespace) -> None:
         require_room(options.out, "save the trace")
     texts = input_texts(options.input)
     from triattn_core.importers.prediction import prediction_of
-    from triattn_core.importers.transformer import load_transformer, trace_transformer
+    from triattn_core.recording.head_selection import Selection
+    from triattn_core.sources.transformer import load_transformer
+    from triattn_core.sources.transformer_trace import trace_transformer
     from triattn_core.trace.from_array import notes_of
 
-    trace = trace_transformer(load_transformer(options.model, options.device, options.offline or None), *texts)
+    if options.generate < 0:
+        raise ConfigError(f"--generate {options.generate}: expected a number of tokens")
+    selection = Selection.of(options.select)
+    model = load_transformer(options.model, options.device, options.offline or None)
+    read = {"target": options.target, "generate": options.generate, "select": selection.select}
+    trace = selection.keep(trace_transformer(model, *texts, **read))
     if options.out:
         trace.save(options.out)
     layers, heads = int(trace.meta["layers"]), int(trace.meta["heads"])
-    tokens = next(iter(trace.sites.values())).sizes["key"]
+    sizes = dict.fromkeys(" x ".join(map(str, array.shape[1:])) for array in trace.sites.values())
+    tokens = max(array.sizes["key"] for array in trace.sites.values())
     if options.json:
-        facts = {"model": trace.meta["checkpoint"], "layers": layers, "heads": heads, "tokens": tokens}
+        facts: dict[str, Any] = {"model": trace.meta["checkpoint"], "layers": layers, "heads": heads, "tokens": tokens}
+        facts |= {"sites": list(map(str, trace.sites)), "rebuilt": trace.meta["rebuilt"]}
         print(json.dumps(facts | {"prediction": prediction_of(trace), "notes": notes_of(trace)}))
         return
     for label, value in prediction_of(trace):
         print(f"{value:.4f}  {label}")
-    print(f"{trace.meta['model_type']}, {layers} layers x {heads} heads, {tokens} tokens")
+    maps = f"{tokens} tokens" if len(sizes) == 1 and not options.generate else f"maps of {', '.join(sizes)}"
+    print(f"{trace.meta['model_type']}, {layers} layer{'s' * (layers > 1)} x {heads} heads, {maps}")
     for note in notes_of(trace):
         print(note)
 

@@ -23,6 +23,41 @@ class Tokens:
     special: list[int]
     notes: tuple[str, ...] = field(default=())
 
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def followed_by(self, others: Tokens) -> Tokens:
+        """Returns these tokens and, after them, others."""
+        words = [word if word == NO_WORD else word + len(self) for word in others.words]
+        return Tokens(
+            [*self.tokens, *others.tokens],
+            [*self.texts, *others.texts],
+            [*self.spans, *others.spans],
+            [*self.words, *words],
+            [*self.special, *others.special],
+        )
+
+    def fitted(self, size: int, extra: str = "", first: bool = False) -> Tokens:
+        """Returns the tokens of an axis of that size.
+
+        extra: what the positions are that it has beside the tokens, which come first or follow them.  An axis of
+        another size has numbers, from 1.  A generation has one token more than its keys.
+        """
+        if size == len(self):
+            return self
+        if size == len(self) - 1:
+            return Tokens(self.tokens[:-1], self.texts[:-1], self.spans[:-1], self.words[:-1], self.special[:-1])
+        added = size - len(self)
+        if extra and added > 0:
+            other = _numbered(added, f"{extra} ")
+            return other.followed_by(self) if first else self.followed_by(other)
+        return _numbered(size)
+
+
+def _numbered(size: int, name: str = "") -> Tokens:
+    names = [f"{name}{i + 1}" for i in range(size)]
+    return Tokens(names, [""] * size, [(0, 0)] * size, list(range(size)), [0] * size)
+
 
 def texts_of(text: str, pair: str | None) -> dict[str, str]:
     """The texts by name, as tokens refer to them."""
@@ -53,6 +88,13 @@ def encode(tokenizer: Any, text: str, pair: str | None, longest: int) -> tuple[A
     notes += _typed_note(pieces, flags, template, typed)
     notes += _unknown_note(tokenizer.unk_token_id, ids, flags)
     return inputs, Tokens(*named, flags, tuple(notes))
+
+
+def name_ids(tokenizer: Any, ids: list[int]) -> Tokens:
+    """The tokens of ids that a model reads or writes itself: they are of no text."""
+    flags, _ = special_flags(ids, special_ids(tokenizer), [0] * len(ids))
+    pieces = [piece or f"id {id_}" for id_, piece in zip(ids, tokenizer.convert_ids_to_tokens(ids))]  # none: unknown
+    return Tokens(*_without_offsets(tokenizer, ids, pieces, flags), flags)
 
 
 def special_ids(tokenizer: Any) -> set[int]:
@@ -107,7 +149,11 @@ def _without_offsets(
 
 def token_coords(tokens: Tokens) -> dict:
     """The coordinates of query and key: see `axes.COORDINATES`."""
-    segments = [name if name in ("", "text") else f"sentence {name.upper()}" for name in tokens.texts]
+    return token_columns(tokens, "query") | token_columns(tokens, "key")
+
+
+def token_columns(tokens: Tokens, axis: str) -> dict:
+    """The coordinates of an axis: see `axes.COORDINATES`."""
     columns = {
         "token": tokens.tokens,
         "text": tokens.texts,
@@ -115,7 +161,7 @@ def token_coords(tokens: Tokens) -> dict:
         "end": [end for _, end in tokens.spans],
         "word": tokens.words,
         "special": tokens.special,
-        "segment": segments,
-        "tokens": [1] * len(tokens.tokens),
+        "segment": [name if name in ("", "text") else f"sentence {name.upper()}" for name in tokens.texts],
+        "tokens": [1] * len(tokens),
     }
-    return {f"{axis}_{name}": (axis, values) for axis in ("query", "key") for name, values in columns.items()}
+    return {f"{axis}_{name}": (axis, values) for name, values in columns.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from triattn_core.recording.follow import Product
@@ -53,6 +54,21 @@ class Layout:
         if self.blocks:
             return unfold_band(weights)[:, : self.length, : self.length]
         return weights.unflatten(-1, (self.pairs, self.pairs)) if self.pairs else weights
+
+    def row_and_head(self, weights: Tensor, batch: int) -> tuple[Tensor, Tensor]:
+        """Of each cell its row of the batch, and its head in the order of `arrange`; they spread to its shape."""
+        ends = self.blocks + self.query + self.key + self.context
+        row = head = torch.zeros((), dtype=torch.long, device=weights.device)
+        for place, (letter, size) in enumerate(zip(self.axes, weights.shape)):
+            if letter in ends:
+                continue
+            index = torch.arange(size, device=weights.device)
+            index = index.view(*(-1 if axis == place else 1 for axis in range(weights.ndim)))
+            if letter == self.batch:
+                size //= batch
+                row, index = index // size, index % size
+            head = head * size + index
+        return row, head
 
 
 def unfold_band(band: Tensor) -> Tensor:

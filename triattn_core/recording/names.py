@@ -18,6 +18,8 @@ CROSS = re.compile(
     r"cross_?att|encoder_?attn|encdec|enc_dec|encoder_decoder|multihead_attn|src_attn|context_attn", re.I
 )
 
+SIDES = ("encoder", "decoder")
+
 
 def layer_of_path(path: str) -> int | None:
     """The number of the layer in a module path: the first one after the name of a list of layers, else the first.
@@ -29,19 +31,25 @@ def layer_of_path(path: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def role_of_path(path: str, model: nn.Module) -> str:
-    """`cross`, `encoder` or `decoder` where the model has both, else `attention`."""
+def role_of_path(path: str, has_sides: bool = False) -> str:
+    """`cross`; `encoder` or `decoder` where the model has both (`has_sides`); else `attention`."""
     if CROSS.search(path):
         return "cross"
-    parts = path.split(".")
-    names = {part for name, _ in model.named_modules() for part in name.split(".")}
-    if {"encoder", "decoder"} <= names:
-        side = next((part for part in parts if part in ("encoder", "decoder")), None)
-        if side:
-            return side
-    return "attention"
+    side = next((part for part in path.split(".") if part in SIDES), "")
+    return side if has_sides and side else "attention"
 
 
-def site_of(module: str, running: Running, model: nn.Module) -> Site:
+def has_encoder_and_decoder(model: nn.Module) -> bool:
+    """Whether a model has an encoder and a decoder of several modules each: a last projection may be called so too."""
+    inner = {part for name, _ in model.named_modules() for part in name.split(".")[:-1]}
+    return set(SIDES) <= inner
+
+
+def model_type(model: nn.Module) -> str:
+    """The type that the config of a Hugging Face model names, else the name of its class."""
+    return str(getattr(getattr(model, "config", None), "model_type", type(model).__name__))
+
+
+def site_of(module: str, running: Running, has_sides: bool = False) -> Site:
     """The site of the weights of a running module; module: its path, or empty where the layer says enough."""
-    return Site(module, layer_of_path(running.path), role_of_path(running.path, model), running.visit, "weight")
+    return Site(module, layer_of_path(running.path), role_of_path(running.path, has_sides), running.visit, "weight")

@@ -61,8 +61,9 @@ def rebuild_weights(call: FusedCall, result: Tensor, batch: int = 1, example: in
         row.nan_to_num_(0.0) if mask is not None else row
         rebuilt = row @ value[head // group].float()
         target = made[head].float()
-        worst = max(worst, float((rebuilt - target).abs().max()) if target.numel() else 0.0)
-        size = max(size, float(target.abs().max()) if target.numel() else 0.0)
+        if target.numel():
+            difference, largest = float((rebuilt - target).abs().max()), float(target.abs().max())
+            worst, size = max(worst, difference if difference == difference else math.inf), max(size, largest)
     return weights, worst / (size or 1.0)
 
 
@@ -112,11 +113,12 @@ def product_error(product: Product, weights: Tensor, result: Tensor) -> float:
 
 
 def relative_error(rebuilt: Tensor, result: Tensor) -> float:
-    """The largest difference, as a share of the largest number of the result."""
+    """The largest difference, as a share of the largest number of the result; infinite where either is no number."""
     if not result.numel():
         return 0.0
-    difference = (rebuilt.float() - result.float()).abs().max()
-    return float(difference / result.float().abs().max().clamp_min(1e-30))
+    difference, size = (rebuilt.float() - result.float()).abs().max(), result.float().abs().max()
+    error = float(difference / size.clamp_min(1e-30))
+    return error if error == error else float("inf")
 
 
 def heads_of(tensor: Tensor, batch: int, example: int) -> Tensor:

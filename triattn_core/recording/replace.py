@@ -14,7 +14,7 @@ from torch.overrides import TorchFunctionMode
 
 from triattn_core.errors import ConfigError, InputError
 from triattn_core.recording.module_stack import ModuleStack, Running
-from triattn_core.recording.names import site_of
+from triattn_core.recording.names import has_encoder_and_decoder, site_of
 from triattn_core.recording.rebuild import FusedCall, attention_scores, is_hidden, repeat_heads
 from triattn_core.recording.selection import Select, selector
 from triattn_core.recording.watch import open_function
@@ -82,11 +82,12 @@ def replace_sites(model: nn.Module, change: SiteChange, select: Select = None) -
     A recorder around it (`with record(model), replace_sites(model, …)`) sees the weights that are used.
     """
     sites: dict[tuple[str, int], Site] = {}
+    has_sides = has_encoder_and_decoder(model)
 
     def at_site(own: Tensor, seen: Tensor, running: Running) -> Tensor:
         key = running.path, running.visit
         if key not in sites:
-            sites[key] = site_of("", running, model)
+            sites[key] = site_of("", running, has_sides)
         return change(own, seen, sites[key])
 
     with _replacing(model, selector(select), at_site) as replaced:

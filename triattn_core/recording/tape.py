@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import Any
 
-import numpy as np
-import torch
 import xarray as xr
 from torch import nn
 
+from triattn_core.cached import cached_property
 from triattn_core.errors import TraceError
+from triattn_core.recording.ablate import Place
+from triattn_core.recording.arrays import (
+    describe_arrays,
+    empty_unknown_rows,
+    join_steps,
+    largest_error,
+    site_array,
+)
 from triattn_core.recording.module_stack import ModuleStack
-from triattn_core.recording.names import layer_of_path, site_of
+from triattn_core.recording.names import has_encoder_and_decoder, layer_of_path, model_type, site_of
 from triattn_core.recording.refusal import explain_absence
-from triattn_core.recording.row_sums import describe_rows
 from triattn_core.recording.selection import Select, selector
 from triattn_core.recording.watch import Attention, Watch
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.site import Site
 from triattn_core.trace.token_lists import token_coords
-
-PROVED = 1e-5  # largest error that counts as rounding
 
 
 @contextmanager
@@ -81,16 +85,68 @@ class Tape:
         Raises TraceError in one line where there was no attention, with the reason.
         """
         attentions = self._of_step(step)
-        tokens = None if tokens is None else list(tokens)
-        length = len(tokens) if tokens else None
-        arrays = {site: _array(attention, length) for site, attention in self._sites(attentions).items()}
-        given = {"query": query, "key": key, "context": context}
+        words = None if tokens is None else list(tokens)
+        arrays = self.arrays(len(words) if words else None, step)
+        return self._trace(attentions, arrays, words, {"query": query, "key": key, "context": context}, source)
+
+    def generation(
+        self, tokens: Sequence[str] | None = None, generated: Sequence[str] | None = None, source: str = ""
+    ) -> AttentionTrace:
+        """Returns the trace of a block in which the model generated, a step a token: from where each was written.
+
+        Queries are the generated tokens: the row of one is what the model looked at when it wrote it, its last query.
+        Keys are all tokens before it; of cross-attention, those of the encoder.  What ran once, such as an encoder, has
+        its whole map.  tokens: that the model read; generated: that it wrote.
+
+        Raises TraceError where there was no attention.
+        """
+        arrays = self.generation_arrays()
+        given = {"query": generated, "key": [*tokens, *generated][:-1] if tokens and generated else None}
+        return self._trace(self._of_step(0), arrays, None if tokens is None else list(tokens), given, source)
+
+    def arrays(self, length: int | None = None, step: int | None = None) -> dict[Site, xr.DataArray]:
+        """Returns the weights of one step by site, with tokens of no axis; see `trace`.
+
+        length: how many tokens there are, without the padding of a band to whole blocks.
+        """
+        return {site: site_array(attention, length) for site, attention in self.sites(step).items()}
+
+    def generation_arrays(self) -> dict[Site, xr.DataArray]:
+        """Returns the weights of all steps of a generation by site, with tokens of no axis; see `generation`."""
+        later: dict[Place, list[Attention]] = defaultdict(list)
+        for step in sorted({attention.running.step for attention in self.attentions}):
+            for place, attention in places_of(self._of_step(step)).items():
+                later[place].append(attention)
+        steps = {site: later[place] for site, place in self.places(0).items()}
+        return {
+            site: join_steps(same, self.role(same[0]) != "cross") if len(same) > 1 else site_array(same[0])
+            for site, same in steps.items()
+        }
+
+    def role(self, attention: Attention) -> str:
+        """`cross`, `encoder` or `decoder` where the model has both, else `attention`."""
+        return site_of("", attention.running, self._has_sides).role
+
+    @cached_property
+    def _has_sides(self) -> bool:
+        return has_encoder_and_decoder(self.model)
+
+    def _trace(
+        self,
+        attentions: Sequence[Attention],
+        arrays: Mapping[Site, xr.DataArray],
+        tokens: list[str] | None,
+        given: Mapping[str, Iterable[str] | None],
+        source: str,
+    ) -> AttentionTrace:
+        arrays, notes = empty_unknown_rows(arrays)
         texts: dict[str, str] = {}
         sites = {}
         for site, array in arrays.items():
             sites[site], own_texts = _with_tokens(array, tokens, given)
             texts |= own_texts
-        return AttentionTrace(sites, texts, self._meta(attentions, arrays, source))
+        meta = self.meta(attentions, arrays, source)
+        return AttentionTrace(sites, texts, meta | {"notes": "\n".join([str(meta["notes"]), *notes])})
 
     def _of_step(self, step: int | None) -> list[Attention]:
         steps = {attention.running.step for attention in self.attentions}
@@ -101,9 +157,14 @@ class Tape:
             raise TraceError(f"step {step}: the model ran {max(steps) + 1} times, counted from 0")
         return [attention for attention in self.attentions if attention.running.step == step]
 
-    def _sites(self, attentions: Sequence[Attention]) -> dict[Site, Attention]:
-        """By `layer.N[/visit.V]/role/weight`, after the module's path where that names two modules or no layer."""
-        short = [weights_site("", attention, self.model) for attention in attentions]
+    def sites(self, step: int | None = None) -> dict[Site, Attention]:
+        """Returns the attentions of one step, the last by default, by `layer.N[/visit.V]/role/weight`, after the
+        module's path where that names two modules or no layer.
+
+        Raises TraceError where there was no attention.
+        """
+        attentions = self._of_step(step)
+        short = [site_of("", attention.running, self._has_sides) for attention in attentions]
         counts = Counter(short)
         modules: dict[Site, set[str]] = {}
         for site, attention in zip(short, attentions):
@@ -113,62 +174,32 @@ class Tape:
             path = attention.running.path
             unclear = len(modules[site]) > 1 or layer_of_path(path) is None and max(len(modules), counts[site]) > 1
             if path and unclear:
-                site = weights_site(path, attention, self.model)
+                site = site_of(path, attention.running, self._has_sides)
             again = (site / str(number) for number in count(2))
             sites[next(other for other in chain([site], again) if other not in sites)] = attention
         return sites
 
-    def _meta(
-        self, attentions: Sequence[Attention], arrays: Mapping[Site, xr.DataArray], source: str
+    def places(self, step: int | None = None) -> dict[Site, Place]:
+        """Returns where each site of a step ran: module, visit, and number among the attentions of the visit."""
+        places = {id(attention): place for place, attention in places_of(self._of_step(step)).items()}
+        return {site: places[id(attention)] for site, attention in self.sites(step).items()}
+
+    def meta(
+        self, attentions: Sequence[Attention], arrays: Mapping[Site, xr.DataArray], source: str = ""
     ) -> dict[str, Any]:
+        """Returns what a trace says of itself."""
         layers = {layer_of_path(attention.running.path) for attention in attentions} - {None}
         meta: dict[str, Any] = {
             "checkpoint": source or type(self.model).__name__,
-            "model_type": str(getattr(getattr(self.model, "config", None), "model_type", type(self.model).__name__)),
+            "model_type": model_type(self.model),
             "layers": len(layers) or len(attentions),
             "heads": max(array.sizes["head"] for array in arrays.values()),
-            "rebuilt": max(attention.error for attention in attentions),
-            "notes": "\n".join(_notes(attentions, arrays)),
+            "rebuilt": largest_error(arrays.values()),
+            "notes": "\n".join(describe_arrays(arrays)),
         }
         if all(array.attrs["mask"] == "causal" for array in arrays.values()):
             meta["mask"] = "causal"
         return meta
-
-
-def weights_site(module: str, attention: Attention, model: nn.Module) -> Site:
-    """The site of an attention's weights; module: its path, or empty where the layer says enough."""
-    return site_of(module, attention.running, model)
-
-
-def _array(attention: Attention, length: int | None) -> xr.DataArray:
-    """length: how many tokens there are, without the padding of a band to whole blocks."""
-    with torch.no_grad():
-        values = attention.arranged().float().cpu().numpy()
-    if attention.layout.blocks:
-        values = values[:, :length, :length]
-    rows = describe_rows(values, attention.layout.sums_over, attention.layout.dims, attention.columns)
-    attrs = {
-        "quantity": rows.quantity,
-        **rows.sums,
-        "module": attention.running.path,
-        "kind": attention.kind,
-        "rebuilt": attention.error,
-        "mask": _describe_mask(attention),
-        "columns": attention.columns,
-        "heads_to_a_key": attention.group,
-    }
-    return xr.DataArray(values, dims=attention.layout.dims, attrs=attrs)
-
-
-def _describe_mask(attention: Attention) -> str:
-    """`causal`, `none`, or what share of the cells a mask of another form hides."""
-    if attention.hidden is None or not bool(attention.hidden.any()):
-        return "none"
-    hidden = attention.hidden.cpu().numpy()
-    n, m = hidden.shape
-    if np.array_equal(hidden, np.triu(np.ones((n, m), bool), 1 + m - n)):
-        return "causal"
-    return f"hides {100 * hidden.mean():.3g} % of the cells"
 
 
 def _with_tokens(
@@ -187,35 +218,12 @@ def _with_tokens(
     return array.assign_coords(coords), texts
 
 
-def _notes(attentions: Sequence[Attention], arrays: Mapping[Site, xr.DataArray]) -> list[str]:
-    """What a reader must know: how well the weights are proved, and rows that do not sum to one, with the reason."""
-    error = max(attention.error for attention in attentions)
-    notes = [f"Weights times values rebuild what the model computed, to {error:.1g}."]
-    if error > PROVED:
-        worst = max(arrays.values(), key=lambda array: array.attrs["rebuilt"])
-        where = worst.attrs["module"] or "the model"
-        notes = [f"Not proved: in {where}, weights times values differ from what the model computed by {error:.2g}."]
-    sentences = Counter(describe_rows_note(array) for array in arrays.values())
-    notes += [
-        sentence + (f" ({count} of {len(arrays)} maps)" if count < len(arrays) else "") + "."
-        for sentence, count in sentences.items()
-        if sentence
-    ]
-    return notes
-
-
-def describe_rows_note(array: xr.DataArray) -> str:
-    """A sentence on rows that are no distributions over their keys; empty where they are."""
-    cells = np.prod([size for axis, size in array.sizes.items() if axis in ("key", "context")])
-    dropped = int(array.attrs["columns"]) - int(cells)
-    if array.attrs["quantity"] == "contribution":
-        return "Weights are signed: the model subtracts or scales them"
-    if array.attrs.get("runs_over") and 0 < dropped <= array.sizes["query"]:
-        return (
-            f"A learned sink takes the rest of each row: {dropped} column{'s' * (dropped > 1)} of the softmax dropped"
-        )
-    if array.attrs.get("runs_over"):
-        return "Rows do not sum to one: the model drops or scales weights after the softmax"
-    if "context" in array.dims:
-        return f"The cube is normalised over {' and '.join(array.attrs['sums_over'].split(','))}"
-    return ""
+def places_of(attentions: Sequence[Attention]) -> dict[Place, Attention]:
+    """Returns the attentions by module, visit, and number among those of the visit."""
+    counts: Counter[tuple[str, int]] = Counter()
+    places = {}
+    for attention in attentions:
+        module = (attention.running.path, attention.running.visit)
+        places[(*module, counts[module])] = attention
+        counts[module] += 1
+    return places

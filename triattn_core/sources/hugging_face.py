@@ -19,8 +19,8 @@ from triattn_core.trace.from_array import notes_of
 from triattn_core.trace.site import Site
 
 if TYPE_CHECKING:
-    from triattn_core.importers.transformer import Transformer
     from triattn_core.inference.predictions import Prediction
+    from triattn_core.sources.transformer import Transformer
 
 DIRECTIONS = {"a_over_b": ("a", "b"), "b_over_a": ("b", "a")}  # of a pair: the text that asks, the text that is asked
 
@@ -56,7 +56,7 @@ class HuggingFaceSource:
 
     def load(self) -> Transformer:
         """Returns the model.  Raises CheckpointError in one line."""
-        from triattn_core.importers.transformer import load_transformer
+        from triattn_core.sources.transformer import load_transformer
 
         return load_transformer(str(self.entry.path), self.device)
 
@@ -96,11 +96,13 @@ class HuggingFaceSource:
 def explain_transformer(transformer: Transformer, example: Any) -> tuple[Prediction, AttentionTrace]:
     """Returns what a loaded model predicts for a text, two texts, or an example of sentence pairs, whose label is not
     compared: the model's labels are its own.  Of a pair the trace has also the sites of `between_texts`."""
-    from triattn_core.importers.transformer import trace_transformer
+    from triattn_core.recording.arrays import REBUILT
+    from triattn_core.sources.transformer_trace import trace_transformer
 
     trace = trace_transformer(transformer, *texts_of_example(example))
     trace = replace(trace, sites={**trace.sites, **dict(between_texts(trace))})
-    return recorded_prediction(trace, tuple(notes_of(trace))), trace
+    notes = tuple(note for note in notes_of(trace) if not note.startswith(REBUILT))
+    return recorded_prediction(trace, notes), trace
 
 
 def texts_of_example(example: Any) -> tuple[str, str | None]:
@@ -127,6 +129,8 @@ def between_texts(trace: AttentionTrace) -> Iterator[tuple[Site, xr.DataArray]]:
     if set(trace.texts) != {"a", "b"}:
         return
     for site, array in trace.sites.items():
+        if any(set(array[f"{axis}_text"].values) != {"", "a", "b"} for axis in ("query", "key")):
+            continue  # of a decoder, whose tokens are of neither text
         for direction, (asks, asked) in DIRECTIONS.items():
             keys = array["key_text"].values == asked
             order = [*np.flatnonzero(keys), *np.flatnonzero(~keys)]

@@ -1,39 +1,31 @@
-"""Trace the two-way attention of a Hugging Face model on a text or a pair: all layers and heads.
+"""Load a model of Hugging Face with its tokenizer, from a local folder or by its name on the hub.
 
-The model is in a local folder, or named on the hub.  Code of models is never run (`trust_remote_code` is off).
+It runs in its default implementation.  Code of models is never run (`trust_remote_code` is off).
 """
 
 from __future__ import annotations
 
 import json
 import logging
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-import xarray as xr
 
 from triattn_core.cached import cached_property
 from triattn_core.checkpoint.hub import OFFERED, hub_allowed
 from triattn_core.checkpoint.transformer_folder import is_transformer
-from triattn_core.errors import CheckpointError, InputError, cause
-from triattn_core.importers.model_outputs import predict
-from triattn_core.importers.token_coords import encode, texts_of, token_coords
+from triattn_core.errors import CheckpointError, cause
 from triattn_core.inference.device import choose_device, memory_guard
-from triattn_core.trace import AttentionTrace
-from triattn_core.trace.array_rows import empty_nan_rows
 from triattn_core.trace.from_array import LONGEST
-from triattn_core.trace.quantity_check import row_notes
-from triattn_core.trace.site import Site
 
 DAMAGED = "its files cannot be read: one of them is damaged, or is not what its name says"
-DIMS = ("head", "query", "key")
+NEXT_TOKEN = "next token"
 
 
 @dataclass(frozen=True)
@@ -57,6 +49,11 @@ class Transformer:
     @property
     def device(self) -> str:
         return str(self.model.device)
+
+    @property
+    def has_decoder(self) -> bool:
+        """Whether it has a decoder that reads an encoder."""
+        return "decoder_input_ids" in signature(self.model.forward).parameters
 
     @property
     def longest(self) -> int:
@@ -101,7 +98,7 @@ def _load(name: str, where: str, device: str, local: bool) -> Transformer:
     tokenizer = AutoTokenizer.from_pretrained(where, **options)
     _require_vocabulary(name, where, tokenizer)
     kind, head = _auto_class(config)
-    model, info = kind.from_pretrained(where, attn_implementation="eager", output_loading_info=True, **options)
+    model, info = kind.from_pretrained(where, output_loading_info=True, **options)
     missing = sorted(info["missing_keys"])
     notes: tuple[str, ...] = ()
     if missing and head:
@@ -135,69 +132,15 @@ def _auto_class(config: Any) -> tuple[Any, str]:
     saved = " ".join(config.architectures or ())
     if "ForSequenceClassification" in saved:
         return transformers.AutoModelForSequenceClassification, "labels"
+    if saved.endswith("EncoderModel") and hasattr(transformers, saved):  # half of an encoder-decoder
+        return getattr(transformers, saved), ""
+    if config.is_encoder_decoder and type(config) in transformers.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING:
+        bare = getattr(transformers.MODEL_MAPPING.get(type(config), None), "__name__", "")
+        if saved != bare:
+            return transformers.AutoModelForSeq2SeqLM, NEXT_TOKEN
     if ("CausalLM" in saved or "LMHeadModel" in saved) and not config.is_encoder_decoder:
-        return transformers.AutoModelForCausalLM, "next token"
+        return transformers.AutoModelForCausalLM, NEXT_TOKEN
     return transformers.AutoModel, ""
-
-
-@torch.inference_mode()
-def trace_transformer(transformer: Transformer, text: str, pair: str | None = None) -> AttentionTrace:
-    """The trace of a text or a pair: sites with the role `attention` [head, query, key], a layer each.
-
-    For encoder-decoder models, those of the encoder.  `prediction_of(trace)` is the prediction.  A text with more
-    tokens than the model reads, or than 256, is cut, with a note.  Raises InputError, in one line.
-    """
-    start = time.perf_counter()
-    inputs, coords = encode(transformer.tokenizer, text, pair, transformer.longest)
-    model = transformer.model.get_encoder() if transformer.model.config.is_encoder_decoder else transformer.model
-    with memory_guard("this text"):
-        outputs = model(**inputs.to(transformer.model.device), output_attentions=True)
-    attentions = [attention for attention in getattr(outputs, "attentions", None) or () if attention is not None]
-    if not attentions or any(
-        attention.ndim != 4 or attention.shape[-1] != attention.shape[-2] for attention in attentions
-    ):
-        raise InputError(
-            f"{transformer.name}: a {transformer.model.config.model_type} model gives no attention between tokens"
-        )
-    arrays, nan_notes = _without_nan([attention[0].float().cpu().numpy() for attention in attentions])
-    prediction, unknown = predict(transformer.head, transformer.model.config, transformer.tokenizer, outputs)
-    coordinates = token_coords(coords)
-    attrs = {"quantity": "weight", "sums_over": "key"}
-    sites = {
-        Site(layer=i, role="attention", quantity="weight"): xr.DataArray(array, coordinates, DIMS, attrs=attrs)
-        for i, array in enumerate(arrays)
-    }
-    notes = [*transformer.notes, *coords.notes, *nan_notes, *unknown, *_row_notes(arrays)]
-    meta = {
-        "checkpoint": transformer.name,
-        "model_type": transformer.model.config.model_type,
-        "layers": len(arrays),
-        "heads": arrays[0].shape[0],
-        "device": str(transformer.model.device),
-        "prediction": json.dumps(prediction, ensure_ascii=False),
-        "seconds": time.perf_counter() - start,
-        "notes": "\n".join(notes),
-    }
-    if all(not np.triu(array, 1).any() for array in arrays) and arrays[0].shape[-1] > 1:
-        meta["mask"] = "causal"
-    return AttentionTrace(sites, texts_of(text, pair), meta)
-
-
-def _row_notes(arrays: Sequence[np.ndarray]) -> list[str]:
-    """A note on the layer whose row sums deviate most from one, if any do: dropout, or a mask of the model."""
-    misses = [np.where(array.any(-1), np.abs(array.sum(-1) - 1), 0.0).max() for array in arrays]
-    worst = int(np.argmax(misses))
-    note = next(iter(row_notes(arrays[worst], DIMS, ("key",))), "")
-    return [f"Layer {worst + 1}: {note}"] if "do not sum" in note else []
-
-
-def _without_nan(arrays: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[str]]:
-    """The maps of the layers with empty rows for those that hold what is no number, and a note on the first layer that
-    has such rows."""
-    emptied = [empty_nan_rows(array, DIMS, ("key",)) for array in arrays]
-    bad = [f"Layer {i + 1}: {notes[0]}" for i, (_, notes) in enumerate(emptied) if notes]
-    more = f" So do rows of {len(bad) - 1} more of the {len(arrays)} layers." if len(bad) > 1 else ""
-    return [array for array, _ in emptied], [bad[0] + more] if bad else []
 
 
 @contextmanager

@@ -1,19 +1,17 @@
 """One head of a Hugging Face model ablated: how the labels that it predicts change.
 
-The head's input to the layer's output projection is set to zero; nothing else changes.
+The weights of the head are zero where they meet the values; nothing else changes.  Which module computes a site is what
+the recorder saw on the same text.
 `analysis.intervention.head_ablation` sums up.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pandas as pd
 import torch
-from torch import Tensor, nn
 
 from triattn_core.analysis.intervention.batched_variants import log_odds
 from triattn_core.analysis.intervention.head_ablation import Head, measure_labelled
@@ -21,16 +19,13 @@ from triattn_core.analysis.mining.miner import TablePart
 from triattn_core.errors import DataError, InputError
 from triattn_core.importers.text_rows import TextRow
 from triattn_core.importers.token_coords import encode
-from triattn_core.importers.transformer import Transformer
 from triattn_core.inference.device import memory_guard
+from triattn_core.recording.ablate import ablate_heads
+from triattn_core.recording.tape import record
+from triattn_core.sources.transformer import Transformer
 from triattn_core.trace.site import Site
 
 BATCH = 16  # variants of a text in one pass
-# What a layer's heads, side by side, are given to, by the names of the families of models.
-PROJECTION = re.compile(
-    r"\.(attention\.output\.dense|attention\.(dense|out_lin|out_proj|o_proj)|attn\.(c_proj|out_proj|o_proj|proj)"
-    r"|self_attn\.(o_proj|out_proj|dense)|self_attention\.dense|SelfAttention\.o)$"
-)
 
 
 def label_of(transformer: Transformer, label: Any) -> int:
@@ -69,13 +64,19 @@ def measure_text(transformer: Transformer, row: TextRow, heads: Sequence[Head]) 
     text, pair = row.texts[0], row.texts[1] if len(row.texts) > 1 else None
     inputs, _ = encode(transformer.tokenizer, text, pair, transformer.longest)
     inputs = inputs.to(transformer.model.device)
-    original = transformer.model(**inputs).logits.double().cpu()
+    with record(transformer.model) as tape:
+        original = transformer.model(**inputs).logits.double().cpu()
+    places = tape.places()
+    heads_of = [(Site.of(site), head) for site, head in heads]
+    if unknown := [site for site, _ in heads_of if site not in places]:
+        raise InputError(f"{transformer.name}: {unknown[0]} was not recorded on this text")
     size = BATCH if transformer.model.config.pad_token_id is not None else 1  # decoders refuse batches without it
     parts = []
     for start in range(0, len(heads), size):
-        batch = heads[start : start + size]
+        batch = heads_of[start : start + size]
+        parts_of = [(places[site], head) for site, head in batch]
         repeated = {name: value.expand(len(batch), *value.shape[1:]) for name, value in inputs.items()}
-        with memory_guard("this text"), _ablate_head(transformer, batch):
+        with memory_guard("this text"), ablate_heads(transformer.model, parts_of):
             parts.append(transformer.model(**repeated).logits.double().cpu())
     scores = torch.cat(parts)
     right = (scores.argmax(-1) == label).tolist()
@@ -83,37 +84,3 @@ def measure_text(transformer: Transformer, row: TextRow, heads: Sequence[Head]) 
     sites, numbers = zip(*heads)
     is_right = bool(original.argmax() == label)
     return pd.DataFrame({"site": sites, "head": numbers, "right": right, "own": is_right, "change": change})
-
-
-@contextmanager
-def _ablate_head(transformer: Transformer, heads: Sequence[Head]) -> Iterator[None]:
-    """Inside, row i of a batch is computed without head i."""
-    projections, count = _projections(transformer), transformer.model.config.num_attention_heads
-    with ExitStack() as hooks:
-        for row, (site, head) in enumerate(heads):
-            layer = Site.parse(site).layer
-            assert layer is not None  # as `trace_transformer` names its sites
-            handle = projections[layer].register_forward_pre_hook(_zero_head(row, head, count))
-            hooks.callback(handle.remove)
-        yield
-
-
-def _zero_head(row: int, head: int, count: int) -> Any:
-    def hook(module: nn.Module, arguments: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        head_outputs, *other_arguments = arguments
-        width = head_outputs.shape[-1] // count
-        head_outputs = head_outputs.clone()
-        head_outputs[row, :, head * width : (head + 1) * width] = 0
-        return head_outputs, *other_arguments
-
-    return hook
-
-
-def _projections(transformer: Transformer) -> list[nn.Module]:
-    """The output projection of each layer's attention.  Raises InputError where they are not known."""
-    model = transformer.model
-    named_modules = (model.get_encoder() if model.config.is_encoder_decoder else model).named_modules()
-    found = [module for name, module in named_modules if PROJECTION.search(name)]
-    if len(found) != model.config.num_hidden_layers:
-        raise InputError(f"{transformer.name}: the heads of a {model.config.model_type} model cannot be ablated")
-    return found
