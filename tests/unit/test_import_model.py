@@ -132,7 +132,7 @@ def test_an_encoder_and_a_decoder(tmp_path):
     transformers.BartModel(config).save_pretrained(tmp_path)
     transformers.AutoTokenizer.from_pretrained(make("roberta", tmp_path / "r")).save_pretrained(tmp_path)
     trace = trace_transformer(load_transformer(str(tmp_path)), A)
-    assert list(trace.sites) == [
+    assert [str(site) for site in trace.sites] == [
         *(f"layer.{layer}/encoder/weight" for layer in (0, 1)), "layer.0/decoder/weight", "layer.0/cross/weight"
     ]  # fmt: skip
     assert "The decoder read its start token alone" in "".join(notes_of(trace))
