@@ -8,7 +8,6 @@ import streamlit as st
 
 from pages.shared import head_strip, numbers
 from pages.shared.page_scene import ShownScene
-from triattn_core.scenes.trace_sites import site_choice
 from triattn_core.trace import AttentionTrace
 from triattn_core.views.cube import NEEDS, stamp
 from triattn_core.views.lib import cell
@@ -24,9 +23,9 @@ def show(page: ShownScene, heads: AttentionTrace, source: str) -> None:
 @st.fragment
 def explore(page: ShownScene) -> None:
     """Figure, inspector and lists: a click runs this alone."""
-    trace, settings, sizes = page.scene.trace, page.scene.settings, map(len, page.scene.axes)
-    choice = site_choice(trace, settings.site, settings.head)
+    shown, settings, sizes = page.scene.shown, page.scene.settings, map(len, page.scene.axes)
+    assert shown is not None  # `build` fills it
     position = dict(zip(NEEDS, page.choose()))
-    page.answer(stamp=stamp(trace, choice, settings.hide), numbers=cell.read(trace, choice, position))
-    page.show_command(choice, position)
-    numbers.below(trace, choice, settings.hide, position["query"], prod(sizes))
+    page.answer(stamp=stamp(shown, settings.hide), numbers=cell.read(shown, position))
+    page.show_command(shown.choice, position)
+    numbers.below(shown, settings.hide, position["query"], prod(sizes))

@@ -12,7 +12,6 @@ from pages.shared.page_scene import PageScene
 from pages.tensor import score_decomposition
 from triattn_core.scenes.tensor import Settings, pair_of
 from triattn_core.tasks import InputForm
-from triattn_core.trace import Choice
 from triattn_core.views import cube, tensor
 from triattn_core.views.lib import cell
 
@@ -29,14 +28,11 @@ def explore(page: PageScene, below: str) -> None:
 
     below: the key of the clusters' figure, which stands at the same pair until a cell is chosen there.
     """
-    trace, sizes, position = page.scene.trace, map(len, page.scene.axes), page.choose()
-    choice = Choice((page.scene.settings.layer / "tensor").with_quantity(page.scene.settings.quantity))
-    page.answer(
-        stamp=cube.stamp(trace, choice, False), numbers=cell.read(trace, choice, dict(zip(tensor.NEEDS, position)))
-    )
+    shown, sizes, position = page.scene.shown, map(len, page.scene.axes), page.choose()
+    page.answer(stamp=cube.stamp(shown, False), numbers=cell.read(shown, dict(zip(tensor.NEEDS, position))))
     canvas_component.answer(below, {"cell": pair_of(position, page.scene.clusters.assignments.tolist())})
-    numbers.below(trace, choice, False, position[0], prod(sizes))
-    score_decomposition.show_cell(page.scene, choice, position, style.theme())
+    numbers.below(shown, False, position[0], prod(sizes))
+    score_decomposition.show_cell(page.scene, shown.choice, position, style.theme())
 
 
 top = sentence_input.open_page("The tensor", SAYS, {InputForm.SENTENCES: ("mtsa",)})

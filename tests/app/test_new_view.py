@@ -21,22 +21,22 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from triattn_core.trace import AttentionTrace, Choice
-from triattn_core.views.lib.strongest import select_array
+from triattn_core.trace.distribution import Distribution
+from triattn_core.views.lib.strongest import shown_array
 
 TITLE = "Mass of each key"
 NEEDS = ("query", "key")
 
 
-def figure(trace: AttentionTrace, choice: Choice, *, hide_special: bool = False, theme: str = "light") -> alt.Chart:
+def figure(shown: Distribution, *, hide_special: bool = False, theme: str = "light") -> alt.Chart:
     """A bar for each key."""
-    mass = select_array(trace, choice, NEEDS).sum("query").values
+    mass = shown_array(shown, NEEDS).sum("query").values
     return alt.Chart(pd.DataFrame({"key": range(len(mass)), "mass": mass})).mark_bar().encode(x="key:O", y="mass")
 
 
-def describe(trace: AttentionTrace, choice: Choice, *, hide_special: bool = False) -> str:
+def describe(shown: Distribution, *, hide_special: bool = False) -> str:
     """How much they hold together."""
-    return f"All keys hold {float(select_array(trace, choice, NEEDS).sum()):.3g}."
+    return f"All keys hold {float(shown_array(shown, NEEDS).sum()):.3g}."
 '''
 OPENS = """
 import json, sys

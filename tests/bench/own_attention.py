@@ -28,6 +28,7 @@ from triattn_core.importers.open_file import open_file
 from triattn_core.scenes.trace_sites import site_choice
 from triattn_core.sources.transformer import load_transformer
 from triattn_core.sources.transformer_trace import trace_transformer
+from triattn_core.trace.distribution import Distribution
 from triattn_core.trace.site import Site
 from triattn_core.views import cube as cube_view
 from triattn_core.views import head_grid
@@ -88,7 +89,7 @@ def measure_cube(file: Path, side: int) -> None:
     """Without a page: the file opened, and its cube as it is sent."""
     opened, trace = seconds(lambda: open_file(file))
     choice = site_choice(trace, Site.parse("attention/weight"), None)
-    drawn, _ = seconds(lambda: cube_view.figure(trace, choice, False, exact=False))
+    drawn, _ = seconds(lambda: cube_view.figure(Distribution(trace, choice), False, exact=False))
     say(f"{side} × {side} × {side} of a file read, checked and packed", opened + drawn, "s")
 
 

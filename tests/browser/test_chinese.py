@@ -17,6 +17,7 @@ from tests.unit.test_views_side_by_side import gap_of, panel
 from triattn_core.analysis.maps import compare
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.tasks import pairs
+from triattn_core.trace.distribution import Distribution
 from triattn_core.trace.token_grouping import TokenGrouping
 from triattn_core.views import cube
 from triattn_core.views import side_by_side as view
@@ -55,14 +56,14 @@ def trace(n: int):
 
 
 def cube_page(n: int) -> str:
-    return cube.figure(trace(n), head(0)).html()
+    return cube.figure(Distribution(trace(n), head(0))).html()
 
 
 def side_page(n: int) -> str:
     weights = compare.two_way_map(trace(n).site(WEIGHT), 0)
     numbers = {"entropy": compare.entropy(weights), "rank": compare.rank(weights)}
     panels = [replace(panel(0, kind), map_values=weights, weights=weights, **numbers) for kind in ("bi", "cbi", "tri")]
-    return view.figure(panels, gap_of(panels), {"a": LONG[:n], "b": LONG[:n]}, (0, 0)).html()
+    return view.figure(Distribution(panels, gap_of(panels)), {"a": LONG[:n], "b": LONG[:n]}, (0, 0)).html()
 
 
 def labels(page) -> list[dict]:
@@ -111,7 +112,9 @@ def spots(label: dict) -> list[tuple[float, float]]:
 def test_phrases_do_not_touch_each_other_nor_the_bars(page, tmp_path: Path, units: dict, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     file, own = tmp_path / "figure.html", ("请问一下各位我想在", "五环以内租一套", "地铁站比较近的两居室")
-    file.write_text(cube.figure(TokenGrouping.of(own, **units).trace(trace(29)), head(0)).html(), encoding="utf-8")
+    file.write_text(
+        cube.figure(Distribution(TokenGrouping.of(own, **units).trace(trace(29)), head(0))).html(), encoding="utf-8"
+    )
     painted(page, file)
     label_boxes = [one for one in page.evaluate("window.painted") if re.match("[\u4e00-\u9fff]|sum$", one["text"])]
     assert any(len(one["text"]) > 4 and one["leans"] for one in label_boxes) and any(

@@ -15,6 +15,7 @@ from triattn_core.analysis.maps import compare
 from triattn_core.checkpoint import registry
 from triattn_core.tasks import TASKS
 from triattn_core.trace import AttentionTrace, Choice, text_units
+from triattn_core.trace.distribution import Distribution
 from triattn_core.views import answers, cube
 from triattn_core.views import side_by_side as view
 from triattn_core.views.side_by_side import panels as parts
@@ -57,7 +58,7 @@ def test_nothing_is_wider_than_the_page(page, tmp_path, width):
 
 
 def test_a_folded_cube_names_turns_and_keeps_the_text_whole(page, tmp_path):
-    opened(page, tmp_path, cube.figure(TURNS, FIRST, start_cell=(0, 1, 2)), ".triattn canvas[data-cell]")
+    opened(page, tmp_path, cube.figure(Distribution(TURNS, FIRST), start_cell=(0, 1, 2)), ".triattn canvas[data-cell]")
     words = page.locator(".triattn .words > div").all_inner_texts()
     assert words[2].split("\n") == ["context", "turn 2", "2 tokens in 1 cell"]
     query = page.locator('[data-text="turn.2"]')  # the query's word stands in the turn that is the context
@@ -73,7 +74,7 @@ def test_a_text_of_which_the_end_was_read_opens_there(page, tmp_path):
     away = (site.context_text == "turn.1") * len(before)
     site = site.assign_coords({name: site[name] + away for name in ("context_start", "context_end")})
     long = AttentionTrace({FIRST.site: site}, TEXTS | {"turn.1": before + TEXTS["turn.1"]}, trace().meta)
-    opened(page, tmp_path, cube.figure(long, FIRST, start_cell=(0, 1, 5)), ".triattn canvas[data-cell]")
+    opened(page, tmp_path, cube.figure(Distribution(long, FIRST), start_cell=(0, 1, 5)), ".triattn canvas[data-cell]")
     text = page.locator('[data-text="turn.1"]')
     assert text.locator("mark").count() == 0
     below = text.evaluate("it => it.scrollHeight - it.scrollTop - it.clientHeight")
@@ -89,7 +90,7 @@ def test_two_options_are_compared_by_their_context(page, tmp_path):
         for i, (weights, number, prediction) in enumerate(zip(maps, numbers, predictions))
     ]
     options = {"across": "context", "lines": ("One scale.",), "distinguished_by": "option"}
-    canvas = view.figure(panels, gap_of(panels, 0, 1), TEXTS, (1, 1), **options)
+    canvas = view.figure(Distribution(panels, gap_of(panels, 0, 1)), TEXTS, (1, 1), **options)
     opened(page, tmp_path, canvas, SIDE)
     head = page.locator(".side thead th").all_inner_texts()
     assert head[0] == "option" and head[-1] == "strongest context of this query"

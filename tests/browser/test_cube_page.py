@@ -11,6 +11,7 @@ import pytest
 from tests.unit.test_views_cube import CONTEXT, A, B, head, make
 from triattn_core.checkpoint import metadata, registry
 from triattn_core.trace import Choice
+from triattn_core.trace.distribution import Distribution
 from triattn_core.views import cube
 from triattn_core.views.lib import cell
 from triattn_core.views.lib.strongest import strongest
@@ -40,7 +41,7 @@ def large():
 
 def opened(page, tmp_path: Path, trace, choice: Choice) -> None:
     file = tmp_path / "cube.html"
-    file.write_text(cube.figure(trace, choice).html(), encoding="utf-8")
+    file.write_text(cube.figure(Distribution(trace, choice)).html(), encoding="utf-8")
     page.goto(file.as_uri())
     page.wait_for_selector(f"{CANVAS}[data-cell]")
 
@@ -60,8 +61,8 @@ def number(text: str) -> float:
 
 def test_it_opens_on_the_strongest_content_words_and_says_their_exact_numbers(page, tmp_path, trace):
     opened(page, tmp_path, trace, head(2))
-    assert chosen(page) == cube.figure(trace, head(2)).payload["cell"]
-    numbers = cell.read(trace, head(2), dict(zip(cube.NEEDS, chosen(page))))
+    assert chosen(page) == cube.figure(Distribution(trace, head(2))).payload["cell"]
+    numbers = cell.read(Distribution(trace, head(2)), dict(zip(cube.NEEDS, chosen(page))))
     assert number(page.locator(".triattn .value strong").inner_text()) == pytest.approx(numbers["weight"], rel=6e-3)
     assert number(facts(page)["share of all mass"]) == pytest.approx(100 * numbers["share"], rel=6e-3)
     assert number(facts(page)["relevance, centred"]) == pytest.approx(numbers["relevance"], rel=6e-3)
@@ -72,7 +73,7 @@ def test_it_opens_on_the_strongest_content_words_and_says_their_exact_numbers(pa
 def test_keys_step_through_rows_columns_depth_and_the_strongest(page, tmp_path, trace):
     opened(page, tmp_path, trace, head(0))
     page.locator(CANVAS).focus()
-    order = strongest(trace, head(0), 3)[["query_at", "key_at", "context_at"]].to_numpy().tolist()
+    order = strongest(Distribution(trace, head(0)), 3)[["query_at", "key_at", "context_at"]].to_numpy().tolist()
     assert chosen(page) == order[0]
     for wanted in order[1:]:
         page.keyboard.press("n")
@@ -164,7 +165,7 @@ def test_the_page_shows_the_exact_numbers_of_the_cell_in_its_link(page, app):
     settled(page, "2.1.5")
     _, trace = explain.explain(bundle.load(name), pairs.Example(PAIR["a"], PAIR["b"]))
     choice = Choice("layer.0/b_over_a/weight", index=(("head", 1),))
-    numbers = cell.read(trace, choice, {"query": 2, "key": 1, "context": 5})
+    numbers = cell.read(Distribution(trace, choice), {"query": 2, "key": 1, "context": 5})
     assert number(page.locator(".triattn .value strong").inner_text()) == pytest.approx(numbers["weight"], rel=6e-3)
     assert number(facts(page)["relevance, centred"]) == pytest.approx(numbers["relevance"], abs=6e-3)
 

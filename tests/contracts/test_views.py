@@ -20,6 +20,7 @@ from triattn_core.sources import find_entries
 from triattn_core.sources.models import Models
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.axes import AXES, QUANTITIES
+from triattn_core.trace.distribution import Distribution
 from triattn_core.views import JOINS, TRACE_VIEWS, TraceView, fitting_views, quantities, reduce_to
 from triattn_core.views.lib.canvas import Canvas
 from triattn_core.views.lib.strongest import strongest
@@ -50,12 +51,16 @@ def trace_of_axes(axes: Sequence[str]) -> AttentionTrace:
     return AttentionTrace({SITE: xr.DataArray(weights, coords, axes, attrs=attrs)}, {"a": "word " * 40}, {})
 
 
+def shown_of_axes(axes: Sequence[str]) -> Distribution:
+    return Distribution(trace_of_axes(axes), Choice(SITE))
+
+
 def breaches(view: TraceView) -> list[str]:
     """What a view of a trace lacks of its contract."""
     lacks = [name for name in ("TITLE", "NEEDS", "figure", "describe") if not getattr(view, name, None)]
     if lacks:
         return [f"no {name}" for name in lacks]
-    trace, problems = trace_of_axes(view.NEEDS), []
+    shown, problems = shown_of_axes(view.NEEDS), []
     problems += [f"{axis} is no axis" for axis in view.NEEDS if axis not in AXES]
     problems += [f"{quantity} is no quantity" for quantity in quantities(view) if quantity not in QUANTITIES]
     for name in ("figure", "describe"):
@@ -64,12 +69,12 @@ def breaches(view: TraceView) -> list[str]:
             if parameter != "self" and (own is None or own.kind is not of.kind):
                 problems.append(f"{name} has no parameter {parameter}")
     if not problems:
-        drawn = [view.figure(trace, Choice(SITE), hide_special=hide, theme="dark").to_json() for hide in (False, True)]
+        drawn = [view.figure(shown, hide_special=hide, theme="dark").to_json() for hide in (False, True)]
         problems += ["a token is read as HTML"] * any("<b0>" in text.replace("\\u003cb0", "<b0") for text in drawn)
-        sentence = view.describe(trace, Choice(SITE), hide_special=False)
+        sentence = view.describe(shown, hide_special=False)
         problems += ["describe gives no sentence with a number"] * (not any(letter.isdigit() for letter in sentence))
         with pytest.raises(TraceError):
-            view.figure(trace_of_axes(view.NEEDS[:-1]), Choice(SITE), hide_special=False, theme="light")
+            view.figure(shown_of_axes(view.NEEDS[:-1]), hide_special=False, theme="light")
     return problems
 
 
@@ -77,8 +82,8 @@ def breaches(view: TraceView) -> list[str]:
 def test_a_view_of_a_trace_is_complete(name: str) -> None:
     view = TRACE_VIEWS[name]
     assert breaches(view) == []
-    assert name in fitting_views(trace_of_axes(view.NEEDS), Choice(SITE))
-    assert name not in fitting_views(trace_of_axes(view.NEEDS[:-1]), Choice(SITE))
+    assert name in fitting_views(shown_of_axes(view.NEEDS))
+    assert name not in fitting_views(shown_of_axes(view.NEEDS[:-1]))
 
 
 class PairView:
@@ -86,11 +91,11 @@ class PairView:
 
     TITLE, NEEDS = "Query × key", ("query", "key")
 
-    def figure(self, trace: AttentionTrace, choice: Choice, *, hide_special: bool = False, theme: str = "light"):
-        return trace.pick(choice).transpose(*self.NEEDS)
+    def figure(self, shown: Distribution, *, hide_special: bool = False, theme: str = "light"):
+        return shown.array.transpose(*self.NEEDS)
 
-    def describe(self, trace: AttentionTrace, choice: Choice, *, hide_special: bool = False) -> str:
-        return f"{len(strongest(trace, choice, hide_special=hide_special))} cells"
+    def describe(self, shown: Distribution, *, hide_special: bool = False) -> str:
+        return f"{len(strongest(shown, hide_special=hide_special))} cells"
 
 
 @pytest.mark.parametrize("axis", ("head", "context", "feature"))
@@ -98,14 +103,13 @@ def test_a_view_is_offered_with_one_axis_more_only_where_it_draws(axis: str, mon
     monkeypatch.setitem(cast(dict, TRACE_VIEWS), "pair", PairView())
     for view in TRACE_VIEWS.values():
         if axis not in view.NEEDS:
-            trace = trace_of_axes((*view.NEEDS, axis))
-            for offered in fitting_views(trace, Choice(SITE)).values():
-                fitted = reduce_to(trace, Choice(SITE), offered.NEEDS)
-                assert set(fitted.pick(Choice(SITE)).dims) == set(offered.NEEDS)
-                offered.figure(fitted, Choice(SITE), hide_special=True, theme="light")
-                assert offered.describe(fitted, Choice(SITE), hide_special=True)
-    trace = trace_of_axes(("query", "key", axis))
-    assert ("pair" in fitting_views(trace, Choice(SITE))) is (axis == "context")
+            shown = shown_of_axes((*view.NEEDS, axis))
+            for offered in fitting_views(shown).values():
+                fitted = reduce_to(shown, offered.NEEDS)
+                assert set(fitted.array.dims) == set(offered.NEEDS)
+                offered.figure(fitted, hide_special=True, theme="light")
+                assert offered.describe(fitted, hide_special=True)
+    assert ("pair" in fitting_views(shown_of_axes(("query", "key", axis)))) is (axis == "context")
 
 
 def test_a_view_is_offered_only_for_its_quantities(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +121,7 @@ def test_a_view_is_offered_only_for_its_quantities(monkeypatch: pytest.MonkeyPat
     weights, base = trace_of_axes(("query", "key", "context")).site(SITE), SITE.removesuffix("/weight")
     scores = np.log(weights).assign_attrs(quantity="relevance")
     trace = AttentionTrace({SITE: weights, f"{base}/relevance": scores}, {"a": "word " * 40}, {})
-    offered = {quantity: set(fitting_views(trace, Choice(f"{base}/{quantity}"))) for quantity in JOINS}
+    offered = {quantity: set(fitting_views(Distribution(trace, Choice(f"{base}/{quantity}")))) for quantity in JOINS}
     assert {"points", "pair"} <= offered["weight"] and "scores" not in offered["weight"]
     assert {"points", "pair", "scores"} <= offered["relevance"]
 
@@ -129,12 +133,11 @@ def test_a_cube_is_joined_over_context_in_weights_and_in_relevances() -> None:
     masked = scores.where(scores.key_start > 0, -np.inf)  # the first key is masked, in every context
     trace = AttentionTrace({SITE: weights, f"{base}/relevance": masked}, {"a": "word " * 40}, {})
     for quantity, expected in (("weight", weights.sum("context")), ("relevance", np.log(weights.sum("context")))):
-        choice = Choice(f"{base}/{quantity}")
-        pairs = reduce_to(trace, choice, PairView.NEEDS)
-        array = pairs.pick(choice)
+        pairs = reduce_to(Distribution(trace, Choice(f"{base}/{quantity}")), PairView.NEEDS)
+        array = pairs.array
         assert array.dims == ("query", "key")
         np.testing.assert_allclose(array[:, 1:], expected[:, 1:])
-        assert len(strongest(pairs, choice)) == array.size
+        assert len(strongest(pairs)) == array.size
     assert np.isneginf(array[:, 0]).all()
 
 
@@ -144,7 +147,7 @@ def test_an_incomplete_view_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(view, "TITLE", "")
     assert breaches(TRACE_VIEWS[name]) == ["no TITLE"]
     monkeypatch.undo()
-    monkeypatch.setattr(view, "describe", lambda trace, choice: "A sentence.")
+    monkeypatch.setattr(view, "describe", lambda shown: "A sentence.")
     assert breaches(TRACE_VIEWS[name]) == ["describe has no parameter hide_special"]
     monkeypatch.undo()
     monkeypatch.setattr(view, "QUANTITIES", ("weights",), raising=False)

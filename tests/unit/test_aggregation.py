@@ -11,6 +11,7 @@ from tests.unit.test_text_units import SITE, coords
 from triattn_core.text.segmentation import phrases
 from triattn_core.trace import AttentionTrace, Choice, text_units
 from triattn_core.trace.aggregation import fold, mean_mass
+from triattn_core.trace.distribution import Distribution
 from triattn_core.views import cube
 from triattn_core.views.lib import cell
 from triattn_core.views.lib.strongest import labels, strongest
@@ -128,12 +129,12 @@ def test_phrases_touch_and_are_the_text(text: str, expected: list[str]):
 def test_a_folded_cell_says_what_part_of_the_mass_it_holds():
     choice, folded_trace = Choice(f"{SITE}/weight", index=(("head", 1),)), read("words", "tokens", "tokens")
     weights = trace().site(f"{SITE}/weight").values[1]
-    facts = cell.read(folded_trace, choice, {"query": 0, "key": 1, "context": 2})
+    facts = cell.read(Distribution(folded_trace, choice), {"query": 0, "key": 1, "context": 2})
     both = weights[:2, 1, 2].sum()
     assert facts["weight"] == pytest.approx(both / 2) and facts["share"] == pytest.approx(both / 8)
-    table = strongest(folded_trace, choice)
+    table = strongest(Distribution(folded_trace, choice))
     assert table["share"].sum() == pytest.approx(1) and (np.diff(table["share"]) <= 1e-15).all()
-    sentence = cell.fold_check(read("words", "words", "sentences"), choice)
+    sentence = cell.fold_check(Distribution(read("words", "words", "sentences"), choice))
     assert sentence.startswith("Query is folded from 8 cells to 7, context")
     assert "over query averaged, mass before 1.000000 and after 1.000000" in sentence
 
@@ -148,24 +149,26 @@ def test_sinks_receive_more_than_their_share_and_hiding_them_keeps_the_numbers()
     assert times[1] > 2 > times[0]
     assert text_units.find_sinks(trace(), SITE, 2.0) == {"key": [1], "context": []}
     marked = text_units.mark_sinks(trace(), SITE, 2.0)
-    payload = cube.figure(marked, choice, hide_special=True).payload
+    payload = cube.figure(Distribution(marked, choice), hide_special=True).payload
     assert payload["axes"]["key"]["position"] == [0, 2] and payload["axes"]["context"]["position"] == [1, 2, 3, 4]
     hidden_share = 100 * (1 - weights.values[0][:, [0, 2]][:, :, 1:5].sum() / 8)
     assert f"sinks (“dogs” as key) are hidden: they hold {hidden_share:.3g} % of the mass" in payload["hidden"]
     np.testing.assert_array_equal(marked.site(f"{SITE}/weight").values, weights.values)
     assert trace().site(f"{SITE}/weight")["key_special"].values.tolist() == [0, 0, 0]  # what was given stays
-    none = cube.figure(text_units.mark_sinks(trace(), SITE, 5.0), choice, hide_special=True).payload["hidden"]
+    none = cube.figure(Distribution(text_units.mark_sinks(trace(), SITE, 5.0), choice), hide_special=True).payload[
+        "hidden"
+    ]
     assert none.endswith("No other token receives more than 5 times an even share.")
 
 
 def test_the_sentence_of_the_cube_is_made_of_its_numbers():
     choice = Choice(f"{SITE}/weight", index=(("head", 0),))
-    weights, canvas = trace().site(f"{SITE}/weight").values[0], cube.figure(trace(), choice)
+    weights, canvas = trace().site(f"{SITE}/weight").values[0], cube.figure(Distribution(trace(), choice))
     q, k, c = np.unravel_index(weights.argmax(), weights.shape)
     held = 100 * np.sort(weights.ravel())[::-1][:8].sum() / 8
     assert canvas.alt.startswith("Of 144 weights, 8 query × 3 key × 6 context, the strongest is ")
     assert f"weight {weights[q, k, c]:.3g}; the 8 strongest hold {held:.3g} % of the mass." in canvas.alt
-    hidden = cube.figure(trace(), choice, hide_special=True).alt
+    hidden = cube.figure(Distribution(trace(), choice), hide_special=True).alt
     assert hidden.startswith("Of 96 weights, 8 query × 3 key × 4 context, "), "the sizes of what is shown"
-    relevance = cube.figure(trace(), Choice(f"{SITE}/relevance", index=(("head", 0),))).alt
+    relevance = cube.figure(Distribution(trace(), Choice(f"{SITE}/relevance", index=(("head", 0),)))).alt
     assert "relevance" in relevance and "nan" not in relevance

@@ -17,6 +17,7 @@ from triattn_core.errors import TraceError
 from triattn_core.scenes.printing.from_canvas import GREY, sheet_from_canvas
 from triattn_core.scenes.printing.sheet import Plate
 from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace.distribution import Distribution
 from triattn_core.trace.from_array import trace_of
 from triattn_core.views import attention_maps, coin, cube, head_grid, side_by_side, similarity, tensor
 from triattn_core.views.attention_maps.maps import maps
@@ -74,7 +75,7 @@ def cube_trace(at: tuple[int, int, int] = (0, 0, 0), value: float | None = None)
 
 
 def draw_cube(quantity: str, at: tuple[int, int, int], trace: AttentionTrace | None = None) -> Canvas:
-    return cube.figure(trace or cube_trace(), Choice(f"{BASE}/{quantity}"), start_cell=at)
+    return cube.figure(Distribution(trace or cube_trace(), Choice(f"{BASE}/{quantity}")), start_cell=at)
 
 
 def test_the_slices_of_a_cube_are_those_of_its_cell():
@@ -105,7 +106,7 @@ def test_a_pair_that_a_mask_leaves_out_is_out_in_all_slices():
     head = 0  # forward: a query sees earlier tokens alone
     trace = head_tensor(mtsa_traces.make_trace(), mtsa_traces.LAYER, head)
     choice = Choice(f"{mtsa_traces.LAYER}/tensor/weight")
-    canvas = tensor.figure(trace, choice, [4, 2, 0, 1, 3], [0, 0, 1, 1, 2], start_cell=(3, 1, 2))
+    canvas = tensor.figure(Distribution(trace, choice), [4, 2, 0, 1, 3], [0, 0, 1, 1, 2], start_cell=(3, 1, 2))
     pairs, query, key = sheet_from_canvas(canvas).plates
     shut = ~mtsa_traces.open_pairs(mtsa_traces.MASKS[head], mtsa_traces.N)
     np.testing.assert_array_equal(pairs.out, shut)

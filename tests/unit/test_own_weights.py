@@ -14,6 +14,7 @@ from triattn_core import trace_of
 from triattn_core.__main__ import main
 from triattn_core.commands import train
 from triattn_core.trace import Choice
+from triattn_core.trace.distribution import Distribution
 from triattn_core.training.command import data_folder
 from triattn_core.views import cube
 from triattn_core.views.lib import cell
@@ -26,17 +27,17 @@ def test_shares_of_weights_that_do_not_sum_to_one_are_of_their_own_mass(sums):
     weights *= sums[:, None, None] / weights.sum((1, 2), keepdims=True)
     own = trace_of(weights, axes=("query", "key", "context"), quantity="weight")
     choice = Choice(next(iter(own.sites)))
-    payload = cube.figure(own, choice).payload
+    payload = cube.figure(Distribution(own, choice)).payload
     assert payload["unnormalised"] and payload["rows"] == pytest.approx(weights.sum(), rel=1e-5)
     assert payload["triples"]["share"][0] == pytest.approx(weights.max() / weights.sum(), rel=1e-5)
     assert payload["uniform"] == payload["even"] == pytest.approx(weights.mean(), rel=1e-5)
     assert payload["scale"]["uniform"] == pytest.approx(weights.mean(), rel=1e-5)
-    assert strongest(own, choice)["share"].sum() == pytest.approx(1.0)
-    facts = cell.read(own, choice, {"query": 1, "key": 2, "context": 3})
+    assert strongest(Distribution(own, choice))["share"].sum() == pytest.approx(1.0)
+    facts = cell.read(Distribution(own, choice), {"query": 1, "key": 2, "context": 3})
     assert facts["share"] == pytest.approx(weights[1, 2, 3] / weights.sum(), rel=1e-5)
     assert facts["against"] == pytest.approx(weights[1, 2, 3] / weights.mean(), rel=1e-5)
     normal = trace_of(weights / weights.sum((1, 2), keepdims=True), axes=own.site(choice.site).dims, quantity="weight")
-    payload = cube.figure(normal, choice).payload
+    payload = cube.figure(Distribution(normal, choice)).payload
     assert "unnormalised" not in payload and payload["rows"] == 6 and payload["uniform"] == 1 / 20
 
 

@@ -12,6 +12,7 @@ from triattn_core.analysis.maps import compare
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace, Choice, text_units
 from triattn_core.trace.aggregation import fold, mean_mass
+from triattn_core.trace.distribution import Distribution
 from triattn_core.trace.site import Site
 from triattn_core.views.lib import cell
 from triattn_core.views.lib.strongest import strongest
@@ -166,19 +167,21 @@ def test_exchanged_the_map_is_of_query_and_context(head):
 
 def test_a_cell_of_a_fold_is_measured_by_the_cells_it_joins():
     choice, turns = Choice(f"{SITE}/weight", index=(("head", 0),)), text_units.fold_axis(trace(), "turns")
-    facts = cell.read(turns, choice, {"query": 1, "key": 2, "context": 1})
+    facts = cell.read(Distribution(turns, choice), {"query": 1, "key": 2, "context": 1})
     weight = trace().site(f"{SITE}/weight").values[0, 1, 2, 1:4].sum()
     assert facts["weight"] == pytest.approx(weight) and facts["of"] == 3 * 4
     assert facts["against"] == pytest.approx(weight / (3 / (3 * 8)))
-    even = cell.read(trace(), choice, {"query": 1, "key": 2, "context": 1})
+    even = cell.read(Distribution(trace(), choice), {"query": 1, "key": 2, "context": 1})
     assert even["against"] == pytest.approx(even["weight"] * 3 * 8)
-    sentence = cell.fold_check(turns, choice)
+    sentence = cell.fold_check(Distribution(turns, choice))
     assert (
         sentence == "Context is folded from 8 cells to 4: weights are summed, mass before 1.000000 and after 1.000000."
     )
-    assert "log-sum-exp" in cell.fold_check(turns, Choice(f"{SITE}/relevance", index=(("head", 0),)))
-    assert "repeats the weights" in cell.axis_check(turns, Choice(f"{SITE}/relevance", index=(("head", 0),)))
-    assert cell.fold_check(trace(), choice) == ""
+    assert "log-sum-exp" in cell.fold_check(Distribution(turns, Choice(f"{SITE}/relevance", index=(("head", 0),))))
+    assert "repeats the weights" in cell.axis_check(
+        Distribution(turns, Choice(f"{SITE}/relevance", index=(("head", 0),)))
+    )
+    assert cell.fold_check(Distribution(trace(), choice)) == ""
 
 
 def test_mass_that_was_lost_would_be_seen():
@@ -186,12 +189,14 @@ def test_mass_that_was_lost_would_be_seen():
     bent = turns.sites[f"{SITE}/weight"].copy()
     bent[..., 1] = 0
     broken = AttentionTrace({**turns.sites, f"{SITE}/weight": bent}, TEXTS, turns.meta)
-    sentence = cell.fold_check(broken, Choice(f"{SITE}/weight", index=(("head", 0),)))
+    sentence = cell.fold_check(Distribution(broken, Choice(f"{SITE}/weight", index=(("head", 0),))))
     assert "before 1.000000" in sentence and "after 1.000000" not in sentence
 
 
 def test_lists_name_the_groups_and_how_many_tokens_they_stand_for():
-    rows = strongest(text_units.fold_axis(trace(), "turns"), Choice(f"{SITE}/weight", index=(("head", 0),)))
+    rows = strongest(
+        Distribution(text_units.fold_axis(trace(), "turns"), Choice(f"{SITE}/weight", index=(("head", 0),)))
+    )
     assert set(rows["context"]) == {"[CLS] [SEP]", "turn 1", "turn 2", "response"}
     assert rows.groupby("context")["context_tokens"].first().to_dict() == {
         "[CLS] [SEP]": 3, "turn 1": 6, "turn 2": 2, "response": 3,

@@ -15,6 +15,7 @@ from tests.oracles import living
 from triattn_core.analysis.maps.strongest_head import most_context
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace.distribution import Distribution
 from triattn_core.trace.information import query_information
 from triattn_core.views import cube
 from triattn_core.views.lib import cell
@@ -67,7 +68,7 @@ def unpack(packed: str, kind: str, *shape: int) -> np.ndarray:
 
 @pytest.mark.parametrize("choice", [head(3), MEAN])
 def test_levels_are_the_weights_of_the_chosen_head(trace, choice):
-    payload = cube.figure(trace, choice, exact=False).payload
+    payload = cube.figure(Distribution(trace, choice), exact=False).payload
     weights = trace.pick(choice).values
     scale = LogScale.fit(weights, 2 * 8)
     assert "exact" not in payload and payload["cells"] == 3 * 2 * 8
@@ -82,15 +83,15 @@ def test_it_opens_on_the_strongest_cell_of_content_words():
     for i in range(HEADS):
         weights = trace.sites[WEIGHT].values[i]
         allowed = {(1, 1, 2): weights[1, 1, 2], (1, 1, 5): weights[1, 1, 5]}  # cat × dog × cat, cat × dog × dog
-        assert cube.figure(trace, head(i)).payload["cell"] == list(max(allowed, key=allowed.get))
-    assert cube.figure(trace, head(0), start_cell=(0, 0, 0)).payload["cell"] == [0, 0, 0]
+        assert cube.figure(Distribution(trace, head(i))).payload["cell"] == list(max(allowed, key=allowed.get))
+    assert cube.figure(Distribution(trace, head(0)), start_cell=(0, 0, 0)).payload["cell"] == [0, 0, 0]
     # also where many stronger cells of other words fill the list
     trace.sites[WEIGHT].values[:] = 1.0
     trace.sites[WEIGHT].values[:, 1, 1, 5] = 0.5
     trace.sites[WEIGHT].values[:, 1, 1, 2] = 0.25
-    assert cube.figure(trace, head(0)).payload["cell"] == [1, 1, 5]
+    assert cube.figure(Distribution(trace, head(0))).payload["cell"] == [1, 1, 5]
     punctuation = make([("?", "a", 0, 1)], [("!", "b", 0, 1)], [("?", "a", 0, 1)], texts={"a": "?", "b": "!"})
-    assert cube.figure(punctuation, head(0)).payload["cell"] == [0, 0, 0]
+    assert cube.figure(Distribution(punctuation, head(0))).payload["cell"] == [0, 0, 0]
 
 
 def test_the_head_to_open_on_has_the_largest_context_information(trace):
@@ -102,14 +103,14 @@ def test_the_head_to_open_on_has_the_largest_context_information(trace):
 
 
 def test_sums_are_exact_and_named_by_the_axis_they_run_along(trace):
-    payload = cube.figure(trace, head(1)).payload
+    payload = cube.figure(Distribution(trace, head(1))).payload
     weights = trace.sites[WEIGHT].values[1]
     np.testing.assert_allclose(unpack(payload["sums"]["key"], "f4", 3, 8), weights.sum(1), rtol=1e-6)
     np.testing.assert_allclose(unpack(payload["sums"]["context"], "f4", 3, 2), weights.sum(2), rtol=1e-6)
 
 
 def test_relevance_is_centred_and_its_sums_are_centred_log_sum_exps(trace):
-    payload = cube.figure(trace, head(2, RELEVANCE)).payload
+    payload = cube.figure(Distribution(trace, head(2, RELEVANCE))).payload
     scores = trace.sites[RELEVANCE].values[2].astype(float)
     centred_scores = scores - scores.mean((1, 2), keepdims=True)
     np.testing.assert_allclose(unpack(payload["exact"]["relevance"], "f4", 3, 2, 8), centred_scores, atol=1e-5)
@@ -120,14 +121,14 @@ def test_relevance_is_centred_and_its_sums_are_centred_log_sum_exps(trace):
 
 
 def test_tokens_are_what_their_reader_typed_and_pieces_are_tied(trace):
-    axes = cube.figure(trace, MEAN).payload["axes"]
+    axes = cube.figure(Distribution(trace, MEAN)).payload["axes"]
     assert axes["query"]["label"] == ["Un", "happy", "cats"] and axes["query"]["joined"] == [0, 1, 0]
     assert axes["key"]["label"] == ["ok", "😀"] and axes["key"]["place"] == ["B1", "B2"]
     assert axes["context"]["label"][0] == "[CLS]" and axes["context"]["place"][4] == "context 5"
 
 
 def test_hidden_special_tokens_leave_numbers_as_they_are(trace):
-    payload = cube.figure(trace, head(0), hide_special=True).payload
+    payload = cube.figure(Distribution(trace, head(0)), hide_special=True).payload
     weights = trace.sites[WEIGHT].values[0]
     assert payload["axes"]["context"]["position"] == [1, 2, 3, 5, 6]
     real = [1, 2, 3, 5, 6]
@@ -135,16 +136,16 @@ def test_hidden_special_tokens_leave_numbers_as_they_are(trace):
     np.testing.assert_allclose(unpack(payload["sums"]["context"], "f4", 3, 2), weights.sum(2), rtol=1e-6)
     hidden_share = 100 * (1 - weights[:, :, real].sum() / 3)
     assert f"{hidden_share:.3g} %" in payload["hidden"]
-    assert not cube.figure(trace, head(0)).payload["hidden"]
+    assert not cube.figure(Distribution(trace, head(0))).payload["hidden"]
 
 
 def test_strongest_against_a_sorted_loop(trace):
     weights = trace.sites[WEIGHT].values[4]
     order = sorted(product(range(3), range(2), range(8)), key=lambda at: -weights[at])
-    rows = strongest(trace, head(4), 7)
+    rows = strongest(Distribution(trace, head(4)), 7)
     assert list(zip(rows["query_at"], rows["key_at"], rows["context_at"])) == order[:7]
     np.testing.assert_allclose(rows["share"], [weights[at] / 3 for at in order[:7]], rtol=1e-6)
-    whole = strongest(trace, head(4))
+    whole = strongest(Distribution(trace, head(4)))
     assert len(whole) == 48 and whole["share"].sum() == pytest.approx(1, abs=1e-6)
     assert set(whole["query"]) == {"Un", "·happy", "cats"}
 
@@ -152,7 +153,7 @@ def test_strongest_against_a_sorted_loop(trace):
 def test_exact_numbers_of_a_cell_against_plain_sums(trace):
     weights, scores = trace.sites[WEIGHT].values[2], trace.sites[RELEVANCE].values[2].astype(float)
     at = {"query": 1, "key": 1, "context": 6}
-    facts = cell.read(trace, head(2), at)
+    facts = cell.read(Distribution(trace, head(2)), at)
     assert facts["weight"] == pytest.approx(weights[1, 1, 6]) and facts["of"] == 16
     assert facts["share"] == pytest.approx(weights[1, 1, 6] / 3)
     assert facts["against"] == pytest.approx(weights[1, 1, 6] * 16)
@@ -162,23 +163,28 @@ def test_exact_numbers_of_a_cell_against_plain_sums(trace):
 
 
 def test_axis_check_is_computed_and_can_fail(trace):
-    assert cell.axis_check(trace, head(0)) == "Axis check: weights sum to 1.000000 over key × context, for each query."
-    assert "repeats the weights" in cell.axis_check(trace, head(0, RELEVANCE))
+    assert (
+        cell.axis_check(Distribution(trace, head(0)))
+        == "Axis check: weights sum to 1.000000 over key × context, for each query."
+    )
+    assert "repeats the weights" in cell.axis_check(Distribution(trace, head(0, RELEVANCE)))
     bent = trace.sites[WEIGHT].copy()
     bent[0, 1] *= 1.01
     broken = AttentionTrace({**trace.sites, WEIGHT: bent}, trace.texts, trace.meta)
-    assert cell.axis_check(broken, head(0)).startswith("Axis check failed: a query's weights sum to 1.01")
-    assert cell.axis_check(broken, head(0, RELEVANCE)).startswith("Axis check failed")
-    assert "not the mean of their weights" in cell.axis_check(trace, Choice(RELEVANCE, reduce=(("head", "mean"),)))
+    assert cell.axis_check(Distribution(broken, head(0))).startswith("Axis check failed: a query's weights sum to 1.01")
+    assert cell.axis_check(Distribution(broken, head(0, RELEVANCE))).startswith("Axis check failed")
+    assert "not the mean of their weights" in cell.axis_check(
+        Distribution(trace, Choice(RELEVANCE, reduce=(("head", "mean"),)))
+    )
 
 
 def test_offline_page_loads_nothing_and_reads_no_token_as_html(trace):
-    page = cube.figure(trace, MEAN).html()
+    page = cube.figure(Distribution(trace, MEAN)).html()
     inside = re.search(r'<script id="payload" type="application/json">(.*?)</script>', page, re.S).group(1)
     assert json.loads(inside)["texts"] == TEXTS and "<" not in inside
     assert not re.search(r"""(src|href)=["']?https?:|@import|url\(""", page)
     assert "default-src 'none'" in page and "innerHTML" not in page
-    notebook = cube.figure(trace, MEAN)._repr_html_()
+    notebook = cube.figure(Distribution(trace, MEAN))._repr_html_()
     assert notebook.startswith("<iframe") and "<b>" not in notebook
 
 
@@ -188,12 +194,12 @@ def test_the_largest_cube_fits_a_megabyte():
     special = ("[SEP]", "", 0, 0)
     text = " ".join(f"{i:02d}" for i in range(64))
     trace = make(word, other, [special, *word, special, *other, special], heads=1, texts={"a": text, "b": text})
-    assert len(json.dumps(dict(cube.figure(trace, head(0), exact=False).payload))) < 900_000
+    assert len(json.dumps(dict(cube.figure(Distribution(trace, head(0)), exact=False).payload))) < 900_000
 
 
 def test_points_are_the_strongest_cells_with_their_share(trace):
-    figure = points.figure(trace, head(3), n=5)
-    rows = strongest(trace, head(3), 5)
+    figure = points.figure(Distribution(trace, head(3)), n=5)
+    rows = strongest(Distribution(trace, head(3)), 5)
     drawn = json.loads(figure.to_json())
     assert list(figure.data[0].x) == list(rows["key_at"]) and list(figure.data[0].z) == list(rows["query_at"])
     assert (
@@ -206,7 +212,7 @@ def test_points_are_the_strongest_cells_with_their_share(trace):
 def test_the_cube_refuses_what_lacks_its_axes(trace):
     flat = Choice(WEIGHT, index=(("head", 0),), reduce=(("context", "sum"),))
     with pytest.raises(TraceError, match="no axis 'context'"):
-        cube.figure(trace, flat)
+        cube.figure(Distribution(trace, flat))
 
 
 def test_queries_that_attend_alike_are_told_from_those_that_do_not():
@@ -220,7 +226,7 @@ def test_queries_that_attend_alike_are_told_from_those_that_do_not():
 
 
 def test_the_sentence_on_queries_follows_the_weights(trace):
-    sentence = cell.query_matters(trace, head(0))
+    sentence = cell.query_matters(Distribution(trace, head(0)))
     weights = trace.site(WEIGHT).values[0]
     keys, whole = (
         living.query_information(weights, np.ones(len(weights))),
@@ -230,4 +236,4 @@ def test_the_sentence_on_queries_follows_the_weights(trace):
     same = trace.sites[WEIGHT].copy()
     same[:] = same.isel(query=0)
     twins = AttentionTrace({**trace.sites, WEIGHT: same}, trace.texts, trace.meta)
-    assert cell.query_matters(twins, head(0)).endswith("the query hardly matters here.")
+    assert cell.query_matters(Distribution(twins, head(0))).endswith("the query hardly matters here.")

@@ -13,6 +13,7 @@ from tests.support.mtsa_traces import LAYER, MASKS, SIZE, N, make_trace
 from triattn_core.analysis.maps.mtsa_tensor import head_tensor as compute
 from triattn_core.errors import TraceError
 from triattn_core.trace import Choice
+from triattn_core.trace.distribution import Distribution
 from triattn_core.views import tensor
 from triattn_core.views.attention_maps.terms import Profile, profile, terms
 from triattn_core.views.lib import cell
@@ -47,11 +48,11 @@ def full(trace) -> int:
 
 
 def test_shares_of_all_cells_are_all_the_mass(trace, head):
-    rows = strongest(trace, WEIGHT)
+    rows = strongest(Distribution(trace, WEIGHT))
     assert rows["share"].sum() == pytest.approx(1, abs=1e-6)
     for _, row in rows.iloc[:: len(rows) // 9].iterrows():
         at = {axis: int(row[f"{axis}_at"]) for axis in ("query", "key", "feature")}
-        assert cell.read(trace, WEIGHT, at)["share"] == pytest.approx(row["share"], abs=1e-9)
+        assert cell.read(Distribution(trace, WEIGHT), at)["share"] == pytest.approx(row["share"], abs=1e-9)
 
 
 def test_a_masked_cell_has_no_rank_and_no_relevance(trace, head):
@@ -59,18 +60,18 @@ def test_a_masked_cell_has_no_rank_and_no_relevance(trace, head):
     q, k, f = np.argwhere(np.isneginf(scores))[0] if np.isneginf(scores).any() else (None, None, None)
     if q is None:
         return
-    facts = cell.read(trace, WEIGHT, {"query": int(q), "key": int(k), "feature": int(f)})
+    facts = cell.read(Distribution(trace, WEIGHT), {"query": int(q), "key": int(k), "feature": int(f)})
     assert facts["weight"] == 0 and np.isnan([facts["rank"], facts["relevance"]]).all() and facts["raw"] == -np.inf
 
 
 def test_the_sentence_says_by_what_the_strongest_are_so(trace, head):
-    alt_text = tensor.figure(trace, WEIGHT, ORDER, OF).payload["alt"]
+    alt_text = tensor.figure(Distribution(trace, WEIGHT), ORDER, OF).payload["alt"]
     masked = bool(np.isneginf(array(trace, "relevance")).any())
     assert ("the strongest against an even share is" in alt_text) == masked
 
 
 def test_features_stand_in_their_order_with_their_clusters(trace):
-    payload = tensor.figure(trace, WEIGHT, ORDER, OF).payload
+    payload = tensor.figure(Distribution(trace, WEIGHT), ORDER, OF).payload
     assert payload["order"] == ["query", "key", "feature"] and payload["over"] == ["key"]
     axis = payload["axes"]["feature"]
     assert axis["position"] == ORDER and axis["label"] == [str(i + 1) for i in ORDER]
@@ -84,7 +85,7 @@ def test_features_stand_in_their_order_with_their_clusters(trace):
 
 
 def test_masked_pairs_are_named_and_ranks_run_over_the_keys(trace, head):
-    payload = tensor.figure(trace, WEIGHT, ORDER, OF).payload
+    payload = tensor.figure(Distribution(trace, WEIGHT), ORDER, OF).payload
     out = np.isneginf(tensorized.mask(MASKS[head], N, False))
     np.testing.assert_array_equal(unpack(payload["masked"], "u1", N, N), out)
     weight, ranks = array(trace)[:, :, ORDER], unpack(payload["exact"]["rank"], "f4", N, N, SIZE)
@@ -94,7 +95,7 @@ def test_masked_pairs_are_named_and_ranks_run_over_the_keys(trace, head):
 
 def test_numbers_of_a_cell_are_those_of_its_row(trace, head):
     at = {"query": 4, "key": 3, "feature": 2}
-    facts, weight = cell.read(trace, WEIGHT, at), array(trace)[4, :, 2]
+    facts, weight = cell.read(Distribution(trace, WEIGHT), at), array(trace)[4, :, 2]
     left = int((~np.isneginf(tensorized.mask(MASKS[head], N, False)[4])).sum())
     scores = array(trace, "relevance")[4, :, 2]
     assert facts["weight"] == pytest.approx(weight[3]) and facts["of"] == left
@@ -105,35 +106,37 @@ def test_numbers_of_a_cell_are_those_of_its_row(trace, head):
 
 
 def test_the_strongest_are_so_against_an_even_share(trace, head):
-    rows = strongest(trace, WEIGHT, 5)
+    rows = strongest(Distribution(trace, WEIGHT), 5)
     left = (~np.isneginf(tensorized.mask(MASKS[head], N, False))).sum(1)
     lift = array(trace) * left[:, None, None]
     best = np.sort(lift.ravel())[::-1][:5]
     np.testing.assert_allclose([lift[q, k, f] for q, k, f in rows[["query_at", "key_at", "feature_at"]].values], best)
-    assert list(tensor.figure(trace, WEIGHT, ORDER, OF).cell) == list(
+    assert list(tensor.figure(Distribution(trace, WEIGHT), ORDER, OF).cell) == list(
         rows[["query_at", "key_at", "feature_at"]].values[0]
     )
 
 
 def test_rows_that_attend_to_nothing_are_counted_not_failed(trace, head):
-    sentence = cell.axis_check(trace, WEIGHT)
+    sentence = cell.axis_check(Distribution(trace, WEIGHT))
     assert sentence.startswith("Axis check: weights sum to 1.000000 over key, for each query and feature")
     assert (f"{SIZE} of {N * SIZE} rows are left nothing to attend to" in sentence) == (head == FORWARD)
-    assert cell.axis_check(trace, SCORE).startswith("Axis check: the softmax of relevance over key repeats")
+    assert cell.axis_check(Distribution(trace, SCORE)).startswith(
+        "Axis check: the softmax of relevance over key repeats"
+    )
     bent = trace.site(WEIGHT.site) * 1.01
     broken = replace(trace, sites={**trace.sites, WEIGHT.site: bent.assign_attrs(trace.site(WEIGHT.site).attrs)})
-    assert cell.axis_check(broken, WEIGHT).startswith("Axis check failed")
+    assert cell.axis_check(Distribution(broken, WEIGHT)).startswith("Axis check failed")
 
 
 def test_an_empty_first_row_fails_no_check():
     trace = compute(make_trace(n=2), LAYER, FORWARD)
-    sentence = cell.axis_check(trace, WEIGHT)
+    sentence = cell.axis_check(Distribution(trace, WEIGHT))
     assert sentence.startswith("Axis check: weights sum to 1.0") and f"{SIZE} of {2 * SIZE} rows" in sentence
 
 
 def test_one_token_says_that_there_is_nothing():
     trace = compute(make_trace(n=1), LAYER, FORWARD)
-    payload = tensor.figure(trace, WEIGHT, ORDER, OF).payload
+    payload = tensor.figure(Distribution(trace, WEIGHT), ORDER, OF).payload
     assert payload["check"] == f"{SIZE} of {SIZE} rows are left nothing to attend to: their weights are zeros."
     assert payload["axes"]["query"]["label"] == ["w0"]
     cell_terms = terms(trace, LAYER, (0, 0, 0))
@@ -142,7 +145,7 @@ def test_one_token_says_that_there_is_nothing():
 
 def test_only_a_tensor_has_features():
     with pytest.raises(TraceError, match="no site"):
-        tensor.figure(make_trace(), WEIGHT, ORDER, OF)
+        tensor.figure(Distribution(make_trace(), WEIGHT), ORDER, OF)
 
 
 @pytest.mark.parametrize("how", [{}, {"scale_t": "identity", "scale_s": "log_sigmoid"}], ids=str)

@@ -13,6 +13,7 @@ from triattn_core.scenes.settings import HidingSettings, MeanOrHead, SiteSetting
 from triattn_core.scenes.trace_sites import site_choice, site_of_layer, sites_of_axes
 from triattn_core.sources.explanation import Explanation, Reader, read_tokens
 from triattn_core.trace.axis_labels import axis_labels, label_columns
+from triattn_core.trace.distribution import Distribution
 from triattn_core.trace.site import Site
 from triattn_core.trace.token_grouping import TokenGrouping
 from triattn_core.views import cube
@@ -45,15 +46,16 @@ def build(explanations: Sequence[Explanation], settings: Settings, read: Reader 
     if "site" not in settings.model_fields_set:
         site = site_of_layer(sites_of_axes(explanation.trace, 3), settings.layer)
     trace = read(explanation, settings.grouping(), site).trace
-    choice = site_choice(trace, site, settings.head)
-    canvas = cube.figure(trace, choice, settings.hide, exact=False)
+    shown = Distribution(trace, site_choice(trace, site, settings.head))
+    canvas = cube.figure(shown, settings.hide, exact=False)
     cell = scene.valid_cell(settings.cell, canvas.extents, canvas.cell)
     resolved = {"site": site, "layer": None, "cell": cell, **scene.traced_option(explanation)}
     return Scene(
         settings=settings.model_copy(update=resolved),
-        draw=lambda: {"cube": cube.figure(trace, choice, settings.hide, start_cell=cell)},
-        tabulate=lambda: label_columns(strongest(trace, choice, hide_special=settings.hide), axis_labels(trace)),
+        draw=lambda: {"cube": cube.figure(shown, settings.hide, start_cell=cell)},
+        tabulate=lambda: label_columns(strongest(shown, hide_special=settings.hide), axis_labels(trace)),
         trace=trace,
+        shown=shown,
         explanations=(explanation,),
         screen=canvas,
         axes=canvas.extents,

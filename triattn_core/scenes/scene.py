@@ -12,6 +12,7 @@ from triattn_core.errors import InputError
 from triattn_core.scenes.settings import ViewSettings
 from triattn_core.sources.explanation import Explanation
 from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace.distribution import Distribution
 from triattn_core.trace.site import Site
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Scene:
     tabulate: makes the table, a row for each cell.  trace: all that was recorded.  explanations: the predictions.
     seeds: the checkpoints of other seeds that the spread between seeds is of.  screen: the first figure as a page shows
     it, at the cell on which it opens and without the exact numbers of all others.  axes: of a cell, the positions of
-    each axis.
+    each axis.  shown: the array of a cube or tensor that a cell is of.
     """
 
     settings: ViewSettings
@@ -40,6 +41,7 @@ class Scene:
     seeds: Sequence[Entry] = field(default=(), repr=False)
     screen: Canvas | None = field(default=None, repr=False)
     axes: Sequence[Sequence[int]] = field(default=(), repr=False)
+    shown: Distribution | None = field(default=None, repr=False)
 
     @cached_property
     def figures(self) -> Mapping[str, Canvas | Figure]:

@@ -106,7 +106,8 @@ def maps(
     trace = reading.mark_sinks(explanation.trace, site)
     fold = partial(reading.array, texts=trace.texts)
     arrays = (joint_keys.key_part(trace.site(place)) for place in (site, site.with_quantity("weight")))
-    map_values, weights = (compare.two_way_map(array, head, fold) for array in arrays)
+    sum_axes = trace.sum_axes(site)
+    map_values, weights = (compare.two_way_map(array, head, fold, sum_axes) for array in arrays)
     return map_values, weights, notes
 
 

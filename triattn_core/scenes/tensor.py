@@ -15,6 +15,7 @@ from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import CellSettings, SiteSetting
 from triattn_core.sources.models import Models
 from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace.distribution import Distribution
 from triattn_core.trace.site import Site
 from triattn_core.views import attention_maps, tensor
 from triattn_core.views.attention_maps import maps as head_maps
@@ -69,24 +70,23 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
     head = (layer, settings.head, example)
     trace = models.answer(entries[0], "The tensor of the head", compute_tensor, *head)
     clusters = models.answer(entries[0], "Clusters of its features", compute_clusters, *head, settings.clusters)
-    choice, order = (
-        Choice((layer / "tensor").with_quantity(settings.quantity)),
-        (clusters.order.tolist(), clusters.assignments.tolist()),
-    )
-    canvas = tensor.figure(trace, choice, *order, exact=False)
+    shown = Distribution(trace, Choice((layer / "tensor").with_quantity(settings.quantity)))
+    order = clusters.order.tolist(), clusters.assignments.tolist()
+    canvas = tensor.figure(shown, *order, exact=False)
     cell = scene.valid_cell(settings.cell, canvas.extents, canvas.cell)
 
     def draw() -> Mapping[str, Canvas]:
         return {
-            "tensor": tensor.figure(trace, choice, *order, start_cell=cell),
+            "tensor": tensor.figure(shown, *order, start_cell=cell),
             "clusters": prototypes(trace, layer, clusters, cell),
         }
 
     return TensorScene(
         settings=settings.model_copy(update={"cell": cell, "layer": layer}),
         draw=draw,
-        tabulate=lambda: strongest(trace, choice),
+        tabulate=lambda: strongest(shown),
         trace=trace,
+        shown=shown,
         explanations=(explanation,),
         screen=canvas,
         axes=canvas.extents,

@@ -18,6 +18,7 @@ from triattn_core.trace import AttentionTrace
 from triattn_core.trace.axis_labels import axis_labels, label_columns
 from triattn_core.trace.site import Site
 from triattn_core.views import side_by_side as view
+from triattn_core.views.attention_maps.trace_maps import over_context
 from triattn_core.views.lib.canvas import Canvas
 from triattn_core.views.side_by_side.panels import Gap, Panel, first_cell
 
@@ -107,8 +108,7 @@ def _note(side: TraceSide) -> str:
     called = axis_labels(side.trace, ("query", "key", "context"))
     renamed = any(label != axis for axis, label in called.items())
     axes = f"{called['query']} × {called['key']}" if renamed else ""
-    over = f"summed over {called['context']}" if "context" in side.weights.dims else ""
-    return ", ".join(filter(None, (axes, over)))
+    return ", ".join(filter(None, (axes, over_context(side.trace, side.site))))
 
 
 def _panel(side: TraceSide, weights) -> Panel:

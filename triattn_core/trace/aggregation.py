@@ -66,6 +66,26 @@ def fold(
     return xr.DataArray(values.astype(array.dtype), coords, array.dims, attrs=attrs)
 
 
+def without_axis(
+    array: xr.DataArray, axis: str, sum_axes: Sequence[str] = (), dtype: type | None = None
+) -> xr.DataArray:
+    """The array without an axis, all of it joined as `fold` joins a group: weights are summed and relevances joined by
+    log-sum-exp, or, where no distribution runs over the axis, whole distributions are averaged.
+
+    sum_axes: the axes that a distribution runs over, where `sums_over` does not say; without either, all of them.
+    dtype: of sums and means; by default that of the array.
+    """
+    sum_axes = distribution_axes(array) or list(sum_axes)
+    if not sum_axes or axis in sum_axes:
+        if array.attrs["quantity"] == "relevance":
+            return logsumexp(array, axis).assign_attrs(array.attrs)
+        joined = array.sum(axis, keep_attrs=True, dtype=dtype)
+        return joined.assign_attrs(sums_over=",".join(name for name in sum_axes if name != axis))
+    values = _average_groups(array, axis, np.zeros(array.sizes[axis], int), sum_axes)
+    first = array.isel({axis: 0}, drop=True)
+    return first.copy(data=values.take(0, array.get_axis_num(axis)).astype(dtype or array.dtype))
+
+
 def cell_counts(array: xr.DataArray, axis: str) -> np.ndarray:
     """The number of model cells that each position of an axis joins: 1 if the axis is not folded."""
     name = f"{axis}_cells"

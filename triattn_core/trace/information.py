@@ -9,7 +9,8 @@ For a head with weights A[n,i,j] (two-way: no j), `K[n,i] = sum_j A[n,i,j]`, `C[
                                                            is the same for every context token
     context information    its mean over n                 I(key; context | query), for uniform queries
 
-Rows are divided by their sums; queries without weights are left out of means.  Query information is the generalised
+In a cube that is normalised over keys alone, for each context token, contexts are uniform.  Rows are divided by their
+sums; queries without weights are left out of means.  Query information is the generalised
 Jensen-Shannon divergence of the rows with equal shares (Lin 1991, Eq. 5.1); mutual information: Cover and Thomas 2006,
 Eq. 2.28.
 """

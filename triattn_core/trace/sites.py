@@ -1,4 +1,4 @@
-"""Sites of a trace that hold two-way weights, or three-way weights to be summed over context."""
+"""Sites of a trace that hold two-way weights, or three-way weights without their context."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from triattn_core.errors import TraceError
+from triattn_core.trace.aggregation import without_axis
 from triattn_core.trace.site import Site
 from triattn_core.trace.trace import AttentionTrace
 
@@ -25,10 +26,11 @@ def two_way_sites(trace: AttentionTrace) -> list[Site]:
 
 
 def two_way_weights(trace: AttentionTrace, site: Site | str) -> xr.DataArray:
-    """Weights [head, query, key] of a site, summed over any context; a site without heads gets one."""
+    """Weights [head, query, key] of a site, summed over any context, or averaged over it where each of its tokens has
+    distributions of its own; a site without heads gets one."""
     weights = trace.site(site)
     if "context" in weights.dims:
-        weights = weights.sum("context", keep_attrs=True)
+        weights = without_axis(weights, "context")
     if "head" not in weights.dims:
         weights = weights.expand_dims("head")
     return weights.transpose("head", "query", "key")

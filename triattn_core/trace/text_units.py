@@ -13,7 +13,7 @@ import xarray as xr
 from triattn_core.errors import TraceError, choices
 from triattn_core.text.segmentation import phrases, sentences
 from triattn_core.trace import AttentionTrace, Choice
-from triattn_core.trace.aggregation import continues_word, fold
+from triattn_core.trace.aggregation import continues_word, distribution_axes, fold
 from triattn_core.trace.site import Site
 
 UNITS = ("turns", "sentences", "phrases", "words", "tokens")
@@ -105,6 +105,8 @@ def turn_shares(trace: AttentionTrace, choice: Choice) -> xr.DataArray:
     weights = trace.pick(choice)
     if weights.attrs["quantity"] != "weight" or set(weights.dims) != {"query", "key", "context"}:
         raise TraceError(f"{choice.site}: shares are those of weights over query, key and context")
+    if "context" not in trace.sum_axes(choice.site):
+        raise TraceError(f"{choice.site}: no distribution runs over context, so it holds no shares")
     weights = fold(weights, "context", unit_groups(weights, "context", trace.texts, "turns"))
     return weights.sum("key").mean("query", keep_attrs=True)
 
@@ -122,7 +124,7 @@ def exchange_key_context(site: xr.DataArray) -> xr.DataArray:
 
 def received_mass(weights: xr.DataArray, axis: str) -> xr.DataArray:
     """[axis]: the share of the mass on each position, averaged over heads and queries; sums to 1."""
-    sum_axes = [name for name in weights.attrs["sums_over"].split(",") if name != axis]
+    sum_axes = [name for name in distribution_axes(weights) if name != axis]
     mass = weights.sum(sum_axes).mean([name for name in weights.dims if name not in (axis, *sum_axes)])
     return mass / max(float(mass.sum()), 1e-30)
 
@@ -134,7 +136,7 @@ def find_sinks(trace: AttentionTrace, site: Site, above: float) -> dict[str, lis
     averaged over heads and queries (the term is from Xiao et al., 2024).
     """
     weights, sinks = trace.site(site.with_quantity("weight")), {}
-    for axis in filter(None, weights.attrs["sums_over"].split(",")):
+    for axis in distribution_axes(weights):
         times = received_mass(weights, axis).values * weights.sizes[axis]
         sinks[axis] = np.flatnonzero((times > above) & (weights[f"{axis}_special"].values == 0)).tolist()
     return sinks

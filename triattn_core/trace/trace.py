@@ -118,6 +118,11 @@ class AttentionTrace:
             raise TraceError(f"no site {str(site)!r} in this trace; {choices(str(site), map(str, self.sites))}")
         return self.sites[site]
 
+    def sum_axes(self, site: Site) -> list[str]:
+        """The axes that a distribution of a site runs over: what its weights say, else what it says itself."""
+        arrays = (self.sites.get(site.with_quantity("weight")), self.sites.get(site))
+        return next((axes for array in arrays if array is not None and (axes := distribution_axes(array))), [])
+
     def pick(self, choice: Choice) -> xr.DataArray:
         """Index, then reduce the array of a choice, axis by axis."""
         array = self.site(choice.site)
@@ -140,11 +145,8 @@ class AttentionTrace:
         def folds(array: xr.DataArray) -> bool:
             return axis in array.dims and array.attrs["quantity"] != "gate"
 
-        def over(site: Site) -> list[str]:
-            return distribution_axes(self.sites.get(site.with_quantity("weight"), self.sites[site]))
-
         sites = {
-            site: fold(array, axis, groups(array), over(site), labelled, self.texts) if folds(array) else array
+            site: fold(array, axis, groups(array), self.sum_axes(site), labelled, self.texts) if folds(array) else array
             for site, array in self.sites.items()
         }
         return replace(self, sites=sites)

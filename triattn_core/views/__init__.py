@@ -10,9 +10,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from triattn_core.trace import AttentionTrace, Choice, reduce
+from triattn_core.trace import reduce
 from triattn_core.trace.axes import QUANTITIES
-from triattn_core.views.lib.strongest import distribution_axes
+from triattn_core.trace.distribution import Distribution
 from triattn_core.views.points import figure as points
 
 if TYPE_CHECKING:
@@ -35,11 +35,11 @@ class TraceView(Protocol):
     def NEEDS(self) -> tuple[str, ...]: ...
 
     def figure(
-        self, trace: AttentionTrace, choice: Choice, *, hide_special: bool = False, theme: str = "light"
+        self, shown: Distribution, *, hide_special: bool = False, theme: str = "light"
     ) -> alt.TopLevelMixin | go.Figure:
         """The figure.  Raises TraceError where an axis of NEEDS is missing."""
 
-    def describe(self, trace: AttentionTrace, choice: Choice, *, hide_special: bool = False) -> str:
+    def describe(self, shown: Distribution, *, hide_special: bool = False) -> str:
         """A sentence that says the figure in words, with its numbers."""
 
 
@@ -54,16 +54,16 @@ def quantities(view: TraceView) -> Collection[str]:
     return getattr(view, "QUANTITIES", QUANTITIES)
 
 
-def fitting_views(trace: AttentionTrace, choice: Choice) -> dict[str, TraceView]:
+def fitting_views(shown: Distribution) -> dict[str, TraceView]:
     """The views of the table that can draw a choice: its quantity is one of theirs, and its axes are their NEEDS, or
     `reduce_to` leaves these.
 
     An axis more is reduced only where the weights of a query sum to one over it: their sum is then again a share of the
     query's attention.  Heads and features are not reduced: each has distributions of its own.
     """
-    array, quantity = trace.pick(choice), choice.site.quantity
+    array = shown.array
     axes = set(array.dims)
-    reducible = set(distribution_axes(trace, choice)) if quantity in JOINS else set()
+    reducible = set(shown.axes) if shown.choice.site.quantity in JOINS else set()
     return {
         name: view
         for name, view in TRACE_VIEWS.items()
@@ -71,14 +71,14 @@ def fitting_views(trace: AttentionTrace, choice: Choice) -> dict[str, TraceView]
     }
 
 
-def reduce_to(trace: AttentionTrace, choice: Choice, needs: tuple[str, ...]) -> AttentionTrace:
-    """The trace whose array of a choice has no axis but `needs`: weights are summed over the others, relevances joined
+def reduce_to(shown: Distribution, needs: tuple[str, ...]) -> Distribution:
+    """The same choice of an array with no axis but `needs`: weights are summed over the others, relevances joined
     by log-sum-exp, in each head on its own.  The site's other quantity is reduced with it.  Raises TraceError where a
     quantity is neither."""
-    extra = [str(axis) for axis in trace.pick(choice).dims if axis not in needs]
-    sites = dict(trace.sites)
+    extra = [str(axis) for axis in shown.array.dims if axis not in needs]
+    sites = dict(shown.trace.sites)
     for quantity, join in JOINS.items():
-        site = choice.site.with_quantity(quantity)
+        site = shown.choice.site.with_quantity(quantity)
         for axis in extra if site in sites else ():
             sites[site] = reduce(sites[site], axis, join)
-    return replace(trace, sites=sites) if extra else trace
+    return Distribution(replace(shown.trace, sites=sites), shown.choice) if extra else shown

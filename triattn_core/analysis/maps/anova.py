@@ -11,6 +11,9 @@ up to that of S - m.  f_Q cancels in the softmax over key × context, so shares 
     redirected    f_KC + f_QKC     moves attention to other keys depending on the context token; no two-way map has it
     (the others)  f_C + f_QC       move attention among context tokens only
 
+Where each context token has distributions over keys of its own (triangle attention), f_C and f_QC cancel too: what
+softmax sees are the parts with an axis that a distribution runs over.
+
 Masked cells.  A key or context token that is masked entirely is dropped, which leaves a complete cube.  If single cells
 are masked, the parts are sequential least squares (type I) over the kept cells in the order above: each is what its
 axes add to the fit of all previous ones.  On a complete cube the results are equal.
@@ -18,7 +21,7 @@ axes add to the fit of all previous ones.  On a complete cube the results are eq
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -26,6 +29,7 @@ import xarray as xr
 
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.aggregation import distribution_axes
 from triattn_core.trace.information import mutual_information
 from triattn_core.trace.site import Site
 
@@ -39,7 +43,7 @@ TERMS = {
     "key_context": (1, 2),
     "three_way": (0, 1, 2),
 }
-VISIBLE_TERMS = tuple(name for name in TERMS if name != "query")  # those that affect the softmax
+VISIBLE_TERMS = tuple(name for name in TERMS if name != "query")  # those that affect a softmax over key × context
 ROUNDS, CLOSE = 2000, 1e-12
 UNDERFLOW = -69.0  # logarithm of 1e-30: larger weights do not underflow in float32
 ROUNDING = 1e-9  # relative size below which values are rounding errors
@@ -85,21 +89,24 @@ def _subtract_means(residual: np.ndarray, keep: np.ndarray, axes: tuple[int, ...
     return np.where(keep, residual - means, 0.0), float(np.abs(means).max(initial=0.0))
 
 
-def variance_shares(cube: np.ndarray, keep: np.ndarray | None = None) -> dict[str, np.ndarray]:
+def variance_shares(
+    cube: np.ndarray, keep: np.ndarray | None = None, sum_axes: Sequence[str] = ("key", "context")
+) -> dict[str, np.ndarray]:
     """The share of each of VISIBLE_TERMS in the variance visible to the softmax: [...] each, 1 in total.
 
-    All are 0 if the relevance is constant.
+    sum_axes: those that a distribution runs over; a part with none of them is invisible, and its share is 0.  All are
+    0 if the relevance is constant.
     """
     components = decompose(cube, keep)
     # As differences of remainders, which add up to the total even without convergence.
     remainders = [sum(list(components.values())[i:]) for i in range(len(components) + 1)]
     squares = [np.sum(np.square(remainder), axis=(-3, -2, -1)) for remainder in remainders[:-1]] + [0.0]
-    visible = squares[1]
+    hidden = [i for i, axes in enumerate(TERMS.values()) if not {AXES[axis] for axis in axes} & set(sum_axes)]
+    visible = squares[1] - sum(squares[i] - squares[i + 1] for i in hidden if i)
+    seen = {name: np.where(i in hidden, 0.0, squares[i] - squares[i + 1]) for i, name in enumerate(components)}
     return {
-        name: _clear_rounding(
-            np.divide(squares[i] - squares[i + 1], visible, out=np.zeros_like(visible), where=visible > 0)
-        )
-        for i, name in enumerate(components)
+        name: _clear_rounding(np.divide(part, visible, out=np.zeros_like(visible), where=visible > 0))
+        for name, part in seen.items()
         if name in VISIBLE_TERMS
     }
 
@@ -149,14 +156,18 @@ def kept_cells(relevance: xr.DataArray, weights: xr.DataArray) -> np.ndarray:
     finite = np.asarray(np.isfinite(scores).any(0))
     if np.isneginf(scores).any():
         return finite[None]
-    return (_tokens_with_weight(scores, values) & finite)[None]
+    over = tuple(1 + i for i, axis in enumerate(("key", "context")) if axis in (distribution_axes(weights) or AXES))
+    return (_tokens_with_weight(scores, values, over) & finite)[None]
 
 
-def _tokens_with_weight(scores: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """[I, J]: the cells of tokens that have weight, or whose weights may have underflowed; [heads × N, I, J] each."""
+def _tokens_with_weight(scores: np.ndarray, values: np.ndarray, over: tuple[int, ...]) -> np.ndarray:
+    """[I, J]: the cells of tokens that have weight, or whose weights may have underflowed; [heads × N, I, J] each.
+
+    over: the dimensions that a distribution runs over.
+    """
     has_weight = values > 0
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        total = np.logaddexp.reduce(np.where(has_weight, scores, -np.inf), (1, 2), keepdims=True)
+        total = np.logaddexp.reduce(np.where(has_weight, scores, -np.inf), over, keepdims=True)
         masked = np.asarray((~has_weight & (scores - total > UNDERFLOW)).any(0))
     any_head = np.asarray(has_weight.any(0))  # [I, J]
     keys, context = np.asarray(any_head.any(1)), np.asarray(any_head.any(0))
@@ -186,7 +197,13 @@ def share_table(trace: AttentionTrace) -> pd.DataFrame:
     for site in sites:
         relevance, weights = trace.site(site), trace.site(site.with_quantity("weight"))
         tables.append(
-            site_shares(site, _cube(relevance).values, _cube(weights, "weight").values, kept_cells(relevance, weights))
+            site_shares(
+                site,
+                _cube(relevance).values,
+                _cube(weights, "weight").values,
+                kept_cells(relevance, weights),
+                trace.sum_axes(site),
+            )
         )
     return pd.concat(tables, ignore_index=True)
 
@@ -195,9 +212,15 @@ def _is_cube(site: Site, array: xr.DataArray) -> bool:
     return site.quantity == "relevance" and set(AXES) <= set(array.dims)
 
 
-def site_shares(site: Site, relevance: np.ndarray, weights: np.ndarray, keep: np.ndarray | None = None) -> pd.DataFrame:
-    """The rows of `share_table` for one site; cubes [heads, N, I, J]."""
-    shares = variance_shares(relevance, keep)
+def site_shares(
+    site: Site,
+    relevance: np.ndarray,
+    weights: np.ndarray,
+    keep: np.ndarray | None = None,
+    sum_axes: Sequence[str] = (),
+) -> pd.DataFrame:
+    """The rows of `share_table` for one site; cubes [heads, N, I, J].  sum_axes: see `variance_shares`."""
+    shares = variance_shares(relevance, keep, sum_axes or ("key", "context"))
     among_keys, redirected = shares["key"] + shares["query_key"], _sum_redirected(shares)
     bits = mutual_information(weights).mean(-1)
     heads = {"site": str(site.attention), "head": np.arange(len(bits)), **shares}

@@ -8,11 +8,13 @@ import xarray as xr
 from triattn_core.analysis.maps.compare import AXES, jensen_shannon
 from triattn_core.analysis.maps.joint_keys import with_context_key
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.aggregation import without_axis
 
 
 def attention_shift(before: AttentionTrace, after: AttentionTrace) -> float:
     """The mean Jensen-Shannon divergence, 0 to 1 bit, between the weights before and after, over all query tokens,
-    heads, layers and both directions; weights are summed over context (Bi-joint's context is one key).
+    heads, layers and both directions; weights are summed over context, or averaged where each has its own
+    (Bi-joint's context is one key).
 
     The same measure as in `leave_one_out`.  Raises TraceError if queries or keys differ.
     """
@@ -27,6 +29,6 @@ def attention_shift(before: AttentionTrace, after: AttentionTrace) -> float:
 def _rows(weights: xr.DataArray) -> xr.DataArray:
     """[head and query, key] of weights, with or without context."""
     weights = with_context_key(weights)
-    weights = weights.sum("context") if "context" in weights.dims else weights
+    weights = without_axis(weights, "context") if "context" in weights.dims else weights
     values = weights.transpose(..., "query", "key").values
     return xr.DataArray(values.reshape(-1, values.shape[-1]), dims=AXES)

@@ -6,6 +6,9 @@ Two-way maps of a three-way site, per head:
                                                        so the sum over context is a distribution over keys
     relevance   R[n,i] = log sum_j exp S[n,i,j]        the softmax of R over i is W
 
+Where they sum to one over keys alone, for each context (triangle attention), W is their mean over context, and R the
+logarithm of the mean of the softmax over keys.
+
 Relevance is centred per query for display, R[n,i] - mean_i R[n,i]: the softmax is invariant to shifts of a row.  Heads
 are averaged last.  Rows of mean weights sum to one; the softmax of a mean relevance is *not* the mean weight, so all
 numbers in bits and all ranks are computed from weights.
@@ -23,18 +26,22 @@ import xarray as xr
 
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.aggregation import logsumexp
+from triattn_core.trace.aggregation import without_axis
 
 AXES = ("query", "key")
 TOP = 3  # size of the sets of top keys that are compared
 
 
 def two_way_map(
-    site: xr.DataArray, head: int | None = None, fold: Callable[[xr.DataArray], xr.DataArray] = lambda value: value
+    site: xr.DataArray,
+    head: int | None = None,
+    fold: Callable[[xr.DataArray], xr.DataArray] = lambda value: value,
+    sum_axes: Sequence[str] = (),
 ) -> xr.DataArray:
     """The two-way map [query, key], float64, of a site with or without a context axis; `head=None`: mean of heads.
 
     Weights are summed over context; relevances are joined by log-sum-exp over context and centred per query.
+    sum_axes: those that a distribution runs over, where the site does not say.
     fold: folds query and key (`TokenGrouping.array`), before relevances are centred and heads averaged.
     Raises TraceError for another quantity, a missing axis, or a head that does not exist.
     """
@@ -48,7 +55,8 @@ def two_way_map(
             raise TraceError(f"head {head} is outside 0…{site.sizes['head'] - 1}")
         site = site.isel(head=head)
     if "context" in site.dims:
-        site = site.sum("context", dtype=np.float64) if quantity == "weight" else _logsumexp(site.astype(np.float64))
+        site = site if quantity == "weight" else site.astype(np.float64)
+        site = without_axis(site, "context", sum_axes, np.float64)
     sums = {"sums_over": "key"} if quantity == "weight" else {}
     site = fold(site.astype(np.float64).drop_attrs().assign_attrs(quantity=quantity, **sums))
     grouping_attrs = {name: value for name, value in site.attrs.items() if name in ("folded", "mass_before")}
@@ -58,11 +66,6 @@ def two_way_map(
         site = site.mean("head")
     attrs = {"quantity": quantity} | (sums or {"centred": "key"}) | grouping_attrs
     return site.transpose(*AXES).drop_attrs().assign_attrs(attrs)
-
-
-def _logsumexp(site: xr.DataArray) -> xr.DataArray:
-    with np.errstate(divide="ignore"):  # log 0 = -inf is right where every context token is masked
-        return logsumexp(site, "context")
 
 
 def centred(relevance: xr.DataArray) -> xr.DataArray:

@@ -53,7 +53,14 @@ def profile_table(trace: AttentionTrace) -> pd.DataFrame:
         for head, values in enumerate(shares):
             maps = {"overlaps": overlaps[head], "by_feature": None if features is None else features[head]}
             rows.append(
-                {"site": str(site), "head": head, "group": group_of(site), **_to_and_from(values), **maps, **texts}
+                {
+                    "site": str(site),
+                    "head": head,
+                    "group": group_of(site),
+                    **_to_and_from(values, "context" in trace.sum_axes(site)),
+                    **maps,
+                    **texts,
+                }
             )
     return pd.DataFrame(rows)
 
@@ -76,14 +83,15 @@ def _distributions(site: xr.DataArray) -> np.ndarray:
     return np.divide(values, total, out=np.zeros_like(values), where=total > 0)
 
 
-def _to_and_from(shares: np.ndarray) -> dict[str, np.ndarray | None]:
-    """The profiles of one head's distributions [query, key] or [query, key, context]."""
+def _to_and_from(shares: np.ndarray, over_context: bool) -> dict[str, np.ndarray | None]:
+    """The profiles of one head's distributions [query, key] or [query, key, context].  over_context: whether they run
+    over context; where each has distributions of its own, none of it receives more than another."""
     keys = shares.sum(-1) if shares.ndim == 3 else shares
     filled = max(1, int((keys.sum(-1) > 0).sum()))
     mean = keys.sum(0) / filled
     ratio = np.divide(keys, mean, out=np.ones_like(keys), where=keys > 0)
     bits = np.maximum((keys * np.log2(ratio)).sum(-1), 0.0)
-    context = shares.sum((0, 1)) / filled if shares.ndim == 3 else None
+    context = shares.sum((0, 1)) / filled if shares.ndim == 3 and over_context else None
     return {"to_key": mean, "to_context": context, "from_query": bits}
 
 

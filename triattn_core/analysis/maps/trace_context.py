@@ -48,7 +48,7 @@ def context_table(trace: AttentionTrace) -> pd.DataFrame:
         weights = (weights if "head" in weights.dims else weights.expand_dims("head")).transpose("head", *anova.AXES)
         keep = anova.kept_cells(relevance, weights)
         _check_size(relevance.values, keep)
-        parts.append(anova.site_shares(site, relevance.values, weights.values, keep))
+        parts.append(anova.site_shares(site, relevance.values, weights.values, keep, trace.sum_axes(site)))
     return pd.concat(parts, ignore_index=True)
 
 

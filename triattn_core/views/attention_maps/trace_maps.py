@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import xarray as xr
 
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.aggregation import cell_counts, logsumexp
+from triattn_core.trace.aggregation import cell_counts, without_axis
 from triattn_core.trace.axis_labels import axis_labels
 from triattn_core.trace.site import Site
 from triattn_core.trace.sites import same_tokens
@@ -21,9 +23,9 @@ def trace_map(trace: AttentionTrace, site: Site, head: int | None = None, quanti
     site: its quantity does not matter.  head: from 0, None is the mean of heads.  Raises TraceError where the trace
     has not the site, the quantity or the head.
     """
-    array = trace.site(site.with_quantity("weight"))
-    weights, scores = _two_way(array, head), trace.sites.get(site.with_quantity("relevance"))
-    scores = None if scores is None else _two_way(scores, head)
+    array, sum_axes = trace.site(site.with_quantity("weight")), trace.sum_axes(site)
+    weights, scores = _two_way(array, head, sum_axes), trace.sites.get(site.with_quantity("relevance"))
+    scores = None if scores is None else _two_way(scores, head, sum_axes)
     map_values = weights
     if quantity == "relevance":
         if scores is None:
@@ -31,9 +33,18 @@ def trace_map(trace: AttentionTrace, site: Site, head: int | None = None, quanti
         map_values = centred(scores)
     heads = "" if "head" not in array.dims else "mean of heads" if head is None else f"head {head + 1}"
     title = ", ".join(filter(None, (site.layer_name, heads))) or "attention"
-    note = f"summed over {axis_labels(trace)['context']}" if "context" in array.dims else ""
+    note = over_context(trace, site)
     title = title[0].upper() + title[1:]
     return Map(title, note, map_values, weights, even_share(trace, weights, scores), scores)
+
+
+def over_context(trace: AttentionTrace, site: Site) -> str:
+    """What a map of a cube does with the context: it is summed over, or where each of its tokens has distributions of
+    its own, averaged; empty without one."""
+    if "context" not in trace.site(site.with_quantity("weight")).dims:
+        return ""
+    sum_axes = trace.sum_axes(site)
+    return f"{'summed' if 'context' in sum_axes or not sum_axes else 'mean'} over {axis_labels(trace)['context']}"
 
 
 def computed_map(trace: AttentionTrace, weights: xr.DataArray, title: str, note: str) -> Map:
@@ -55,7 +66,7 @@ def even_share(trace: AttentionTrace, weights: xr.DataArray, scores: xr.DataArra
     return weights.copy(data=share)
 
 
-def _two_way(array: xr.DataArray, head: int | None) -> xr.DataArray:
+def _two_way(array: xr.DataArray, head: int | None, sum_axes: Sequence[str]) -> xr.DataArray:
     """[query, key] of a site.  Raises TraceError for no such head, or other axes."""
     if missing := [axis for axis in ("query", "key") if axis not in array.dims]:
         raise TraceError(f"a map needs the axes query and key; there is no {' and no '.join(missing)}")
@@ -65,10 +76,7 @@ def _two_way(array: xr.DataArray, head: int | None) -> xr.DataArray:
     elif head:
         raise TraceError("this site has no heads")
     if "context" in array.dims:
-        weights = array.attrs["quantity"] == "weight"
-        array = (
-            array.sum("context", keep_attrs=True) if weights else logsumexp(array, "context").assign_attrs(array.attrs)
-        )
+        array = without_axis(array, "context", sum_axes)
     if "head" in array.dims:
         array = array.mean("head", keep_attrs=True) if head is None else array.isel(head=head)
     return array.transpose("query", "key")

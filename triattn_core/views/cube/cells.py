@@ -9,19 +9,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.axis_labels import axis_labels
+from triattn_core.trace.distribution import Distribution
 from triattn_core.views.lib.content_words import content_words
 from triattn_core.views.lib.palette import LogScale, Scale, SignedScale
-from triattn_core.views.lib.strongest import (
-    distribution_axes,
-    distribution_mass,
-    other_quantity,
-    select_array,
-    strongest,
-    sums_to_one,
-    visible,
-)
+from triattn_core.views.lib.strongest import shown_array, strongest, visible
 from triattn_core.views.lib.tokens import tokens
 
 TRIPLES = 100  # how many the key "n" walks through; the inspector lists the first of them
@@ -48,28 +40,26 @@ class CubeCells:
     strongest: pd.DataFrame = field(repr=False)
 
     @classmethod
-    def of(
-        cls, trace: AttentionTrace, choice: Choice, hide_special: bool, order: Mapping[str, Sequence[int]]
-    ) -> CubeCells:
+    def of(cls, shown: Distribution, hide_special: bool, order: Mapping[str, Sequence[int]]) -> CubeCells:
         """See `cube.figure`.  Raises TraceError where the choice does not leave the three axes."""
-        axes = axes_of(select_array(trace, choice))
-        array = select_array(trace, choice, axes).transpose(*axes)
+        axes = axes_of(shown.array)
+        array = shown_array(shown, axes).transpose(*axes)
         positions = visible(array, hide_special) | {axis: np.array(places) for axis, places in order.items()}
-        cells = float(np.prod([array.sizes[axis] for axis in distribution_axes(trace, choice)]))
-        if not sums_to_one(trace, choice):
-            cells /= distribution_mass(trace, choice)  # uniform is then the mean weight
+        cells = float(shown.size)
+        if not shown.normalised:
+            cells /= shown.mass  # uniform is then the mean weight
         weights = array.attrs["quantity"] == "weight"
         scale: Scale = LogScale.fit(array.values, cells) if weights else SignedScale.of(array.values)
-        roles = axis_labels(trace)
+        roles, texts = axis_labels(shown.trace), dict(shown.trace.texts)
         return cls(
             array,
             positions,
-            {axis: tokens(array, dict(trace.texts), axis, positions[axis]) for axis in axes},
+            {axis: tokens(array, texts, axis, positions[axis]) for axis in axes},
             {axis: roles[axis] for axis in axes},
             scale,
             scale.levels(array.isel(positions).values),
-            masked_pairs(trace, choice, positions),
-            strongest(trace, choice, TRIPLES, hide_special),
+            masked_pairs(shown, positions),
+            strongest(shown, TRIPLES, hide_special),
         )
 
     @property
@@ -98,20 +88,20 @@ def axes_of(array: xr.DataArray) -> tuple[str, str, str]:
     return ("query", "key", "feature" if "feature" in array.dims else "context")
 
 
-def masked_pairs(trace: AttentionTrace, choice: Choice, positions: Mapping[str, np.ndarray]) -> np.ndarray | None:
+def masked_pairs(shown: Distribution, positions: Mapping[str, np.ndarray]) -> np.ndarray | None:
     """[query, key]: True where a mask leaves a pair out; None where there is no mask, or it is one of contexts."""
-    scores = other_quantity(trace, choice, "relevance")
+    scores = shown.relevance
     if scores is None or "context" in scores.dims:
         return None
     out = np.isneginf(scores.transpose("query", "key", ...).values[..., 0])
     return out[np.ix_(positions["query"], positions["key"])] if out.any() else None
 
 
-def first_cell(trace: AttentionTrace, cells: CubeCells) -> tuple[int, ...]:
+def first_cell(texts: Mapping[str, str], cells: CubeCells) -> tuple[int, ...]:
     """Where to look first, as positions in the trace: the first of the strongest cells that is of content words, else
     the largest of all that are drawn."""
     axis_positions = [cells.positions[axis] for axis in cells.axes]
-    carries = [content_words(cells.array, dict(trace.texts), axis) for axis in cells.axes]
+    carries = [content_words(cells.array, dict(texts), axis) for axis in cells.axes]
     for place in cells.strongest_cells():
         cell = tuple(int(positions[i]) for positions, i in zip(axis_positions, place))
         if all(which[i] for which, i in zip(carries, cell)):

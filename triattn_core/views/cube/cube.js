@@ -49,14 +49,15 @@ class CubeFigure extends MapFigure {
   }
 
   hint() {
-    const { over, order, quantity } = this.payload;
+    const { over, order, quantity, roles } = this.payload;
+    const third = order[2] === "feature" ? "features" : roles[order[2]];
     const help = KEY_HELP.flatMap((part) =>
       Array.isArray(part) ? part.map((key) => make("kbd", {}, key)) : [part],
     );
     const sums = quantity === "weight" ? "sums" : "log-sum-exp";
     const bars = over.includes(order[2])
       ? ` Bars: ${sums} along the drawn slice${sums === "sums" ? "" : ", centred"}.`
-      : " Bars: means over features; under them the chosen pair.";
+      : ` Bars: means over ${third}; under them the chosen pair.`;
     const walk = ["Strongest: ", ...walkButtons((by) => this.walk(by))];
     return make("p", { class: "hint" }, "Click a cell, or ", ...help, ...walk, bars);
   }

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.aggregation import cell_counts
 from triattn_core.trace.axes import QUANTITIES
 from triattn_core.trace.axis_labels import describe_axis
+from triattn_core.trace.distribution import Distribution
 from triattn_core.views.cube.cells import CubeCells, first_cell
 from triattn_core.views.cube.marks import slices
 from triattn_core.views.cube.numbers import exact_numbers, margin
@@ -26,15 +26,6 @@ from triattn_core.views.cube.sentences import caption, describe_cells, describe_
 from triattn_core.views.lib.canvas import Canvas, script, style
 from triattn_core.views.lib.cell import axis_check, fold_check, query_matters
 from triattn_core.views.lib.palette import pack, scale_payload, theme_payload
-from triattn_core.views.lib.strongest import (
-    distribution_axes,
-    distribution_mass,
-    distributions,
-    empty_share,
-    opened,
-    other_quantity,
-    sums_to_one,
-)
 from triattn_core.views.lib.tokens import cell_axes, text_names
 
 NEEDS = ("query", "key", "context")
@@ -46,8 +37,7 @@ STAMPED = ("digest", "head", "sinks")  # with the choice: exact numbers of anoth
 
 
 def figure(
-    trace: AttentionTrace,
-    choice: Choice,
+    shown: Distribution,
     hide_special: bool = False,
     exact: bool = True,
     start_cell: Sequence[int] | None = None,
@@ -55,7 +45,7 @@ def figure(
 ) -> Canvas:
     """The explorer for one site, reduced to query × key × context or query × key × feature.
 
-    choice: a site and what to do with `head` (an index, or the mean), where it has heads.
+    shown: a site and what to do with `head` (an index, or the mean), where it has heads.
     hide_special: leave out [CLS] and [SEP], and sinks where they are marked; the mass they hold is stated, and nothing
         is renormalised.
     exact: put the exact numbers into the payload, for a file that stands alone.
@@ -63,11 +53,12 @@ def figure(
     order: positions of an axis in the order in which they stand there.
     Raises TraceError where the choice does not leave these three axes.
     """
-    cells = CubeCells.of(trace, choice, hide_special, order or {})
-    cell = tuple(start_cell) if start_cell is not None else first_cell(trace, cells)
-    payload = _payload(trace, choice, cells, hide_special) | {"cell": list(cell)}
+    cells = CubeCells.of(shown, hide_special, order or {})
+    cell = tuple(start_cell) if start_cell is not None else first_cell(shown.trace.texts, cells)
+    payload = _payload(shown, cells, hide_special) | {"cell": list(cell)}
     if exact:
-        payload["exact"] = exact_numbers(trace, choice, cells.positions)
+        payload["exact"] = exact_numbers(shown, cells.positions)
+    trace = shown.trace
     name = TITLES[cells.axes[2]] if "mechanism" in trace.meta else OWN_TITLE
     texts = " / ".join(trace.texts.values()) or str(trace.meta.get("checkpoint", ""))
     return Canvas(
@@ -85,22 +76,22 @@ def figure(
     )
 
 
-def stamp(trace: AttentionTrace, choice: Choice, hide_special: bool) -> str:
+def stamp(shown: Distribution, hide_special: bool) -> str:
     """What tells this figure from others: exact numbers with another stamp are not shown in it."""
-    return " ".join((choice.query(), str(hide_special), *(str(trace.meta.get(name, "")) for name in STAMPED)))
+    meta = (str(shown.trace.meta.get(name, "")) for name in STAMPED)
+    return " ".join((shown.choice.query(), str(hide_special), *meta))
 
 
-def _payload(trace: AttentionTrace, choice: Choice, cells: CubeCells, hide_special: bool) -> dict[str, Any]:
-    array, axes, texts, rows = cells.array, cells.axes, dict(trace.texts), cells.strongest
-    quantity, along_axes = array.attrs["quantity"], distribution_axes(trace, choice)
-    pairs = int(np.prod([array.sizes[axis] for axis in along_axes]))
-    against = quantity == "weight" and opened(trace, choice) is not None  # how they are sorted
-    along = {axis: margin(trace, choice, array, axis) for axis in axes[1:] if axes[2] == "context" or axis == axes[2]}
+def _payload(shown: Distribution, cells: CubeCells, hide_special: bool) -> dict[str, Any]:
+    array, axes, texts, rows = cells.array, cells.axes, dict(shown.trace.texts), cells.strongest
+    quantity, along_axes = array.attrs["quantity"], list(shown.axes)
+    against = quantity == "weight" and shown.open_cells is not None  # how they are sorted
+    along = {axis: margin(shown, array, axis) for axis in axes[1:] if axes[2] in shown.axes or axis == axes[2]}
     along = {axis: values.isel({a: cells.positions[str(a)] for a in values.dims}) for axis, values in along.items()}
     return {
-        "stamp": stamp(trace, choice, hide_special),
+        "stamp": stamp(shown, hide_special),
         "quantity": quantity,
-        "scored": other_quantity(trace, choice, "relevance") is not None,
+        "scored": shown.relevance is not None,
         "order": list(axes),
         "roles": dict(cells.roles),
         "over": along_axes,
@@ -114,31 +105,30 @@ def _payload(trace: AttentionTrace, choice: Choice, cells: CubeCells, hide_speci
         "levels": pack(cells.levels),
         "sums": {axis: pack(along[axis].values.astype(np.float32)) for axis in along},
         "masked": "" if cells.masked is None else pack(cells.masked.astype(np.uint8)),
-        **_mass_payload(trace, choice, array, along_axes),
+        **_mass_payload(shown, array),
         "cells": cells.levels.size,
-        "pairs": pairs,
+        "pairs": shown.size,
         "triples": {
             "cells": cells.strongest_cells(),
             "value": _finite(rows[quantity]),
             "share": _finite(rows["share"]),
         },
         "against": against,
-        "check": " ".join(filter(None, (check(trace, choice) for check in (fold_check, axis_check, query_matters)))),
-        "hidden": describe_hidden(trace, choice, dict(cells.positions)) if hide_special else "",
-        "caption": caption(trace, choice, array),
+        "check": " ".join(filter(None, (check(shown) for check in (fold_check, axis_check, query_matters)))),
+        "hidden": describe_hidden(shown, dict(cells.positions)) if hide_special else "",
+        "caption": caption(shown, array),
     }
 
 
-def _mass_payload(trace: AttentionTrace, choice: Choice, array: xr.DataArray, axes: Sequence[str]) -> dict[str, Any]:
+def _mass_payload(shown: Distribution, array: xr.DataArray) -> dict[str, Any]:
     """What an even share is, of the cells that are shown and of the model's, and how many rows hold the mass."""
-    mass, expected = distribution_mass(trace, choice), 1 - empty_share(trace, choice)
-    rows, excess = distributions(array, axes), mass / expected if expected else 1.0
-    normalised = sums_to_one(trace, choice)
+    mass, expected, rows = shown.mass, 1 - shown.empty, shown.count
+    excess = mass / expected if expected else 1.0
     return {
-        "uniform": excess / int(np.prod([array.sizes[axis] for axis in axes])),
-        "even": excess / float(np.prod([cell_counts(array, axis).sum() for axis in axes])),
-        "rows": (round(rows * mass) if normalised else rows * mass) or 1,
-        **({} if normalised else {"unnormalised": True}),
+        "uniform": excess / shown.size,
+        "even": excess / float(np.prod([cell_counts(array, axis).sum() for axis in shown.axes])),
+        "rows": (round(rows * mass) if shown.normalised else rows * mass) or 1,
+        **({} if shown.normalised else {"unnormalised": True}),
     }
 
 

@@ -69,17 +69,23 @@ export function numbersAt(cube, cell) {
         : valueOfLevel(payload.scale, levels[i]);
   const numbers = {
     [payload.quantity]: value,
-    of: cube.third === "feature" ? cube.open(cell[0]) : payload.pairs,
+    of: payload.over.includes(cube.third) ? payload.pairs : cube.open(cell[0]),
   };
   if (exact) {
     for (const name of Object.keys(exact)) numbers[name] = exact[name][i];
   }
   if (numbers.weight !== undefined)
     Object.assign(numbers, {
-      share: (numbers.weight * cube.axes[0].cells[cell[0]]) / payload.rows,
+      share: (numbers.weight * joinedRows(cube, cell)) / payload.rows,
       against: numbers.weight / evenShare(cube, cell),
     });
   return numbers;
+}
+
+/** How many distributions of the model the one of a cell joins. */
+function joinedRows({ payload, axes }, cell) {
+  const outside = payload.order.filter((axis) => !payload.over.includes(axis));
+  return outside.reduce((n, axis) => n * axes[AXIS[axis]].cells[cell[AXIS[axis]]], 1);
 }
 
 /** The exact value of a cell that is among the strongest triples: these came with the figure. */

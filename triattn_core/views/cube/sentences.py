@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.axis_labels import axis_labels
-from triattn_core.views.lib.strongest import labels, other_quantity, shares
+from triattn_core.trace.distribution import Distribution
+from triattn_core.views.lib.strongest import labels
 
 LISTED = 6  # sinks that are named
 FEW = 8  # of the strongest, whose mass is said
@@ -34,9 +34,10 @@ def describe_cells(
     return f"Of {array.size:,} {quantity}s, {sizes}, {top}{held}."
 
 
-def describe_hidden(trace: AttentionTrace, choice: Choice, positions: dict[str, np.ndarray]) -> str:
+def describe_hidden(shown: Distribution, positions: dict[str, np.ndarray]) -> str:
     """What is hidden, by name where it is no special token, and how much mass it holds."""
-    array, texts, roles = trace.pick(choice), dict(trace.texts), axis_labels(trace)
+    array, trace = shown.array, shown.trace
+    texts, roles = dict(trace.texts), axis_labels(trace)
     hidden = [
         f"“{labels(array, texts, axis)[i]}” as {roles[axis]}"
         for axis in map(str, array.dims)
@@ -45,18 +46,17 @@ def describe_hidden(trace: AttentionTrace, choice: Choice, positions: dict[str, 
     ]
     sinks = f" and sinks ({', '.join(hidden[:LISTED])}{' …' * (len(hidden) > LISTED)})" if hidden else ""
     sentence = f"Special tokens{sinks} are hidden"
-    weight = other_quantity(trace, choice, "weight")
-    if weight is not None:
-        share = 1 - float(shares(trace, choice, weight).isel(positions).sum())
+    if shown.weight is not None:
+        share = 1 - float(shown.shares(shown.weight).isel(positions).sum())
         sentence += f": they hold {100 * share:.3g} % of the mass. Sums still count them, and nothing is renormalised"
     above = trace.meta.get("sinks")
     none = f" No other token receives more than {above:g} times an even share." if above and not hidden else ""
     return f"{sentence}.{none}"
 
 
-def caption(trace: AttentionTrace, choice: Choice, array: xr.DataArray) -> str:
+def caption(shown: Distribution, array: xr.DataArray) -> str:
     """Where the array is from: checkpoint, text, layer, direction, heads, quantity, and which axes are folded."""
-    site = choice.site
+    trace, choice, site = shown.trace, shown.choice, shown.choice.site
     heads = [f"head {i + 1}" for axis, i in choice.index if axis == "head"]
     heads += [f"{reduction} of heads" for axis, reduction in choice.reduce if axis == "head"]
     heads += [f"head {int(trace.meta['head']) + 1} ({trace.meta['mask']})"] if "head" in trace.meta else []

@@ -52,8 +52,8 @@ export function sentenceNodes(payload, words, numbers, approximate, out) {
     make("span", { class: "ink " + payload.order[a] }, word),
   );
   const about = approximate ? "about " : "";
-  const [light, rest] =
-    payload.order[2] === "feature" ? [" in feature ", "keys"] : [" read with ", "pairs"];
+  const light = payload.order[2] === "feature" ? " in feature " : " read with ";
+  const rest = payload.over.includes(payload.order[2]) ? "pairs" : "keys";
   if (out)
     return [
       query,

@@ -10,23 +10,17 @@ from types import MappingProxyType
 import numpy as np
 import xarray as xr
 
-from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.aggregation import cell_counts, mean_mass
 from triattn_core.trace.axis_labels import axis_labels
+from triattn_core.trace.distribution import Distribution
 from triattn_core.trace.information import query_information
 from triattn_core.views.lib.palette import centred
-from triattn_core.views.lib.strongest import (
-    distribution_axes,
-    distribution_mass,
-    empty_share,
-    other_quantity,
-    select_array,
-)
+from triattn_core.views.lib.strongest import shown_array
 
 LITTLE = 0.05  # bits: below, a map's rows look alike
 
 
-def read(trace: AttentionTrace, choice: Choice, cell: dict[str, int]) -> dict[str, float | int]:
+def read(shown: Distribution, cell: dict[str, int]) -> dict[str, float | int]:
     """The numbers of one cell, from the exact arrays.
 
     weight; share of the whole mass; `against` = weight over what it were if all cells of the model, of which a folded
@@ -36,16 +30,15 @@ def read(trace: AttentionTrace, choice: Choice, cell: dict[str, int]) -> dict[st
     Raises TraceError or IndexError where the cell is outside.
     """
     # Head and centring work distribution by distribution: that of the cell is all that is needed.
-    axes = distribution_axes(trace, choice)
+    axes, choice = shown.axes, shown.choice
     fixed = {axis: position for axis, position in cell.items() if axis not in axes}
-    counts = {axis: cell_counts(trace.site(choice.site), axis) for axis in fixed}
+    counts = {axis: cell_counts(shown.array, axis) for axis in fixed}
     part = float(np.prod([count[fixed[axis]] / count.sum() for axis, count in counts.items()]))
-    filled, mass = 1 - empty_share(trace, choice), distribution_mass(trace, choice)  # masked rows hold no mass
+    filled, mass = 1 - shown.empty, shown.mass  # masked rows hold no mass
     part /= mass or 1.0
-    choice = replace(choice, index=(*choice.index, *fixed.items()))
     in_row = {axis: position for axis, position in cell.items() if axis in axes}
-    row = select_array(trace, choice)
-    weight, relevance = other_quantity(trace, choice, "weight"), other_quantity(trace, choice, "relevance")
+    one = Distribution(shown.trace, replace(choice, index=(*choice.index, *fixed.items())))
+    row, weight, relevance = shown_array(one), one.weight, one.relevance
     masked = relevance is not None and bool(np.isneginf(relevance.isel(in_row)))
     facts: dict[str, float | int] = {"rank": nan if masked else int((row.values > float(row.isel(in_row))).sum()) + 1}
     open_ = _open(relevance)
@@ -55,7 +48,7 @@ def read(trace: AttentionTrace, choice: Choice, cell: dict[str, int]) -> dict[st
         facts["share"] = facts["weight"] * part
         facts["against"] = facts["weight"] / even(row, in_row) * open_ * ((filled / mass) if mass else 1.0)
     if relevance is not None:
-        facts["relevance"] = nan if masked else float(centred(relevance).isel(in_row))
+        facts["relevance"] = nan if masked else float(centred(relevance, axes).isel(in_row))
         facts["raw"] = float(relevance.isel(in_row))
     return facts
 
@@ -72,10 +65,10 @@ def even(row: xr.DataArray, position: dict[str, int]) -> float:
     return float(np.prod([count[position[axis]] / count.sum() for axis, count in cells.items()]))
 
 
-def axis_check(trace: AttentionTrace, choice: Choice) -> str:
+def axis_check(shown: Distribution) -> str:
     """One sentence: over which axes the array sums to one, and by how much the exact numbers miss it."""
-    array, weight, axes = trace.pick(choice), other_quantity(trace, choice, "weight"), distribution_axes(trace, choice)
-    called = axis_labels(trace)
+    array, weight, axes = shown.array, shown.weight, shown.axes
+    called = axis_labels(shown.trace)
     each = " and ".join(called[str(axis)] for axis in array.dims if axis not in axes) or "row"
     over = " × ".join(called[axis] for axis in axes)
     if array.attrs["quantity"] == "weight":
@@ -91,7 +84,7 @@ def axis_check(trace: AttentionTrace, choice: Choice) -> str:
         return "; ".join(filter(None, (sentence, nothing if empty else ""))) + "."
     if weight is None:
         return "Axis check: relevance is a score before the softmax, with no fixed sum."
-    if any(axis == "head" for axis, _ in choice.reduce):
+    if any(axis == "head" for axis, _ in shown.choice.reduce):
         return "Mean of the heads' scores: its softmax is not the mean of their weights. Choose one head to check it."
     top = array.max(axes)
     scores: xr.DataArray = xr.apply_ufunc(np.exp, array - top.where(np.isfinite(top), 0.0))
@@ -101,9 +94,9 @@ def axis_check(trace: AttentionTrace, choice: Choice) -> str:
     return f"{verdict}: the softmax of relevance over {over} repeats the weights within {miss:.0e}."
 
 
-def fold_check(trace: AttentionTrace, choice: Choice) -> str:
+def fold_check(shown: Distribution) -> str:
     """One sentence: what folding did to the array, with the mass before and after; empty where nothing is folded."""
-    return describe_aggregation(trace.pick(choice), distribution_axes(trace, choice), axis_labels(trace))
+    return describe_aggregation(shown.array, shown.axes, axis_labels(shown.trace))
 
 
 def describe_aggregation(
@@ -121,7 +114,8 @@ def describe_aggregation(
         f"{called[axis]} is folded from {cell_counts(array, axis).sum()} cells to {array.sizes[axis]}" for axis in axes
     ]
     rows = [axis for axis in axes if axis not in over]
-    reduction = "averaged" if rows == axes else f"summed, over {called['query']} averaged" if rows else "summed"
+    over_rows = f", over {' and '.join(called[axis] for axis in rows)} averaged" if rows else ""
+    reduction = "averaged" if rows == axes else f"summed{over_rows}"
     sentence = f"{', '.join(parts).capitalize()}: "
     if array.attrs["quantity"] == "relevance":
         return sentence + f"relevances are joined so that their softmax is the weight {reduction} (log-sum-exp)."
@@ -131,10 +125,10 @@ def describe_aggregation(
     )
 
 
-def query_matters(trace: AttentionTrace, choice: Choice) -> str:
+def query_matters(shown: Distribution) -> str:
     """One sentence: whether the rows differ at all, over keys alone, which is the query information of a head, and over
     all that they share out; empty where the trace has no weights, or rows for each feature."""
-    weight = other_quantity(trace, choice, "weight")
+    weight = shown.weight
     if weight is None or weight.sizes["query"] < 2 or "feature" in weight.dims:
         return ""
     keys = weight.sum([axis for axis in weight.dims if axis not in ("query", "key")])
@@ -143,10 +137,14 @@ def query_matters(trace: AttentionTrace, choice: Choice) -> str:
         for array in (keys, weight)
     )
     verdict = ": the query hardly matters here" if all_bits < LITTLE else ""
-    called = axis_labels(trace)
+    called = axis_labels(shown.trace)
     who = "Queries" if called["query"] == "query" else f"Rows of {called['query']}"
     others = "keys" if called["key"] == "key" else called["key"]
-    together = f", over {called['key']} and {called['context']} together {all_bits:.3g}" if weight.ndim > 2 else ""
+    together = ""
+    if weight.ndim > 2:
+        joint = f"over {called['key']} and {called['context']} together"
+        joint = joint if "context" in shown.axes else f"within a {called['context']}"
+        together = f", {joint} {all_bits:.3g}"
     return (
         f"{who} differ from their average by {key_bits:.3g} bits over {others} (query information){together}{verdict}."
     )

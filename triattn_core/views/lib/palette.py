@@ -204,13 +204,13 @@ class SignedScale:
 Scale = LogScale | SignedScale
 
 
-def centred(relevance: xr.DataArray) -> xr.DataArray:
-    """Relevance minus its mean over each query's cells.
+def centred(relevance: xr.DataArray, axes: Sequence[str] = ("key", "context")) -> xr.DataArray:
+    """Relevance minus its mean over each distribution's cells.  axes: those that a distribution runs over.
 
-    The softmax of a query does not change when all its scores move together, so only differences within a query mean
-    anything; raw scores often turn one-sided and would draw in one colour.  Attrs say `centred = "query"`.
+    The softmax of a query does not change when all its scores move together, so only differences within a distribution
+    mean anything; raw scores often turn one-sided and would draw in one colour.  Attrs say `centred = "query"`.
     """
-    over = [axis for axis in relevance.dims if axis in ("key", "context")]
+    over = [axis for axis in relevance.dims if axis in axes]
     mean = relevance.where(np.isfinite(relevance)).mean(over)
     return (relevance - mean).transpose(*relevance.dims).assign_attrs({**relevance.attrs, "centred": "query"})
 

@@ -5,22 +5,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from triattn_core.errors import TraceError
-from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.aggregation import cell_counts, continues_word
+from triattn_core.trace.distribution import Distribution
 from triattn_core.views.lib.palette import centred
 
 AXES = ("query", "key", "context")
 _NUMBERED = re.compile(r"(turn|sentences?) (\d.*)")
 PIECE_MARK = "·"  # no dash, which would read as a minus before a number
 SMALL = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-SUM_TOLERANCE = 1e-3  # by which a sum of weights may miss one
 
 
 def words(array: xr.DataArray, texts: Mapping[str, str], axis: str) -> list[str]:
@@ -59,22 +57,16 @@ def brief(segment: str) -> str:
     return "[ ]" if segment.startswith("[") else segment.removeprefix("sentence ")[:1].upper()
 
 
-def other_quantity(trace: AttentionTrace, choice: Choice, quantity: str) -> xr.DataArray | None:
-    """The same choice of the other quantity's site, or None where the trace has none."""
-    site = choice.site.with_quantity(quantity)
-    return trace.pick(replace(choice, site=site)) if site in trace.sites else None
-
-
-def select_array(trace: AttentionTrace, choice: Choice, needs: tuple[str, ...] = ()) -> xr.DataArray:
-    """The array of a choice as it is shown: relevance is centred per query.
+def shown_array(shown: Distribution, needs: tuple[str, ...] = ()) -> xr.DataArray:
+    """The array of a choice as it is shown: relevance is centred in each distribution.
 
     Raises TraceError where the choice does not leave the axes that are needed.
     """
-    array = trace.pick(choice)
+    array = shown.array
     missing = [axis for axis in needs if axis not in array.dims]
     if missing:
-        raise TraceError(f"{choice.site} has no axis {missing[0]!r} (it has {', '.join(map(str, array.dims))})")
-    return centred(array) if array.attrs["quantity"] == "relevance" else array
+        raise TraceError(f"{shown.choice.site} has no axis {missing[0]!r} (it has {', '.join(map(str, array.dims))})")
+    return centred(array, shown.axes) if shown.quantity == "relevance" else array
 
 
 def visible(array: xr.DataArray, hide_special: bool) -> dict[str, np.ndarray]:
@@ -87,69 +79,7 @@ def visible(array: xr.DataArray, hide_special: bool) -> dict[str, np.ndarray]:
     return positions
 
 
-def distribution_axes(trace: AttentionTrace, choice: Choice) -> list[str]:
-    """The axes that a distribution of the chosen site runs over: those that its weights sum to one over, else all but
-    the query's."""
-    site = choice.site.with_quantity("weight")
-    array = trace.site(site if site in trace.sites else choice.site)
-    fixed_axes = {axis for axis, _ in (*choice.index, *choice.reduce)}
-    free_axes = [str(axis) for axis in array.dims if axis not in fixed_axes]
-    named = [axis for axis in free_axes if axis in array.attrs.get("sums_over", "").split(",")]
-    return named or [axis for axis in free_axes if axis != "query"]
-
-
-def opened(trace: AttentionTrace, choice: Choice) -> xr.DataArray | None:
-    """How many cells of each distribution a mask leaves; None where it leaves all, or the trace has no scores."""
-    scores = other_quantity(trace, choice, "relevance")
-    if scores is None or not np.isneginf(scores.values).any():
-        return None
-    return (scores > -np.inf).sum(distribution_axes(trace, choice))
-
-
-def empty_share(trace: AttentionTrace, choice: Choice) -> float:
-    """The share of distributions that a mask leaves nothing: they hold no mass."""
-    open_cells = opened(trace, choice)
-    return 0.0 if open_cells is None else float((open_cells == 0).mean())
-
-
-def distributions(weight: xr.DataArray, axes: Sequence[str]) -> int:
-    """How many distributions of the model over `axes` an array holds: each has a mass of one."""
-    return int(np.prod([cell_counts(weight, str(axis)).sum() for axis in weight.dims if axis not in axes]))
-
-
-def held(weight: xr.DataArray, axes: Sequence[str]) -> xr.DataArray:
-    """The share of the whole mass that each cell holds: a folded query stands for all the rows that it joins."""
-    for axis in [str(axis) for axis in weight.dims if axis not in axes]:
-        cells = cell_counts(weight, axis)
-        weight = weight * xr.DataArray(cells / cells.sum(), dims=axis)
-    return weight
-
-
-def shares(trace: AttentionTrace, choice: Choice, weight: xr.DataArray) -> xr.DataArray:
-    """`held` as a share of the unmasked mass: a row that a mask leaves nothing holds none."""
-    return held(weight, distribution_axes(trace, choice)) / (distribution_mass(trace, choice) or 1.0)
-
-
-def sums_to_one(trace: AttentionTrace, choice: Choice) -> bool:
-    """Whether the weights of each distribution sum to one, or to zero where a mask leaves nothing.  A model's do; those
-    of an array of yours are added up."""
-    weight = other_quantity(trace, choice, "weight")
-    if weight is None or "mechanism" in trace.meta:
-        return True
-    sums = weight.sum(distribution_axes(trace, choice), dtype=np.float64).values
-    return bool((np.abs(sums[sums != 0] - 1) <= SUM_TOLERANCE).all())
-
-
-def distribution_mass(trace: AttentionTrace, choice: Choice) -> float:
-    """The mean mass of a distribution: the share of those that a mask leaves something, or what weights that do not sum
-    to one sum to."""
-    weight = other_quantity(trace, choice, "weight")
-    if weight is None or sums_to_one(trace, choice):
-        return 1 - empty_share(trace, choice)
-    return float(held(weight, distribution_axes(trace, choice)).sum(dtype=np.float64))
-
-
-def strongest(trace: AttentionTrace, choice: Choice, n: int | None = None, hide_special: bool = False) -> pd.DataFrame:
+def strongest(shown: Distribution, n: int | None = None, hide_special: bool = False) -> pd.DataFrame:
     """The `n` largest cells (all without `n`), largest first; of weights under a mask those that are largest against
     what even attention would give, for a query with one key left gives it all.
 
@@ -157,14 +87,14 @@ def strongest(trace: AttentionTrace, choice: Choice, n: int | None = None, hide_
     for, where that is not always one; the quantity; `share`, the part of the whole mass that the cell holds (each
     distribution holds the same, but for those that a mask leaves nothing), missing where the trace has no weights.
     """
-    array = select_array(trace, choice)
+    array = shown_array(shown)
     visible_positions = visible(array, hide_special)
     unhidden = all(len(visible_positions[str(axis)]) == size for axis, size in array.sizes.items())
     values = (array if unhidden else array.isel(visible_positions)).values
-    flat, open_cells = values.ravel(), opened(trace, choice)
+    flat, open_cells = values.ravel(), shown.open_cells
     size = np.where(np.isfinite(flat), flat, -np.inf)
     if array.attrs["quantity"] == "weight":
-        part = _uneven(array, distribution_axes(trace, choice))
+        part = _uneven(array, shown.axes)
         part = part if open_cells is None else part * open_cells
         size = part.transpose(*array.dims).isel(visible_positions).values.ravel() if part is not array else size
     n = min(n or flat.size, flat.size)
@@ -172,9 +102,8 @@ def strongest(trace: AttentionTrace, choice: Choice, n: int | None = None, hide_
     top = top[np.lexsort((top, -size[top]))]
     places = np.unravel_index(top, values.shape)
     positions = {str(axis): visible_positions[str(axis)][place] for axis, place in zip(array.dims, places)}
-    names = {axis: np.array(labels(array, dict(trace.texts), axis), object) for axis in positions}
-    weight = other_quantity(trace, choice, "weight")
-    share = np.nan if weight is None else _shares_at(trace, choice, weight, positions)
+    names = {axis: np.array(labels(array, dict(shown.trace.texts), axis), object) for axis in positions}
+    share = np.nan if shown.weight is None else shown.shares_at(shown.weight, positions)
     columns = {axis: names[axis][where] for axis, where in positions.items()}
     columns |= {f"{axis}_at": where for axis, where in positions.items()}
     counts = {axis: array[f"{axis}_tokens"].values for axis in positions if f"{axis}_tokens" in array.coords}
@@ -187,19 +116,8 @@ def _finite(values: np.ndarray) -> np.ndarray:
 
 
 def _uneven(weight: xr.DataArray, axes: Sequence[str]) -> xr.DataArray:
-    """`held` but for a factor that is the same for all cells: their order is the same, and most need no copy."""
+    """`Distribution.held` but for a factor that all cells share: their order is the same, and most need no copy."""
     for axis in [str(axis) for axis in weight.dims if axis not in axes]:
         cells = cell_counts(weight, axis)
         weight = weight if (cells == cells[0]).all() else weight * xr.DataArray(cells, dims=axis)
     return weight
-
-
-def _shares_at(
-    trace: AttentionTrace, choice: Choice, weight: xr.DataArray, positions: dict[str, np.ndarray]
-) -> np.ndarray:
-    """`shares` of some cells, by their positions on each axis."""
-    weights = weight.transpose(*positions).values[tuple(positions.values())].astype(np.float64)
-    for axis in [axis for axis in positions if axis not in distribution_axes(trace, choice)]:  # in a fixed order
-        cells = cell_counts(weight, axis)
-        weights = weights * (cells / cells.sum())[positions[axis]]
-    return weights / (distribution_mass(trace, choice) or 1.0)

@@ -7,10 +7,11 @@ from html import escape
 import numpy as np
 import plotly.graph_objects as go
 
-from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace import AttentionTrace
 from triattn_core.trace.axis_labels import axis_labels
+from triattn_core.trace.distribution import Distribution
 from triattn_core.views.lib.palette import DIVERGING, FONTS, SEQUENTIAL, THEMES, LogScale, SignedScale, ramp
-from triattn_core.views.lib.strongest import labels, select_array, strongest, visible
+from triattn_core.views.lib.strongest import labels, shown_array, strongest, visible
 
 TITLE = "The strongest cells in 3-D"
 NEEDS = ("query", "key", "context")
@@ -18,19 +19,16 @@ CAMERA = {"eye": {"x": 1.2, "y": -1.6, "z": 0.7}, "center": {"z": -0.12}}
 AXES = {"x": "key", "y": "context", "z": "query"}
 
 
-def figure(
-    trace: AttentionTrace, choice: Choice, *, hide_special: bool = False, theme: str = "light", n: int = 400
-) -> go.Figure:
+def figure(shown: Distribution, *, hide_special: bool = False, theme: str = "light", n: int = 400) -> go.Figure:
     """The `n` strongest cells of a cube: key to the right, context into the depth, query downwards.
 
     Tokens are axis labels; positions are what is drawn, since sentences repeat words.
     """
-    array = select_array(trace, choice, NEEDS)
-    rows, colours = strongest(trace, choice, n, hide_special), THEMES[theme]
+    array = shown_array(shown, NEEDS)
+    rows, colours = strongest(shown, n, hide_special), THEMES[theme]
     quantity = array.attrs["quantity"]
     values = rows[quantity].to_numpy(float)
-    cells = array.sizes["key"] * array.sizes["context"]
-    scale = LogScale.fit(array.values, cells) if quantity == "weight" else SignedScale.of(array.values)
+    scale = LogScale.fit(array.values, shown.size) if quantity == "weight" else SignedScale.of(array.values)
     stops, level = (SEQUENTIAL if quantity == "weight" else DIVERGING)[theme], scale.levels(values)
     table = ramp(stops, scale.steps)
     marker = {
@@ -44,13 +42,15 @@ def figure(
     places = {letter: rows[f"{axis}_at"].to_numpy() for letter, axis in AXES.items()}
     points = go.Scatter3d(**places, mode="markers", marker=marker, text=hover, hoverinfo="text")
     positions = visible(array, hide_special)
-    scene = {f"{letter}axis": _axis(array, trace, axis, positions[axis], colours) for letter, axis in AXES.items()}
+    scene = {
+        f"{letter}axis": _axis(array, shown.trace, axis, positions[axis], colours) for letter, axis in AXES.items()
+    }
     return go.Figure(points, _layout(title(rows, array.isel(positions).size, hide_special), scene, colours))
 
 
-def describe(trace: AttentionTrace, choice: Choice, *, hide_special: bool = False, n: int = 400) -> str:
+def describe(shown: Distribution, *, hide_special: bool = False, n: int = 400) -> str:
     """A sentence: what is drawn of the cells, and the strongest of them."""
-    array, rows = select_array(trace, choice, NEEDS), strongest(trace, choice, n, hide_special)
+    array, rows = shown_array(shown, NEEDS), strongest(shown, n, hide_special)
     size, first = array.isel(visible(array, hide_special)).size, rows.iloc[0]
     words = " × ".join(f"“{first[axis]}”" for axis in NEEDS)
     return f"{title(rows, size, hide_special)} The first is {words}, {array.attrs['quantity']} " + (
