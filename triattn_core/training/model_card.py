@@ -202,6 +202,22 @@ def data_text(data: dict) -> str:
     return (f"one row in {every} of {names}" if every > 1 else names) + where + even
 
 
+TERMS = {  # by data set: its terms and whom to name, where weights made of it are shipped under them
+    "propbank_ewt": (
+        "The rows are PropBank's release for the English Web Treebank (Palmer et al. 2005; roles by "
+        "github.com/propbank/propbank-release, words by Universal Dependencies English-EWT, Silveira et al. 2014), "
+        "CC BY-SA 4.0."
+    ),
+    "tatoeba_en_de": "The rows are of tatoeba.org, as paired by manythings.org/anki, CC BY 2.0.",
+}
+
+
+def terms_text(data: dict) -> str:
+    """The terms of the training sets that name some, with a space before; empty without any."""
+    names = dict.fromkeys(name.partition("/")[0] for name in data["train"])
+    return "".join(f" {TERMS[name]}" for name in names if name in TERMS)
+
+
 def sources_text(encoder: dict, metrics: dict) -> str:
     """The pre-training data of the encoder, and whether they include the source of the test set."""
     if encoder.get("start_had_seen") == []:

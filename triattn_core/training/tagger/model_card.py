@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from triattn_core.training.model_card import PRECISIONS, card_records, data_text, metrics_table, seed_text, sources_text
+from triattn_core.training.model_card import (
+    PRECISIONS,
+    card_records,
+    data_text,
+    metrics_table,
+    seed_text,
+    sources_text,
+    terms_text,
+)
 from triattn_core.training.sentence.model_card import BLOCKS, vectors
 
 
@@ -33,5 +41,5 @@ rate {train["rate"]}, weight decay {train["weight_decay"]}, label smoothing {tra
 attention), matrix products in {PRECISIONS[train["precision"]]}, {metrics["seconds"]} s, {metrics["machine"]}.
 
 {sources_text(encoder, metrics)}
-Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: that of the encoder.
+Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: that of the encoder.{terms_text(config["data"])}
 """  # noqa: E501

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from triattn_core.training.model_card import PRECISIONS, data_text, metrics_table, seed_text
+from triattn_core.training.model_card import PRECISIONS, data_text, metrics_table, seed_text, terms_text
 from triattn_core.training.sentence.model_card import BLOCKS
 
 
@@ -30,5 +30,5 @@ Trained on {data_text(data)}{turned}: epochs {train["epochs"]}, batch {train["ba
 smoothing {train["smoothing"]}, dropout keeps {model["keep"]} ({model["attention_keep"]} of attention), matrix products in {PRECISIONS[train["precision"]]},
 {metrics["seconds"]} s, {metrics["machine"]}.
 
-Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`.
+Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`.{terms_text(data)}
 """  # noqa: E501
