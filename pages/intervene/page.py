@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.intervene import before_after, intervention_controls, intervention_result, leave_one_out, null_test
+from pages.intervene import (
+    before_after,
+    intervention_controls,
+    intervention_result,
+    leave_one_out,
+    null_test,
+    replaced_weights,
+)
 from pages.shared import page_setup, style
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
@@ -14,8 +21,11 @@ from triattn_core.trace.axes import TAN_MECHANISMS
 
 LEAD = "Change the context with a click: the new attention, its difference, and how the prediction changes."
 
-question = page_setup.opening("Intervene", LEAD, TAN_MECHANISMS, abilities=[Ability.REPLACE])
+question = page_setup.opening("Intervene", LEAD, TAN_MECHANISMS, abilities=[Ability.REPLACE], others=True)
 with question.settings:
+    if replaced_weights.is_asked(question):
+        replaced_weights.show(question)
+        st.stop()
     settings = intervention_controls.pick_way(question)
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")

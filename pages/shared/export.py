@@ -21,7 +21,7 @@ from triattn_core.scenes import cli_settings
 from triattn_core.scenes.catalogue import SCENES
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import validate_settings
-from triattn_core.tasks import TASKS
+from triattn_core.tasks import TASKS, text_task
 from triattn_core.trace import AttentionTrace
 from triattn_core.views.lib.canvas import Canvas
 
@@ -73,7 +73,8 @@ class Saved:
     @property
     def row(self) -> str:
         """The example as a row of its task, JSON."""
-        return json.dumps(TASKS[self.entries[0].config["task"]].row(self.example), ensure_ascii=False, indent=1) + "\n"
+        task = text_task(self.entries[0].config["task"], self.example)
+        return json.dumps(TASKS[task].row(self.example), ensure_ascii=False, indent=1) + "\n"
 
     def command(self, without: str = "", *tail: str) -> str:
         """What makes the same card without a page, but for one setting; tail: what else it is asked."""
@@ -143,8 +144,10 @@ def case_card(view: str, entries: Sequence[Entry], example: Any, settings: Mappi
 
 
 def _open_in(saved: Saved) -> None:
-    """The button to the other pages."""
+    """The button to the other pages, which show checkpoints of ours."""
     task = saved.entries[0].config["task"]
+    if "source" in saved.entries[0].config:
+        return
     open_in.menu(saved.view, task, TASKS[task].row(saved.example), saved.entries[0])
 
 

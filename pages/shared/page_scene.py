@@ -17,7 +17,7 @@ from triattn_core.scenes.catalogue import SCENES
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import ViewSettings
 from triattn_core.sources.explanation import Explanation
-from triattn_core.tasks import TASKS
+from triattn_core.tasks import TASKS, text_task
 from triattn_core.trace import AttentionTrace, Choice
 
 SCENE_BYTES = 200_000_000  # of the scenes that are kept, with the traces that they show
@@ -148,7 +148,12 @@ class PageScene(ShownScene):
     @property
     def row(self) -> Mapping:
         """The example in the file format of its task."""
-        return TASKS[self.entries[0].config["task"]].row(self.example)
+        return TASKS[self.task].row(self.example)
+
+    @property
+    def task(self) -> str:
+        """The task of the example."""
+        return text_task(self.entries[0].config["task"], self.example)
 
     def show_command(self, choice: Choice, position: Mapping[str, int]) -> None:
         place: dict[str, Any] = {**dict(choice.index), **dict(choice.reduce), **position}
@@ -160,7 +165,7 @@ class PageScene(ShownScene):
     def save_menus(self, name: str) -> None:
         """The buttons Keep and Export.  name: of the files, without ending; charts have menus of their own."""
         with st.popover("Keep", width=76, key="keep"):
-            save_case.form(self.entries[0].config["task"], self.row, self.view)
+            save_case.form(self.task, self.row, self.view)
         if self.scene.screen is None:
             export.case_card(self.view, self.entries, self.example, self.settings.model_dump())
             return

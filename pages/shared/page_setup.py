@@ -30,7 +30,7 @@ from triattn_core.sources import open_source
 from triattn_core.sources.explanation import Explanation
 from triattn_core.sources.models import Question
 from triattn_core.sources.source import Ability, lacks
-from triattn_core.tasks import TASKS, InputForm, form
+from triattn_core.tasks import TASKS, InputForm, form, sentences
 from triattn_core.trace import Choice
 from triattn_core.trace.site import Site
 
@@ -74,11 +74,12 @@ class Opened:
 
 @dataclass(frozen=True)
 class PageQuestion(Question):
-    """A question as a page puts it.  settings: the row of pickers, for the page to go on with."""
+    """A question as a page puts it.  settings: the row of pickers, for the page to go on with; below: what follows."""
 
     task: str
     words: task_picker.TaskLabels
     settings: DeltaGenerator
+    below: DeltaGenerator
 
     @property
     def language(self) -> str:
@@ -91,10 +92,12 @@ def open_page(
     mechanisms: Sequence[str],
     axes: Sequence[str] = (),
     abilities: Sequence[Ability] = (),
+    others: bool = False,
 ) -> Opened:
     """Shows heading, texts, and the checkpoint picker; stops the page without a checkpoint.
 
-    axes, abilities: what the page needs of a source, said of one in a link that lacks it.
+    axes, abilities: what the page needs of a source, said of one in a link that lacks it.  others: whether models of
+    Hugging Face that have these are offered too, where the task is about two texts; one of them may be given one text.
     """
     head, toolbar = style.opening()
     with toolbar:
@@ -105,6 +108,8 @@ def open_page(
     task_picker.missing(mechanisms)
     speaks, entries = languages.single(models.entries(task, mechanisms), "checkpoint", prefer="en")
     example = pair_input.pair(speaks, TASKS[task]) if form(task) is InputForm.PAIR else choice_input.example(task)
+    if others and form(task) is InputForm.PAIR:  # of any language
+        entries += [entry for entry in models.transformers() if not lacks(open_source(entry), axes, abilities)]
     answer_place = st.container()
     if not entries:
         st.info("No checkpoint that can be run is here yet: Checkpoints lists those available.")
@@ -121,7 +126,14 @@ def open_page(
             why=partial(_exclusion_reason, axes=axes, abilities=abilities),
             width=190,
         )
+    if is_other(entry) and not example.text_b.strip():
+        example = sentences.Example(example.text_a)
     return Opened(task, words, entry, example, head, toolbar, answer_place, settings)
+
+
+def is_other(entry: Entry) -> bool:
+    """Whether it is no checkpoint of ours."""
+    return "source" in entry.config
 
 
 def _exclusion_reason(name: str, axes: Sequence[str], abilities: Sequence[Ability]) -> str:
@@ -131,15 +143,20 @@ def _exclusion_reason(name: str, axes: Sequence[str], abilities: Sequence[Abilit
 
 
 def opening(
-    title: str, lead: str, mechanisms: Sequence[str], axes: Sequence[str] = (), abilities: Sequence[Ability] = ()
+    title: str,
+    lead: str,
+    mechanisms: Sequence[str],
+    axes: Sequence[str] = (),
+    abilities: Sequence[Ability] = (),
+    others: bool = False,
 ) -> PageQuestion:
     """The top of a page with the model's prediction and trace; see `open_page`."""
-    top = open_page(title, lambda _: lead, mechanisms, axes, abilities)
+    top = open_page(title, lambda _: lead, mechanisms, axes, abilities, others)
     with report_errors():
         put = Question.put(MODELS, top.entry, top.example, top.option)
     top.say(put.explanation, MEAN)
     study_strip.note_example(put.example)
-    return PageQuestion(**vars(put), task=top.task, words=top.words, settings=top.settings)
+    return PageQuestion(**vars(put), task=top.task, words=top.words, settings=top.settings, below=st.container())
 
 
 def option_number(question: Question) -> int | None:

@@ -17,7 +17,7 @@ from triattn_core.sources import find_entries, open_source
 from triattn_core.sources.explanation import Explanation
 from triattn_core.sources.file import FileSource
 from triattn_core.sources.models import Models
-from triattn_core.tasks import TASKS, as_example, check
+from triattn_core.tasks import TASKS, as_example, check, text_task
 
 
 def draw(view: str, what: Any, example: Any = None, models: Models | None = None, **settings: Any) -> RenderedView:
@@ -44,6 +44,7 @@ def draw(view: str, what: Any, example: Any = None, models: Models | None = None
     entries = [part if isinstance(part, Entry) else find_entries([str(part)])[0] for part in several]
     _check_entries(view, entries)
     task = entries[0].config["task"]
+    task = text_task(task, example) if "source" in entries[0].config else task
     example = as_example(task, example)
     check(TASKS[task], example, entries[0].name)
     scene = SCENES[view].build(models or Models(), entries, example, validated)

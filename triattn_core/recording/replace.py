@@ -76,8 +76,8 @@ def replace(
 
 @contextmanager
 def replace_sites(model: nn.Module, change: SiteChange, select: Select = None) -> Iterator[Replacement]:
-    """The same by one function for all sites: `change(weights, seen, site)` is told which cells the queries see, and the
-    site, such as that of `layer.3/attention/weight`; it returns the weights to use, which may be its own.
+    """The same by one function for all sites: `change(weights, seen, site)` is told which cells the queries see, and
+    the site, such as that of `layer.3/attention/weight`; it returns the weights to use, which may be the model's own.
 
     A recorder around it (`with record(model), replace_sites(model, …)`) sees the weights that are used.
     """

@@ -19,6 +19,7 @@ from triattn_core.scenes import (
     similarity,
     tensor,
     two_way_map,
+    weights,
 )
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import ViewSettings
@@ -64,6 +65,7 @@ SCENES: Mapping[str, SceneBuilder] = {
     "coin": SceneBuilder(coin.Settings, run=coin.build),
     "similarity": SceneBuilder(similarity.Settings, run=similarity.build, most=similarity.view.MOST),
     "map": SceneBuilder(two_way_map.Settings, two_way_map.build, page=False),
+    "weights": SceneBuilder(weights.Settings, run=weights.build, page=False),
     "heads": SceneBuilder(heads.Settings, heads.build, page=False),
 }
 TRACE_VIEWS = tuple(name for name, builder in SCENES.items() if builder.of_traces)  # that a trace alone has

@@ -34,7 +34,8 @@ RANDOM = "shuffled"
 class WeightChange:
     """how: one of WAYS.  heads: which, by site or its text; none means every head of every site.
 
-    seed: of the shuffling.  other: of `another text`, an example that the source reads.  row, keys: of `edited row`, positions from 0.
+    seed: of the shuffling.  other: of `another text`, an example that the source reads.  row, keys: of `edited row`,
+    positions from 0.
     """
 
     how: str

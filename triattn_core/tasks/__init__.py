@@ -66,6 +66,13 @@ def as_example(task: str, what: Any) -> Any:
     return what
 
 
+def text_task(task: str, what: Any) -> str:
+    """Returns the task of a model that reads one text or two: that of sentences where an example, or its fields as a
+    dict, is one text."""
+    is_row = isinstance(what, Mapping) and "text" in what and "text_a" not in what
+    return sentences.NAME if is_row or isinstance(what, sentences.Example) else task
+
+
 def require_option(task, option: int | None, count: int) -> None:
     """Raises InputError if an example with `count` options (or parts of its passage) has no option of this index."""
     if option is not None and not 0 <= option < count:

@@ -1,0 +1,61 @@
+"""Intervene with a Hugging Face model: its attention is changed, of one text or two; ours can be asked so too."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.pages import app_test, at_page
+from tests.support.tiny_transformers import make
+from triattn_core.case_card import draw
+from triattn_core.checkpoint.registry import VARIABLE, roots
+from triattn_core.sources.weight_change import WAYS
+
+
+@pytest.fixture
+def models(tmp_path, monkeypatch):
+    make("bert", tmp_path / "mine" / "small-bert")
+    make("bert", tmp_path / "mine" / "bare-bert", head=False)
+    monkeypatch.setenv(VARIABLE, f"{roots()[0]}:{tmp_path / 'mine'}")
+
+
+def open_page(**query):
+    app = at_page(app_test(), "intervene")
+    for name, value in query.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def said(app) -> str:
+    return " ".join(element.proto.body for element in app.get("html"))
+
+
+def test_each_way_is_answered(models):
+    app = open_page(checkpoint="small-bert")
+    assert not app.exception and not app.error
+    assert "With even weights in all 12 heads" in said(app)
+    assert "small-bert has no context axis: its attention is changed here, not its text." in said(app)
+    for way in WAYS:
+        app.selectbox(key="becomes").set_value(way).run()
+        assert not app.exception and not app.error, way
+    app.selectbox(key="in-layer").set_value(2).run()
+    app.selectbox(key="in-head").set_value(3).run()
+    assert "in 1 of 12 heads" in said(app) and "as many other heads (1) at random" in said(app)
+
+
+def test_one_text_is_enough(models):
+    app = open_page(checkpoint="small-bert", a="Which browsers can play movies?", b=" ")
+    assert not app.exception and not app.error and "in all 12 heads" in said(app)
+    card = draw("weights", "small-bert", {"text": "Which browsers can play movies?"})
+    assert "in all 12 heads" in card.figure.alt and card.task == "sentences"
+
+
+def test_what_cannot_is_said_in_a_line(models):
+    app = open_page(checkpoint="bare-bert")
+    assert any("bare-bert cannot take other attention weights" in element.value for element in app.warning) or (
+        "bare-bert cannot take other attention weights" in said(app)
+    )
+
+
+def test_ours_can_be_asked_so_too(models):
+    app = open_page(checkpoint="quora-tri-living", change="attention", becomes="off", **{"in-layer": "1"})
+    assert not app.exception and not app.error and "Switched off in" in said(app)
