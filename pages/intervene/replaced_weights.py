@@ -63,8 +63,8 @@ def _pick(question: page_setup.PageQuestion, trace: AttentionTrace) -> Settings:
     option = page_setup.option_number(question)
     chosen: dict[str, Any] = {
         "becomes": becomes,
-        "layers": () if layer == "every" else (layer,),
-        "heads": () if head == "every" else (head,),
+        "in_layers": () if layer == "every" else (layer,),
+        "in_heads": () if head == "every" else (head,),
         "option": option,
     }
     return Settings(**chosen)
@@ -87,7 +87,7 @@ def _pick_tokens(question: page_setup.PageQuestion, settings: Settings, trace: A
         with st.container(horizontal=True, vertical_alignment="bottom", key="row-settings"):
             row = url_state.pick("The row of", rows, "row", width=180)
             key = url_state.pick("looks only at", columns, "looks", width=180)
-        return settings.model_copy(update={"row": rows.index(row), "keys": (columns.index(key),)})
+        return settings.model_copy(update={"row": rows.index(row), "looks": (columns.index(key),)})
     return settings
 
 

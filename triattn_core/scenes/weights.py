@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -46,25 +46,25 @@ CLAUSES = {
 
 
 class Settings(ViewSettings):
-    """becomes: what the weights become, one of WAYS.  layers, heads: where, from 1; none means all.
+    """becomes: what the weights become, one of WAYS.  in_layers, in_heads: where, from 1; none means all.
 
-    other: of `another text`, its row.  row, keys: of `edited row`, the token that looks and those at which it looks,
+    other: of `another text`, its row.  row, looks: of `edited row`, the token that looks and those at which it looks,
     from 0.  random: draws to compare with, from `seed`; 0 leaves them out.  layer, head, direction: of the maps, from
     1; no layer is the one after the first that changes, no head the mean of heads, and the direction of a model whose
     tokens attend to each other is not asked.
     """
 
     becomes: Annotated[str, one_of(WAYS)] = "even"
-    layers: tuple[int, ...] = ()
-    heads: tuple[int, ...] = ()
+    in_layers: tuple[int, ...] = ()
+    in_heads: tuple[int, ...] = ()
     other: dict[str, Any] | None = None
     row: int = Field(0, ge=0)
-    keys: tuple[int, ...] = (0,)
+    looks: tuple[int, ...] = (0,)
     random: int = Field(DRAWS, ge=0)
     seed: int = 0
     layer: int | None = Field(None, ge=1)
     head: MeanOrHead = None
-    direction: str = "a_over_b"
+    direction: Literal["a_over_b", "b_over_a"] = "a_over_b"
     option: int | None = Field(None, ge=1)
 
 
@@ -113,7 +113,7 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
     other = None
     if settings.becomes == "another text":
         other = other_example(question, settings)
-    change = WeightChange(settings.becomes, chosen, settings.seed, other, settings.row, settings.keys)
+    change = WeightChange(settings.becomes, chosen, settings.seed, other, settings.row, settings.looks)
     draws = random_changes(settings, every, chosen, change)
     replaced = models.replace(question.entry, example, [change, *draws], question.option)
     layers = sorted({(site.layer or 0) + 1 for site, _ in every})
@@ -156,15 +156,15 @@ def choose_heads(every: Sequence[Head], settings: Settings) -> tuple[Head, ...]:
     """Those of the layers and heads that are asked for.  Raises InputError where none is there."""
     layers = {site.layer for site, _ in every}
     most = max(head for _, head in every) + 1
-    if missing := [layer for layer in settings.layers if layer - 1 not in layers]:
+    if missing := [layer for layer in settings.in_layers if layer - 1 not in layers]:
         raise InputError(f"there is no layer {missing[0]}: layers are {_span(sorted((n or 0) + 1 for n in layers))}")
-    if missing := [head for head in settings.heads if not 1 <= head <= most]:
+    if missing := [head for head in settings.in_heads if not 1 <= head <= most]:
         raise InputError(f"there is no head {missing[0]}: heads are 1 to {most}")
     return tuple(
         (site, head)
         for site, head in every
-        if (not settings.layers or (site.layer or 0) + 1 in settings.layers)
-        and (not settings.heads or head + 1 in settings.heads)
+        if (not settings.in_layers or (site.layer or 0) + 1 in settings.in_layers)
+        and (not settings.in_heads or head + 1 in settings.in_heads)
     )
 
 
@@ -275,7 +275,7 @@ def describe_moved(moved: pd.DataFrame) -> str:
     """Which heads that were not changed move most."""
     rest = moved[~moved["changed"]].dropna(subset=["bits"])
     if rest.empty or rest["bits"].max() < 1e-6:
-        return "No head that was left as it is moves its attention."
+        return f"None of {len(rest)} heads that were left as they are moves its attention."
     top = rest.loc[rest["bits"].idxmax()]
     return (
         f"Of {len(rest)} heads that were left as they are, layer {top['layer']} head {top['head']} moves its attention "
