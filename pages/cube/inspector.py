@@ -9,7 +9,7 @@ import streamlit as st
 from pages.shared import head_strip, numbers
 from pages.shared.page_scene import ShownScene
 from triattn_core.trace import AttentionTrace
-from triattn_core.views.cube import NEEDS, stamp
+from triattn_core.views.cube import axes_of, stamp
 from triattn_core.views.lib import cell
 
 
@@ -25,7 +25,7 @@ def explore(page: ShownScene) -> None:
     """Figure, inspector and lists: a click runs this alone."""
     shown, settings, sizes = page.scene.shown, page.scene.settings, map(len, page.scene.axes)
     assert shown is not None  # `build` fills it
-    position = dict(zip(NEEDS, page.choose()))
+    position = dict(zip(axes_of(shown.array), page.choose()))
     page.answer(stamp=stamp(shown, settings.hide), numbers=cell.read(shown, position))
     page.show_command(shown.choice, position)
     numbers.below(shown, settings.hide, position["query"], prod(sizes))

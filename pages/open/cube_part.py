@@ -12,10 +12,13 @@ from pages.shared.errors import report_errors
 from pages.shared.page_scene import TraceScene
 from triattn_core.analysis.maps import trace_context
 from triattn_core.scenes.cube import Settings
+from triattn_core.scenes.trace_sites import site_choice, slice_axes
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.axis_labels import axis_labels
+from triattn_core.trace.site import Site
 from triattn_core.trace.token_grouping import NO_GROUPING
 from triattn_core.views import cube
+from triattn_core.views.lib.strongest import labels
 
 MEAN = "mean"
 
@@ -48,7 +51,18 @@ def pick(trace: AttentionTrace) -> Settings:
     quantities = ["weight", "relevance"] if site.with_quantity("relevance") in trace.sites else ["weight"]
     quantity = url_state.segments("Quantity", quantities, "quantity") if len(quantities) > 1 else "weight"
     grouping = token_grouping.controls(fold_pickers(trace)) if trace.texts else NO_GROUPING
-    return Settings(site=site.with_quantity(quantity), head=head, **grouping.settings)
+    drawn = site.with_quantity(quantity)
+    first = dict(site_choice(trace, drawn, None if head == MEAN else head).index)  # where most weight is
+    slices = tuple(pick_slice(trace, drawn, axis, first[axis]) for axis in slice_axes(trace, drawn))
+    return Settings(site=drawn, head=head, slices=slices, **grouping.settings)
+
+
+def pick_slice(trace: AttentionTrace, site: Site, axis: str, first: int) -> int:
+    """The picker of the position on an axis of which the cube shows one, from 0.  first: on which it opens."""
+    names = labels(trace.site(site), dict(trace.texts), axis)
+    label = axis_labels(trace)[axis]
+    numbers = [f"{i + 1} {name}" for i, name in enumerate(names)]
+    return numbers.index(url_state.pick(label[0].upper() + label[1:], numbers, f"slice-{axis}", first))
 
 
 def fold_pickers(trace: AttentionTrace) -> tuple[token_grouping.Pick, ...]:

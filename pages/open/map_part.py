@@ -12,6 +12,7 @@ from triattn_core.scenes import heads as head_scene
 from triattn_core.scenes.trace_sites import ROLLOUT, map_sites
 from triattn_core.scenes.two_way_map import Settings
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.axes import further_axes
 from triattn_core.trace.site import Site
 from triattn_core.trace.sites import two_way_sites
 from triattn_core.trace.token_grouping import NO_GROUPING
@@ -55,7 +56,7 @@ def pick(trace: AttentionTrace, site: Site, head: int | None, layers: int) -> Se
     """The pickers of the map, of its quantity, and of what the tokens are read as.  head: from 1, None where there are
     none."""
     maps = [HEAD, MEAN] if head is not None else [HEAD]
-    maps += [ROLLOUT] if layers > 1 and "context" not in trace.site(site.with_quantity("weight")).dims else []
+    maps += [ROLLOUT] if layers > 1 and not further_axes(trace.site(site.with_quantity("weight")).dims) else []
     drawn = url_state.segments("Map", maps, "map") if len(maps) > 1 else HEAD
     scores = site.with_quantity("relevance") in trace.sites
     quantity = url_state.segments("Quantity", ["weight", "relevance"], "quantity") if scores else "weight"

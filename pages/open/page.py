@@ -13,6 +13,7 @@ from pages.shared.errors import notice, report_errors
 from triattn_core.analysis.maps.trace_context import cube_sites
 from triattn_core.importers.prediction import prediction_of
 from triattn_core.importers.token_coords import UNKNOWN
+from triattn_core.trace.axes import AXES
 from triattn_core.trace.axis_labels import count
 from triattn_core.trace.from_array import notes_of
 from triattn_core.trace.sites import two_way_sites
@@ -25,7 +26,7 @@ CUBE, MAPS, PAIR = "cube", "maps", "side by side"
 ALERTS = ("do not sum to one", "not a number", UNKNOWN)  # in notes that stand out
 
 head, toolbar = style.opening()
-style.say(head, "Your model", SAYS)
+style.say(head, "Open", SAYS)
 trace = source.pick(toolbar)
 name, key = str(trace.meta.get("checkpoint", "trace")), f"{trace.meta.get('digest', '')}{id(trace)}"
 with report_errors():
@@ -40,9 +41,7 @@ sentences = [
     f"{layers} layers of {sizes}" if layers > 1 else sizes,
     *(note for note in notes_of(trace) if note not in alerts),
 ]
-sentences += [
-    f"{axis} is {trace.meta[f'{axis}_name']}" for axis in ("query", "key", "context") if f"{axis}_name" in trace.meta
-]
+sentences += [f"{axis} is {trace.meta[f'{axis}_name']}" for axis in AXES if f"{axis}_name" in trace.meta]
 predicted = "".join(
     f'<span>{escape(label)} <b class="t-num">{value:.3f}</b></span>' for label, value in prediction_of(trace)[:3]
 )

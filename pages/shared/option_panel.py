@@ -31,7 +31,7 @@ def show_options(
     weights_choice = replace(choice, site=choice.site.with_quantity("weight"))
     mass = (
         text_units.turn_shares(last.trace, weights_choice)
-        if "context" in last.trace.site(weights_choice.site).dims
+        if "context" in last.trace.sum_axes(weights_choice.site)
         else None
     )
     canvas = answers.figure(
@@ -80,8 +80,8 @@ def _read(trace: AttentionTrace, texts: Mapping[str, str]) -> tuple[dict[str, in
     begins: dict[str, int] = {}
     ends = dict.fromkeys(texts, 0)
     for site in trace.sites.values():
-        for axis in ("query", "key", "context"):
-            if axis in site.dims:
+        for axis in site.dims:
+            if f"{axis}_start" in site.coords:
                 columns = (site[f"{axis}_{field}"].values.tolist() for field in ("text", "start", "end"))
                 for name, start, end in zip(*columns):
                     begins[name] = min(begins.get(name, start), start)

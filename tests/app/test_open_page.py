@@ -6,10 +6,13 @@ import json
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from tests.app.test_pages import opened, payloads, sound, visible_text
 from tests.support.tiny_transformers import make
 from triattn_core.case_book import CaseBook
+from triattn_core.trace import AttentionTrace
+from triattn_core.trace.axes import AXES
 
 DRAW = np.random.default_rng(4)
 
@@ -22,7 +25,7 @@ def traces(tmp_path, monkeypatch):
 
 def test_it_opens_on_a_cube_whose_truth_is_known():
     app = sound(opened("open"))
-    assert "<h1>Your model</h1>" in visible_text(app) and "worked example: triangles on a helix" in visible_text(app)
+    assert "<h1>Open</h1>" in visible_text(app) and "worked example: triangles on a helix" in visible_text(app)
     assert payloads(app)[0]["order"] == ["query", "key", "context"]
     strips = [
         json.loads(component.proto.json)["payload"]
@@ -168,3 +171,22 @@ def test_what_context_adds_is_decomposed_when_it_is_opened():
     assert "Context redirects" in visible_text(app) or "context redirects" in visible_text(app)
     (heads,) = (table.value for table in app.dataframe if "redirected" in table.value)
     assert heads["head"].tolist() == [1, 2]
+
+
+def test_weights_of_four_axes_open_as_slices(tmp_path, monkeypatch):
+    monkeypatch.setitem(AXES, "witness", "A fourth token, which a toy mechanism scores with the other three.")
+    values, axes = DRAW.dirichlet(np.ones(24), 5).reshape(5, 2, 4, 3), ("query", "key", "context", "witness")
+    array = xr.DataArray(values, dims=axes, attrs={"quantity": "weight", "sums_over": "key,context,witness"})
+    AttentionTrace({"attention/weight": array}, {}).save(tmp_path / "four.nc")
+    app = opened("open")
+    app.text_input(key="path").set_value(str(tmp_path / "four.nc")).run()
+    sound(app)
+    picker = next(box for box in app.selectbox if box.label == "Witness")
+    assert len(picker.options) == 3
+    drawn = payloads(app)[0]
+    assert drawn["order"] == ["query", "key", "context"] and drawn["unnormalised"]
+    most = int(values.sum((0, 1, 2)).argmax())
+    assert f"witness {most + 1}" in drawn["caption"]
+    other = (most + 1) % 3
+    sound(picker.select_index(other).run())
+    assert payloads(app)[0]["levels"] != drawn["levels"] and f"witness {other + 1}" in payloads(app)[0]["caption"]

@@ -63,7 +63,7 @@ def side_page(n: int) -> str:
     weights = compare.two_way_map(trace(n).site(WEIGHT), 0)
     numbers = {"entropy": compare.entropy(weights), "rank": compare.rank(weights)}
     panels = [replace(panel(0, kind), map_values=weights, weights=weights, **numbers) for kind in ("bi", "cbi", "tri")]
-    return view.figure(Distribution(panels, gap_of(panels)), {"a": LONG[:n], "b": LONG[:n]}, (0, 0)).html()
+    return view.figure(panels, gap_of(panels), {"a": LONG[:n], "b": LONG[:n]}, (0, 0)).html()
 
 
 def labels(page) -> list[dict]:

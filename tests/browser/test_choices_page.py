@@ -90,7 +90,7 @@ def test_two_options_are_compared_by_their_context(page, tmp_path):
         for i, (weights, number, prediction) in enumerate(zip(maps, numbers, predictions))
     ]
     options = {"across": "context", "lines": ("One scale.",), "distinguished_by": "option"}
-    canvas = view.figure(Distribution(panels, gap_of(panels, 0, 1)), TEXTS, (1, 1), **options)
+    canvas = view.figure(panels, gap_of(panels, 0, 1), TEXTS, (1, 1), **options)
     opened(page, tmp_path, canvas, SIDE)
     head = page.locator(".side thead th").all_inner_texts()
     assert head[0] == "option" and head[-1] == "strongest context of this query"

@@ -25,8 +25,7 @@ from tests.support.pages import app_test, at_page
 
 PAIR = "a=Where+is+the+red+car%3F&b=Where+can+I+find+my+car%3F"
 LINKS = f"""
-start
-studies
+home
 open
 cube
 cube?{PAIR}&layer=1&head=3&quantity=relevance

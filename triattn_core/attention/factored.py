@@ -170,6 +170,6 @@ def _blocks(query: Tensor, key: Tensor, context: Tensor) -> Iterator[tuple[slice
         for start in range(0, N, queries):
             n, m = min(rows, R - row), min(queries, N - start)
             sizes = (I * J,), (I, D), (I, D)
-            buffers = [part[: n * m * prod(size)].view(n, m, *size) for part, size in zip(room, sizes)]
-            yield slice(row, row + n), slice(start, start + m), *buffers
+            weights, left, right = (part[: n * m * prod(size)].view(n, m, *size) for part, size in zip(room, sizes))
+            yield slice(row, row + n), slice(start, start + m), weights, left, right
             pause()

@@ -17,6 +17,7 @@ from triattn_core.tasks import check, require_option
 from triattn_core.text.roles import Role, Roles
 from triattn_core.text.texts import Texts
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.axes import NOT_SHARED
 from triattn_core.trace.site import Site
 
 
@@ -113,9 +114,9 @@ def _joint_coordinates(axis: str, roles: Sequence[Role], texts: Mapping[str, str
 
 
 def _without_special(array: xr.DataArray) -> xr.DataArray:
-    """Drop `[CLS]` and `[SEP]` from key and context, for models in which nothing attends to them."""
-    for axis in ("key", "context"):
-        if axis in array.dims:
+    """Drop `[CLS]` and `[SEP]` from all axes but the query's, for models in which nothing attends to them."""
+    for axis in map(str, array.dims):
+        if axis not in NOT_SHARED:
             array = array.isel({axis: array[f"{axis}_special"].values == 0})
     return array
 

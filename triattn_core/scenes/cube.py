@@ -23,7 +23,8 @@ from triattn_core.views.lib.strongest import strongest
 class Settings(HidingSettings):
     """site: by default the first of three axes, of the layer (from 1) where one is given.  head: from 1, None is the
     mean.  query, key, context: to what each folds.  option: of a task that chooses among texts, from 1; None is the one
-    that is chosen.  cell: positions of query, key and context."""
+    that is chosen.  cell: positions of query, key and context.  slices: of an array of more than three axes, the
+    positions on the others; empty is where most weight is."""
 
     site: SiteSetting = Site(layer=0, role="a_over_b", quantity="weight")
     layer: int | None = Field(None, ge=1)
@@ -32,6 +33,7 @@ class Settings(HidingSettings):
     key: Unit = "tokens"
     context: Unit | Literal["turns"] = "tokens"
     option: int | None = Field(None, ge=1)
+    slices: tuple[int, ...] = ()
 
     def grouping(self) -> TokenGrouping:
         """To what each axis folds, and what is hidden."""
@@ -46,10 +48,11 @@ def build(explanations: Sequence[Explanation], settings: Settings, read: Reader 
     if "site" not in settings.model_fields_set:
         site = site_of_layer(sites_of_axes(explanation.trace, 3), settings.layer)
     trace = read(explanation, settings.grouping(), site).trace
-    shown = Distribution(trace, site_choice(trace, site, settings.head))
+    shown = Distribution(trace, site_choice(trace, site, settings.head, settings.slices))
     canvas = cube.figure(shown, settings.hide, exact=False)
     cell = scene.valid_cell(settings.cell, canvas.extents, canvas.cell)
-    resolved = {"site": site, "layer": None, "cell": cell, **scene.traced_option(explanation)}
+    further = tuple(i for axis, i in shown.choice.index if axis != "head")
+    resolved = {"site": site, "layer": None, "cell": cell, "slices": further, **scene.traced_option(explanation)}
     return Scene(
         settings=settings.model_copy(update=resolved),
         draw=lambda: {"cube": cube.figure(shown, settings.hide, start_cell=cell)},

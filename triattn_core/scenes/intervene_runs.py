@@ -12,7 +12,7 @@ from triattn_core.scenes.intervene_settings import DRAWS
 from triattn_core.scenes.intervene_text import InterventionSpec, Nulls
 from triattn_core.sources.models import Question
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.aggregation import without_axis
+from triattn_core.trace.aggregation import without_axes
 
 if TYPE_CHECKING:
     from triattn_core.analysis.intervention.interventions import InterventionResult
@@ -52,11 +52,7 @@ def run_intervention(question: Question, spec: InterventionSpec) -> Intervention
 
 
 def _flat(trace: AttentionTrace) -> AttentionTrace:
-    sites = {
-        site: without_axis(array, "context") if "context" in array.dims else array
-        for site, array in trace.sites.items()
-        if site.quantity == "weight"
-    }
+    sites = {site: without_axes(array) for site, array in trace.sites.items() if site.quantity == "weight"}
     return AttentionTrace(sites, trace.texts, trace.meta)
 
 

@@ -39,6 +39,7 @@ TEXTS: Mapping[str, Callable[[str], Any]] = {  # of a setting, what a text of a 
     "part": lambda text: None if text == "the answer" else text,
     "phrases": lambda text: [part.strip() for part in text.split("|")] if "|" in text else text,
     "cell": lambda text: text.split(".") if "." in text else text,
+    "slices": lambda text: text.replace(",", ".").split("."),
     "heads": lambda text: text.split(" and ") if " and " in text else text,
 }
 
@@ -136,6 +137,7 @@ def _text(setting: str, value: Any, task: str) -> str:
         return next(label for label, name in directions(task).items() if name == value)
     texts: dict[str, Callable[[Any], str]] = {
         "cell": lambda cell: ".".join(map(str, cell)),
+        "slices": lambda slices: ".".join(map(str, slices)),
         "heads": lambda heads: " and ".join(map(str, heads)),
         "phrases": " | ".join,
         "sinks": lambda times: f"{times:g} × even",

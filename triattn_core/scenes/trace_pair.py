@@ -105,7 +105,7 @@ def _common_labels(left: AttentionTrace, right: AttentionTrace) -> dict[str, str
 
 def _note(side: TraceSide) -> str:
     """What stands beside the title: the axes, where they have labels of their own, and that context is summed over."""
-    called = axis_labels(side.trace, ("query", "key", "context"))
+    called = axis_labels(side.trace, ("query", "key"))
     renamed = any(label != axis for axis, label in called.items())
     axes = f"{called['query']} × {called['key']}" if renamed else ""
     return ", ".join(filter(None, (axes, over_context(side.trace, side.site))))

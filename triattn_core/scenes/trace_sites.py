@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from triattn_core.errors import TraceError
 from triattn_core.scenes import scene
 from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace.axes import further_axes
 from triattn_core.trace.site import Site
 from triattn_core.trace.sites import layer_by_layer, layer_numbers, two_way_sites
 from triattn_core.views.attention_maps import maps as head_maps
@@ -21,9 +26,11 @@ def map_sites(trace: AttentionTrace) -> list[Site]:
 
 
 def sites_of_axes(trace: AttentionTrace, axes: int) -> list[Site]:
-    """The sites, of weights where there are any, with so many axes besides heads, layer by layer.  Raises TraceError:
-    none."""
-    fits = [site for site, array in trace.sites.items() if len(set(array.dims) - {"head"}) == axes]
+    """The sites, of weights where there are any, with so many axes besides heads, or if none has, with more, layer by
+    layer.  Raises TraceError: none."""
+    orders = {site: len(set(array.dims) - {"head"}) for site, array in trace.sites.items()}
+    fits = [site for site, order in orders.items() if order == axes]
+    fits = fits or [site for site, order in orders.items() if order > axes]  # of which a slice is shown
     if not fits:
         there = sorted({" × ".join(map(str, array.dims)) for array in trace.sites.values()})
         raise TraceError(f"no site of {axes} axes in this trace: it has {', '.join(there) or 'none'}")
@@ -50,14 +57,30 @@ def on_first_head(trace: AttentionTrace, settings: Any) -> Any:
     return settings.model_copy(update={"head": 1}) if opens and has_heads else settings
 
 
-def site_choice(trace: AttentionTrace, site: Site, head: int | None) -> Choice:
-    """A site, and where it has heads one of them, from 1, or with None their mean.  Raises TraceError for a head where
-    there are none."""
-    if "head" not in trace.site(site).dims:
-        if head is not None:
-            raise TraceError(f"{site} has no heads: leave head out")
-        return Choice(site)
-    return scene.head_choice(site, head)
+def slice_axes(trace: AttentionTrace, site: Site) -> list[str]:
+    """The axes of a site of a higher order of which a cube shows one position: all after query, key and a third."""
+    dims = trace.site(site).dims
+    return further_axes(dims)[0 if "feature" in dims else 1 :]
+
+
+def site_choice(trace: AttentionTrace, site: Site, head: int | None, slices: Sequence[int] = ()) -> Choice:
+    """A site, and where it has heads one of them, from 1, or with None their mean.  slices: positions on its
+    `slice_axes`, by default those with most weight.  Raises TraceError for a head where there are none, or no such
+    position."""
+    array, axes = trace.site(site), slice_axes(trace, site)
+    if "head" not in array.dims and head is not None:
+        raise TraceError(f"{site} has no heads: leave head out")
+    if slices and len(slices) != len(axes):
+        raise TraceError(f"{site}: {len(slices)} positions for {', '.join(axes) or 'no further axis'}")
+    if axes and not slices:
+        mass = trace.sites.get(site.with_quantity("weight"), array)
+        mass = mass.where(np.isfinite(mass)).sum([axis for axis in mass.dims if axis not in axes]).transpose(*axes)
+        slices = [int(i) for i in np.unravel_index(int(mass.values.argmax()), mass.shape)]
+    for axis, position in zip(axes, slices):
+        if not 0 <= position < array.sizes[axis]:
+            raise TraceError(f"{site}: {axis} {position} is outside 0…{array.sizes[axis] - 1}")
+    choice = scene.head_choice(site, head) if "head" in array.dims else Choice(site)
+    return replace(choice, index=(*choice.index, *zip(axes, slices)))
 
 
 def map_of(trace: AttentionTrace, site: Site, head: int | None, quantity: str = "weight") -> head_maps.Map:

@@ -25,6 +25,7 @@ from triattn_core.sources.models import Models, Question
 from triattn_core.sources.weight_change import RANDOM, WAYS, Head, Replaced, WeightChange
 from triattn_core.tasks import TASKS
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.aggregation import without_axes
 from triattn_core.trace.site import Site
 from triattn_core.views.charts import intervention as maps_view
 from triattn_core.views.charts import replaced_weights as view
@@ -215,8 +216,7 @@ def moved_heads(before: AttentionTrace, after: AttentionTrace, chosen: Sequence[
     for site in own_sites(before):
         if site not in after.sites:
             continue
-        pairs = [with_context_key(trace.sites[site]) for trace in (before, after)]
-        pairs = [array.sum("context") if "context" in array.dims else array for array in pairs]
+        pairs = [without_axes(with_context_key(trace.sites[site])) for trace in (before, after)]
         for head in range(pairs[0].sizes.get("head", 1)):
             one, two = (array.isel(head=head) if "head" in array.dims else array for array in pairs)
             alive = bool(np.abs(two.values).sum())

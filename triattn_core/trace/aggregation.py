@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from triattn_core.errors import TraceError
-from triattn_core.trace.axes import COORDINATES
+from triattn_core.trace.axes import COORDINATES, further_axes
 
 MASK = "mask"  # role of the mask of a layer, recorded as a contribution
 EVEN = "even"  # role of a masked layer: even attention over the keys that the mask keeps
@@ -84,6 +84,15 @@ def without_axis(
     values = _average_groups(array, axis, np.zeros(array.sizes[axis], int), sum_axes)
     first = array.isel({axis: 0}, drop=True)
     return first.copy(data=values.take(0, array.get_axis_num(axis)).astype(dtype or array.dtype))
+
+
+def without_axes(
+    array: xr.DataArray, sum_axes: Sequence[str] = (), keep: Sequence[str] = (), dtype: type | None = None
+) -> xr.DataArray:
+    """`without_axis` for each axis beside heads, queries, keys, features, and those to keep."""
+    for axis in further_axes(array.dims):
+        array = array if axis in keep else without_axis(array, axis, sum_axes, dtype)
+    return array
 
 
 def cell_counts(array: xr.DataArray, axis: str) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
+
 AXES = {
     "head": "One of several attentions computed side by side, each with its own projections.",
     "query": "The token that attends: its weights sum to one over the others.",
@@ -9,6 +11,14 @@ AXES = {
     "context": "The token under which query and key are scored: the third axis of Tri-Attention.",
     "feature": "One dimension of a token's vector.",
 }
+
+NOT_SHARED = ("head", "query", "feature")  # no distribution of a model's own runs over these
+
+
+def further_axes(dims: Iterable[Hashable]) -> list[str]:
+    """The axes of an array beside heads, queries, keys and features: the context, and those of a higher order."""
+    return [str(axis) for axis in dims if axis not in (*NOT_SHARED, "key")]
+
 
 QUANTITIES = {
     "relevance": (

@@ -91,10 +91,15 @@ class Distribution:
         return 0.0 if self.open_cells is None else float((self.open_cells == 0).mean())
 
     @cached_property
+    def sliced(self) -> tuple[str, ...]:
+        """The axes of a distribution of which the choice takes one position: what it leaves is a part of each."""
+        return tuple(axis for axis, _ in self.choice.index if axis in self.trace.sum_axes(self.choice.site))
+
+    @cached_property
     def normalised(self) -> bool:
         """Whether the weights of each distribution sum to one, or to zero where a mask leaves nothing.  A model's do;
-        those of an array of yours are added up."""
-        if self.weight is None or "mechanism" in self.trace.meta:
+        those of an array of yours, and of a slice, are added up."""
+        if self.weight is None or ("mechanism" in self.trace.meta and not self.sliced):
             return True
         sums = self.weight.sum(self.axes, dtype=np.float64).values
         return bool((np.abs(sums[sums != 0] - 1) <= SUM_TOLERANCE).all())

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from triattn_core.errors import TraceError
-from triattn_core.trace.aggregation import without_axis
+from triattn_core.trace.aggregation import without_axes
 from triattn_core.trace.site import Site
 from triattn_core.trace.trace import AttentionTrace
 
@@ -26,11 +26,10 @@ def two_way_sites(trace: AttentionTrace) -> list[Site]:
 
 
 def two_way_weights(trace: AttentionTrace, site: Site | str) -> xr.DataArray:
-    """Weights [head, query, key] of a site, summed over any context, or averaged over it where each of its tokens has
-    distributions of its own; a site without heads gets one."""
+    """Weights [head, query, key] of a site, summed over any context and further axis, or averaged where each of its
+    tokens has distributions of its own; a site without heads gets one."""
     weights = trace.site(site)
-    if "context" in weights.dims:
-        weights = without_axis(weights, "context")
+    weights = without_axes(weights)
     if "head" not in weights.dims:
         weights = weights.expand_dims("head")
     return weights.transpose("head", "query", "key")

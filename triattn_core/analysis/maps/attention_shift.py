@@ -8,7 +8,7 @@ import xarray as xr
 from triattn_core.analysis.maps.compare import AXES, jensen_shannon
 from triattn_core.analysis.maps.joint_keys import with_context_key
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.aggregation import without_axis
+from triattn_core.trace.aggregation import without_axes
 
 
 def attention_shift(before: AttentionTrace, after: AttentionTrace) -> float:
@@ -28,7 +28,6 @@ def attention_shift(before: AttentionTrace, after: AttentionTrace) -> float:
 
 def _rows(weights: xr.DataArray) -> xr.DataArray:
     """[head and query, key] of weights, with or without context."""
-    weights = with_context_key(weights)
-    weights = without_axis(weights, "context") if "context" in weights.dims else weights
+    weights = without_axes(with_context_key(weights))
     values = weights.transpose(..., "query", "key").values
     return xr.DataArray(values.reshape(-1, values.shape[-1]), dims=AXES)

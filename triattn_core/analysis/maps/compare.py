@@ -26,7 +26,7 @@ import xarray as xr
 
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.aggregation import without_axis
+from triattn_core.trace.aggregation import without_axes
 
 AXES = ("query", "key")
 TOP = 3  # size of the sets of top keys that are compared
@@ -54,9 +54,7 @@ def two_way_map(
         if not 0 <= head < site.sizes["head"]:
             raise TraceError(f"head {head} is outside 0…{site.sizes['head'] - 1}")
         site = site.isel(head=head)
-    if "context" in site.dims:
-        site = site if quantity == "weight" else site.astype(np.float64)
-        site = without_axis(site, "context", sum_axes, np.float64)
+    site = without_axes(site if quantity == "weight" else site.astype(np.float64), sum_axes, dtype=np.float64)
     sums = {"sums_over": "key"} if quantity == "weight" else {}
     site = fold(site.astype(np.float64).drop_attrs().assign_attrs(quantity=quantity, **sums))
     grouping_attrs = {name: value for name, value in site.attrs.items() if name in ("folded", "mass_before")}

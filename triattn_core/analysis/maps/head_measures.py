@@ -21,6 +21,7 @@ import xarray as xr
 
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.aggregation import without_axes
 from triattn_core.trace.information import context_information, query_information, row_mean, row_shares
 from triattn_core.trace.sites import layer_by_layer, layer_numbers, same_tokens, two_way_sites, two_way_weights
 
@@ -65,6 +66,7 @@ def _plogp(shares: np.ndarray) -> np.ndarray:
 def _context_information(site: xr.DataArray) -> np.ndarray | float:
     if "context" not in site.dims:
         return np.nan
+    site = without_axes(site, keep=("context",))
     cube = site if "head" in site.dims else site.expand_dims("head")
     weights = cube.transpose("head", "query", "key", "context").values
     return np.where((weights > 0).any((1, 2, 3)), context_information(weights), np.nan)

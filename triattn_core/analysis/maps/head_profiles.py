@@ -20,6 +20,7 @@ import xarray as xr
 
 from triattn_core.analysis.maps.mtsa_tensor import MAX_CELLS, head_tensor
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.aggregation import without_axes
 from triattn_core.trace.site import Site
 from triattn_core.trace.sites import layer_by_layer, two_way_sites
 
@@ -76,6 +77,7 @@ TOKEN_FIELDS = ("tokens", "glued")
 
 def _distributions(site: xr.DataArray) -> np.ndarray:
     """[head, query, key] or [head, query, key, context] with the rows of queries divided by their sums, float32."""
+    site = without_axes(site, keep=("context",))
     site = site if "head" in site.dims else site.expand_dims("head")
     axes = [axis for axis in ("query", "key", "context") if axis in site.dims]
     values = np.clip(site.transpose("head", *axes).values.astype(np.float32), 0.0, None)

@@ -6,6 +6,8 @@ shares of visible variance are the same (`anova`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -13,6 +15,7 @@ import xarray as xr
 from triattn_core.analysis.maps import anova
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.aggregation import without_axes
 from triattn_core.trace.site import Site
 from triattn_core.trace.sites import layer_by_layer
 
@@ -30,11 +33,17 @@ def relevance_of(trace: AttentionTrace, site: Site) -> xr.DataArray:
     """[head, query, key, context]: the relevance of a site, or else the logarithm of its weights (−inf for 0)."""
     scores = trace.sites.get(site.with_quantity("relevance"))
     if scores is None:
-        weights = trace.site(site.with_quantity("weight"))
+        weights = _as_cube(trace.site(site.with_quantity("weight")))
         with np.errstate(divide="ignore"):
             scores = weights.copy(data=np.log(weights.values.astype(np.float64))).assign_attrs(quantity="relevance")
-    scores = scores if "head" in scores.dims else scores.expand_dims("head")
-    return scores.transpose("head", *anova.AXES)
+    return _as_cube(scores, trace.sum_axes(site))
+
+
+def _as_cube(array: xr.DataArray, sum_axes: Sequence[str] = ()) -> xr.DataArray:
+    """[head, query, key, context]; axes of a higher order are joined."""
+    array = without_axes(array, sum_axes, keep=("context",))
+    array = array if "head" in array.dims else array.expand_dims("head")
+    return array.transpose("head", *anova.AXES)
 
 
 def context_table(trace: AttentionTrace) -> pd.DataFrame:
@@ -44,8 +53,7 @@ def context_table(trace: AttentionTrace) -> pd.DataFrame:
         raise TraceError("no weights over query, key and context in this trace")
     parts = []
     for site in sites:
-        relevance, weights = relevance_of(trace, site), trace.site(site.with_quantity("weight"))
-        weights = (weights if "head" in weights.dims else weights.expand_dims("head")).transpose("head", *anova.AXES)
+        relevance, weights = relevance_of(trace, site), _as_cube(trace.site(site.with_quantity("weight")))
         keep = anova.kept_cells(relevance, weights)
         _check_size(relevance.values, keep)
         parts.append(anova.site_shares(site, relevance.values, weights.values, keep, trace.sum_axes(site)))

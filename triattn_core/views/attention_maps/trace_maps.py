@@ -9,7 +9,8 @@ import xarray as xr
 
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.aggregation import cell_counts, without_axis
+from triattn_core.trace.aggregation import cell_counts, without_axes
+from triattn_core.trace.axes import further_axes
 from triattn_core.trace.axis_labels import axis_labels
 from triattn_core.trace.site import Site
 from triattn_core.trace.sites import same_tokens
@@ -39,12 +40,12 @@ def trace_map(trace: AttentionTrace, site: Site, head: int | None = None, quanti
 
 
 def over_context(trace: AttentionTrace, site: Site) -> str:
-    """What a map of a cube does with the context: it is summed over, or where each of its tokens has distributions of
-    its own, averaged; empty without one."""
-    if "context" not in trace.site(site.with_quantity("weight")).dims:
-        return ""
-    sum_axes = trace.sum_axes(site)
-    return f"{'summed' if 'context' in sum_axes or not sum_axes else 'mean'} over {axis_labels(trace)['context']}"
+    """What a map of a cube does with the context, and any further axis: it is summed over, or where each of its tokens
+    has distributions of its own, averaged; empty without one."""
+    sum_axes, labels = trace.sum_axes(site), axis_labels(trace)
+    axes = further_axes(trace.site(site.with_quantity("weight")).dims)
+    ways = [f"{'summed' if axis in sum_axes or not sum_axes else 'mean'} over {labels[axis]}" for axis in axes]
+    return ", ".join(ways)
 
 
 def computed_map(trace: AttentionTrace, weights: xr.DataArray, title: str, note: str) -> Map:
@@ -75,8 +76,7 @@ def _two_way(array: xr.DataArray, head: int | None, sum_axes: Sequence[str]) -> 
             raise TraceError(f"there is no head {head + 1}: there are {array.sizes['head']}")
     elif head:
         raise TraceError("this site has no heads")
-    if "context" in array.dims:
-        array = without_axis(array, "context", sum_axes)
+    array = without_axes(array, sum_axes)
     if "head" in array.dims:
         array = array.mean("head", keep_attrs=True) if head is None else array.isel(head=head)
     return array.transpose("query", "key")

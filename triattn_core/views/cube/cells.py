@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from triattn_core.trace.axes import further_axes
 from triattn_core.trace.axis_labels import axis_labels
 from triattn_core.trace.distribution import Distribution
 from triattn_core.views.lib.content_words import content_words
@@ -85,13 +86,14 @@ class CubeCells:
 
 def axes_of(array: xr.DataArray) -> tuple[str, str, str]:
     """The three axes that an array is explored along."""
-    return ("query", "key", "feature" if "feature" in array.dims else "context")
+    further = ["feature"] if "feature" in array.dims else further_axes(array.dims)
+    return ("query", "key", further[0] if further else "context")
 
 
 def masked_pairs(shown: Distribution, positions: Mapping[str, np.ndarray]) -> np.ndarray | None:
     """[query, key]: True where a mask leaves a pair out; None where there is no mask, or it is one of contexts."""
     scores = shown.relevance
-    if scores is None or "context" in scores.dims:
+    if scores is None or further_axes(scores.dims):
         return None
     out = np.isneginf(scores.transpose("query", "key", ...).values[..., 0])
     return out[np.ix_(positions["query"], positions["key"])] if out.any() else None

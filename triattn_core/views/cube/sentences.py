@@ -9,8 +9,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from triattn_core.trace import AttentionTrace
 from triattn_core.trace.axis_labels import axis_labels
 from triattn_core.trace.distribution import Distribution
+from triattn_core.trace.site import Site
 from triattn_core.views.lib.strongest import labels
 
 LISTED = 6  # sinks that are named
@@ -54,13 +56,20 @@ def describe_hidden(shown: Distribution, positions: dict[str, np.ndarray]) -> st
     return f"{sentence}.{none}"
 
 
+def position_name(trace: AttentionTrace, site: Site, axis: str, position: int) -> str:
+    """A position of an axis of a site: its token, or its number from 1."""
+    return labels(trace.site(site), dict(trace.texts), axis)[position]
+
+
 def caption(shown: Distribution, array: xr.DataArray) -> str:
     """Where the array is from: checkpoint, text, layer, direction, heads, quantity, and which axes are folded."""
     trace, choice, site = shown.trace, shown.choice, shown.choice.site
+    roles = axis_labels(trace)
     heads = [f"head {i + 1}" for axis, i in choice.index if axis == "head"]
+    heads += [f"{roles[axis]} {position_name(trace, site, axis, i)}" for axis, i in choice.index if axis != "head"]
     heads += [f"{reduction} of heads" for axis, reduction in choice.reduce if axis == "head"]
     heads += [f"head {int(trace.meta['head']) + 1} ({trace.meta['mask']})"] if "head" in trace.meta else []
-    axes, roles = [axis for axis in array.attrs.get("folded", "").split(",") if axis in array.dims], axis_labels(trace)
+    axes = [axis for axis in array.attrs.get("folded", "").split(",") if axis in array.dims]
     sentences = [f"{roles[axis]} folded to {array.sizes[axis]}" for axis in axes]
     parts = [
         str(trace.meta.get("checkpoint", "")),

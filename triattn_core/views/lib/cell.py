@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from triattn_core.trace.aggregation import cell_counts, mean_mass
+from triattn_core.trace.axes import further_axes
 from triattn_core.trace.axis_labels import axis_labels
 from triattn_core.trace.distribution import Distribution
 from triattn_core.trace.information import query_information
@@ -77,11 +78,16 @@ def axis_check(shown: Distribution) -> str:
         empty, sentence = sums.size - held.size, ""  # a mask left nothing to attend to
         if held.size:
             worst = float(held[np.abs(held - 1).argmax()])
+            if shown.sliced:
+                whole = " × ".join(called[axis] for axis in (*axes, *shown.sliced))
+                return f"A slice: a {each}'s weights sum to 1 over {whole}; this one holds {100 * shown.mass:.3g} %."
             if abs(worst - 1) > 1e-4:
                 return f"Axis check failed: a {each}'s weights sum to {worst:.6f} over {over}, not to 1."
             sentence = f"Axis check: weights sum to {worst:.6f} over {over}, for each {each}"
         nothing = f"{empty:,} of {sums.size:,} rows are left nothing to attend to: their weights are zeros"
         return "; ".join(filter(None, (sentence, nothing if empty else ""))) + "."
+    if shown.sliced:
+        return "A slice: the softmax of relevance runs over more than it shows."
     if weight is None:
         return "Axis check: relevance is a score before the softmax, with no fixed sum."
     if any(axis == "head" for axis, _ in shown.choice.reduce):
@@ -140,11 +146,11 @@ def query_matters(shown: Distribution) -> str:
     called = axis_labels(shown.trace)
     who = "Queries" if called["query"] == "query" else f"Rows of {called['query']}"
     others = "keys" if called["key"] == "key" else called["key"]
-    together = ""
-    if weight.ndim > 2:
-        joint = f"over {called['key']} and {called['context']} together"
-        joint = joint if "context" in shown.axes else f"within a {called['context']}"
-        together = f", {joint} {all_bits:.3g}"
+    further, together = further_axes(weight.dims), ""
+    if further:
+        apart = " and ".join(called[axis] for axis in further if axis not in shown.axes)
+        over = " and ".join(called[axis] for axis in ("key", *further) if axis in shown.axes)
+        together = f", {f'within a {apart}' if apart else f'over {over} together'} {all_bits:.3g}"
     return (
         f"{who} differ from their average by {key_bits:.3g} bits over {others} (query information){together}{verdict}."
     )

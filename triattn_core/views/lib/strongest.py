@@ -15,7 +15,6 @@ from triattn_core.trace.aggregation import cell_counts, continues_word
 from triattn_core.trace.distribution import Distribution
 from triattn_core.views.lib.palette import centred
 
-AXES = ("query", "key", "context")
 _NUMBERED = re.compile(r"(turn|sentences?) (\d.*)")
 PIECE_MARK = "·"  # no dash, which would read as a minus before a number
 SMALL = "⁰¹²³⁴⁵⁶⁷⁸⁹"
