@@ -8,6 +8,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from triattn_core.trace.site import Site
 from triattn_core.views.charts.grids import with_style
 from triattn_core.views.lib.palette import SEQUENTIAL, THEMES
 
@@ -44,7 +45,7 @@ def moved(heads: pd.DataFrame, theme: str = "light") -> alt.LayerChart:
     """
     palette, stops = THEMES[theme], SEQUENTIAL[theme]
     several = heads.groupby("layer")["site"].nunique().max() > 1
-    place = heads["site"].str.removesuffix("/weight").str.replace("_", " ")
+    place = heads["site"].map(lambda site: str(Site.parse(site).attention).replace("_", " "))
     rows = heads.assign(row=place if several else "layer " + heads["layer"].astype(str))
     order = list(dict.fromkeys(rows["row"]))
     y = alt.Y("row:N", title=None, sort=order, axis=alt.Axis(ticks=False, domain=False))
