@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
+import resource
+import subprocess
+import sys
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,10 @@ import torch
 import transformers
 
 PAGE = Path(__file__).parents[1] / "docs" / "models.md"
+ROWS = Path(__file__).parents[1] / "runs" / "architectures.jsonl"  # so far; a run goes on where the last one ended
 TOKENS = 13
+GROUP, SECONDS = 12, 40  # types in a process, and seconds for each of them
+MOST_BYTES = 12 << 30  # of address space
 # What makes a model small, under the names that configs give it.
 SIZES: dict[str, Any] = {
     **dict.fromkeys(("vocab_size", "vocab_size_per_layer_input"), 100),
@@ -106,13 +112,20 @@ def try_type(model_type: str) -> dict[str, Any]:
         "result": "recorded",
         "maps": len(sites),
         "error": tape.error,
-        "same": bool(torch.equal(plain, recorded)),
+        "same": _equal(plain, recorded),
         "implementation": sorted({array.attrs["kind"] for _, array in sites}),
         "layers": sorted({layer for _, array in sites if (layer := layer_of_path(array.attrs["module"])) is not None}),
         "roles": sorted({tape.role(attention) for attention in tape.attentions}),
         "shapes": sorted({" × ".join(map(str, array.shape[1:])) for _, array in sites}),
         "notes": str(trace.meta["notes"]).split("\n")[1:],
     }
+
+
+def _equal(plain: Any, recorded: Any) -> bool:
+    """Equal to the bit; what is no number in both is equal."""
+    if not isinstance(plain, torch.Tensor):
+        return True
+    return bool(torch.equal(plain.nan_to_num(), recorded.nan_to_num()))
 
 
 def text_types() -> list[str]:
@@ -160,20 +173,51 @@ def page(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines) + ", ".join(sorted(row["type"] for row in rest)) + ".\n"
 
 
+def run_group(names: Sequence[str]) -> list[dict[str, Any]]:
+    """The rows of some types, tried in a process of its own, whose memory and time are bounded.
+
+    A type that ends the process is reported as such, and the rest of its group is tried in another one.
+    """
+    left, rows = list(names), []
+    while left:
+        command = [sys.executable, "-m", "tests.architectures", "--types", *left]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS * len(left))
+            output, end = done.stdout, f"the process ended with {done.returncode}"
+        except subprocess.TimeoutExpired as late:
+            output, end = (late.stdout or b"").decode(), f"more than {SECONDS * len(left)} seconds"
+        rows += (found := [json.loads(line) for line in output.splitlines() if line.startswith("{")])
+        left = left[len(found) :]
+        if left:
+            rows.append({"type": left.pop(0), "result": "not built", "reason": end})
+    return rows
+
+
 def main() -> None:
-    """Try every type, in processes of their own, and write the page."""
+    """Try every type that is not in the file of rows yet, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--types", nargs="*", help="only these, as JSON lines on the screen")
+    parser.add_argument("--types", nargs="*", help="only these, in this process, as JSON lines on the screen")
+    parser.add_argument(
+        "--rows", type=Path, default=ROWS, help="where rows are kept; a type that is there is not tried"
+    )
+    parser.add_argument("--again", action="store_true", help="try all types again")
     options = parser.parse_args()
     if options.types:
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
         for name in options.types:
             print(json.dumps(try_type(name), ensure_ascii=False), flush=True)
         return
-    with multiprocessing.get_context("spawn").Pool(2, maxtasksperchild=60) as pool:
-        rows = []
-        for row in pool.imap_unordered(try_type, text_types()):
-            print(json.dumps(row, ensure_ascii=False), flush=True)
-            rows.append(row)
+    options.rows.parent.mkdir(parents=True, exist_ok=True)
+    known = [] if options.again or not options.rows.exists() else options.rows.read_text("utf-8").splitlines()
+    rows = [json.loads(line) for line in known]
+    done = {row["type"] for row in rows}
+    names = [name for name in text_types() if name not in done]
+    with options.rows.open("w" if options.again else "a", encoding="utf-8") as file:
+        for start in range(0, len(names), GROUP):
+            for row in run_group(names[start : start + GROUP]):
+                rows.append(row)
+                print(json.dumps(row, ensure_ascii=False), flush=True)
+                print(json.dumps(row, ensure_ascii=False), file=file, flush=True)
     PAGE.write_text(page(rows), "utf-8")
 
 

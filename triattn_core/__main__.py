@@ -123,6 +123,7 @@ COMMANDS = (
         arguments="explain_arguments",
     ),
     Command("open", "open_trace", "Open a file of attention weights from any source as a trace.", device=False),
+    Command("record", "record", "Save the attention of a PyTorch module of your own as a trace; runs its file."),
     Command(
         "import", "import_model", "Save the attention of a Hugging Face model on a text or a pair of texts as a trace."
     ),

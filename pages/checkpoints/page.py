@@ -33,7 +33,7 @@ with left:
     entry, other, rows = registry_table.pickers(sound)
     st.html(attention_worth.legend(rows))
     if found := natural_text.summary(models.entries()):
-        st.html(f'<p class="t-note">{escape(found.lead)} The numbers are on Home.</p>')
+        st.html(f'<p class="t-note">{escape(found.lead)} The numbers are on Studies.</p>')
     registry_table.tables(rows, entry)
     st.html(checkpoint_html.footnote(rows, sound))
     config, loss = st.columns([1, 1.15], gap="large")

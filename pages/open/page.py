@@ -26,7 +26,7 @@ CUBE, MAPS, PAIR = "cube", "maps", "side by side"
 ALERTS = ("do not sum to one", "not a number", UNKNOWN)  # in notes that stand out
 
 head, toolbar = style.opening()
-style.say(head, "Open", SAYS)
+style.say(head, "Your model", SAYS)
 trace = source.pick(toolbar)
 name, key = str(trace.meta.get("checkpoint", "trace")), f"{trace.meta.get('digest', '')}{id(trace)}"
 with report_errors():

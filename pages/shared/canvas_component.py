@@ -44,14 +44,15 @@ def _figure(script: str, style: str):
     return st.components.v2.component(name, html='<div class="triattn-root"></div>', css=style, js=script + _MOUNT)
 
 
-def show(canvas: Canvas, key: str) -> Any:
-    """Draws the figure and its description; returns the selection in it (`host.send("cell", …)`), or None.
+def show(canvas: Canvas, key: str, note: bool = True) -> Any:
+    """Draws the figure, with `note` also its description; returns what was sent from it (`host.send("cell", …)`).
 
     A figure keeps its selection as long as its `key` stays: make the key from the texts, never from the settings.
     """
     data = {"key": key, "payload": dict(canvas.payload)}
     selection = _figure(canvas.script, canvas.style)(key=key, data=data, on_cell_change=_ignore).cell
-    figures.note(canvas.alt)
+    if note:
+        figures.note(canvas.alt)
     return selection
 
 

@@ -12,6 +12,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from pages.shared import copy_link, sentence_box, study_strip, url_state
 from pages.shared.errors import open_notices
+from pages.shared.navigation import show_tabs
 from pages.shared.retired_names import replace_retired_names
 from triattn_core.views.lib.palette import THEMES
 
@@ -63,9 +64,23 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 @media (max-width: 600px) {
   .t-costs, .t-costs th {font-size: 12px} .t-table.t-costs :is(th, td):not(:last-child) {padding-right: 5px}
 }
-.st-key-top > [data-testid="stElementContainer"]:first-child {flex: 1 1 0; min-width: min(420px, 100%); width: auto}
+.st-key-tabs {border-bottom: 1px solid var(--t-hairline); flex: 0 0 auto}
+.st-key-tabs [data-testid="stPageLink"] a {padding: 3px 9px 5px; border-radius: 0}
+.st-key-tabs [data-testid="stPageLink"] a p {font-size: 15px; font-weight: 400; color: var(--t-text)}
+.st-key-tab-here [data-testid="stPageLink"] a {box-shadow: inset 0 -2px var(--t-accent)}
+.st-key-tab-here [data-testid="stPageLink"] a p {font-weight: 650}
+.st-key-top:has(.st-key-tabs) h1 {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)}
+.st-key-top > [data-testid="stElementContainer"] {flex: 1 1 0; min-width: min(420px, 100%); width: auto}
 .t-head {display: flex; flex-wrap: wrap; align-items: baseline; gap: 2px 18px; margin: 0}
 .t-head h1 {font-size: 21px; font-weight: 650; letter-spacing: 0; padding: 0; margin: 0; line-height: 1.3}
+.t-start h1 {font-size: 32px; font-weight: 650; letter-spacing: -0.01em; line-height: 1.2; padding: 0;
+  margin: 8px 0 6px}
+.t-start-line {font-size: 15px; line-height: 1.45; margin: 2px 0 0; color: var(--t-text)}
+.st-key-doors {margin-top: 2px} .st-key-doors > * {flex: 1 1 220px; width: auto}
+.st-key-doors [data-testid="stPageLink"] a {width: 100%; justify-content: space-between; padding: 11px 18px;
+  border: 1px solid var(--t-hairline); border-radius: 4px}
+.st-key-doors [data-testid="stPageLink"] a:hover {border-color: var(--t-accent)}
+.st-key-doors [data-testid="stPageLink"] a p {font-size: 16px}
 .t-intro p {font-size: 15.5px; line-height: 1.5; max-width: 1120px}
 .t-head:not(.t-intro) p, .t-muted {color: var(--t-muted)}
 .t-head p {margin: 0; font-size: 14px}
@@ -212,6 +227,7 @@ def opening() -> tuple[DeltaGenerator, DeltaGenerator]:
     variables = "".join(f"--t-{name.replace('_', '-')}:{value};" for name, value in colours().items())
     st.html(f"<style>:root{{{variables}}}{CSS}{sentence_box.CSS}</style>")
     with st.container(horizontal=True, key="top"):
+        show_tabs()
         place = st.empty()
         toolbar = st.container(horizontal=True, vertical_alignment="center", width="content", key="beside")
     copy_link.button()

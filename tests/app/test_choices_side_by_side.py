@@ -41,8 +41,8 @@ def test_all_mechanisms_show_the_same_option() -> None:
     assert "".join(drawn["axes"]["key"]["name"]) == PASSAGES[0].options[1].replace(" ", "")
 
 
-def test_home_leads_to_dialogues_and_passages() -> None:
-    app = sound(opened("home"))
+def test_studies_lead_to_dialogues_and_passages() -> None:
+    app = sound(opened("studies"))
     assert "Dialogues to try" in visible_text(app) and "Questions to try" in visible_text(app)
     links = [link.proto.label for link in app.get("page_link")]
     assert any(PASSAGES[0].question.rstrip("?") in label for label in links)

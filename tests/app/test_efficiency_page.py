@@ -97,7 +97,7 @@ def test_the_shipped_run_can_be_had_again_and_the_controls_stand_as_for_the_last
     assert app.segmented_control(key="record").options and app.segmented_control(key="record").value == "measured here"
     app.segmented_control(key="record").set_value("shipped run").run()
     assert "Shipped run, batch 5: " in html(app) and "A machine" in html(app) and "787.2" in html(app)
-    at_page(app, "home").run()
+    at_page(app, "start").run()
     app.query_params.clear()
     at_page(app, "efficiency").run()
     assert not app.exception and not app.error and "Measured here, batch 1: " in html(app)

@@ -204,8 +204,8 @@ def test_the_checkpoints_page_has_a_table_a_data_set() -> None:
     assert [len(table.value) for table in sound(app).dataframe] == [3]
 
 
-def test_home_has_examples_and_numbers_of_both_languages() -> None:
-    app = sound(opened("home"))
+def test_studies_have_examples_and_numbers_of_both_languages() -> None:
+    app = sound(opened("studies"))
     links = [link.proto.label for link in app.get("page_link")]
     for example in (pairs.examples("en")[1], CHINESE):
         assert any(example.text_a.rstrip("?") in link for link in links)

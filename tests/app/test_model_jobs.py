@@ -92,7 +92,7 @@ def test_what_is_said(status: Status, sentence: str):
     assert model_jobs.describe("Reading", status) == sentence
 
 
-def test_what_is_kept_is_counted_and_shown_at_home():
+def test_what_is_kept_is_counted_and_shown_on_studies():
     before, limit = model_jobs.kept_bytes()
     model_jobs.results().put(("test", "large"), np.zeros(3_000_000, np.uint8))
     after, _ = model_jobs.kept_bytes()

@@ -31,7 +31,7 @@ def test_checkpoints_calls_functions_as_similarity_does() -> None:
         assert "_" not in checkpoint_html.label(entry)
 
 
-def test_home_says_which_mechanism_answers_questions() -> None:
-    app = sound(opened("home"))
+def test_studies_say_which_mechanism_answers_questions() -> None:
+    app = sound(opened("studies"))
     row = next(line for line in texts(app).split("<tr>") if "<td>Questions</td>" in line)
     assert "baseline reader</span>" in row

@@ -63,11 +63,11 @@ def set_test_scores(folder: Path, mechanism: str, *scores: float) -> None:
 def test_it_stands_on_the_page_and_in_the_documentation() -> None:
     if "quora-tri-living" not in {entry.name for entry in list_checkpoints()}:
         pytest.skip("the shipped checkpoints are not here")
-    home = texts(sound(opened("home")))
+    page_text = texts(sound(opened("studies")))
     documentation = (Path(__file__).parents[2] / "docs" / "results.md").read_text("utf-8")
     for text in (found().lead, found().notes):
-        assert escape(text) in home
+        assert escape(text) in page_text
         assert text in " ".join(documentation.split())
-    assert natural_text.html(found()) in home
+    assert natural_text.html(found()) in page_text
     assert natural_text.markdown(found()) in documentation
     assert escape(found().lead) in texts(sound(opened("checkpoints")))

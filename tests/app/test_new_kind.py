@@ -119,7 +119,7 @@ def test_four_files_and_two_lines_make_a_kind(tmp_path: Path) -> None:
     assert re.fullmatch(r"play/\w+ 3/\w+ films/\w+ \?/\w+", said["labels"][0])
     assert "layer.0/token2token/weight" in said["sites"]
 
-    shown = python("-c", OPENS, "my-tagger", "mtsa", "heads", "checkpoints", "home").split("SHOWS ")[1]
+    shown = python("-c", OPENS, "my-tagger", "mtsa", "heads", "checkpoints", "studies").split("SHOWS ")[1]
     shows = json.loads(shown)
     assert {page: complaints for page, (complaints, _) in shows.items()} == {page: [] for page in shows}
     assert said["labels"][0].split()[0] in shows["mtsa"][1]

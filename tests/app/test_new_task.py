@@ -14,7 +14,7 @@ import pytest
 from tests.support.project_copy import ROOT, copy_project
 
 TASKS = Path("triattn_core/tasks")
-PAGES = ("cube", "side_by_side", "context", "intervene", "attribute", "cases", "compare", "home")
+PAGES = ("cube", "side_by_side", "context", "intervene", "attribute", "cases", "compare", "studies")
 LINKS = ("intervene?how=swap",)  # what a page shows under a link
 MODULE = "newspapers"  # the file's name, which is not the task's
 OPENS = """
@@ -64,5 +64,5 @@ def test_a_file_and_a_line_make_a_task_that_every_page_shows(tmp_path: Path) -> 
     results = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("SHOWS "))[6:])
     assert {page: complaints for page, (complaints, _) in results.items()} == {page: [] for page in (*PAGES, *LINKS)}
     for page, (_, text) in results.items():
-        word = "headlines" if page in ("home", "compare") else "the same story"
+        word = "headlines" if page in ("studies", "compare") else "the same story"
         assert word in text.lower(), page

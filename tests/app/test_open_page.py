@@ -25,7 +25,7 @@ def traces(tmp_path, monkeypatch):
 
 def test_it_opens_on_a_cube_whose_truth_is_known():
     app = sound(opened("open"))
-    assert "<h1>Open</h1>" in visible_text(app) and "worked example: triangles on a helix" in visible_text(app)
+    assert "<h1>Your model</h1>" in visible_text(app) and "worked example: triangles on a helix" in visible_text(app)
     assert payloads(app)[0]["order"] == ["query", "key", "context"]
     strips = [
         json.loads(component.proto.json)["payload"]

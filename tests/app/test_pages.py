@@ -11,13 +11,14 @@ import pytest
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
+from pages.shared.navigation import FIRST
 from tests.support.pages import app_test, at_page
 from triattn_core.checkpoint.registry import VARIABLE, list_checkpoints, root
 from triattn_core.studies import studies
 from triattn_core.tasks import pairs
 
 PAGES = {
-    "home": "triattn",
+    "studies": "Studies",
     "cube": "Tri-Attention cube",
     "side_by_side": "Side by side",
     "checkpoints": "Checkpoints",
@@ -45,7 +46,7 @@ def opened(page: str, wait: int = 110, **query: str | list[str]) -> AppTest:
     app = app_test(wait)
     for name, value in query.items():
         app.query_params[name] = value
-    return (app if page == "home" else at_page(app, page)).run()
+    return (app if page == FIRST else at_page(app, page)).run()
 
 
 def ran(app: AppTest) -> AppTest:
@@ -201,11 +202,11 @@ def test_without_checkpoints_every_page_says_what_to_do(tmp_path: Path, monkeypa
     for page in PAGES:
         app = opened(page)
         assert not app.exception and not app.error
-        assert len(app.info) == (0 if page == "home" else 1)
+        assert len(app.info) == (0 if page == "studies" else 1)
 
 
-def test_home_opens_with_studies_whose_links_show_the_same_input() -> None:
-    app = sound(opened("home"))
+def test_studies_open_with_links_that_show_the_same_input() -> None:
+    app = sound(opened("studies"))
     assert sum("change a word" in link.proto.label for link in app.get("page_link")) == len(studies())
     for study in studies().values():
         assert escape(study.title) in texts(app)

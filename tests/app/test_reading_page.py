@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pages.home import links
+from pages.studies import links
 from tests.app.test_choices import figure
 from tests.app.test_pages import opened, sound, texts
 
@@ -45,8 +45,8 @@ def test_a_link_that_asks_for_what_is_not_there_says_so(name: str) -> None:
     assert "'verses'" in texts(app)
 
 
-def test_home_links_every_page_that_answers_a_question() -> None:
-    app = sound(opened("home"))
+def test_studies_link_every_page_that_answers_a_question() -> None:
+    app = sound(opened("studies"))
     pages = {link.proto.page for link in app.get("page_link")}
     for page in links.ASK["Ask about one example"] | links.ASK["Other attention, drawn"]:
         assert any(page in one for one in pages), page

@@ -16,7 +16,7 @@ import streamlit as st
 
 from pages.open import source
 from pages.shared import other_models
-from pages.shared.navigation import SECTIONS
+from pages.shared.navigation import PLACES
 from tests.app.test_pages import opened, visible_text
 from tests.support.project_copy import ROOT
 from tests.support.tiny_transformers import make
@@ -110,7 +110,7 @@ def fill(field, text: str):
     return field.set_value(text)
 
 
-@pytest.mark.parametrize("page", [name for names in SECTIONS.values() for name in names])
+@pytest.mark.parametrize("page", [name for names in PLACES.values() for name in names])
 def test_no_setting_of_a_page_reads_a_file_of_the_server(team_server, page, folder):
     """Each parameter of a link, and then each text field, also a disabled one, is a path."""
     source = {"from": "From a model"} if page == "open" else {}

@@ -58,7 +58,7 @@ def main() -> int:
                 await_imports(server)
                 browser = started.chromium.launch(executable_path=chromium_path(), args=ARGS)
                 page = browser.new_page(viewport={"width": 1440, "height": 900})
-                seen = view(page, f"http://127.0.0.1:{port}/{'' if name == 'home' else name}")
+                seen = view(page, f"http://127.0.0.1:{port}/{'' if name == 'start' else name}")
                 browser.close()
             print(f"{name:14} " + " ".join(f"{seen.get(column, float('nan')):12.2f}" for column in COLUMNS), flush=True)
     return 0

@@ -18,7 +18,7 @@ from tests.soak.server import ROOT, serving, used
 from tests.soak.socket_client import Tab
 
 PAGES = (
-    "home", "cube", "side_by_side", "mtsa", "tensor", "coin", "similarity", "distributions", "context", "intervene",
+    "start", "cube", "side_by_side", "mtsa", "tensor", "coin", "similarity", "distributions", "context", "intervene",
     "attribute", "laboratory", "compare", "results",
 )  # fmt: skip
 FIGURES = ("plotly_chart", "arrow_vega_lite_chart", "vega_lite_chart", "bidi_component", "component_instance", "imgs")
@@ -32,7 +32,7 @@ def first_view(root: Path, page: str) -> dict[str, float]:
         await_imports(server)
         before, seen = used(server)[1], {}
         tab = Tab(port, 300)
-        for seconds, message in tab.follow_page("" if page == "home" else page):
+        for seconds, message in tab.follow_page("" if page == "start" else page):
             seen["all"] = seconds
             element = message.delta.new_element.WhichOneof("type") or ""
             if element in ("html", "markdown", "heading"):

@@ -23,9 +23,9 @@ def opened(page, app: str, **query: str) -> None:
     page.goto(f"{app}/laboratory?{urlencode({**ROW, **query})}")
 
 
-def test_from_home_a_study_leads_to_a_map_with_the_truth(page, app):
+def test_from_studies_one_leads_to_a_map_with_the_truth(page, app):
     page.set_default_timeout(LONG)
-    page.goto(app)
+    page.goto(f"{app}/studies")
     page.get_by_role("heading", name="Who has the fish?").wait_for()
     page.locator('a[href*="laboratory"]').first.click()
     expect(page.get_by_role("heading", name="Laboratory")).to_be_visible(timeout=LONG)

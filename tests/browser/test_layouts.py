@@ -92,7 +92,7 @@ def at_all_widths(page, widths: tuple[int, ...] = WIDTHS) -> dict[str, list[str]
     return {width: some for width, some in by_width.items() if some}
 
 
-@pytest.mark.parametrize("where", ["" if name == "home" else name for name in PAGES])
+@pytest.mark.parametrize("where", ["" if name == "start" else name for name in PAGES])
 def test_nothing_is_cut_or_on_other_text(sheet, app, where):
     open_at(sheet, (app, where), WIDTHS[0])
     by_scheme = {"light": at_all_widths(sheet)}

@@ -92,9 +92,9 @@ def test_the_same_keys_walk_the_maps(page, app, where):
     page.locator('[data-testid="stDataFrame"]').first.wait_for()
 
 
-def test_every_page_is_a_link_from_home(page, app):
+def test_every_page_is_a_link_from_studies(page, app):
     page.set_default_timeout(LONG)
-    page.goto(app)
+    page.goto(f"{app}/studies")
     page.get_by_role("link", name=re.compile("How much of the attention depends on the context")).press("Enter")
     page.wait_for_url(re.compile("/context"))
     expect(page.get_by_role("heading", name="Does context matter?")).to_be_visible(timeout=LONG)

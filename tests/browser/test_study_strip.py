@@ -1,4 +1,4 @@
-"""A study in a real browser: from Home to its page, an edit, the numbers before and after, and closed."""
+"""A study in a real browser: from Studies to its page, an edit, the numbers before and after, and closed."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def test_an_edit_stands_beside_the_study_and_the_cell_stays(sheet, app, width):
 
 
 @pytest.mark.parametrize("name", ["false-friends", "which-word-asks"])
-def test_a_link_of_home_brings_its_study(page, app, name):
+def test_a_link_of_studies_brings_its_study(page, app, name):
     page.set_default_timeout(120_000)
-    page.goto(app)
+    page.goto(f"{app}/studies")
     page.locator(f'a[href*="study={name}"]').click()
     page.locator(STRIP).get_by_text(studies()[name].result).wait_for()
     assert f"study={name}" in page.url

@@ -100,7 +100,7 @@ def _link(draw: random.Random, folder: Path) -> tuple[str, str]:
     app = app_test(600)
     for name, text in query.items():
         app.query_params[name] = text
-    app = (app if page == "home" else at_page(app, page)).run()
+    app = (app if page == "start" else at_page(app, page)).run()
     return f"{page} {json.dumps(query)[:500]}", "; ".join(exception.message for exception in app.exception)
 
 

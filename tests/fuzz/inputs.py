@@ -22,7 +22,7 @@ ODD = (
 )  # fmt: skip
 NAMES = ("pairs-tri", "pairs-bi", "dialogue-tri", "reading-cbi", "nobody")
 PAGES = (
-    "home", "open", "cube", "side_by_side", "mtsa", "tensor", "coin", "similarity", "distributions", "context",
+    "start", "open", "cube", "side_by_side", "mtsa", "tensor", "coin", "similarity", "distributions", "context",
     "intervene", "attribute", "laboratory", "compare", "cases", "case_book", "results", "efficiency", "checkpoints",
 )  # fmt: skip
 PARAMETERS = (

@@ -19,7 +19,7 @@ import psutil
 from tests.soak.server import serving, used
 from tests.soak.socket_client import Tab
 
-PAGES = ("cube", "cube", "side_by_side", "similarity", "context", "intervene", "home", "checkpoints", "results")
+PAGES = ("cube", "cube", "side_by_side", "similarity", "context", "intervene", "start", "checkpoints", "results")
 TYPED = ("cube", "side_by_side", "similarity", "context", "intervene")  # pages that take sentences
 SHOWN = ("cube", "side_by_side", "context", "intervene")  # those that send them as they were typed
 WORDS = "red blue car film browser movie small big play watch where what who which download not".split()
@@ -37,7 +37,7 @@ def visit(port: int, session: int, draw: random.Random, record: dict) -> None:
     begun, wrong, tab = time.monotonic(), "", None
     try:
         tab = Tab(port)
-        messages = tab.open_page("" if page == "home" else page, **(texts if page in TYPED else {}))
+        messages = tab.open_page("" if page == "start" else page, **(texts if page in TYPED else {}))
         whole = b"".join(message.SerializeToString() for message in messages)
         raised = [message.delta.new_element.exception.message for message in messages
                   if message.delta.new_element.WhichOneof("type") == "exception"]  # fmt: skip

@@ -25,7 +25,8 @@ from tests.support.pages import app_test, at_page
 
 PAIR = "a=Where+is+the+red+car%3F&b=Where+can+I+find+my+car%3F"
 LINKS = f"""
-home
+start
+studies
 open
 cube
 cube?{PAIR}&layer=1&head=3&quantity=relevance

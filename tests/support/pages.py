@@ -7,6 +7,8 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from pages.shared.navigation import FIRST
+
 APP = Path(__file__).parents[2] / "app.py"
 
 
@@ -17,5 +19,5 @@ def app_test(wait: float = 110) -> AppTest:
 
 def at_page(app: AppTest, page: str) -> AppTest:
     """The app turned to a page by its address; `AppTest.switch_page` knows addresses only after a first run."""
-    app._page_hash = calc_hash("" if page == "home" else page)
+    app._page_hash = calc_hash("" if page == FIRST else page)
     return app

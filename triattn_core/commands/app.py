@@ -5,8 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
+import time
+import webbrowser
 from pathlib import Path
 
 from triattn_core.commands import listing, web_guard
@@ -34,6 +38,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--site", default="", metavar="HOST", help="host name of a proxy that forwards requests, see docs/deploy.md"
     )
+    text = "open this file of attention, as `triattn record`, `import` and `open` save it"
+    parser.add_argument("--open", type=Path, metavar="FILE", help=text)
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
 
 
@@ -62,7 +68,32 @@ def run(options: argparse.Namespace) -> int:
         command += ["--server.address", options.address]
     for host in (options.site, *OWN_HOSTS) if options.site else ():
         command += ["--server.allowedHosts", host]
-    print(f"triattn is at http://{options.address or '127.0.0.1'}:{options.port} (Ctrl-C ends it)", flush=True)
+    address = f"http://{options.address or '127.0.0.1'}:{options.port}"
+    if options.open:
+        command += ["--server.headless", "true"]  # Streamlit can open its first page alone
+        address += f"/open?trace={store_trace(options.open, root)}"
+    print(f"triattn is at {address} (Ctrl-C ends it)", flush=True)
     with subprocess.Popen(command, cwd=root, env=server_environment()) as running:
+        if options.open and not options.no_browser:
+            threading.Thread(target=_open_browser, args=(address, options.port), daemon=True).start()
         signal.signal(signal.SIGTERM, lambda *_: running.terminate())  # who stops this stops the app
         return running.wait()
+
+
+def store_trace(file: Path, root: Path) -> str:
+    """The name under which the app's server keeps the trace of a file.  Raises DataError or TraceError."""
+    from triattn_core.importers import trace_store
+    from triattn_core.importers.open_file import open_file
+
+    os.environ[trace_store.VARIABLE] = os.path.abspath(os.environ.get(trace_store.VARIABLE, root / trace_store.FOLDER))
+    return trace_store.store(open_file(file))
+
+
+def _open_browser(address: str, port: int) -> None:
+    """Opens the address once something listens there, within a minute."""
+    for _ in range(120):
+        with socket.socket() as probe:
+            if probe.connect_ex((address.split("/")[2].rpartition(":")[0], port)) == 0:
+                webbrowser.open(address)
+                return
+        time.sleep(0.5)

@@ -40,7 +40,8 @@ def run(options: argparse.Namespace) -> int:
         if not options.json:
             print(f"{name}: {study.title}")
             print(
-                f"  {study.number}, in {study.unit}; the claim holds above {study.above:g}. The first input is Home's."
+                f"  {study.number}, in {study.unit}; the claim holds above {study.above:g}. "
+                f"The first input is the page's."
             )
             for example, finding in zip(study.examples, findings, strict=True):
                 untrained = "" if finding.untrained is None else f" (untrained {finding.untrained:.3g})"

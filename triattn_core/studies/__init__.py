@@ -1,4 +1,4 @@
-"""The guided studies of Home.  To add one: a file here that sets `STUDY`; its claim is then tested automatically."""
+"""The guided studies.  To add one: a file here that sets `STUDY`; its claim is then tested automatically."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Finding", "Study", "run", "studies"]
 
 @cache
 def studies() -> dict[str, Study]:
-    """The studies by name (of their file), in the order of Home."""
+    """The studies by name (of their file), in their order on the page."""
     by_name = {}
     for module in pkgutil.iter_modules(__path__):
         study = getattr(import_module(f"{__name__}.{module.name}"), "STUDY", None)

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Study:
-    """One study of Home.
+    """One study of the page Studies.
 
-    order: position on Home.  title: the question.  checkpoints: names of the models.
+    order: position on the page.  title: the question.  checkpoints: names of the models.
     examples: the input shown, then paraphrases of it, for which the claim must also hold.
     measure: computes the number of the claim, in `unit`, from the models and an example, also one that a user has
     edited; reported_value: its value for the first example.  number: what it is called.

@@ -1,4 +1,4 @@
-"""The guided studies of the first page: a question, the input, the maps, the number, and what would refute it.
+"""The guided studies of the page: a question, the input, the maps, the number, and what would refute it.
 
 Text and number stand at once; the maps, for which models are loaded, follow.  The first study, which nobody can argue
 with, has the room for its words.
@@ -54,8 +54,8 @@ def _compare_on_natural_text(slot: DeltaGenerator) -> None:
         lead = "<b>That task was built to need the third order.</b>"
         slot.html(
             f'<hr class="t-rule"><p class="t-finding">{lead} {escape(found.lead)}</p>{natural_text.html(found)}'
-            f'<p class="t-note"><b>Would refute it:</b> {escape(natural_text.REFUTED)} '
-            "<b>Repeat it:</b> <code>triattn seeds</code></p>"
+            '<details class="t-note"><summary>What would refute it, and the command</summary>'
+            f"{escape(natural_text.REFUTED)} <code>triattn seeds</code></details>"
         )
 
 
@@ -81,8 +81,9 @@ def _slot(study: Study, column: DeltaGenerator, rows: int) -> DeltaGenerator:
 def _finding(name: str, study: Study, column: DeltaGenerator) -> None:
     column.html(
         f'<p class="t-note t-finding">{escape(study.about)} <b>{escape(study.result)}</b> {escape(study.limits)}</p>'
-        f'<p class="t-note"><b>Would refute it:</b> {escape(study.refuted)}<br>'
-        f"<b>Try it:</b> {escape(study.change)}<br><b>Repeat it:</b> <code>triattn studies {name}</code></p>"
+        f'<p class="t-note"><b>Try it:</b> {escape(study.change)}</p>'
+        '<details class="t-note"><summary>What would refute it, and the command</summary>'
+        f"{escape(study.refuted)}<br><code>triattn studies {name}</code></details>"
     )
     column.page_link(
         f"pages/{study.page}/page.py",

@@ -1,12 +1,12 @@
-"""What the first page offers beside its studies: test scores, and which model its examples open in."""
+"""What the page offers beside its studies: test scores, and which model its examples open in."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
 
-from pages.home import score_table
 from pages.shared import attention_worth, checkpoint_html, models
+from pages.studies import score_table
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.tasks import InputForm, form

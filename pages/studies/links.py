@@ -1,13 +1,13 @@
-"""Links of the first page: what can be asked and where, and examples of every task and language."""
+"""Links of the page: what can be asked and where, and examples of every task and language."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from pages.home import gallery
 from pages.shared import checkpoint_html, languages, models, task_picker
 from pages.shared.errors import escape_markdown
 from pages.shared.navigation import TITLES
+from pages.studies import gallery
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.tasks import TASKS, InputForm, Task

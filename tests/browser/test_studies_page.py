@@ -1,4 +1,4 @@
-"""Home in a real browser: the studies are whole at every width."""
+"""Studies in a real browser: they are whole at every width."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CROWDED = """() => [...document.querySelectorAll(".t-maps thead span")].filter((
 def test_no_study_is_cut_and_no_words_crowd(page, app, width):
     page.set_default_timeout(180_000)  # torch is loaded first
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto(app)
+    page.goto(f"{app}/studies")
     count = sum(study.maps is not None for study in studies().values())
     page.locator(".t-thumb").nth(count - 1).wait_for(state="attached")
     page.wait_for_function("(count) => document.querySelectorAll('.t-thumb').length === count", arg=count)

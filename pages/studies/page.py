@@ -1,25 +1,20 @@
-"""Home: what this is, the guided studies, what can be asked and where, the checkpoints, and the machine.
+"""Studies: the guided studies, what can be asked and where, the checkpoints, and the machine.
 
-What needs a model is drawn last: the first page must not wait for it.
+What needs a model is drawn last: the page must not wait for it.
 """
 
 from __future__ import annotations
 
 import streamlit as st
 
-from pages.home import checkpoint_table, gallery, links, studies
 from pages.shared import checkpoint_html, model_jobs, models, style
 from pages.shared.errors import report_errors
+from pages.studies import checkpoint_table, gallery, links, studies
 from triattn_core.inference.device import describe_device
 from triattn_core.views import word_map
 
 style.heading(
-    "triattn",
-    "Attention scores how much one word attends to another; Tri-Attention also conditions on a third, so that its "
-    "weights are a cube: query × key × context. These pages run trained models on your own text and show what each of "
-    "them looked at, beside the two-way attention it was made to improve. Each study below is a claim with a number: "
-    "open it, change a word, and see whether it still holds.",
-    intro=True,
+    "Studies", "Each is a claim with a number, and what would refute it. Open one, change a word, see whether it holds."
 )
 
 
@@ -36,7 +31,7 @@ about = word_map.legend(style.theme())
 st.html(
     f'<p class="t-lead"><b>Studies</b> <span class="t-muted">each opens its page on the same input; {about}</span></p>'
 )
-st.html(f'<p class="t-note">{WORDS}</p>')
+st.html(f'<details class="t-note"><summary>Terms</summary>{WORDS}</details>')
 fills = studies.section()
 with st.container(key="main"):
     links.questions()

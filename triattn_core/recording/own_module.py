@@ -1,0 +1,133 @@
+"""Run a module of one's own from a Python file, on an input of one's own."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from triattn_core.errors import ConfigError, InputError, TriattnError
+from triattn_core.recording.selection import Select
+from triattn_core.recording.tape import Tape, record
+
+ARRAYS = (".npy", ".npz", ".safetensors")
+
+
+@dataclass(frozen=True)
+class OwnModule:
+    """What a function of a file has built: a module, and `encode`, which makes inputs and tokens of a text, if any."""
+
+    name: str
+    path: Path
+    module: nn.Module = field(repr=False)
+    encode: Any = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, text: str) -> OwnModule:
+        """Runs a file and its function: `FILE.py:build`.
+
+        The function returns a module, or a module and a function of a text, which returns the inputs of the module and
+        the tokens.  Raises ConfigError in one line: no such file or function, whatever either raises.
+        """
+        file, _, function = text.rpartition(":")
+        path = Path(file).expanduser()
+        if not file or path.suffix != ".py" or not function.isidentifier():
+            raise ConfigError(f"{text}: expected a Python file and a function in it, FILE.py:build")
+        if not path.is_file():
+            raise ConfigError(f"{path}: no such file")
+        spec = spec_from_file_location(path.stem, path)
+        assert spec is not None and spec.loader is not None
+        code = module_from_spec(spec)
+        sys.path.insert(0, str(path.parent.resolve()))  # files beside it can be imported, as when Python runs it
+        try:
+            with one_line(path):
+                spec.loader.exec_module(code)
+                build = getattr(code, function, None)
+                if not callable(build):
+                    raise ConfigError(f"{path}: no function {function} there")
+                built = build()
+        finally:
+            sys.path.remove(str(path.parent.resolve()))
+        module, encode = built if isinstance(built, tuple) and len(built) == 2 else (built, None)
+        if not isinstance(module, nn.Module) or encode is not None and not callable(encode):
+            raise ConfigError(f"{path}: {function}() must return a torch module, or a module and a function of a text")
+        return cls(path.stem, path, module.eval(), encode)
+
+    def inputs(self, text: str) -> tuple[Any, list[str] | None]:
+        """The inputs that a file of arrays holds (.npy: one; .npz, .safetensors: by the names of the arguments), or
+        those that `encode` makes of a text, and its tokens.
+
+        Raises InputError in one line.
+        """
+        path = Path(text).expanduser()
+        if path.suffix in ARRAYS:
+            return read_arrays(path), None
+        if self.encode is None:
+            raise InputError(
+                f"{text!r} is no file of arrays ({', '.join(ARRAYS)}): for a text, let the function return the module"
+                " and a function that makes inputs and tokens of a text"
+            )
+        with one_line(self.path):
+            made = self.encode(text)
+        if not isinstance(made, tuple) or len(made) != 2 or not all(isinstance(token, str) for token in made[1] or ()):
+            raise InputError(f"{self.path}: the function of a text must return inputs and a list of tokens, or None")
+        return made[0], None if made[1] is None else list(made[1])
+
+    def record(self, inputs: Any, select: Select = None, device: str | None = None) -> Tape:
+        """The tape of one run.  Raises InputError in one line, whatever the module raises."""
+        with one_line(self.path):
+            module = self.module.to(device) if device else self.module
+            inputs = _to(inputs, device)
+            with torch.no_grad(), record(module, select) as tape:
+                if isinstance(inputs, Mapping):
+                    module(**inputs)
+                else:
+                    module(*inputs if isinstance(inputs, list | tuple) else (inputs,))
+        return tape
+
+
+def read_arrays(path: Path) -> Any:
+    """The tensor of a .npy file, or those of another by name.  Raises InputError."""
+    try:
+        if path.suffix == ".safetensors":
+            from safetensors.torch import load_file
+
+            return load_file(path)
+        arrays = np.load(path, allow_pickle=False)
+        return torch.from_numpy(arrays) if path.suffix == ".npy" else {n: torch.from_numpy(arrays[n]) for n in arrays}
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except Exception as error:  # of each format
+        raise InputError(f"{path}: cannot be read as arrays of numbers ({type(error).__name__})") from None
+
+
+def _to(inputs: Any, device: str | None) -> Any:
+    if isinstance(inputs, Mapping):
+        return {name: _to(value, device) for name, value in inputs.items()}
+    if isinstance(inputs, Sequence) and not isinstance(inputs, str):
+        return [_to(value, device) for value in inputs]
+    return inputs.to(device) if device and isinstance(inputs, torch.Tensor) else inputs
+
+
+@contextmanager
+def one_line(path: Path) -> Iterator[None]:
+    """Turn any exception of a file into a line that says where in it that was."""
+    try:
+        yield
+    except TriattnError:
+        raise
+    except (Exception, SystemExit) as error:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+        number = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
+        reason = (str(error).strip().splitlines() or [""])[0][:300]
+        place = f", line {number}" if number else ""
+        raise InputError(f"{path}{place}: {type(error).__name__}: {reason}".rstrip(": ")) from None

@@ -1,0 +1,209 @@
+// The first screen: another language lights, and the cube's one dark cell moves.
+
+import { make } from "../lib/elements.js";
+import { applyTheme, colourTable, onThemeChange, themeFor } from "../lib/theme.js";
+import { formatCount } from "../lib/numbers.js";
+import { paintTri, paintTwoWay } from "./panels.js";
+
+const GLIDE = 320; // milliseconds
+const FRAME = 70; // milliseconds of a frame of the replay
+
+const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/** What is drawn for a language and a frame: weights as shares, and where the strongest cell is. */
+function stateAt(payload, language, frame) {
+  const { tri, two_way: twoWay } = payload.models;
+  const share = (list) => list.map((weight) => weight / payload.scale);
+  const cells = share(tri.frames[frame].weights[language]);
+  const lit = payload.languages.map((_, j) => Number(j === language));
+  const [itself, ...others] = share(twoWay.frames[frame].weights[language]);
+  const spoken = others.pop();
+  return {
+    cells: payload.languages.map((_, j) => cells.map((weight) => weight * lit[j])),
+    two: { itself, cards: others, languages: lit.map((on) => on * spoken) },
+    lit,
+    cell: [cells.indexOf(Math.max(...cells)), language],
+  };
+}
+
+const blend = (from, to, t) =>
+  typeof to === "number"
+    ? from + (to - from) * t
+    : Array.isArray(to)
+      ? to.map((part, i) => blend(from[i], part, t))
+      : Object.fromEntries(Object.keys(to).map((name) => [name, blend(from[name], to[name], t)]));
+
+function swatchOf(payload, colour) {
+  const swatch = make("i", { class: "swatch", "aria-hidden": "true" });
+  swatch.style.background = payload.swatches[colour];
+  return swatch;
+}
+
+function cardList(payload) {
+  const items = payload.cards.map(([word, colour]) =>
+    make("li", { title: `${word}, a ${colour} card` }, swatchOf(payload, colour), word),
+  );
+  return make("ul", { class: "cards", "aria-label": "Cards" }, ...items);
+}
+
+function chipRow(payload, choose) {
+  const chips = payload.languages.map((name, j) => {
+    const chip = make("button", { type: "button", role: "radio", "data-language": name }, name);
+    chip.addEventListener("click", () => choose(j));
+    return chip;
+  });
+  const row = make("div", { class: "chips", role: "radiogroup", "aria-label": "Language" }, ...chips);
+  row.addEventListener("keydown", (pressed) => {
+    const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+    if (!(pressed.key in steps)) return;
+    pressed.preventDefault();
+    const at = chips.findIndex((chip) => chip.getAttribute("aria-checked") === "true");
+    const next = (at + steps[pressed.key] + chips.length) % chips.length;
+    choose(next);
+    chips[next].focus();
+  });
+  return row;
+}
+
+function panel(name, title, sub, ...inside) {
+  const heading = make("h2", {}, title, make("small", {}, sub));
+  const picture = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  picture.setAttribute("aria-hidden", "true");
+  const says = make("p", { class: "says", "aria-live": name === "tri" ? "polite" : "off" });
+  const stage = make("div", { class: "stage" }, picture, ...inside);
+  const section = make("section", { class: `panel ${name}`, "aria-label": title }, heading, stage, says);
+  return { section, stage, picture, says };
+}
+
+function answerOf(payload, model, language, frame) {
+  const { answers } = payload.models[model].frames[frame];
+  const colour = payload.colours[answers[language]];
+  const at = payload.cards.findIndex((card) => card[1] === colour);
+  return { colour, at, word: payload.cards[at]?.[0] ?? colour };
+}
+
+function say(payload, line, model, language, frame) {
+  const { colour, at, word } = answerOf(payload, model, language, frame);
+  const right = at === payload.right[language];
+  line.className = right ? "says right" : "says wrong";
+  const verdict = make("span", { class: "verdict" }, right ? "✓ right" : "✗ wrong");
+  const named = make("b", { class: "named" }, swatchOf(payload, colour), word);
+  line.replaceChildren(`${payload.asked} = `, named, verdict);
+}
+
+function stepRow(payload, go, play) {
+  const { frames } = payload.models.tri;
+  const button = make("button", { type: "button", class: "replay" }, "▶ Replay training");
+  const slider = make("input", {
+    type: "range", min: 0, max: frames.length - 1, step: 1, "aria-label": "Training step",
+  }); // prettier-ignore
+  slider.addEventListener("input", () => go(Number(slider.value)));
+  button.addEventListener("click", play);
+  const told = make("output", {});
+  const show = (frame) => {
+    slider.value = frame;
+    told.textContent = `step ${formatCount(frames[frame].step)}`;
+    slider.setAttribute("aria-valuetext", told.textContent);
+    slider.style.setProperty("--done", `${(100 * frame) / (frames.length - 1)}%`);
+  };
+  return { row: make("div", { class: "steps" }, button, slider, told), show };
+}
+
+/** Elements of the figure, built once; `choose(language)` and `go(frame)` change what they show. */
+function build(payload, view) {
+  const { tri: three, two_way: twoWay } = payload.models;
+  const scored = (model) => `right in ${Math.round(model.percent_right)} % of rows`;
+  const together = `weighs card and language together, ${scored(three)}`;
+  const alone = `one layer, weighs each alone, ${scored(twoWay)}`;
+  const chips = chipRow(payload, view.choose);
+  const tri = panel("tri", "Three-way attention", together, cardList(payload), chips);
+  const two = panel("two", "Two-way attention", alone, cardList(payload));
+  const steps = stepRow(payload, view.go, view.play);
+  const panels = make("div", { class: "panels" }, tri.section, two.section);
+  return { outer: make("div", { class: "start" }, panels, steps.row), tri, two, steps };
+}
+
+/** Paints a state between two others, in the room that there is. */
+function paint(view) {
+  const { parts, payload, theme, drawn } = view;
+  const table = (view.tables[theme.dark] ??= colourTable(theme, "log"));
+  paintTri(parts.tri, payload, drawn, table, theme);
+  paintTwoWay(parts.two, payload, drawn, table, theme);
+}
+
+/** Shows the chosen language and frame: words at once, weights in a glide of `time` milliseconds. */
+function show(view, time) {
+  const { payload, parts, at } = view;
+  say(payload, parts.tri.says, "tri", ...at);
+  say(payload, parts.two.says, "two_way", ...at);
+  parts.steps.show(at[1]);
+  parts.outer.querySelectorAll("[data-language]").forEach((chip, j) => {
+    chip.setAttribute("aria-checked", String(j === at[0]));
+    chip.tabIndex = j === at[0] ? 0 : -1;
+  });
+  const [from, to, begun] = [view.drawn, stateAt(payload, ...at), performance.now()];
+  cancelAnimationFrame(view.request);
+  if (!from || calm() || !time) {
+    view.drawn = to;
+    return paint(view);
+  }
+  const tick = (now) => {
+    const t = Math.min(1, Math.max(0, now - begun) / time);
+    view.drawn = blend(from, to, 1 - (1 - t) ** 3);
+    paint(view);
+    if (t < 1) view.request = requestAnimationFrame(tick);
+  };
+  view.request = requestAnimationFrame(tick);
+}
+
+/** What the reader may do; the page hears of it once the reader rests. */
+function makeActive(view, host) {
+  const tell = () => {
+    clearTimeout(view.telling);
+    view.telling = setTimeout(() => host.send?.("cell", [...view.at]), 250);
+  };
+  const end = () => clearInterval(view.playing);
+  const move = (language, frame, time) => {
+    view.at = [language, frame];
+    show(view, time);
+    tell();
+  };
+  view.choose = (language) => move(language, view.at[1], GLIDE);
+  view.go = (frame) => {
+    end();
+    move(view.at[0], frame, 0);
+  };
+  view.play = () => {
+    end();
+    const last = view.payload.models.tri.frames.length - 1;
+    let frame = 0;
+    view.playing = setInterval(() => {
+      move(view.at[0], frame, FRAME);
+      if (frame++ >= last) end();
+    }, FRAME);
+  };
+}
+
+/** Draws into `root`; again with a new payload it keeps what the reader chose. */
+export function mount(root, payload, host = {}) {
+  const view = (root.triattn ??= { at: payload.at, tables: {} });
+  view.stop?.();
+  view.payload = payload;
+  view.theme = themeFor(payload.themes, root);
+  makeActive(view, host);
+  view.parts = build(payload, view);
+  applyTheme(view.parts.outer, view.theme);
+  root.replaceChildren(view.parts.outer);
+  const size = new ResizeObserver(() => paint(view));
+  show(view, 0);
+  size.observe(view.parts.tri.stage);
+  const quiet = onThemeChange(() => mount(root, payload, host));
+  view.stop = () => {
+    size.disconnect();
+    quiet();
+    clearInterval(view.playing);
+    clearTimeout(view.telling);
+    cancelAnimationFrame(view.request);
+  };
+  return view.stop;
+}
