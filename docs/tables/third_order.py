@@ -1,5 +1,5 @@
 """Where a score of three things together pays, and where it does not, in docs/results.md, from the records:
-`python -m docs.tables.third_order`.  Natural text has its own table there.
+`python -m docs.tables.third_order`.
 
 A test holds it against the page.
 """
@@ -10,9 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import mean
 
 from docs.tables import laboratory
-from triattn_core.checkpoint.registry import Entry
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.registry import Entry, list_checkpoints
 from triattn_core.results.laboratory import laboratory_records, seed_tests
 from triattn_core.results.operand_runs import form, runs
+from triattn_core.results.run_records import read_records, record_files
+from triattn_core.results.worth import seed_scores
 from triattn_core.tasks.laboratory import LABORATORY
 from triattn_core.views.lib.number_format import half_up
 
@@ -23,6 +26,11 @@ NEEDED = {  # a relation of three, by task
     "match2": "no: pairs are enough",
     "match3": "yes, by construction",
     "two-facts": "no: pairs are enough",
+}
+NATURAL = {  # by data set
+    "quora": "Do two questions ask the same? (Quora)",
+    "lcqmc": "Do two questions ask the same? (LCQMC)",
+    "ubuntu": "Which response is the true one? (Ubuntu IRC, R10@1)",
 }
 ROLES = ("Tri", "pairwise scores", "best two-way attention")
 Scores = Mapping[str, Sequence[float]]  # by role, of each seed
@@ -63,9 +71,27 @@ def operands_rows() -> Iterator[tuple[str, str, Scores]]:
     yield task, needed, {ROLES[0]: by_form["Tri"], ROLES[1]: by_form["pairwise scores"], ROLES[2]: two_way}
     after = "pairwise scores after a two-way layer"
     yield f"{task}, against {after}", needed, {ROLES[0]: by_form["Tri"], ROLES[1]: by_form[after]}
-    longer = [name for name in by_form if name.startswith(after) and name.endswith("times the steps")]
-    for name in longer:
+    for name in [name for name in by_form if name.startswith(after) and name.endswith("times the steps")]:
         yield f"{task}, against {name}", needed, {ROLES[0]: by_form["Tri"], ROLES[1]: by_form[name]}
+        steps = name.removeprefix(f"{after}, ")
+        if tri := by_form.get(f"Tri, {steps}"):
+            yield f"{task}, against {after}, both {steps}", needed, {ROLES[0]: tri, ROLES[1]: by_form[name]}
+
+
+def natural_rows() -> Iterator[tuple[str, str, Scores]]:
+    """The same of natural text, where answers go through the attention; the best two-way attention is so on dev."""
+    entries = {entry.name: entry for entry in list_checkpoints()}
+    for name, task in NATURAL.items():
+        two_way = [entries[f"{name}-{form}-living"] for form in ("bi", "bi-joint", "cbi")]
+        best = max(two_way, key=lambda entry: mean(seed_scores(entry, "dev")))
+        metric = metadata.main_metric(best)
+        pairwise = [
+            [seed["test"][metric] for seed in record.entry.metrics["each_seed"]]
+            for file in record_files(f"{name}-pairwise.jsonl")
+            for record in read_records(file)[0]
+        ]
+        tri, others = seed_scores(entries[f"{name}-tri-living"], "test"), seed_scores(best, "test")
+        yield task, "not known", {ROLES[0]: tri, ROLES[1]: _best(pairwise), ROLES[2]: others}
 
 
 def _is_tri(entry: Entry) -> bool:
@@ -85,7 +111,8 @@ def verdict(scores: Scores) -> str:
     tri, others = scores[ROLES[0]], [value for role in ROLES[1:] for value in scores.get(role, ())]
     if min(tri) > max(others):
         best = max(mean(scores[role]) for role in ROLES[1:] if scores.get(role))
-        return f"Tri ahead by {half_up(mean(tri) - best, 1)}"
+        lead = f"Tri ahead by {half_up(mean(tri) - best, 1)}"
+        return lead if min(len(tri), len(others)) > 1 else f"{lead} with one seed: not shown"
     return "no lead"
 
 
@@ -93,7 +120,7 @@ def table() -> Iterator[str]:
     """A row a task."""
     yield f"| Task | Is a relation of three needed? | {' | '.join(f'{role}, %' for role in ROLES)} | Seeds | Verdict |"
     yield "|---|---|---:|---:|---:|---|---|"
-    for task, needed, scores in (*laboratory_rows(), *operands_rows()):
+    for task, needed, scores in (*laboratory_rows(), *operands_rows(), *natural_rows()):
         means = [half_up(mean(scores[role]), 1) if scores.get(role) else "" for role in ROLES]
         seeds = ", ".join(str(len(scores[role])) for role in ROLES if scores.get(role))
         yield f"| {task} | {needed} | {' | '.join(means)} | {seeds} | {verdict(scores)} |"

@@ -20,7 +20,7 @@ BOUNDS = (
     "The inputs suit a product: cosines of the value and of its logarithm, and cos(a + b − c) is four products of "
     "three. Over plain numbers no relation of three is needed: −(a + b − c)² is a sum of pairs.",
     "So this is learnt in as many steps with these inputs, never impossible without: in ten times the steps pairwise "
-    "scores after a two-way layer reach Tri, and its lead is gone.",
+    "scores after a two-way layer get as far as Tri does in its own number, and that lead is gone.",
     "On natural text without such annotations Tri is nowhere clearly ahead.",
 )
 REFUTED = "a two-way or pairwise form of this size that gets 84 % in as many steps with these inputs."

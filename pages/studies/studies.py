@@ -49,11 +49,10 @@ def section() -> list[Callable[[], None]]:
 
 
 def _compare_on_natural_text(slot: DeltaGenerator) -> None:
-    """What the records say of text, where the right answer is not known; the first study's task is made for Tri."""
+    """What the records say of text, where the right answer is not known."""
     if found := natural_text.summary(models.entries()):
-        lead = "<b>That task was built to need the third order.</b>"
         slot.html(
-            f'<hr class="t-rule"><p class="t-finding">{lead} {escape(found.lead)}</p>{natural_text.html(found)}'
+            f'<hr class="t-rule"><p class="t-finding"><b>{escape(found.lead)}</b></p>{natural_text.html(found)}'
             '<details class="t-note"><summary>What would refute it, and the command</summary>'
             f"{escape(natural_text.REFUTED)} <code>triattn seeds</code></details>"
         )

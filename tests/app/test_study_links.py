@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import opened, sound, visible_text
 from triattn_core.checkpoint.bundle import load
-from triattn_core.checkpoint.registry import laboratory_checkpoints, list_checkpoints
+from triattn_core.checkpoint.registry import laboratory_checkpoints, list_checkpoints, operands_checkpoints
 from triattn_core.studies import studies
 
 AFTER = "with your input"
@@ -20,7 +20,8 @@ ROW = re.compile(r"t-before\">([\d.−]+).*?t-after\">([\d.−]+)", re.DOTALL)
 
 def open_study(name: str, **more: str) -> AppTest:
     study = studies()[name]
-    here = {entry.name for entry in (*list_checkpoints(), *laboratory_checkpoints()) if entry.problem is None}
+    known = (*list_checkpoints(), *laboratory_checkpoints(), *operands_checkpoints())
+    here = {entry.name for entry in known if entry.problem is None}
     if not {*study.checkpoints} <= here:
         pytest.skip("not trained")
     return sound(opened(study.page, wait=300, **{**study.opens, "study": name, **more}))
@@ -45,6 +46,8 @@ def edit(app: AppTest, name: str) -> AppTest:
     if name == "earlier-turn":
         app.toggle(key="edit").set_value(True).run()
         return app.text_area(key="write-turns").set_value("\n".join(study.edited.history)).run()
+    if name == "which-two-numbers":
+        return app.text_area(key="problem").set_value(study.edited.text).run()
     if name == "false-friends":
         return app.text_input(key="false-friends-context").set_value(", ".join(study.edited.context)).run()
     if name == "reader-without-its-map":

@@ -16,8 +16,10 @@ from triattn_core.attention.weight_override import replacing
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.registry import laboratory_checkpoints
 from triattn_core.inference.explain import explain
+from triattn_core.results import operand_runs
 from triattn_core.results.laboratory import laboratory_records, step_rows
 from triattn_core.studies import run, studies, which_word_is_read_with
+from triattn_core.views.lib.number_format import half_up
 
 
 @pytest.mark.slow
@@ -163,3 +165,22 @@ def test_how_much_c_bi_finds_in_ten_times_the_steps():
     scores = runs[runs.x == 10 * 1000].value
     assert len(scores) == 3
     assert f"C-Bi gets {scores.min():.0f} to {scores.max():.0f} % of rows right" in studies()["false-friends"].limits
+
+
+def test_of_word_problems_the_scores_are_those_on_record():
+    study, scores = studies()["which-two-numbers"], {}
+    for run in operand_runs.runs():
+        if run.config["training"]["told"] == "pair":
+            tests = [seed["test"]["right_pair"] for seed in run.metrics["each_seed"]]
+            scores[operand_runs.form(run.config)] = half_up(sum(tests) / len(tests), 1)
+    one, two = scores["two-way, one layer"], scores["two-way, two layers"]
+    assert f"the annotated one in {scores['Tri']} %" in study.claim
+    assert f"scores in {scores['pairwise scores']}, of one and two layers of two-way" in study.claim
+    assert f"attention in {one} and {two}" in study.claim
+    after = "pairwise scores after a two-way layer"
+    assert (
+        f"find {scores[after]} %, and in ten times the steps {scores[after + ', 10 times the steps']} %" in study.limits
+    )
+    assert f"trained as long it gets {scores['Tri, 10 times the steps']} %" in study.limits
+    even = load("gsm8k-tri").metrics["test"]["even_fit"]
+    assert f"is right in {half_up(even, 1)} %" in study.limits
