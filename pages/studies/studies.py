@@ -1,7 +1,7 @@
 """The guided studies of the page: a question, the input, the maps, the number, and what would refute it.
 
-Text and number stand at once; the maps, for which models are loaded, follow.  The first study, which nobody can argue
-with, has the room for its words.
+Text and number stand at once; the maps, for which models are loaded, follow.  The first study has the
+room for its words.
 """
 
 from __future__ import annotations
