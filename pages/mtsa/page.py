@@ -23,6 +23,18 @@ SAYS = (
     '<b class="t-key">dependents</b> (keys, across); source2token is the weight of a token alone, '
     '<b class="t-feature">feature</b> by feature. The output of a head combines the two.'
 )
+LEADS = {
+    InputForm.WORDS: (
+        "Click a word: it is the predicate, and the spans are its arguments. Each "
+        '<b class="t-query">governor</b> (query, down) distributes its weight over '
+        '<b class="t-key">dependents</b> (keys, across).'
+    ),
+    InputForm.TRANSLATION: (
+        'Each <b class="t-query">piece of the target</b> (query, down) distributes its weight over the '
+        '<b class="t-key">pieces of the source</b> (keys, across), when the decoder is about to write it. Source and '
+        "target also look at themselves."
+    ),
+}
 
 
 @st.fragment
@@ -43,7 +55,7 @@ def explore(page: PageScene, link: dict[str, str]) -> None:
     cell_command.command(page.entries[0].name, page.row, cell_command.cell(trace, site, position))
 
 
-top = sentence_input.open_page("MTSA", SAYS, FORMS)
+top = sentence_input.open_page("MTSA", SAYS, FORMS, LEADS)
 of_form = form(top.entry.config["task"])
 if of_form in PARTS:
     PARTS[of_form][0](top)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
@@ -22,6 +23,7 @@ from triattn_core.trace.site import Site
 
 OPENS = "trec"  # the first example is a question
 Forms = Mapping[InputForm, Sequence[str]]  # the mechanisms of a page's checkpoints, by the form of their input
+NO_LEADS: Mapping[InputForm, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,12 @@ class SentencePage:
         return {**ENCODED[self.entry.config["task"]].texts(self.example), "checkpoint": self.entry.name, **layer_query}
 
 
-def open_page(title: str, lead: str, forms: Forms) -> SentencePage:
+def open_page(title: str, lead: str, forms: Forms, leads: Mapping[InputForm, str] = NO_LEADS) -> SentencePage:
     """Shows heading, texts, prediction, and the pickers of checkpoint and layer; stops the page if there is none, and
-    where a word must be chosen first."""
+    where a word must be chosen first.
+
+    lead: how to read the page; leads: the same for the checkpoints of some forms.
+    """
     head, _ = style.opening()
     style.say(head, title, lead)
     entries = sentence_models(forms)
@@ -53,7 +58,9 @@ def open_page(title: str, lead: str, forms: Forms) -> SentencePage:
             f"No {next(iter(forms.values()))[0].upper()} checkpoint is here yet: Checkpoints lists those available."
         )
         st.stop()
-    row = example(current_checkpoint(entries))
+    now = current_checkpoint(entries)
+    style.say(head, title, leads.get(form(now.config["task"]) or InputForm.SENTENCES, lead))
+    row = example(now)
     answer_place = st.container()
     settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
     with settings:
