@@ -14,11 +14,13 @@ from triattn_core.analysis.maps.predicate_shares import sentence_rows
 
 QUESTION = "Does it look at the predicate?"
 SAYS = (
-    "Mean weight on the predicate from the words inside its arguments, from the other words, and what even weights "
-    "would give from inside. A head that gives as much from outside as from inside passes on which word is the "
-    "predicate, whatever the roles are: only a difference can be the finding of arguments, and it is no proof of it."
+    "Mean weight on the predicate from the words inside its arguments and from the other words; “even”: what even "
+    "weights would give, from inside : from outside. These differ as well, since the other words stand farther off and "
+    "in longer sentences. A head that gives as much from outside as from inside passes on which word is the predicate, "
+    "whatever the roles are: only a ratio above that of even weights can be the finding of arguments, and it is no "
+    "proof of it."
 )
-HERE, COLUMNS = "this sentence", ("inside", "outside", "even")
+HERE, SIDES = "this sentence", ("inside", "outside")
 
 
 def show(top: SentencePage) -> None:
@@ -41,7 +43,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
     layers = sorted({row["layer"] for row in rows})
     cells = {(row["layer"], row["head"]): row for row in rows}
     titles = "".join(f'<th class="r" colspan="4">Layer {layer + 1}</th>' for layer in layers)
-    heads = '<th class="r">inside</th><th class="r">outside</th><th class="r">even</th><th class="r">ratio</th>'
+    heads = '<th class="r">inside</th><th class="r">outside</th><th class="r">ratio</th><th class="r">even</th>'
     best = {layer: max((ratio(row) or 0 for row in rows if row["layer"] == layer), default=0) for layer in layers}
     lines = ""
     for head in sorted({row["head"] for row in rows}):
@@ -66,7 +68,7 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> str:
         known = [row for row in rows if row["layer"] == layer and ratio(row) is not None]
         if not known:
             continue
-        inside, outside = (sum(row[side] for row in known) / len(known) for side in COLUMNS[:2])
+        inside, outside = (sum(row[side] for row in known) / len(known) for side in SIDES)
         best = max(known, key=lambda row: ratio(row) or 0)
         parts.append(
             f"Layer {layer + 1}: {inside:.2f} from inside, {outside:.2f} from outside, mean of heads; "
@@ -76,11 +78,15 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _cells(row: Mapping[str, Any], best: float) -> str:
-    numbers = [f"{row[side]:.2f}" if row.get(side) is not None else "–" for side in COLUMNS]
     times = ratio(row)
     text = _times(times)
-    numbers.append(f"<b>{text}</b>" if times is not None and times == best else text)
+    numbers = [*(_share(row[side]) for side in SIDES), f"<b>{text}</b>" if times and times == best else text]
+    numbers.append(f"{_share(row['even'])} : {_share(row.get('even_outside'))}")
     return "".join(f'<td class="r">{number}</td>' for number in numbers)
+
+
+def _share(share: float | None) -> str:
+    return "–" if share is None else f"{share:.2f}"
 
 
 def _times(times: float | None) -> str:

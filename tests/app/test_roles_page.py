@@ -90,6 +90,7 @@ def test_another_language_is_said() -> None:
 def test_the_weight_on_the_predicate_is_measured_on_rows_and_on_this_sentence() -> None:
     app = sound(opened("mtsa", checkpoint=TAGGERS[0]))
     text = visible_text(app)
+    assert text.count("0.12 : 0.12") == 8  # even weights, from inside and from outside
     assert "Does it look at the predicate?" in text and "Layer 1: 0.50 from inside, 0.25 from outside" in text
     assert app.segmented_control(key="measured").value == "70 rows of propbank/dev"
     sound(app.segmented_control(key="measured").set_value("this sentence").run())
