@@ -16,6 +16,7 @@ from triattn_core.trace.site import Site
 from triattn_core.trace.sites import layer_by_layer, layer_numbers, two_way_sites
 from triattn_core.views.attention_maps import maps as head_maps
 from triattn_core.views.attention_maps.trace_maps import computed_map, trace_map
+from triattn_core.views.cube import axes_of
 
 ROLLOUT = Site(role="rollout")
 
@@ -58,9 +59,9 @@ def on_first_head(trace: AttentionTrace, settings: Any) -> Any:
 
 
 def slice_axes(trace: AttentionTrace, site: Site) -> list[str]:
-    """The axes of a site of a higher order of which a cube shows one position: all after query, key and a third."""
-    dims = trace.site(site).dims
-    return further_axes(dims)[0 if "feature" in dims else 1 :]
+    """The axes of a site of a higher order of which a cube shows one position: all that it does not draw."""
+    array = trace.site(site)
+    return [axis for axis in further_axes(array.dims) if axis not in axes_of(array)]
 
 
 def site_choice(trace: AttentionTrace, site: Site, head: int | None, slices: Sequence[int] = ()) -> Choice:

@@ -17,6 +17,7 @@ from triattn_core.views.lib.palette import LogScale, Scale, SignedScale
 from triattn_core.views.lib.strongest import shown_array, strongest, visible
 from triattn_core.views.lib.tokens import tokens
 
+NEEDS = ("query", "key", "context")
 TRIPLES = 100  # how many the key "n" walks through; the inspector lists the first of them
 
 
@@ -86,8 +87,7 @@ class CubeCells:
 
 def axes_of(array: xr.DataArray) -> tuple[str, str, str]:
     """The three axes that an array is explored along."""
-    further = ["feature"] if "feature" in array.dims else further_axes(array.dims)
-    return ("query", "key", further[0] if further else "context")
+    return (*NEEDS[:2], "feature" if "feature" in array.dims else NEEDS[2])
 
 
 def masked_pairs(shown: Distribution, positions: Mapping[str, np.ndarray]) -> np.ndarray | None:

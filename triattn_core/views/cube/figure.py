@@ -28,7 +28,6 @@ from triattn_core.views.lib.cell import axis_check, fold_check, query_matters
 from triattn_core.views.lib.palette import pack, scale_payload, theme_payload
 from triattn_core.views.lib.tokens import cell_axes, text_names
 
-NEEDS = ("query", "key", "context")
 SCRIPT = "cube/cube.js"
 STYLE = ("lib/map_figure.css", "cube/cube.css")
 TITLES = {"context": "Tri-Attention cube", "feature": "The tensor"}
