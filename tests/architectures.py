@@ -51,12 +51,34 @@ SIZES: dict[str, Any] = {
     "hidden_size_per_layer_input": 8,
 }
 
+# Of one type alone: what it needs beside these, or otherwise.
+OWN_SIZES: dict[str, dict[str, Any]] = {
+    **dict.fromkeys(
+        ("axk1", "axk2", "deepseek_v2", "deepseek_v3", "deepseek_v32", "glm4_moe_lite", "glm_moe_dsa", "minicpm3",
+         "longcat_flash", "mistral_large4_text", "youtu"),
+        {"num_key_value_heads": 4},
+    ),
+    **dict.fromkeys(("codegen", "gptj"), {"rotary_dim": 4}),
+    "jamba": {"attn_layer_period": 4, "attn_layer_offset": 2},
+    "bamba": {"attn_layer_indices": [2]},
+    "granitemoehybrid": {"layer_types": ["mamba", "mamba", "attention", "mamba"]},
+    "gpt_neo": {"attention_types": [[["global", "local"], 2]]},
+    "lfm2_moe": {"layer_types": ["conv", "conv", "full_attention", "conv"]},
+    "layoutlmv3": {"coordinate_size": 4, "shape_size": 8, "visual_embed": False},
+    "xmod": {"languages": ["en_XX"], "default_language": "en_XX"},
+    "reformer": {"axial_pos_embds": False, "is_decoder": False},
+    "dots1": {"layer_types": ["full_attention"] * 4, "n_shared_experts": 1},
+    "gemma3n_text": {"num_kv_shared_layers": 0},
+}  # fmt: skip
+
 
 def small_config(model_type: str, **sizes: Any) -> Any:
     """The config of a type, with the sizes that it knows."""
     kind = transformers.CONFIG_MAPPING[model_type]
     known = set(kind().to_dict())
-    return kind(**{name: value for name, value in {**SIZES, **sizes}.items() if name in known})
+    return kind(
+        **{name: value for name, value in {**SIZES, **OWN_SIZES.get(model_type, {}), **sizes}.items() if name in known}
+    )
 
 
 def small_model(model_type: str, **sizes: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 
 import numpy as np
@@ -123,6 +124,25 @@ def test_cross_attention_has_its_role_and_tokens():
 def test_compressed_keys_are_more_than_the_tokens():
     sizes = {array.sizes["key"] for array in run("deepseek_v4")[3].trace(tokens=TOKENS).sites.values()}
     assert sizes == {13, 16}
+
+
+def test_parts_of_one_softmax_and_tokens_alone():
+    notes = run("pegasus_x")[3].trace().meta["notes"]
+    assert "The softmax runs over 40 keys, of which this map has a part (8 of 20 maps)" in notes and "sink" not in notes
+    trace = run("inkling2_text")[3].trace(tokens=TOKENS)  # of each token over its own states: no attention of tokens
+    assert {array.shape[1:] for array in trace.sites.values()} == {(13, 13)} and len(trace.sites) == 4
+
+
+def test_what_is_no_number_is_not_proved():
+    """NaN in one matrix: an error that is no number must not pass as small."""
+    for model_type in ("llama", "squeezebert", "t5"):  # fused, written out, with a decoder
+        model = small_model(model_type)
+        name = next(name for name, weight in model.named_parameters() if re.search(r"1.*(v_proj|value|\.v\.)", name))
+        model.get_parameter(name).data[0] = torch.nan
+        with torch.no_grad(), record(model) as tape:
+            model(**sentence_of(model))
+        assert tape.error == float("inf")
+        assert tape.trace(tokens=TOKENS).meta["notes"].startswith("Not proved: in ")
 
 
 def test_a_model_without_attention_is_refused_with_the_reason():

@@ -114,6 +114,8 @@ def describe_rows_note(array: xr.DataArray) -> str:
     dropped = int(array.attrs["columns"]) - int(cells)
     if array.attrs["quantity"] == "contribution":
         return "Weights are signed: the model subtracts or scales them"
+    if array.attrs.get("runs_over") and array.attrs.get("parts", 1) > 1:
+        return f"The softmax runs over {array.attrs['columns']} keys, of which this map has a part"
     if array.attrs.get("runs_over") and 0 < dropped <= array.sizes["query"]:
         return (
             f"A learned sink takes the rest of each row: {dropped} column{'s' * (dropped > 1)} of the softmax dropped"

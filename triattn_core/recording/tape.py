@@ -109,7 +109,12 @@ class Tape:
 
         length: how many tokens there are, without the padding of a band to whole blocks.
         """
-        return {site: site_array(attention, length) for site, attention in self.sites(step).items()}
+        sites = self.sites(step)
+        softmaxes = Counter(id(attention.softmax) for attention in sites.values() if attention.softmax is not None)
+        return {
+            site: site_array(attention, length).assign_attrs(parts=softmaxes.get(id(attention.softmax), 1))
+            for site, attention in sites.items()
+        }
 
     def generation_arrays(self) -> dict[Site, xr.DataArray]:
         """Returns the weights of all steps of a generation by site, with tokens of no axis; see `generation`."""

@@ -30,7 +30,7 @@ class Attention:
     error: of weights times values against what the model made of them, as a share of the largest number there.
     columns: how many cells the softmax ran over: more than the weights have where it took sinks, which are dropped.
     hidden: the cells that the mask hides from the first head; None where there is no mask.
-    group: how many heads share a key head.
+    group: how many heads share a key head.  softmax: the one that several attentions may be parts of.
     """
 
     running: Running
@@ -44,6 +44,7 @@ class Attention:
     hidden: Tensor | None = None
     scores: Tensor | None = None
     group: int = 1
+    softmax: Softmax | None = field(default=None, repr=False)
 
     def arranged(self) -> Tensor:
         """The weights [head, query, key] or [head, query, key, context] of the example."""
@@ -145,12 +146,22 @@ class Watch(TorchFunctionMode):
                 self.example,
                 softmax.hidden,
                 softmax.scores,
+                softmax=softmax,
             )
         )
 
+    def _is_within_tokens(self, call: FusedCall) -> bool:
+        """Whether each token attends alone, to other states of itself: its rows are then the batch times the tokens.
+
+        A decoder with one token has as many rows by chance, but its keys are itself or the tokens.
+        """
+        rows, tokens = call.query.shape[:-2].numel(), self.stack.length
+        alone = tokens > 1 and call.query.shape[-2] == 1 and rows == self._batch * tokens
+        return alone and call.key.shape[-2] not in (1, tokens)
+
     def _see_fused(self, running: Running, args: Any, kwargs: Any, result: Tensor) -> None:
         call = FusedCall(*args, **kwargs)
-        if call.query.is_nested:
+        if call.query.is_nested or self._is_within_tokens(call):
             return
         with torch._C.DisableTorchFunction(), torch.no_grad():
             weights, error = rebuild_weights(call, result, self._batch, self.example)
