@@ -29,7 +29,9 @@ def side(trace: AttentionTrace, prefix: str, name: str, start: int, like: TraceS
         places = map_sites(like.trace)
         layer, start = min(places.index(like.site), len(sites) - 1), opening_head(like)
     if len(sites) > 1:
-        site = sites[url_state.pick("Layer", list(range(1, len(sites) + 1)), f"{prefix}-layer", layer, width=84) - 1]
+        names = {i + 1: site.place_name.removeprefix("layer ") or str(i + 1) for i, site in enumerate(sites)}
+        width = 84 if max(map(len, names.values())) < 4 else 130
+        site = sites[url_state.pick("Layer", list(names), f"{prefix}-layer", layer, show=names.get, width=width) - 1]
     heads, head = trace.site(site.with_quantity("weight")).sizes.get("head", 0), None
     if heads > 1:
         head_choice = url_state.pick(
@@ -37,7 +39,7 @@ def side(trace: AttentionTrace, prefix: str, name: str, start: int, like: TraceS
         )
         head = None if head_choice == "mean" else head_choice - 1
     labels = prediction_of(trace)[:1] or [("", 0.0)]
-    layer_name = f"layer {sites.index(site) + 1}, " if len(sites) > 1 else ""
+    layer_name = f"{site.place_name or f'layer {sites.index(site) + 1}'}, " if len(sites) > 1 else ""
     place = layer_name + ("" if heads < 2 else "mean of heads" if head is None else f"head {head + 1}")
     return TraceSide(f"{name}, {place}".strip(", "), trace, site, head, *labels[0])
 

@@ -23,7 +23,7 @@ SAYS = (
     "without normalisation; until you open one, a synthetic cube is shown."
 )
 CUBE, MAPS, PAIR = "cube", "maps", "side by side"
-ALERTS = ("do not sum to one", "not a number", UNKNOWN)  # in notes that stand out
+ALERTS = ("do not sum to one", "not a number", "Not proved", UNKNOWN)  # in notes that stand out
 
 head, toolbar = style.opening()
 style.say(head, "Your model", SAYS)
@@ -36,9 +36,11 @@ alerts = [note for note in notes_of(trace) if any(words in note for words in ALE
 for note in alerts:
     notice(note)
 sizes = " × ".join(count(size, str(axis)) for axis, size in trace.site(two_way_sites(trace)[0]).sizes.items())
-layers = len(two_way_sites(trace))
+sites = two_way_sites(trace)
+layers = len({site.layer for site in sites})
+several = f"{len(sites)} maps in {layers} layers, the first " if layers < len(sites) else f"{layers} layers of "
 sentences = [
-    f"{layers} layers of {sizes}" if layers > 1 else sizes,
+    f"{several}{sizes}" if len(sites) > 1 else sizes,
     *(note for note in notes_of(trace) if note not in alerts),
 ]
 sentences += [f"{axis} is {trace.meta[f'{axis}_name']}" for axis in AXES if f"{axis}_name" in trace.meta]

@@ -199,3 +199,20 @@ def test_layers_and_heads_are_selected(tmp_path, capsys):
         with pytest.raises(ConfigError, match="expected a layer"):
             Selection.of([wrong])
     assert Selection.of(None).select is None
+
+
+def test_places_have_names_that_tell_maps_apart(tmp_path):
+    """A hybrid's layer keeps its number; an encoder-decoder's three maps of a layer are told apart."""
+    from triattn_core.analysis.maps.head_measures import head_table
+    from triattn_core.views.attention_maps.trace_maps import trace_map
+    from triattn_core.views.head_grid.grid import Grid
+
+    hybrid = trace_transformer(load_transformer(str(make_type("qwen3_next", tmp_path / "hybrid"))), A)
+    (site,) = hybrid.sites
+    assert trace_map(hybrid, site.attention, 0).title == "Layer 4, head 1"
+    trace = trace_transformer(load_transformer(str(make_type("bart", tmp_path / "bart"))), A)
+    titles = Grid.of(trace, head_table(trace)).titles
+    assert len(set(titles)) == 12 and titles[:3] == ["1 cross", "1 decoder", "1 encoder"]
+    looped = trace_transformer(load_transformer(str(make_type("albert", tmp_path / "albert"))), A)
+    names = [site.place_name for site in looped.sites]
+    assert names == ["layer 1", "layer 1, run 2", "layer 1, run 3", "layer 1, run 4"]

@@ -14,6 +14,7 @@ _LAYER = re.compile(r"layer\.(0|[1-9][0-9]*|none)")
 _VISIT = re.compile(r"visit\.([1-9][0-9]*)")
 _SIDES = re.compile(r"(?:^|/)([ab])_over_([ab])(?:/|$)")
 _NUMBER = re.compile(r"([0-9]+)")
+SIDES = ("encoder", "decoder", "cross")  # the roles of an encoder-decoder
 
 Value = TypeVar("Value")
 
@@ -108,6 +109,16 @@ class Site:
     def layer_name(self) -> str:
         """The layer as people read it, from 1: `layer 1`; empty without one."""
         return "" if self.layer is None else f"layer {self.layer + 1}"
+
+    @property
+    def place_name(self) -> str:
+        """The layer, how many times it has run, and which of the attentions of an encoder-decoder: `layer 3, cross`."""
+        parts = (
+            self.layer_name,
+            f"run {self.visit + 1}" if self.visit else "",
+            self.role if self.role in SIDES else "",
+        )
+        return ", ".join(filter(None, parts))
 
     @property
     def file_name(self) -> str:

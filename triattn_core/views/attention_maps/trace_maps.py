@@ -33,7 +33,7 @@ def trace_map(trace: AttentionTrace, site: Site, head: int | None = None, quanti
             raise TraceError(f"{site.attention} has no relevance: only its weights were given")
         map_values = centred(scores)
     heads = "" if "head" not in array.dims else "mean of heads" if head is None else f"head {head + 1}"
-    title = ", ".join(filter(None, (site.layer_name, heads))) or "attention"
+    title = ", ".join(filter(None, (site.place_name, heads))) or "attention"
     note = over_context(trace, site)
     title = title[0].upper() + title[1:]
     return Map(title, note, map_values, weights, even_share(trace, weights, scores), scores)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.site import Site
+from triattn_core.trace.site import SIDES, Site
 from triattn_core.trace.sites import layer_by_layer, layer_numbers, two_way_sites, two_way_weights
 from triattn_core.views.lib.map_mark import MapMark
 from triattn_core.views.lib.palette import LogScale
@@ -75,6 +75,8 @@ class Grid:
         if len(self.sites) == 1:
             return [""]
         layers = list(layer_numbers(self.sites).values())
+        if len({site.role for site in self.sites}) > 1 and all(site.role in SIDES for site in self.sites):
+            return [f"{layer + 1} {site.role}" for layer, site in zip(layers, self.sites)]
         letters = [chr(ord("a") + layers[:i].count(layer)) for i, layer in enumerate(layers)]
         return [f"{layer + 1}{letter * (layers.count(layer) > 1)}" for layer, letter in zip(layers, letters)]
 
