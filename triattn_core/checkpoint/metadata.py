@@ -22,7 +22,8 @@ LANGUAGES = {"en": "English", "zh": "Chinese"}
 SIMILARITY_ORDER = ("additive", "dot", "scaled_dot", "bilinear")  # as the paper's tables list them
 SETS = {"quora": "Quora", "mrpc": "MRPC", "lcqmc": "LCQMC", "ubuntu_irc": "Ubuntu IRC", "race": "RACE"} | {
     "squad1.1": "SQuAD", "snli": "SNLI", "mnli_subset": "MultiNLI, a sample", "trec": "TREC", "sst5": "SST-5",
-    "propbank_ewt": "PropBank EWT", "cr": "CR", "mpqa": "MPQA", "subj": "SUBJ",
+    "propbank_ewt": "PropBank EWT", "cr": "CR", "mpqa": "MPQA", "subj": "SUBJ", "tatoeba_en_de": "Tatoeba",
+    "multi30k_tok": "Multi30k",
 }  # fmt: skip
 NO_SETTINGS = {"digest", "encoder_digest"}  # of a config: they always differ and explain nothing
 
