@@ -17,12 +17,15 @@ ALIKE = 0.5  # of the tokens of an axis, from which on a text counts as edited a
 
 
 def keep_cell(view: str, key: str, scene: Scene, question: str = "") -> None:
-    """Puts the cell into the URL after an edit of a text; call it before the cell is read.
+    """Puts a cell that somebody chose into the URL after an edit of a text; call it before the cell is read.  Where
+    nobody chose one the figure opens anew, on the strongest of the new text.
 
     question: where another one is asked, the figure opens anew, at its answer.
     """
     last = st.session_state.get(KEY)
-    if last is None or last["key"] == key or url_state.is_first_run() or last["question"] != question:
+    if last is None or not last["pinned"] or last["key"] == key or last["question"] != question:
+        return
+    if url_state.is_first_run():
         return
     if (last["view"], last["settings"]) != (view, scene.settings.model_dump(exclude=UNKEPT)):
         return
@@ -38,7 +41,7 @@ def remember(view: str, key: str, scene: Scene, cell: Sequence[int], question: s
     settings = scene.settings.model_dump(exclude=UNKEPT)
     st.session_state[KEY] = {
         "view": view, "key": key, "settings": settings, "tokens": axis_tokens(scene), "cell": list(cell),
-        "question": question,
+        "question": question, "pinned": "cell" in st.query_params,
     }  # fmt: skip
 
 

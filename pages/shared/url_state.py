@@ -18,6 +18,8 @@ from triattn_core.errors import choices
 from triattn_core.trace import Choice
 from triattn_core.trace.site import Site
 
+DEFAULTS = "defaults"  # in the session: of each picker the value that it opened on in the run before
+
 
 def pick(
     label: str,
@@ -153,6 +155,7 @@ def validate_url(
         if not linked:  # Streamlit would take it for no choice at all
             with suppress(StreamlitAPIException):
                 del st.query_params[key]
+    _follow_default(key, options[default])
     current = st.session_state.get(key)
     if key in st.session_state and current not in options:
         # The same by name, such as a checkpoint measured anew; deleting it would leave the old choice on the screen.
@@ -160,6 +163,16 @@ def validate_url(
         st.session_state[key] = matches[0] if matches else options[default]
     elif key in st.session_state and is_first_run() and key not in st.query_params:
         carry(key, current, None if current == options[default] else show(current))
+
+
+def _follow_default(key: str, default: Any) -> None:
+    """Replaces a value that nobody chose where another text has another default: what the link leaves out is always
+    the default, so that a copied link restores what was seen."""
+    defaults = st.session_state.setdefault(DEFAULTS, {})
+    before, defaults[key] = defaults.get(key, default), default
+    unpinned = key in st.session_state and key not in st.query_params and st.session_state[key] == before
+    if unpinned and before != default and not is_first_run():
+        st.session_state[key] = default
 
 
 def arrive() -> None:

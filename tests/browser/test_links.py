@@ -8,6 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
+from pages.shared.navigation import PLACES
+
 pytestmark = pytest.mark.browser
 PAIR = {"a": "Cats sleep on mats", "b": "Dogs never sleep"}
 expect.set_options(timeout=60_000)  # a busy machine
@@ -21,16 +23,17 @@ def texts(page) -> None:
 
 
 def go(page, name: str) -> None:
-    """By the menu."""
-    page.get_by_text("Attention", exact=True).first.click()
-    page.get_by_role("menuitem", name=name, exact=True).click()
-    expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
+    """By the bar and the tabs of its place."""
+    place, tabs = next((place, tabs) for place, tabs in PLACES.items() if name in tabs.values())
+    page.get_by_test_id("stTopNav").get_by_role("link", name=place, exact=True).click()
+    page.locator(".st-key-tabs").get_by_role("link", name=name, exact=True).click()
+    page.locator(".st-key-tab-here").get_by_text(name, exact=True).wait_for()
 
 
 def test_the_pair_goes_along_through_the_menu_and_into_the_link(page, app):
     page.goto(app + LINK)
     texts(page)
-    for name in ("Side by side", "COIN", "MTSA", "Tri-Attention cube"):
+    for name in ("Side by side", "COIN", "MTSA", "Cube"):
         go(page, name)
         if name != "MTSA":  # which takes no pair
             texts(page)
