@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.cube import inspector, pickers
+from pages.cube import costs, inspector, pickers
 from pages.shared import (
     attention_worth,
     choice_input,
@@ -54,3 +54,4 @@ with tail:
 attention_worth.notes([top.entry])
 heads = head_strip.of_layers(explanation.trace, lambda site: site.role == direction)
 inspector.show(page, heads, f"{explanation.source} {direction}")
+costs.show(top.entry, page, top.option)

@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import opened, sound, texts
+from tests.support.pages import page_links
 from triattn_core.case_book import Case, CaseBook
 from triattn_core.tasks import dialogue, pairs, reading
 
@@ -77,20 +78,20 @@ def test_all_are_listed_and_filters_leave_what_they_say(ids: list[str]) -> None:
 def test_a_case_opens_where_it_was_kept_with_its_texts(ids: list[str]) -> None:
     app = sound(opened("case_book", case=ids[0]))
     assert PAIR["text_a"] in texts(app)
-    (link,) = app.get("page_link")
+    (link,) = page_links(app)
     assert link.proto.page.endswith("cube") and "kept with lcqmc-tri-dot" in texts(app)
     assert "checkpoint=lcqmc-tri-dot" in link.proto.query_string and "layer=1" in link.proto.query_string
     app = sound(opened("case_book", case=ids[1]))
-    (link,) = app.get("page_link")
+    (link,) = page_links(app)
     query = link.proto.query_string
     assert f"example={reading.examples()[1].id}" in query and "example=x" not in query
     app = sound(opened("case_book", case=ids[3]))
-    assert not app.get("page_link") and "No page can open this row" in texts(app)
+    assert not page_links(app) and "No page can open this row" in texts(app)
 
 
 def test_a_row_too_long_for_a_link_is_handed_over(ids: list[str]) -> None:
     app = sound(opened("case_book", case=ids[2]))
-    assert not app.get("page_link")
+    assert not page_links(app)
     app.button(key="open-side_by_side").click().run()
     assert app.session_state["choice-input"].parts["turns"].splitlines()[-1] == "and then?"
     assert dialogue.Example.from_row(LONG).history[0].strip() in app.session_state["choice-input"].parts["turns"]

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from pages.shared import case_list
 from tests.app.test_pages import opened, sound, texts
 from tests.support.mined_checkpoints import NAMES, ROWS, make_checkpoints, rows
+from tests.support.pages import page_links
 from triattn_core.analysis.mining import agreement, case_table
 from triattn_core.analysis.mining.runs import Run
 from triattn_core.case_book import CaseBook
@@ -69,7 +70,7 @@ def test_it_opens_on_our_own_examples(task: str) -> None:
     moved = app.dataframe[0].value["moved"].tolist()
     assert moved == sorted(moved, reverse=True) and moved[0] > 0
     assert f"{TABLE[task]} {case_list.unit(task)} of tasks/" in texts(app)
-    links = {link.proto.page.rpartition("/")[2]: link.proto for link in app.get("page_link")}
+    links = {link.proto.page.rpartition("/")[2]: link.proto for link in page_links(app)}
     assert set(links) == {"side_by_side", "cube"}
     assert "checkpoints=" in links["side_by_side"].query_string
 
@@ -134,7 +135,7 @@ def test_a_file_of_rows_is_mined_and_what_cannot_be_read_is_told() -> None:
     assert len(listed(app)) == 20 and "20 pairs of mine.jsonl.gz" in texts(app)
     assert app.expander[0].label == "2 rows could not be read and were set aside"
     assert "mine.jsonl.gz:1: not JSON" in app.code[0].value and "mine.jsonl.gz:23: field 'text_a'" in app.code[0].value
-    assert app.get("page_link") and sound(app.selectbox(key="gold").set_value("paraphrase").run())
+    assert page_links(app) and sound(app.selectbox(key="gold").set_value("paraphrase").run())
 
 
 BAD = {
@@ -165,13 +166,13 @@ def test_the_table_of_an_earlier_run_opens_at_once(checkpoint_folder: Path) -> N
 def test_a_shipped_table_asks_for_its_texts_in_one_line() -> None:
     app = sound(opened("cases", rows="far test", row="7"))
     assert len(listed(app)) == 20 and app.dataframe[0].value["id"].tolist()[0].startswith("n-")
-    assert not app.get("page_link")
+    assert not page_links(app)
     ask = app.file_uploader(key="texts")
     assert "far/test\\.jsonl" in ask.label
     app = ask.upload("test.jsonl", rows(20)).run()
     assert len(app.error) == 1 and "is another file" in app.error[0].value
     app = sound(app.file_uploader(key="texts").set_value(("x.jsonl", ROWS, "text/plain")).run())
-    assert pairs.examples("en")[6].text_a in texts(app) and len(app.get("page_link")) == 2
+    assert pairs.examples("en")[6].text_a in texts(app) and len(page_links(app)) == 2
     assert "sentence A" in app.dataframe[0].value
 
 
@@ -212,7 +213,7 @@ def test_a_case_is_kept_from_here(place: Path) -> None:
     assert (case.task, case.tags, case.page) == ("pairs", ("verb",), "side_by_side")
     assert case.note == "Only play and download differ."
     assert case.row == pairs.row(pairs.examples("en")[1]) and case.query.count("checkpoints=") == 3
-    link = app.get("page_link")[-1].proto
+    link = page_links(app)[-1].proto
     assert link.page.endswith("case_book") and case.id in link.query_string
 
 

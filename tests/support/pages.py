@@ -7,7 +7,7 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from pages.shared.navigation import FIRST
+from pages.shared.navigation import FIRST, TABS
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -21,3 +21,12 @@ def at_page(app: AppTest, page: str) -> AppTest:
     """The app turned to a page by its address; `AppTest.switch_page` knows addresses only after a first run."""
     app._page_hash = calc_hash("" if page == FIRST else page)
     return app
+
+
+def page_links(app: AppTest) -> list:
+    """The links to pages, but for the tabs of the page's place."""
+    return [link for link in app.get("page_link") if not _is_tab(link.proto)]
+
+
+def _is_tab(link) -> bool:
+    return not link.query_string and TABS.get(link.page) == link.label

@@ -16,6 +16,8 @@ from triattn_core.views.lib.palette import (
     LogScale,
     SignedScale,
     centred,
+    colour_table,
+    ink_on,
     oklab,
     pack,
     ramp,
@@ -124,3 +126,16 @@ def test_payloads_hold_both_themes_and_whole_tables():
         assert len(base64.b64decode(theme["tables"]["signed"])) == 255 * 3
     assert scale_payload(SignedScale(2.0))["limit"] == 2
     assert base64.b64decode(pack(np.array([1.5], ">f4"))) == np.array([1.5], "<f4").tobytes()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("kind", ["log", "signed"])
+def test_numbers_on_any_colour_of_a_map_can_be_read(theme, kind):
+    def luminance(colour):
+        linear = np.where(colour <= 0.04045, colour / 12.92, ((colour + 0.055) / 1.055) ** 2.4)
+        return linear @ [0.2126, 0.7152, 0.0722]
+
+    for colour in colour_table(kind, theme):
+        ink = {"#000000": 0.0, "#ffffff": 1.0}[ink_on(colour)]
+        high, low = sorted((luminance(colour / 255), ink), reverse=True)
+        assert (high + 0.05) / (low + 0.05) >= 4.5

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from triattn_core.trace.axes import TRUE_CELLS
-from triattn_core.views.lib.palette import SEQUENTIAL, THEMES, LogScale, ramp
+from triattn_core.views.lib.palette import SEQUENTIAL, LogScale, ink_on, ramp
 
 NAMED = 16  # columns that carry their words: more would not be read
 DENSE = 8  # columns, from which their words stand upright
@@ -63,7 +63,7 @@ def _map(title: str, array: xr.DataArray, scale: LogScale, row_height: float, th
             weight = array.values[i, j]
             about = escape(f"{word}, {other}: {weight:.3f}", quote=True)
             mark = ' class="t-true"' if (i, j) in true else ""
-            ink = THEMES[theme]["page" if levels[i, j] > scale.steps / 2 else "text"]
+            ink = ink_on(colours[i, j])
             style = f"background:#{colours[i, j].tobytes().hex()};color:{ink}"
             text = f"{weight:.2f}" if numbers and weight >= PRINTED else ""
             cells.append(f'<td{mark} style="{style}" title="{about}">{text}</td>')

@@ -107,6 +107,13 @@ def shades(colours: Sequence[str], theme: str = "light") -> list[str]:
     return shaded
 
 
+def ink_on(colour: np.ndarray) -> str:
+    """Black or white, whichever has more contrast with an sRGB colour `[3]` in 0…255: 4.5 to 1 at least (WCAG 2)."""
+    share = np.asarray(colour, float) / 255
+    linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    return "#000000" if linear @ [0.2126, 0.7152, 0.0722] > 0.179 else "#ffffff"
+
+
 @dataclass(frozen=True)
 class LogScale:
     """Weights: `low` and less is level 0, `high` is level 255, even steps of the logarithm between them."""

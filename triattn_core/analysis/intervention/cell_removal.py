@@ -1,0 +1,74 @@
+"""What the answer loses without one attention weight: strongest is not what matters most.
+
+Of a distribution A[n] of a query n over key × context (or over key), one weight a is set to zero and the others are
+scaled up to the same sum, A'[n] = A[n] · s / (s − a) with s = sum A[n]: the query still attends as much, to the rest.
+The cost is log-odds of the answer before, less those after: above zero where the weight speaks for the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from triattn_core.analysis.intervention.batched_variants import repeat_encoded, row_slices, run_query
+from triattn_core.attention.tri_similarity.exponential import without_compilation
+from triattn_core.attention.weight_override import replacing
+from triattn_core.checkpoint.bundle import Bundle
+from triattn_core.errors import InputError
+from triattn_core.inference.batch import collate
+from triattn_core.trace.site import Site
+
+
+def cell_costs(
+    bundle: Bundle,
+    example,
+    site: Site,
+    cells: Sequence[Sequence[int]],
+    head: int | None = None,
+    option: int | None = None,
+) -> np.ndarray:
+    """The cost of each cell [cells], one batch for all.
+
+    cells: positions of query and key, and of context in a cube.  head: from 0; None takes the weight out of every head.
+    Raises InputError for a site that the model does not have.
+    """
+    query = run_query(bundle, example, option)
+    outputs, reached = [], []
+    with torch.inference_mode(), without_compilation():
+        encoded = bundle.encoder(collate([query.roles], bundle.tokenizer).to(bundle.device))
+        whole = bundle.model(encoded).float().cpu()
+        for rows in row_slices(len(cells), bundle, query.roles):
+            some = torch.tensor([list(cell) for cell in cells[rows]])
+
+            def change(at: Site, weights: Tensor, keeps: Mapping[str, Tensor], some: Tensor = some) -> Tensor:
+                if at.with_quantity("weight") != site.with_quantity("weight"):
+                    return weights
+                reached.append(at)
+                return remove_cells(weights, some.to(weights.device), head)
+
+            with replacing(change):
+                outputs.append(bundle.model(repeat_encoded(encoded, len(some))).float().cpu())
+    if not reached:
+        raise InputError(f"{bundle.name} computes no weights at {site}")
+    return (query.log_odds(whole) - query.log_odds(torch.cat(outputs))).numpy()
+
+
+def remove_cells(weights: Tensor, cells: Tensor, head: int | None = None) -> Tensor:
+    """Weights [B, head, query, …] with one cell of each row at zero, the rest of its query scaled up to the same sum.
+
+    cells: [B, dims] positions of query and what follows.  A query whose weight is all on the cell keeps nothing.
+    """
+    removed = weights.clone()
+    rows, heads = torch.arange(len(weights)), range(weights.shape[1]) if head is None else (head,)
+    query, *others = cells.unbind(1)
+    for h in heads:
+        before = weights[rows, h, query].flatten(1).sum(1)
+        removed[(rows, torch.full_like(rows, h), query, *others)] = 0
+        kept = removed[rows, h, query]
+        left = kept.flatten(1).sum(1)
+        scale = torch.where(left > 0, before / left.clamp_min(torch.finfo(left.dtype).tiny), torch.zeros_like(left))
+        removed[rows, h, query] = kept * scale.view(-1, *(1 for _ in range(kept.ndim - 1)))
+    return removed
