@@ -38,7 +38,9 @@ class _Ablation(Watch):
     """A watch that keeps nothing, and changes the weights that it sees."""
 
     def __init__(self, stack: ModuleStack, parts: Sequence[tuple[Place, int]]):
-        super().__init__(stack, lambda path: True)
+        modules = tuple({module for (module, _, _), _ in parts})
+        inside = tuple(module + "." * bool(module) for module in modules)
+        super().__init__(stack, lambda path: path in modules or path.startswith(inside))
         self.done: set[int] = set()
         self._rows = len(parts)
         self._parts: dict[Place, list[tuple[int, int]]] = {}

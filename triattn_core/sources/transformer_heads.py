@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 import torch
+from torch import Tensor
 
 from triattn_core.analysis.intervention.batched_variants import log_odds
 from triattn_core.analysis.intervention.head_ablation import Head, measure_labelled
@@ -21,6 +22,7 @@ from triattn_core.importers.text_rows import TextRow
 from triattn_core.importers.token_coords import encode
 from triattn_core.inference.device import memory_guard
 from triattn_core.recording.ablate import ablate_heads
+from triattn_core.recording.prefix import hold_layers, layer_path
 from triattn_core.recording.tape import record
 from triattn_core.sources.transformer import Transformer
 from triattn_core.trace.site import Site
@@ -52,6 +54,35 @@ def measure_rows(
     return measure_labelled(rows, lambda row: measure_text(transformer, row, heads).assign(id=""))
 
 
+def logits_without(transformer: Transformer, inputs: Any, heads: Sequence[tuple[Site, int]]) -> tuple[Tensor, Tensor]:
+    """The logits [1, labels] of one text, and those [heads, labels] without each head, in float64.
+
+    The layers before that of a head run once.  Raises InputError for a head that was not recorded or cannot be ablated.
+    """
+    model = transformer.model
+    with record(model) as tape:
+        original = model(**inputs).logits.double().cpu()
+    places = tape.places()
+    if unknown := [site for site, _ in heads if site not in places]:
+        raise InputError(f"{transformer.name}: {unknown[0]} was not recorded on this text")
+    size = BATCH if model.config.pad_token_id is not None else 1  # decoders refuse batches without it
+    by_layer: dict[str, list[int]] = {}
+    for number, (site, _) in enumerate(heads):
+        by_layer.setdefault(layer_path(places[site][0]), []).append(number)
+    uncached = {"use_cache": False} if getattr(model.config, "use_cache", False) else {}
+    prefix = hold_layers(model, [place[0] for place in places.values()], lambda twin: twin(**inputs, **uncached), 1)
+    scores = torch.zeros(len(heads), original.shape[1], dtype=torch.float64)
+    for layer, numbers in by_layer.items():
+        for start in range(0, len(numbers), size):
+            batch = numbers[start : start + size]
+            parts = [(places[site], head) for site, head in (heads[number] for number in batch)]
+            repeated = {name: value.expand(len(batch), *value.shape[1:]) for name, value in inputs.items()}
+            held = prefix.held_before(layer, len(batch))
+            with memory_guard("this text"), held as twin, ablate_heads(twin, parts):
+                scores[batch] = twin(**repeated, **uncached).logits.double().cpu()
+    return original, scores
+
+
 @torch.inference_mode()
 def measure_text(transformer: Transformer, row: TextRow, heads: Sequence[Head]) -> pd.DataFrame:
     """A row a head: `site`, `head`, `right` without it and `own`, whether the whole model is right; `change` of the
@@ -64,21 +95,7 @@ def measure_text(transformer: Transformer, row: TextRow, heads: Sequence[Head]) 
     text, pair = row.texts[0], row.texts[1] if len(row.texts) > 1 else None
     inputs, _ = encode(transformer.tokenizer, text, pair, transformer.longest)
     inputs = inputs.to(transformer.model.device)
-    with record(transformer.model) as tape:
-        original = transformer.model(**inputs).logits.double().cpu()
-    places = tape.places()
-    heads_of = [(Site.of(site), head) for site, head in heads]
-    if unknown := [site for site, _ in heads_of if site not in places]:
-        raise InputError(f"{transformer.name}: {unknown[0]} was not recorded on this text")
-    size = BATCH if transformer.model.config.pad_token_id is not None else 1  # decoders refuse batches without it
-    parts = []
-    for start in range(0, len(heads), size):
-        batch = heads_of[start : start + size]
-        parts_of = [(places[site], head) for site, head in batch]
-        repeated = {name: value.expand(len(batch), *value.shape[1:]) for name, value in inputs.items()}
-        with memory_guard("this text"), ablate_heads(transformer.model, parts_of):
-            parts.append(transformer.model(**repeated).logits.double().cpu())
-    scores = torch.cat(parts)
+    original, scores = logits_without(transformer, inputs, [(Site.of(site), head) for site, head in heads])
     right = (scores.argmax(-1) == label).tolist()
     change = (log_odds(scores, label) - log_odds(original, label)).tolist()
     sites, numbers = zip(*heads)
