@@ -10,7 +10,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from triattn_core.commands import engine, evaluate_laboratory, set_aside
+from triattn_core.commands import engine, evaluate_laboratory, evaluate_transformer, set_aside
 from triattn_core.commands.evaluate_laboratory import GENERATED, SET
 from triattn_core.commands.evaluate_rows import Judged, judge, readable_examples
 from triattn_core.errors import DataError
@@ -24,7 +24,10 @@ LISTED = 20  # rows set aside that are named
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    text = "one or more checkpoints, by name or folder; several encode the rows only once if they share an encoder"
+    text = (
+        "one or more checkpoints, by name or folder; several encode the rows only once if they share an encoder; or "
+        "the folder of a Hugging Face classifier"
+    )
     parser.add_argument("name", nargs="+", metavar="NAME", help=text)
     text = "a file of rows: JSON Lines, plain or .gz, or Parquet; or laboratory:TASK for rows generated from --seed"
     parser.add_argument("data", type=Path, metavar="DATA", help=text)
@@ -34,7 +37,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", "--limit", type=engine.row_count, metavar="N", help=text)
     text = "also evaluate the majority vote of the checkpoints (a tie goes to the higher mean probability)"
     parser.add_argument("--vote", action="store_true", help=text)
-    text = "also measure how much predictions rely on the attention weights (more of TANs and laboratory models)"
+    text = (
+        "also measure how much predictions rely on the attention weights (more of TANs and laboratory models); of a "
+        "Hugging Face classifier also each head's sinks, and the answers without it"
+    )
     parser.add_argument("--attention", action="store_true", help=text)
     text = (
         f"save the numbers for the app: those of --vote in {VOTES}.jsonl among the records (page Results), those of "
@@ -53,8 +59,11 @@ def run(options: argparse.Namespace) -> int:
     """
     from triattn_core.checkpoint.bundle import load
     from triattn_core.inference.device import keep_freed_memory
+    from triattn_core.sources.transformer import is_transformer_folder
 
     keep_freed_memory()
+    if any(map(is_transformer_folder, options.name)):
+        return evaluate_transformer.run(options)
     if len(set(options.name)) < len(options.name):
         raise DataError("a checkpoint is named twice: name each once")
     if options.vote and len(options.name) < 3:
