@@ -94,10 +94,12 @@ class Rows:
 
 @dataclass(frozen=True)
 class OtherRows(Rows):
-    """Texts or pairs, and a Hugging Face model.  folder: as the user names it."""
+    """Texts or pairs, and a Hugging Face model.  folder: as the user names it.  ours: whether they are examples of the
+    project, whose labels are those of its own tasks."""
 
     entry: Transformer
     folder: str = ""
+    ours: bool = False
 
     @property
     def entries(self) -> list[Entry]:
@@ -105,7 +107,21 @@ class OtherRows(Rows):
 
     @property
     def labelled(self) -> bool:
-        return self.entry.head == "labels" and any(row.label is not None for row in self.examples().values())
+        has_labels = any(row.label is not None for row in self.examples().values())
+        return self.entry.head == "labels" and has_labels and not self.misfit
+
+    @property
+    def misfit(self) -> str:
+        """One line on why the rows are of another task than the model's; empty where their labels fit."""
+        from triattn_core.sources.transformer_worth import misfit
+
+        if self.ours and self.entry.head == "labels":
+            return f"these examples are labelled for paraphrase, which {self.entry.name} may not predict; choose a file"
+        return misfit(self.entry, self.examples().items())
+
+    def reliance(self) -> pd.DataFrame | None:
+        """`transformer_worth.measure_reliance`; None where it was stopped before the first row."""
+        return self._analyse(("reliance",), _measure_reliance, "-reliance")
 
     @property
     def language(self) -> str:
@@ -164,6 +180,12 @@ def _measure_texts(transformers, rows):
     from triattn_core.sources.transformer_trace import trace_transformer
 
     return head_atlas.measure_texts(partial(trace_transformer, transformers[0]), rows, profiles=True)
+
+
+def _measure_reliance(transformers, rows):
+    from triattn_core.sources.transformer_worth import measure_reliance
+
+    return measure_reliance(transformers[0], rows)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

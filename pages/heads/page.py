@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.heads import ablation, examples, overview, pickers, word_weights
+from pages.heads import ablation, examples, overview, pickers, word_weights, worth
 from pages.shared import attention_worth, style
 from pages.shared.errors import report_errors
 
@@ -21,6 +21,7 @@ with report_errors():
 if atlas is None:
     st.stop()
 attention_worth.notes(rows.entries)
+worth.show(rows)
 lost = ablation.losses(rows, atlas) if rows.labelled else None
 several = len(atlas.names) > 1
 left, right = st.container(key="main").columns([1.25, 1], gap="large") if several else (st.container(), None)

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.heads.atlas_rows import OtherRows, Rows
-from pages.shared import carried_input, languages, models, other_models, row_source, task_picker, url_state
+from pages.shared import carried_input, figures, languages, models, other_models, row_source, task_picker, url_state
 from pages.shared.errors import report_errors
 from triattn_core.analysis.mining import sources
 from triattn_core.analysis.mining.sources import Source
@@ -96,7 +96,10 @@ def _other_rows(settings: DeltaGenerator) -> OtherRows:
     if source is None:
         st.html(f'<p class="t-note">{escape(OTHER_ROWS)}</p>')
         st.stop()
-    return OtherRows(model, other_models.TASK, source, count, settings, folder)
+    found = OtherRows(model, other_models.TASK, source, count, settings, folder, rows_choice == row_source.OWN)
+    if found.misfit:
+        figures.note(f"Not scored: {found.misfit}.")
+    return found
 
 
 def _row_count(default: int) -> int:

@@ -11,7 +11,7 @@ import streamlit as st
 from pages.heads import word_weights
 from tests.app.test_pages import opened, sound, texts, visible_text
 from tests.support.project_copy import ROOT
-from tests.support.tiny_transformers import make
+from tests.support.tiny_transformers import SENTENCES, make
 from triattn_core.__main__ import main
 from triattn_core.checkpoint.registry import laboratory_checkpoints, list_checkpoints
 
@@ -125,8 +125,28 @@ def test_a_hugging_face_model_has_all_heads_their_examples_and_words(monkeypatch
     assert any(link.label == "Open the strongest" for link in app.get("page_link"))
     app.selectbox(key="at-head").set_value("layer 3, head 2").run()
     assert "Layer 3, head 2 in examples" in texts(sound(app))
+    assert "Not scored: these examples are labelled for paraphrase" in texts(app)
+    assert "off" not in {toggle.key for toggle in app.toggle}
+
+
+def of_a_file(monkeypatch, folder, labels):
+    rows = [{"text": text, "label": label} for text, label in zip(SENTENCES, labels)]
+    content = "\n".join(map(json.dumps, rows)).encode()
+    app = sound(other(monkeypatch, model=folder, rows="a file of yours"))
+    return sound(app.file_uploader(key="file").upload("mine.jsonl", content).run())
+
+
+def test_labels_of_its_own_say_what_its_attention_and_each_head_are_worth(monkeypatch, folder):
+    app = of_a_file(monkeypatch, folder, [0, "same", 2])
+    assert "What is its attention worth?" in texts(app) and "With even weights in every head the model" in texts(app)
     app.toggle(key="off").set_value(True).run()
-    assert {"points", "change"} <= set(heads_table(sound(app)).columns) and "Without layer 3, head 2" in texts(app)
+    assert {"points", "change"} <= set(heads_table(sound(app)).columns) and "Without layer" in texts(app)
+
+
+def test_rows_of_another_task_are_not_scored(monkeypatch, folder):
+    app = of_a_file(monkeypatch, folder, ["entailment", "neutral", 1])
+    assert "Not scored: 2 of 3 rows have labels that bert" in texts(app) or "2 of 3 rows have labels" in texts(app)
+    assert "What is its attention worth?" not in texts(app) and "off" not in {toggle.key for toggle in app.toggle}
 
 
 def test_a_folder_that_is_none_is_one_line_and_none_is_asked_for(monkeypatch, tmp_path):

@@ -26,6 +26,7 @@ SMALLEST = {
     "faithful": ("quora-bi-living --rows 1 --draws 1 --steps 2", "| quora-bi-living | 1 |"),
     "file_changes": ("cube --pairs 1", "changes of file"),
     "first_views": ("start", "start "),
+    "heads_off": ("--rows 1 --hidden 24 --layers 2", "ratio "),
     "large_tables": (f"--rows 2000 --file {FOLDER}/cases.parquet", "memory: "),
     "leave_one_out": ("--only quora-tri-living", "quora-tri-living: "),
     "long_texts": ("--forms living --methods attention", "quora-tri-living: attention: "),

@@ -17,6 +17,7 @@ import pandas as pd
 
 from triattn_core.analysis.intervention import head_ablation
 from triattn_core.analysis.maps.head_measures import head_table
+from triattn_core.analysis.mining.miner import TablePart
 from triattn_core.analysis.significance import mcnemar
 from triattn_core.errors import DataError, InputError
 from triattn_core.importers.text_rows import TextRow
@@ -34,10 +35,10 @@ LISTED = 5  # heads that the text names
 
 @dataclass
 class Rows:
-    """What was found so far: the table of heads, a row for each text and head, and what was right."""
+    """What was found so far: of each text a table of heads, and whether it is right as it is and replaced."""
 
     heads: list[pd.DataFrame] = field(default_factory=list)
-    right: dict[str, list[bool]] = field(default_factory=lambda: {name: [] for name in ("", *REPLACED)})
+    right: list[list[bool]] = field(default_factory=list)
     aside: list[str] = field(default_factory=list)
 
 
@@ -63,35 +64,62 @@ def measure_worth(
         except InputError as error:
             found.aside.append(f"line {line}: {error}")
         progress(1)
-    if not found.right[""]:
+    if not found.right:
         raise DataError(found.aside[0] if found.aside else "no row has a label: nothing to measure")
     return _report(found, ablate)
 
 
-def _measure_row(transformer: Transformer, row: Any, found: Rows, ablate: bool, line: int) -> None:
+def measure_reliance(transformer: Transformer, rows: Iterable[tuple[int, Any]]) -> Iterator[TablePart]:
+    """Yields a part for each labelled row: `row`, and whether it is right `as it is` and under each of REPLACED.
+    Rows without a label are set aside."""
+    check_labels(transformer)
+    for line, row in rows:
+        try:
+            table = pd.DataFrame([dict(zip(("as it is", *REPLACED), _right(transformer, row)))])
+            yield TablePart(table.assign(row=line), (), line)
+        except (DataError, InputError) as error:
+            message = str(error) if error is row else f"line {line}: {error}"
+            yield TablePart(pd.DataFrame(), (message,), line)
+
+
+def _right(transformer: Transformer, row: Any) -> list[bool]:
+    """Whether the answer to a labelled row is right as it is, and under each of REPLACED."""
     if isinstance(row, DataError):
         raise row
     if row.label is None:
         raise DataError("no label: whether the answer is right is not known")
     label = label_of(transformer, row.label)
     answers, _ = replaced(Asked.put(transformer, *row.texts), [WeightChange(how) for how in REPLACED], [None] * 3)
+    return [best == label for best in answers.logits.argmax(-1).tolist()]
+
+
+def reliance(table: pd.DataFrame) -> tuple[float, dict[str, dict[str, float]]]:
+    """Of rows of `measure_reliance`: the accuracy in per cent, and for each of REPLACED `points` less than that, `p` of
+    McNemar's exact test and `score`."""
+    own = table["as it is"].astype(bool).tolist()
+    score, found = 100 * float(np.mean(own)), {}
+    for name in REPLACED:
+        right = table[name].astype(bool).tolist()
+        (test,) = mcnemar([name, "own"], [right, own])
+        changed = 100 * float(np.mean(right))
+        found[name] = {"points": round(score - changed, 2), "p": test.p, "score": round(changed, 2)}
+    return round(score, 2), found
+
+
+def _measure_row(transformer: Transformer, row: Any, found: Rows, ablate: bool, line: int) -> None:
+    right = _right(transformer, row)
     table = head_table(trace_transformer(transformer, *row.texts))
     if ablate:
         without = measure_text(transformer, row, list(zip(table["site"], table["head"])))
         table = table.merge(without, on=["site", "head"])
     found.heads.append(table.assign(row=line))
-    for name, best in zip(found.right, answers.logits.argmax(-1).tolist()):
-        found.right[name].append(best == label)
+    found.right.append(right)
 
 
 def _report(found: Rows, ablate: bool) -> dict[str, Any]:
-    table, own = pd.concat(found.heads, ignore_index=True), found.right[""]
-    score = 100 * float(np.mean(own))
-    report: dict[str, Any] = {"n": len(own), "metric": "accuracy", "score": round(score, 2), "reliance": {}}
-    for name in REPLACED:
-        (test,) = mcnemar([name, "own"], [found.right[name], own])
-        changed = 100 * float(np.mean(found.right[name]))
-        report["reliance"][name] = {"points": round(score - changed, 2), "p": test.p, "score": round(changed, 2)}
+    table = pd.concat(found.heads, ignore_index=True)
+    score, relied = reliance(pd.DataFrame(found.right, columns=["as it is", *REPLACED]))
+    report: dict[str, Any] = {"n": len(found.right), "metric": "accuracy", "score": score, "reliance": relied}
     heads = table.groupby(["site", "head"], sort=False, as_index=False)[list(MEASURES)].mean()
     if ablate:
         summary = head_ablation.summarize(table)[["site", "head", "points", "change", "lost", "won", "p"]]
