@@ -47,6 +47,9 @@ export function firstReadOffset(span, payload) {
   return range.getBoundingClientRect().top - span.getBoundingClientRect().top + span.scrollTop;
 }
 
+/** The full stop of a sentence that ends with a token, which may be one itself. */
+const stop = (word) => (/[.!?。！？]$/.test(word) ? "" : ".");
+
 export function sentenceNodes(payload, words, numbers, approximate, out) {
   const [query, key, third] = words.map((word, a) =>
     make("span", { class: "ink " + payload.order[a] }, word),
@@ -70,14 +73,17 @@ export function sentenceNodes(payload, words, numbers, approximate, out) {
       third,
       "; the weights do not sum to one.",
     ];
+  const attention = `${about}${formatPercent(numbers.weight)} of its attention to `;
+  if (payload.quantity === "weight" && rest === "keys" && payload.order[2] === "context")
+    return [query, " with ", third, ` gives ${attention}`, key, stop(words[1])];
   if (payload.quantity === "weight") {
     return [
       query,
-      ` gives ${about}${formatPercent(numbers.weight)} of its attention to `,
+      ` gives ${attention}`,
       key,
       light,
       third,
-      /[.!?。！？]$/.test(words[2]) ? "" : ".",
+      stop(words[2]),
     ];
   }
   const side = numbers.relevance < 0 ? "below" : "above";
