@@ -22,6 +22,7 @@ CASES = (
     'name.removeprefix("layer.")',
     'SITE = "layer.0/a_over_b/weight"',
     'site.endswith("weight")',
+    'str(site).split(".")',
 )
 
 
@@ -40,7 +41,7 @@ def breaches(tree: ast.AST) -> Iterator[ast.AST]:
                 yield node
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in SPLITS:
             owner = ast.unparse(node.func.value)
-            if re.search(r"\bsites?\b|\.site$", owner):
+            if re.search(r"\bsites?\)?$", owner):  # a name of it for people is none
                 yield node
 
 
