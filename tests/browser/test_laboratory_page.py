@@ -27,7 +27,7 @@ def test_from_studies_one_leads_to_a_map_with_the_truth(page, app):
     page.set_default_timeout(LONG)
     page.goto(f"{app}/studies")
     page.get_by_role("heading", name="Who has the fish?").wait_for()
-    page.locator('a[href*="laboratory"]').first.click()
+    page.locator('a[href*="study=false-friends"]').first.click()
     expect(page.get_by_role("heading", name="Laboratory")).to_be_visible(timeout=LONG)
     expect(page.get_by_text(re.compile("The one pair that fits is"))).to_be_visible(timeout=LONG)
     expect(page.get_by_text("Proved:")).to_be_visible(timeout=LONG)
@@ -45,6 +45,24 @@ def test_a_word_that_is_changed_moves_the_truth_and_the_answer_of_tri(page, app)
         timeout=LONG
     )
     page.wait_for_function("location.search.includes('Oran')")
+
+
+def test_a_problem_of_ones_own_is_typed_a_number_clicked_and_the_pair_moves(page, app):
+    page.set_default_timeout(LONG)
+    page.goto(f"{app}/laboratory?laboratory=Word+problems")
+    picked = page.locator("mark.t-picked")
+    expect(picked).to_have_text(["15", "8"], timeout=LONG)
+    problem = page.locator(".st-key-problem textarea")
+    problem.fill("A hall has 7 rows of 26 seats. On Friday 31 people come, and on Saturday 45 people come.")
+    problem.press("Control+Enter")
+    page.get_by_role("radio", name="182", exact=True).or_(page.get_by_role("button", name="182", exact=True)).click()
+    expect(picked).to_have_text(["7", "26"], timeout=LONG)
+    expect(page.get_by_text("7 \N{MULTIPLICATION SIGN} 26 = 182").first).to_be_visible()
+    page.wait_for_function("location.search.includes('makes=182')")
+    problem.fill("A hall has 7 rows of 30 seats. On Friday 31 people come, and on Saturday 45 people come.")
+    problem.press("Control+Enter")
+    expect(page.get_by_text("7 \N{MULTIPLICATION SIGN} 30 = 210").first).to_be_visible(timeout=LONG)
+    expect(picked).to_have_text(["7", "30"])
 
 
 @pytest.mark.timeout(400)

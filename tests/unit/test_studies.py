@@ -169,10 +169,10 @@ def test_how_much_c_bi_finds_in_ten_times_the_steps():
 
 def test_of_word_problems_the_scores_are_those_on_record():
     study, scores = studies()["which-two-numbers"], {}
-    for run in operand_runs.runs():
-        if run.config["training"]["told"] == "pair":
-            tests = [seed["test"]["right_pair"] for seed in run.metrics["each_seed"]]
-            scores[operand_runs.form(run.config)] = half_up(sum(tests) / len(tests), 1)
+    for entry in operand_runs.runs():
+        if entry.config["training"]["told"] == "pair":
+            tests = [seed["test"]["right_pair"] for seed in entry.metrics["each_seed"]]
+            scores[operand_runs.form(entry.config)] = half_up(sum(tests) / len(tests), 1)
     one, two = scores["two-way, one layer"], scores["two-way, two layers"]
     assert f"the annotated one in {scores['Tri']} %" in study.claim
     assert f"scores in {scores['pairwise scores']}, of one and two layers of two-way" in study.claim
