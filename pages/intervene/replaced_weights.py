@@ -76,7 +76,7 @@ def _pick_tokens(question: page_setup.PageQuestion, settings: Settings, trace: A
         pair = not isinstance(question.example, sentences.Example)
         row = TASKS[question.task].row(question.example) if pair else {"text": question.example.text}
         name = "text_a" if pair else "text"
-        start = "" if question.task not in ("pairs",) else row[name]
+        start = row.get("text_a", "")
         with st.container(horizontal=True, key="pair-edited"):
             text = sentence_box.box("Another text, with as many tokens", start, "other")
         figures.note(ALIKE)
