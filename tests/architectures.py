@@ -168,15 +168,19 @@ def page(rows: list[dict[str, Any]]) -> str:
     built = [row for row in rows if row["result"] != "not built"]
     done = [row for row in built if row["result"] == "recorded"]
     proved = [row for row in done if row["error"] < 1e-5]
+    refused = [row for row in built if row["result"] == "refused"]
     lines = [
         "# Models",
         "",
-        f"What `triattn_core.record` makes of the text models of transformers {transformers.__version__}: each type is"
+        f"What `triattn_core.record` makes of the text models of transformers {transformers.__version__}. Each type is"
         " built small with random weights and reads 13 tokens, in its default implementation. Written by `make"
         " architectures`.",
         "",
         f"Of {len(rows)} types {len(built)} run on a sentence at these sizes; {len(done)} are recorded, {len(proved)}"
-        " of them proved: weights times values are what the model computed, within a relative error of 1e-5.",
+        " of them proved: weights times values are what the model computed, within a relative error of 1e-5;"
+        f" {len(refused)} are refused with the reason. An error of 0 is a product repeated to the bit. The last column"
+        " has what a trace says beside its numbers. A model whose output differs draws noise. More in"
+        " [Recording](record.md).",
         "",
         "| type | maps | layers | what attends | query × key | kind | error | same output | notes |",
         "|---|---|---|---|---|---|---|---|---|",

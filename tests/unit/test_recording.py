@@ -133,6 +133,30 @@ def test_parts_of_one_softmax_and_tokens_alone():
     assert {array.shape[1:] for array in trace.sites.values()} == {(13, 13)} and len(trace.sites) == 4
 
 
+def test_landmarks_are_refused_and_a_short_text_is_not():
+    model = small_model("nystromformer", num_landmarks=8, segment_means_seq_len=64)
+    with torch.no_grad(), record(model) as tape:
+        model(**sentence_of(model, 64))
+    with pytest.raises(TraceError, match="attention goes by 8 landmarks"):
+        tape.trace()
+    assert run("nystromformer")[3].trace(tokens=TOKENS).site("layer.2/attention/weight").sizes["key"] == 13
+
+
+def test_a_part_that_the_model_replaces_keeps_its_layer():
+    """BigBird changes its attention modules on a short text, while it runs."""
+    sites = [str(site) for site in run("big_bird")[3].trace().sites]
+    assert sites == [f"layer.{layer}/attention/weight" for layer in range(4)]
+    model = small_model("big_bird")
+    with torch.no_grad(), record(model, 0) as tape:
+        model(**sentence_of(model))
+    assert len(tape.attentions) == 1
+
+
+def test_weights_by_relative_position_are_no_map():
+    _, _, _, tape = run("vits")  # each softmax meets the values, then, by offset, vectors of relative positions
+    assert {array.shape[1:] for array in tape.trace().sites.values()} == {(13, 13)} and len(tape.attentions) == 4
+
+
 def test_what_is_no_number_is_not_proved():
     """NaN in one matrix: an error that is no number must not pass as small."""
     for model_type in ("llama", "squeezebert", "t5"):  # fused, written out, with a decoder

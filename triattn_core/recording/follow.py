@@ -5,6 +5,7 @@ A softmax that never meets values is a router of experts, a gate or a vocabulary
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -55,6 +56,12 @@ class Product:
     def keys(self) -> str:
         """The axes of the weights that are summed over."""
         return "".join(axis for axis in self.axes if axis not in self.result_axes)
+
+    @property
+    def cells(self) -> int:
+        """How many cells of the weights a row of the result is the sum over."""
+        sizes = dict(zip(self.axes, self.weights.shape))
+        return math.prod(sizes[axis] for axis in self.keys)
 
     @property
     def queries(self) -> str:

@@ -41,7 +41,9 @@ class ModuleStack:
     length: int = 0
 
     def __post_init__(self) -> None:
-        self._paths = {id(module): path for path, module in self.model.named_modules()}
+        modules = list(self.model.named_modules())
+        self._kept = modules  # a model may replace parts while it runs: the id of one that is gone could be used again
+        self._paths = {id(module): path for path, module in modules}
         self._visits: Counter[str] = Counter()
         self._step = -1
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from torch import nn
 
 # By the type of a Hugging Face model.
@@ -27,4 +29,19 @@ def explain_absence(model: nn.Module) -> str:
     return (
         f"{name}: no attention was seen in the block: the model did not run there, `select` left all of it out, or no"
         " softmax of it weighs values"
+    )
+
+
+def explain_landmarks(model: nn.Module, shapes: Iterable[Sequence[int]]) -> str:
+    """Returns the reason why recorded maps are none of tokens by tokens; empty where they are.
+
+    shapes: of the weights that were recorded.  Nyströmformer attends by landmarks on texts longer than these are many:
+    what it uses is a product of three maps, one of them the inverse of another.
+    """
+    landmarks = getattr(getattr(model, "config", None), "num_landmarks", None)
+    if landmarks is None or not any(landmarks in shape[-2:] and shape[-1] != shape[-2] for shape in shapes):
+        return ""
+    return (
+        f"{type(model).__name__}: on a text of this length attention goes by {landmarks} landmarks: no map of tokens by"
+        " tokens is formed; a shorter text has one"
     )

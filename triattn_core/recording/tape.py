@@ -24,7 +24,7 @@ from triattn_core.recording.arrays import (
 )
 from triattn_core.recording.module_stack import ModuleStack
 from triattn_core.recording.names import has_encoder_and_decoder, layer_of_path, model_type, site_of
-from triattn_core.recording.refusal import explain_absence
+from triattn_core.recording.refusal import explain_absence, explain_landmarks
 from triattn_core.recording.selection import Select, selector
 from triattn_core.recording.watch import Attention, Watch
 from triattn_core.trace import AttentionTrace
@@ -157,6 +157,8 @@ class Tape:
         steps = {attention.running.step for attention in self.attentions}
         if not steps:
             raise TraceError(explain_absence(self.model))
+        if reason := explain_landmarks(self.model, [attention.weights.shape for attention in self.attentions]):
+            raise TraceError(reason)
         step = max(steps) if step is None else step
         if step not in steps:
             raise TraceError(f"step {step}: the model ran {max(steps) + 1} times, counted from 0")

@@ -133,6 +133,8 @@ class Watch(TorchFunctionMode):
             if product is None or not product.keys or not _is_attention(product):
                 return
             layout = find_layout(product, softmax.shape[softmax.axis], self._batch, self.stack.length)
+            if not layout.blocks and product.cells > softmax.shape[softmax.axis]:
+                return  # weights laid out by relative position, which meet vectors of positions
             error = product_error(product, weights.detach(), result)
         self.found.append(
             Attention(
