@@ -11,6 +11,7 @@ from pages.shared import checkpoint_html, figures, style
 from pages.shared.errors import report_errors
 from triattn_core.views.lib.number_format import minus
 
+LEVEL = 0.05
 SAYS = (
     "Even: the same weight on every token. Shuffled: its own weights in a drawn order. Mean row: each row becomes the "
     "mean of all. Fragility counts too: a model trained with such weights may do better."
@@ -37,7 +38,7 @@ def _show(table) -> None:
     verb = "loses" if even["points"] >= 0 else "gains"
     sentence = (
         f"With even weights in every head the model {verb} {abs(even['points']):.1f} points of {score:.1f} % over "
-        f"{len(table):,} rows (McNemar p {even['p']:.2g})."
+        f"{len(table):,} rows (McNemar p {even['p']:.2g}{'' if even['p'] <= LEVEL else ': as chance may do'})."
     )
     st.html(f'<p class="t-outcome"><b>{escape(sentence)}</b></p>')
     lines = _line("as it is", score, "", "") + "".join(

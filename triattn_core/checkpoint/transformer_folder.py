@@ -17,8 +17,6 @@ PREDICTS = {
     "ForSequenceClassification": "labels",
     "ForCausalLM": "next word",
     "LMHeadModel": "next word",
-    "ForMaskedLM": "masked word",
-    "ForQuestionAnswering": "span",
 }
 HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads")
 

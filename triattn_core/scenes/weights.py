@@ -274,6 +274,15 @@ def describe_chance(settings: Settings, replaced: Replaced, chosen: int, among: 
 def describe_moved(moved: pd.DataFrame) -> str:
     """Which heads that were not changed move most."""
     rest = moved[~moved["changed"]].dropna(subset=["bits"])
+    if moved["changed"].all():
+        alive = moved.dropna(subset=["bits"])
+        if alive.empty:
+            return f"All {len(moved)} heads are off: none has weights."
+        top = alive.loc[alive["bits"].idxmax()]
+        return (
+            f"All {len(moved)} heads were changed, by {alive['bits'].mean():.2g} bits in the mean (Jensen-Shannon "
+            f"divergence, 0 to 1), most in layer {top['layer']} head {top['head']}, by {top['bits']:.2g}."
+        )
     if rest.empty or rest["bits"].max() < 1e-6:
         return f"None of {len(rest)} heads that were left as they are moves its attention."
     top = rest.loc[rest["bits"].idxmax()]

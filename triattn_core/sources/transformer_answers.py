@@ -1,4 +1,4 @@
-"""What the outputs of a Hugging Face model say: labels, the next word, a masked word, or a span of the second text."""
+"""What the outputs of a Hugging Face model say: labels, or the next word."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from triattn_core.inference.predictions import Prediction
 from triattn_core.text.token_names import name_piece, unique_names
 
 SHOWN = 5  # answers that are listed, of many
-LONGEST_SPAN = 30  # tokens
 
 
 @dataclass(frozen=True)
 class Answers:
     """What each of B rows of one input says.
 
-    kind: `labels`, `next word`, `masked word` or `span`.  logits: [B, answers], before their softmax; of labels that do
+    kind: `labels` or `next word`.  logits: [B, answers], before their softmax; of labels that do
     not exclude each other, before their sigmoid.  names: of chosen answers, in words.
     """
 
@@ -62,12 +61,9 @@ class Answers:
         ]
 
 
-def read_answers(transformer: Any, inputs: Any, outputs: Any) -> Answers:
-    """The answers of a model with a head.  inputs: of the tokenizer, one row.  Raises InputError where it has none."""
+def read_answers(transformer: Any, outputs: Any) -> Answers:
+    """The answers of a model with a head.  Raises InputError where it has none."""
     model, tokenizer = transformer.model, transformer.tokenizer
-    start, end = getattr(outputs, "start_logits", None), getattr(outputs, "end_logits", None)
-    if start is not None and end is not None:
-        return _spans(tokenizer, inputs, start, end)
     logits = getattr(outputs, "logits", None)
     if logits is None or not transformer.head:
         raise InputError(f"{transformer.name} has no head: it predicts nothing whose change could be measured")
@@ -77,29 +73,10 @@ def read_answers(transformer: Any, inputs: Any, outputs: Any) -> Answers:
         several = model.config.problem_type == "multi_label_classification"
         label = model.config.id2label
         return Answers("labels", logits.float().cpu(), lambda i: [str(label.get(n, n)) for n in i], not several)
-    mask = tokenizer.mask_token_id
-    masked = (inputs["input_ids"][0] == mask).nonzero().flatten().tolist() if mask is not None else []
-    place, kind = (masked[0], "masked word") if masked else (-1, "next word")
-    return Answers(kind, logits[:, place].float().cpu(), lambda ids: name_words(tokenizer, ids))
+    return Answers("next word", logits[:, -1].float().cpu(), lambda ids: name_words(tokenizer, ids))
 
 
 def name_words(tokenizer: Any, ids: list[int]) -> list[str]:
     """The tokens of these ids as a reader knows them, no two alike."""
     pieces = tokenizer.convert_ids_to_tokens(ids)
     return unique_names([name_piece(str(piece), tokenizer.decode([i])) for i, piece in zip(ids, pieces)], ids)
-
-
-def _spans(tokenizer: Any, inputs: Any, start: Tensor, end: Tensor) -> Answers:
-    """Spans of the second text by the sum of the scores of both ends."""
-    length = start.shape[1]
-    sequence = inputs.encodings[0].sequence_ids if getattr(inputs, "encodings", None) else [1] * length
-    own = torch.tensor([part == 1 for part in sequence[:length]], device=start.device)
-    own = own if own.any() else torch.ones_like(own)
-    scores = start[:, :, None] + end[:, None, :]
-    places = torch.arange(length, device=start.device)
-    gap = places[None, :] - places[:, None]
-    allowed = own[:, None] & own[None, :] & (gap >= 0) & (gap < LONGEST_SPAN)
-    spans = allowed.nonzero().tolist()
-    scores = scores[:, allowed].float().cpu()
-    ids = inputs["input_ids"][0].tolist()
-    return Answers("span", scores, lambda i: [tokenizer.decode(ids[spans[n][0] : spans[n][1] + 1]) for n in i])

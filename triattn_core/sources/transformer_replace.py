@@ -50,7 +50,7 @@ class Asked:
             return self.transformer.model(**inputs, **cached)
 
     def answers(self, rows: int = 1) -> Answers:
-        return read_answers(self.transformer, self.inputs, self.run(rows))
+        return read_answers(self.transformer, self.run(rows))
 
 
 @torch.inference_mode()
