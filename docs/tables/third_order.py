@@ -15,6 +15,7 @@ from triattn_core.checkpoint.registry import Entry, list_checkpoints
 from triattn_core.results.laboratory import laboratory_records, seed_tests
 from triattn_core.results.operand_runs import form, runs
 from triattn_core.results.run_records import read_records, record_files
+from triattn_core.results.third_order import RELATIVES
 from triattn_core.results.worth import seed_scores
 from triattn_core.tasks.laboratory import LABORATORY
 from triattn_core.views.lib.number_format import half_up
@@ -26,6 +27,8 @@ NEEDED = {  # a relation of three, by task
     "match2": "no: pairs are enough",
     "match3": "yes, by construction",
     "two-facts": "no: pairs are enough",
+    "function-composition": "no: pairs are enough",
+    "relation-composition": "no: pairs are enough",
 }
 NATURAL = {  # by data set
     "quora": "Do two questions ask the same? (Quora)",
@@ -42,13 +45,13 @@ def laboratory_rows() -> Iterator[tuple[str, str, Scores]]:
     for name, needed in NEEDED.items():
         entries = [entry for entry in laboratory.models() if entry.config["task"] == name]
         scores = [(entry, _accuracies(seed_tests(entry, records).values())) for entry in entries]
-        pairwise = [
+        pairwise = [values for entry, values in scores if _similarity(entry) == "pairwise"] or [
             _accuracies([seed["test"] for seed in record.entry.metrics["each_seed"]])
             for record in records
             if record.changed == laboratory.PAIRWISE and record.entry.config["task"] == name
         ]
-        tri = [values for entry, values in scores if _is_tri(entry)]
-        two_way = [values for entry, values in scores if not _is_tri(entry)]
+        tri = [values for entry, values in scores if _similarity(entry) not in (None, *RELATIVES)]
+        two_way = [values for entry, values in scores if _similarity(entry) is None]
         yield (
             LABORATORY[name].LABEL,
             needed,
@@ -94,8 +97,10 @@ def natural_rows() -> Iterator[tuple[str, str, Scores]]:
         yield task, "not known", {ROLES[0]: tri, ROLES[1]: _best(pairwise), ROLES[2]: others}
 
 
-def _is_tri(entry: Entry) -> bool:
-    return entry.config["model"]["mechanism"] == "tri"
+def _similarity(entry: Entry) -> str | None:
+    """Of Tri-Attention; None of two-way attention."""
+    model = entry.config["model"]
+    return model["similarity"] if model["mechanism"] == "tri" else None
 
 
 def _accuracies(tests) -> list[float]:

@@ -14,6 +14,7 @@ from pages.shared.models import MODELS
 from triattn_core.analysis.truth import measures, truth_mask
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
+from triattn_core.results.third_order import RELATIVES
 from triattn_core.sources.explanation import Explanation
 from triattn_core.tasks.laboratory import Example, LaboratoryTask
 from triattn_core.views.charts import truth_map
@@ -53,13 +54,18 @@ def colour(entry: Entry) -> str:
     return _facts(entry)[0].removesuffix("_joint")
 
 
+def has_own_score(entry: Entry) -> bool:
+    """Whether the score is one of the Tri-Attention paper, or of two tokens."""
+    return _facts(entry)[2] not in RELATIVES
+
+
 def chosen_models(all_: Sequence[Entry], task: LaboratoryTask) -> list[Entry]:
-    """The models to show, in the URL; by default the two-way ones, and the Tri-Attention best on dev."""
+    """The models to show, in the URL; by default the two-way ones, and the best on dev with a score of the paper."""
     by_label = {label(entry): entry for entry in all_}
-    tri = [name for name, entry in by_label.items() if _facts(entry)[0] == "tri"]
-    best = max(
-        tri, key=lambda name: [by_label[name].metrics["dev"][metric] for metric in ("accuracy", "mass")], default=None
-    )
+    tri = {name: entry for name, entry in by_label.items() if _facts(entry)[0] == "tri"}
+    own = [name for name, entry in tri.items() if has_own_score(entry)]
+    dev = {name: entry.metrics["dev"] for name, entry in tri.items()}
+    best = max(own, key=lambda name: (dev[name]["accuracy"], dev[name]["mass"]), default=None)
     key, default = f"{task.NAME}-models", [name for name in by_label if name not in tri or name == best]
     url_state.forget(key)
     labels = st.pills("Models", list(by_label), selection_mode="multi", default=default, key=key, bind="query-params")

@@ -22,6 +22,7 @@ PLACES: dict[str, dict[str, str]] = {
         "tensor": "The tensor",
         "coin": "COIN",
         "similarity": "Similarity",
+        "third_order": "Third order",
         "distributions": "Distributions",
     },
     "Results": {

@@ -78,7 +78,34 @@ def two_facts(query, keys, context):
     return sorted([(taken, moved[holder]), (moved[holder], taken)]), place[holder]
 
 
+def function_composition(query, keys, context):
+    """(cells, answer): who keeps what, then where that is."""
+    cells, answers = [], set()
+    for i, key in enumerate(keys):
+        person, _, _, animal = key.split()
+        for j, fact in enumerate(context):
+            _, other, _, _, _, place = fact.split()
+            if person == query and animal == other:
+                cells.append((i, j))
+                answers.add(place)
+    return cells, answers.pop() if len(answers) == 1 else None
+
+
+def relation_composition(query, keys, context):
+    """(cells in both orders, answer): every pair of flights joined, end to end."""
+    start, _, end = query.split()
+    cells, colours = set(), set()
+    for i, first in enumerate(keys):
+        for j, second in enumerate(context):
+            (a, _, b, _), (c, _, d, colour) = first.split(), second.split()
+            if (a, d) == (start, end) and b == c:
+                cells |= {(i, j), (j, i)}
+                colours.add(colour.strip("()"))
+    return sorted(cells), colours.pop() if len(colours) == 1 else None
+
+
 SOLVED = {
+    "function-composition": function_composition, "relation-composition": relation_composition,
     "planted-sum": planted_sum, "planted-xor": planted_xor, "false-friends": false_friends,
     "match2": match2, "match3": match3, "two-facts": two_facts,
 }  # fmt: skip

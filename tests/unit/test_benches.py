@@ -36,6 +36,7 @@ SMALLEST = {
     "reruns": ("start --repeat 1", "start "),
     "scale": ("--rows 600 --workers 1", "1 workers"),
     "similarity": ("--only dot --batch 1", "| dot | forward + backward |"),
+    "third_order": ("--most 16", "tree "),
     "throughput": (f"quora-bi-living --data {ROWS} --explain 2", "| quora-bi-living |"),
 }
 NEEDS = {"scale": "ray", "browser_views": "playwright", "own_attention": "playwright"}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.tables import laboratory, operands, third_order
+from docs.tables import family, laboratory, operands, third_order
 from triattn_core.results.laboratory import laboratory_records
 from triattn_core.studies import false_friends
 from triattn_core.tasks.laboratory.statements import PAIRWISE
@@ -60,3 +60,9 @@ def test_what_pairwise_scores_reach_is_that_of_the_records():
     names = {"false-friends": "false friends", "planted-sum": "the planted sum", "planted-xor": "the planted XOR"}
     for task, text in names.items():
         assert f"{ranges[task]} of {text}" in PAIRWISE
+
+
+@pytest.mark.parametrize("table", [family.accuracy, family.weights], ids=lambda table: table.__name__)
+def test_the_family_is_told_as_the_records_do(table):
+    lines = list(table())
+    assert len(lines) > 8 and "\n".join(lines) in "\n".join(written())

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from triattn_core.attention.neutral import with_neutral
 from triattn_core.attention.parameters import Parameterless
-from triattn_core.attention.tri_similarity.dot import at_least_single, dp
+from triattn_core.attention.tri_similarity.dot import at_least_single
 from triattn_core.attention.tri_similarity.scaled_dot import sdp
 
 
@@ -25,12 +25,20 @@ def pairwise(
 
     In rows without context c is 0, so that the score is `sdp`'s.
     """
+    query_key, query_context, key_context = pairs(query, key, context, has_context)
+    return query_key[..., :, :, None] + query_context[..., :, None, :] + key_context[..., None, :, :]
+
+
+def pairs(
+    query: Float[Tensor, "*q N D"],
+    key: Float[Tensor, "*k I D"],
+    context: Float[Tensor, "*c J D"],
+    has_context: Bool[Tensor, "*b"] | None = None,
+) -> tuple[Float[Tensor, "*s N I"], Float[Tensor, "*s N J"], Float[Tensor, "*s I J"]]:
+    """The three terms of `pairwise`: of query and key, of query and context, of key and context."""
     context = with_neutral(context, has_context, 0.0)
     with at_least_single(query, key, context) as (query, key, context):
-        pairs = (
-            dp(query, key)[..., :, :, None] + dp(query, context)[..., :, None, :] + dp(key, context)[..., None, :, :]
-        )
-        return pairs / query.shape[-1] ** 0.5
+        return sdp(query, key), sdp(query, context), sdp(key, context)
 
 
 class Pairwise(Parameterless):
