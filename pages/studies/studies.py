@@ -54,7 +54,7 @@ def _compare_on_natural_text(slot: DeltaGenerator) -> None:
         slot.html(
             f'<hr class="t-rule"><p class="t-finding"><b>{escape(found.lead)}</b></p>{natural_text.html(found)}'
             '<details class="t-note"><summary>What would refute it, and the command</summary>'
-            f"{escape(natural_text.REFUTED)} <code>triattn seeds</code></details>"
+            f"<div>{escape(natural_text.REFUTED)} <code>triattn seeds</code></div></details>"
         )
 
 
@@ -82,7 +82,7 @@ def _finding(name: str, study: Study, column: DeltaGenerator) -> None:
         f'<p class="t-note t-finding">{escape(study.about)} <b>{escape(study.result)}</b> {escape(study.limits)}</p>'
         f'<p class="t-note"><b>Try it:</b> {escape(study.change)}</p>'
         '<details class="t-note"><summary>What would refute it, and the command</summary>'
-        f"{escape(study.refuted)}<br><code>triattn studies {name}</code></details>"
+        f"<div>{escape(study.refuted)}<br><code>triattn studies {name}</code></div></details>"
     )
     column.page_link(
         f"pages/{study.page}/page.py",

@@ -22,10 +22,10 @@ LONG = 240_000  # milliseconds: a busy machine loads torch and several models fi
 MOST = 160  # stops of a page
 RINGS = 24  # of them whose ring is looked at: each takes half a second
 ORDER = {  # what each page is about, in the order it is read
-    "": "Start; Explore; Replay training; Training step; Type your pair; Read the studies",
+    "": "Start; Explore; ▶ Replay; Training step; Type your pair; Read the studies",
     "studies": "Open it; Context; Compare; The tensor",
     "cube": "Sentence A; Examples; Checkpoint; Read as; Export; Of; previous; 1; All",
-    "intervene": "Sentence A; Checkpoint; remove; You; One by one as numbers; A over B; The maps; uniform",
+    "intervene": "Sentence A; Checkpoint; remove; How; One by one as numbers; A over B; The maps; uniform",
     "attribute": "Sentence A; Checkpoint; words; All; all; integrated gradients; The curves; Rows; Run",
     "compare": "Similarity; Rows; Run; The losses as numbers",
     "cases": "Rows; Export; all three right; Who is right as numbers; Words or row; Open side by side; Note",

@@ -20,6 +20,8 @@ EXCEPTIONS = {
     '[data-testid="stDataFrame"]': "a grid cuts what is wider than its column, and opens it on a click",
     '[data-testid="stCode"]': "a command is one line, which scrolls and can be copied",
     '[data-testid="stSliderThumbValue"]': "stands above its thumb, whose colour is not behind it",
+    'input[type="range"]': "a slider shows no text of its own",
+    "details:not([open]) > div": "folded",
     "[class*=friends-keys] input": "a row of cards scrolls in its field, and stands below it in whole",
 }
 FORMS = [

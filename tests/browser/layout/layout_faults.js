@@ -18,7 +18,7 @@ import { SLACK, bounds, isOnItsSide, overlap } from "./geometry.js";
 import { pageTexts } from "./page_texts.js";
 
 const TOUCH = 2; // pixels that two texts may share
-const LEAST_CONTRAST = 4.5; // of text and ground
+const LEAST_CONTRAST = 3; // of text and ground
 const NUMBER = /^[+−-]?\d[\d.,]*%?$/;
 
 const quote = (words) => JSON.stringify(words.slice(0, 60));

@@ -90,7 +90,8 @@ function marginBoxes(payload, state, size) {
   const languages = state.two.languages.map((weight, j) =>
     box(weight, -1, j, x + j * width, row, state.lit[j] < 0.02),
   );
-  return [...inside, ...languages, box(state.two.itself, -1, -1, column, row), ...cards];
+  const solid = [...languages, box(state.two.itself, -1, -1, column, row), ...cards];
+  return [...inside, ...inOrder(solid)];
 }
 
 /** Two-way attention: a weight for each card, for the language, and for the word itself. */

@@ -22,7 +22,9 @@ const channels = (colour) => colour.match(/[\d.]+/g).map(Number);
 function shade(colour, by) {
   const end = by < 1 ? 0 : 255;
   const part = Math.abs(by - 1);
-  return `rgb(${channels(colour).map((c) => Math.round(c + (end - c) * part)).join(",")})`;
+  return `rgb(${channels(colour)
+    .map((c) => Math.round(c + (end - c) * part))
+    .join(",")})`;
 }
 
 function luminance(colour) {
@@ -47,14 +49,24 @@ function faces(box, colour, line) {
   const [tx, ty] = [box.x + BACK[0] * box.roof, box.y + BACK[1] * box.roof];
   const [bx, by] = [box.x + BACK[0] * box.side, box.y + BACK[1] * box.side];
   const common = { stroke: line, "stroke-width": 0.8, "stroke-linejoin": "round" };
-  const roof = [[x, y], [tx, ty], [tx + width, ty], [x + width, y]];
+  const roof = [
+    [x, y],
+    [tx, ty],
+    [tx + width, ty],
+    [x + width, y],
+  ];
   const side = [
     [x + width, y],
     [bx + width, by],
     [bx + width, by + height],
     [x + width, y + height],
   ];
-  const front = [[x, y], [x + width, y], [x + width, y + height], [x, y + height]];
+  const front = [
+    [x, y],
+    [x + width, y],
+    [x + width, y + height],
+    [x, y + height],
+  ];
   return [
     draw("polygon", { points: corners(...roof), fill: shade(colour, 1.16), ...common }),
     draw("polygon", { points: corners(...side), fill: shade(colour, 0.86), ...common }),
@@ -63,8 +75,8 @@ function faces(box, colour, line) {
 }
 
 /**
- * A box with its weight in per cent; `roof` and `side` are 1 where nothing stands above it or beside
- * it, 0 where a neighbour covers that face.
+ * A box with its weight in per cent; `roof` and `side` are 1 where nothing stands above it or
+ * beside it, 0 where a neighbour covers that face.
  */
 export function drawBox(box, table, theme) {
   if (box.empty) {

@@ -52,7 +52,11 @@ function chipRow(payload, choose) {
     chip.addEventListener("click", () => choose(j));
     return chip;
   });
-  const row = make("div", { class: "chips", role: "radiogroup", "aria-label": "Language" }, ...chips);
+  const row = make(
+    "div",
+    { class: "chips", role: "radiogroup", "aria-label": "Language" },
+    ...chips,
+  );
   row.addEventListener("keydown", (pressed) => {
     const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
     if (!(pressed.key in steps)) return;
@@ -71,7 +75,13 @@ function panel(name, title, sub, ...inside) {
   picture.setAttribute("aria-hidden", "true");
   const says = make("p", { class: "says", "aria-live": name === "tri" ? "polite" : "off" });
   const stage = make("div", { class: "stage" }, picture, ...inside);
-  const section = make("section", { class: `panel ${name}`, "aria-label": title }, heading, stage, says);
+  const section = make(
+    "section",
+    { class: `panel ${name}`, "aria-label": title },
+    heading,
+    stage,
+    says,
+  );
   return { section, stage, picture, says };
 }
 
@@ -100,13 +110,13 @@ function stepRow(payload, go, play) {
   slider.addEventListener("input", () => go(Number(slider.value)));
   button.addEventListener("click", play);
   const told = make("output", {});
-  const show = (frame) => {
+  const set = (frame) => {
     slider.value = frame;
     told.textContent = `step ${formatCount(frames[frame].step)}`;
     slider.setAttribute("aria-valuetext", told.textContent);
     slider.style.setProperty("--done", `${(100 * frame) / (frames.length - 1)}%`);
   };
-  return { row: make("div", { class: "steps" }, button, slider, told), show };
+  return { row: make("div", { class: "steps" }, button, slider, told), show: set };
 }
 
 /** Elements of the figure, built once; `choose(language)` and `go(frame)` change what they show. */
@@ -131,7 +141,7 @@ function paint(view) {
   paintTwoWay(parts.two, payload, drawn, table, theme);
 }
 
-/** Shows the chosen language and frame: words at once, weights in a glide of `time` milliseconds. */
+/** Shows the chosen language and frame: words at once, weights in a glide of `time` ms. */
 function show(view, time) {
   const { payload, parts, at } = view;
   say(payload, parts.tri.says, "tri", ...at);
