@@ -54,6 +54,16 @@ def test_blocks_give_the_plain_outputs_and_gradients(rows, kept, empty, monkeypa
         torch.testing.assert_close(ours, expected)
 
 
+@pytest.mark.parametrize("empty", (True, False), ids=("masks", "no masks"))
+def test_masked_tokens_of_large_examples_are_left_out(empty, monkeypatch):
+    monkeypatch.setattr(factored, "DROPPED", H * CELLS)
+    factors, given = drawn(), padding_masks(I, J, empty)
+    for ours, expected in zip(
+        with_slopes(factored.product_attention, factors, given), with_slopes(plain, factors, given)
+    ):
+        torch.testing.assert_close(ours, expected)
+
+
 def test_weights_are_kept_only_for_a_backward_pass(monkeypatch):
     calls, kept = [], factored._kept
     monkeypatch.setattr(factored, "_kept", lambda *given: calls.append(given) or kept(*given))
@@ -75,10 +85,13 @@ def test_fused_attention_over_pairs_gives_the_same(dtype, empty, monkeypatch):
         torch.testing.assert_close(actual, expected, rtol=1e-4, atol=1e-4 if dtype == torch.float32 else 1e-9)
 
 
-@pytest.mark.parametrize("method", ("in_blocks", "fused_attention"))
+@pytest.mark.parametrize("method", ("in_blocks", "fused_attention", "_without_masked"))
 @pytest.mark.parametrize("loud", (1e38, torch.inf, torch.nan))
 def test_what_is_masked_cannot_matter_however_large(loud, method, monkeypatch):
-    monkeypatch.setattr(factored, "in_blocks", getattr(factored, method))
+    if method == "_without_masked":
+        monkeypatch.setattr(factored, "DROPPED", 1)
+    else:
+        monkeypatch.setattr(factored, "in_blocks", getattr(factored, method))
     factors, given = drawn(torch.float32), padding_masks(I, J)
     expected = with_slopes(factored.product_attention, factors, given)
     with torch.no_grad():

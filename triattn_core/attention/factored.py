@@ -18,6 +18,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from triattn_core.inference.pause import pause
 
 BLOCK = 1 << 18  # cells of the cube per block: their scores stay in a core's cache
+DROPPED = 1 << 18  # cells of an example from which on masked tokens are left out: a mask costs a pass over the cube
 KEPT = 1 << 22  # most cells whose weights are kept for the backward pass: reading more is slower than computing anew
 
 Factors = tuple[Tensor, Tensor, Tensor]  # query [.., N, D], key [.., I, D] and context [.., J, D] of the products
@@ -43,6 +44,9 @@ def product_attention(
     attend = in_blocks if query.device.type == "cpu" else fused_attention
     if keep.all():
         return attend(query, key, context, value, context_value, None)
+    if attend is in_blocks and query[0, ..., 0].numel() * keep.shape[1] >= DROPPED:
+        tensors = zip(*(part.split(1) for part in (query, key, context, value, context_value)), keep_key, keep_context)
+        return torch.cat([_without_masked(*row) for row in tensors])
     key, value = (factor.masked_fill(~keep_key[:, None, :, None], 0.0) for factor in (key, value))
     context, context_value = (
         factor.masked_fill(~keep_context[:, None, :, None], 0.0) for factor in (context, context_value)
@@ -50,6 +54,15 @@ def product_attention(
     empty = ~keep.any(1, keepdim=True)  # attend to all, so that values and gradients stay finite, then set to zero
     outputs = attend(query, key, context, value, context_value, ~(keep | empty))
     return outputs.masked_fill(empty[..., None, None], 0.0)
+
+
+def _without_masked(query, key, context, value, context_value, keep_key: Tensor, keep_context: Tensor) -> Tensor:
+    """`product_attention` of one example [1, H, n, D], with its masked tokens left out."""
+    if not (keep_key.any() and keep_context.any()):
+        return query * 0.0
+    key, value = (part[:, :, keep_key] for part in (key, value))
+    context, context_value = (part[:, :, keep_context] for part in (context, context_value))
+    return in_blocks(query, key, context, value, context_value, None)
 
 
 def in_blocks(query, key, context, value, context_value, masked: Tensor | None) -> Tensor:
