@@ -11,6 +11,8 @@ import argparse
 import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from importlib import import_module
+from importlib.util import find_spec
 from math import log
 from pathlib import Path
 
@@ -18,6 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from tests.bench.measure import Measured, in_turn
+from triattn_core.attention.factored import product_attention
 from triattn_core.attention.tap import recording
 from triattn_core.attention.tri import TriAttention
 from triattn_core.results.third_order import FAMILY
@@ -46,8 +49,26 @@ def calls(tokens: int) -> dict[str, Call]:
     modules = {name: TriAttention(FEATURES, 1, name) for name in FAMILY}
     forms = {FAMILY[name].label: of(module, cube=False) for name, module in modules.items()}
     forms["product, cube built"] = of(modules["scaled_dot"], cube=True)
+    if package := package_call(q, k, c, v):
+        forms["product, simplicial-attention"] = package
     forms[TWO_WAY] = lambda: nn.functional.scaled_dot_product_attention(q, k, v)
     return forms
+
+
+def package_call(q: Tensor, k: Tensor, c: Tensor, v: Tensor) -> Call | None:
+    """The product by the package `simplicial-attention`, where it is installed, checked to give what ours gives."""
+    if find_spec("simplicial_attention") is None:
+        return None
+    attend = import_module("simplicial_attention.simplicial_attention").naive_two_simplicial_attend
+    real = torch.ones(1, q.shape[2], dtype=torch.bool)
+    ours = product_attention(q / FEATURES**0.5, k, c, v, c, real, real)
+
+    def call() -> Tensor:
+        with torch.inference_mode():
+            return attend(q, (k, c), (v, c))
+
+    torch.testing.assert_close(call(), ours, atol=1e-5, rtol=1e-4)
+    return call
 
 
 def table(lengths: Sequence[int], least: float) -> dict[str, dict[int, Measured]]:

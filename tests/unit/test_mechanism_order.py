@@ -193,7 +193,7 @@ def test_triattn_results_prints_the_summary_or_every_cell(tmp_path, monkeypatch,
     first, name, second = captured.out.partition("\nMTSA\n")
     assert first.startswith("Tri-Attention\n\n|  | paper: Bi |") and len(cells_of(first)) == 18 and name
     second, name, _ = second.partition("\nT-trilinear\n")
-    assert name and len(cells_of(second)) == 4 * 2 + 16 + 5 + 5 + 10
+    assert name and len(cells_of(second)) == 6 * 2 + 16 + 5 + 5 + 9 + 10 + 2
     assert "paper.json" in captured.err and captured.err.count("\n") == 1
     assert main(["results", "--json"]) == 0
     records = [one for one in json.loads(capsys.readouterr().out) if one["paper"] == "Tri-Attention"]
