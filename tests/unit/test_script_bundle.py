@@ -12,7 +12,7 @@ import pytest
 from triattn_core.views.lib import script_bundle as bundles
 from triattn_core.views.lib.script_bundle import ROOT, bundle_script
 
-FIGURES = ("agreement", "answers", "attention_maps", "coin", "cube", "head_grid", "side_by_side", "similarity")
+FIGURES = ("agreement", "answers", "attention_maps", "coin", "cube", "head_grid", "side_by_side", "similarity", "start")
 NODE = shutil.which("node")
 
 
