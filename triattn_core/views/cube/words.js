@@ -77,14 +77,7 @@ export function sentenceNodes(payload, words, numbers, approximate, out) {
   if (payload.quantity === "weight" && rest === "keys" && payload.order[2] === "context")
     return [query, " with ", third, ` gives ${attention}`, key, stop(words[1])];
   if (payload.quantity === "weight") {
-    return [
-      query,
-      ` gives ${attention}`,
-      key,
-      light,
-      third,
-      stop(words[2]),
-    ];
+    return [query, ` gives ${attention}`, key, light, third, stop(words[2])];
   }
   const side = numbers.relevance < 0 ? "below" : "above";
   return [
