@@ -46,7 +46,7 @@ def test_a_password_is_asked_for_and_opens_the_pages(site, chromium):
         credentials = {"username": "team", "password": PASSWORD}
         page = browser.new_context(ignore_https_errors=True, http_credentials=credentials).new_page()
         page.goto(site)
-        page.get_by_role("heading", name="Who has the fish?").wait_for(timeout=120_000)
+        page.get_by_role("heading", name="Which card is the fish?").wait_for(timeout=120_000)
         browser.close()
 
 
