@@ -12,6 +12,7 @@ from triattn_core.attention import disa
 from triattn_core.attention.multi_head import MultiHead, sinusoids
 from triattn_core.attention.pooling import Source2TokenPooling
 from triattn_core.attention.tap import recording
+from triattn_core.trace.site import Site
 
 N, WIDTH, OUT = 7, 3, 10
 SIZE = OUT // 2
@@ -54,7 +55,7 @@ def test_disa_is_that_of_the_equations(monkeypatch, largest):
     monkeypatch.setattr(disa, "LARGEST", largest)
     module, x = drawn(disa.Disa(WIDTH, OUT, nn.ELU())), states(WIDTH)
     with recording() as record:
-        output = module(x, KEEP, "layer.0")
+        output = module(x, KEEP, Site(layer=0))
     has = numbers(module)
     for b in range(3):
         keep = KEEP[b].numpy()
@@ -65,7 +66,9 @@ def test_disa_is_that_of_the_equations(monkeypatch, largest):
             s, p = oracle.masked(h, W1, W2, has[f"attention.{at}.query.bias"], keep, name == "forward")
             u = oracle.gated(h, s, has[f"gates.{at}.gate.weight"], has[f"gates.{at}.gate.bias"])
             np.testing.assert_allclose(output[b, keep, at * SIZE : (at + 1) * SIZE].detach(), u[keep], atol=1e-12)
-            np.testing.assert_allclose(record.sites[f"layer.0/{name}/weight"].tensor[b], p, atol=1e-12)
+            np.testing.assert_allclose(
+                record.sites[Site(layer=0, role=name, quantity="weight")].tensor[b], p, atol=1e-12
+            )
 
 
 def test_disa_in_parts_has_the_same_gradients(monkeypatch):

@@ -8,6 +8,7 @@ import xarray as xr
 
 from tests.unit.test_views_cube import WEIGHT, coords
 from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace.distribution import Distribution
 from triattn_core.views.charts import distributions, efficiency, history, intervention, layers
 from triattn_core.views.points import figure as points
 
@@ -93,9 +94,9 @@ def cube() -> AttentionTrace:
 def test_points_say_how_many_their_mass_and_the_first() -> None:
     first = "The first is “car” × “blue” × “big”, weight 0.6."
     two = "The 2 strongest of 30 cells. They hold 55 % of the mass. "  # (0.6 + 0.5) / 2
-    assert points.describe(cube(), Choice(WEIGHT), n=2) == two + first
+    assert points.describe(Distribution(cube(), Choice(WEIGHT)), n=2) == two + first
     hidden = "The 3 strongest of 24 cells. They hold 70 % of the mass. Special tokens are hidden. "
-    assert points.describe(cube(), Choice(WEIGHT), hide_special=True, n=3) == hidden + first
+    assert points.describe(Distribution(cube(), Choice(WEIGHT)), hide_special=True, n=3) == hidden + first
 
 
 def test_a_dash_stands_on_what_is_below_zero_and_on_nothing_else() -> None:
