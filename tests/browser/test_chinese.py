@@ -205,10 +205,10 @@ def test_a_similarity_is_chosen_for_all_three(page, address) -> None:
 @pytest.mark.parametrize("width", [1280, 800])
 def test_no_page_is_wider_than_the_window(page, address, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
-    for path, selector in (("", ".t-scores"), ("checkpoints", "[data-testid=stDataFrame]"), ("side_by_side", SIDE)):
+    for path, selector in (("studies", ".t-scores"), ("checkpoints", "[data-testid=stDataFrame]"), ("side_by_side", SIDE)):
         page.goto(f"{address}/{path}")
         page.wait_for_selector(selector)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        if path == "":
+        if path == "studies":
             table = page.locator(".t-scores").evaluate("(one) => [one.scrollWidth, one.parentElement.clientWidth]")
             assert table[0] <= table[1]
