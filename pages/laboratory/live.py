@@ -34,8 +34,7 @@ def train_here(entries: Sequence[Entry], task: LaboratoryTask, example: Example)
     """Shows the training button, and below it the current or last training of this session for this task."""
     st.html(checkpoint_html.section("Train it here", "from random weights, on rows made as it goes; nothing is kept"))
     by_label = {model_maps.label(entry): entry for entry in entries}
-    own = [i for i, entry in enumerate(by_label.values()) if model_maps.has_own_score(entry)]
-    first = own[-1] if own else 0
+    first = len(by_label) - 1
     with st.container(horizontal=True, vertical_alignment="bottom", key="live"):
         entry = by_label[url_state.pick("Model to train", list(by_label), f"{task.NAME}-train", first, width=200)]
         steps = url_state.segments("Steps", list(STEPS), f"{task.NAME}-steps", 1)

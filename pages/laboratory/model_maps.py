@@ -28,8 +28,13 @@ ORDER = ("bi_joint", "cbi", "tri")
 
 
 def entries(task: LaboratoryTask) -> list[Entry]:
-    """The sound models of a task: two-way ones first, then by layers and similarity."""
-    trained = [entry for entry in models.laboratory() if entry.config["task"] == task.NAME]
+    """The sound models of a task: two-way ones first, then by layers and similarity.  Scores that others than the
+    Tri-Attention paper proposed stand on Third order."""
+    trained = [
+        entry
+        for entry in models.laboratory()
+        if entry.config["task"] == task.NAME and _facts(entry)[2] not in RELATIVES
+    ]
     return sorted(trained, key=lambda entry: (ORDER.index(_facts(entry)[0]), *_facts(entry)[1:]))
 
 
@@ -54,18 +59,12 @@ def colour(entry: Entry) -> str:
     return _facts(entry)[0].removesuffix("_joint")
 
 
-def has_own_score(entry: Entry) -> bool:
-    """Whether the score is one of the Tri-Attention paper, or of two tokens."""
-    return _facts(entry)[2] not in RELATIVES
-
-
 def chosen_models(all_: Sequence[Entry], task: LaboratoryTask) -> list[Entry]:
-    """The models to show, in the URL; by default the two-way ones, and the best on dev with a score of the paper."""
+    """The models to show, in the URL; by default the two-way ones, and the Tri-Attention best on dev."""
     by_label = {label(entry): entry for entry in all_}
     tri = {name: entry for name, entry in by_label.items() if _facts(entry)[0] == "tri"}
-    own = [name for name, entry in tri.items() if has_own_score(entry)]
     dev = {name: entry.metrics["dev"] for name, entry in tri.items()}
-    best = max(own, key=lambda name: (dev[name]["accuracy"], dev[name]["mass"]), default=None)
+    best = max(tri, key=lambda name: (dev[name]["accuracy"], dev[name]["mass"]), default=None)
     key, default = f"{task.NAME}-models", [name for name in by_label if name not in tri or name == best]
     url_state.forget(key)
     labels = st.pills("Models", list(by_label), selection_mode="multi", default=default, key=key, bind="query-params")

@@ -17,7 +17,7 @@ from triattn_core.tasks.laboratory import LABORATORY, Example, LaboratoryTask
 if TYPE_CHECKING:
     import numpy as np
 
-WIDTH = 930  # pixels of the maps
+WIDTH = 740  # pixels of the maps, as narrow windows have them
 MOST = 4  # maps beside each other
 ROW, CELL = "third-order-row", ("third-order-key", "third-order-context")  # in session and link
 FIRST = ("scaled_dot", "determinant", "pairwise", "tree")

@@ -205,7 +205,8 @@ def test_a_similarity_is_chosen_for_all_three(page, address) -> None:
 @pytest.mark.parametrize("width", [1280, 800])
 def test_no_page_is_wider_than_the_window(page, address, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
-    for path, selector in (("studies", ".t-scores"), ("checkpoints", "[data-testid=stDataFrame]"), ("side_by_side", SIDE)):
+    pages = (("studies", ".t-scores"), ("checkpoints", "[data-testid=stDataFrame]"), ("side_by_side", SIDE))
+    for path, selector in pages:
         page.goto(f"{address}/{path}")
         page.wait_for_selector(selector)
         assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -42,10 +42,10 @@ def measured(capsys):
 def test_first_page(page, fresh_app, measured):
     started = time.perf_counter()
     page.goto(fresh_app)
-    page.locator(".t-study").first.wait_for()
+    page.locator(".t-start h1").wait_for()
     measured("server ready to first page", time.perf_counter() - started, 4)
-    page.locator(".t-thumb").first.wait_for()
-    measured("server ready to the first picture, models loaded", time.perf_counter() - started, 15)
+    page.locator(".start polygon").first.wait_for()
+    measured("server ready to the first picture", time.perf_counter() - started, 6)
 
 
 def test_from_enter_to_drawn(page, app, measured):

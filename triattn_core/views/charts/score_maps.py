@@ -25,7 +25,6 @@ BAR, GAP, LETTER, LABEL = (
     170,
 )  # pixels: of a marginal's bars, beside a map; of a letter, and of labels at most
 WIDEST, NARROWEST = 40, 22  # pixels of a cell across
-MANY = 6  # context tokens, beyond which two maps stand in a row
 PRINTED = 0.1  # weights from which on the number is printed in the cell
 
 
@@ -46,13 +45,15 @@ def figure(
     width: int,
     theme: str = "light",
 ) -> alt.ConcatChart:
-    """The maps in a row, or two in a row of many context tokens.
+    """The maps in a row, or where that is too wide two in a row, or one.
 
     truth: [I, J] bool.  chosen: the cell that is marked.  width: pixels that all may take.
     """
     labels = min(LABEL, LETTER * max(map(len, keys)))
-    columns = len(maps) if len(context) <= MANY else 2
-    room = (width - labels) / columns - BAR - 24
+    for columns in (len(maps), 2, 1):
+        room = (width - labels) / columns - BAR - 24
+        if room >= NARROWEST * len(context):
+            break
     across = int(min(WIDEST, max(NARROWEST, room / len(context))))
     under = alt.selection_point(name="under", on="pointerover", fields=["key", "context"], empty=False)
     panels = [
