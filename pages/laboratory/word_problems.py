@@ -64,6 +64,9 @@ def _answer(entries: list[Entry], example: Example) -> None:
     """The problem with its numbers lit, what makes the number, and each model's map."""
     weights = {form(entry.config): pair_weights(MODELS.explain(entry, example).trace) for entry in entries}
     pair, _ = strongest_pair(next(iter(weights.values())))
+    # Before anything is drawn: a click may end this run early, and the number is to follow the text all the same.
+    fitting = [fitting for fitting in example.fitting if _equation(example, fitting)]
+    problem_input.remember(example, pair if pair in fitting or not fitting else fitting[0])
     st.html(problem_input.lit(example, pair))
     found = [made for fitting in example.fitting if (made := _equation(example, fitting))]
     with st.container(horizontal=True, vertical_alignment="center", key="outcome"):
@@ -80,8 +83,6 @@ def _answer(entries: list[Entry], example: Example) -> None:
     for note in problem_input.notes(example):
         figures.note(note)
     st.html(f'<p class="t-note">{truth_map.legend(style.theme(), OUTLINED)}</p><p class="t-note">{CELLS}</p>')
-    fitting = [fitting for fitting in example.fitting if _equation(example, fitting)]
-    problem_input.remember(example, pair if pair in fitting or not fitting else fitting[0])
 
 
 def _truth(example: Example, found: list[str]) -> str:

@@ -87,7 +87,8 @@ def test_what_is_compared_opens_side_by_side(page, own, chosen):
 
 def test_the_strongest_keys_and_the_seeds_stand_beside_the_difference(page, own):
     names = "&".join(f"checkpoints={name}" for name in (TRIO[0], TRIO[2]))
-    page.goto(f"{own}/side_by_side?{names}")
+    pair = "a=You+may+take+this+medicine+with+milk.&b=You+must+take+this+medicine+with+milk."
+    page.goto(f"{own}/side_by_side?{names}&language=English&{pair}")
     page.wait_for_selector(CELL)
     summary = page.locator(".side .sentence")
     assert "strongest keys" in summary.inner_text() and "by chance" in summary.inner_text()
