@@ -11,12 +11,14 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 PICTURES = {
+    "start": "",
     "laboratory": "laboratory",
     "cube": "cube",
     "side_by_side": "side_by_side?language=English",
     "context": "context",
     "tensor": "tensor?checkpoint=sst5-mtsa&text=The film is not good.&head=5",
     "similarity": "similarity?example=paper-3",
+    "third_order": "third_order",
     "intervene": "intervene",
 }  # file name → address
 SIZE = {"width": 1280, "height": 800}
