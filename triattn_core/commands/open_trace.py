@@ -63,6 +63,13 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps({"sites": sites(trace), "notes": notes_of(trace), "digest": trace.meta.get("digest", "")}))
         return
+    print_sites(trace)
+
+
+def print_sites(trace: AttentionTrace) -> None:
+    """Prints a line for each site with its axes and what its rows sum over, then the notes."""
+    from triattn_core.trace.from_array import notes_of
+
     for site in sites(trace):
         sums_text = f", rows over {' × '.join(site['sums_over'])}" if site["sums_over"] else ""
         print(f"{site['site']}  {' x '.join(f'{axis} {size}' for axis, size in site['axes'].items())}{sums_text}")

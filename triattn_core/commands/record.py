@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> None:
     if options.out:
         require_trace_name(options.out)
         require_room(options.out, "save the trace")
-    from triattn_core.commands.open_trace import sites
+    from triattn_core.commands.open_trace import print_sites, sites
     from triattn_core.importers.token_files import read_tokens
     from triattn_core.recording.head_selection import Selection
     from triattn_core.recording.own_module import OwnModule
@@ -48,10 +48,6 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps({"sites": sites(trace), "rebuilt": trace.meta["rebuilt"], "notes": notes_of(trace)}))
         return
-    for site in sites(trace):
-        sums_text = f", rows over {' × '.join(site['sums_over'])}" if site["sums_over"] else ""
-        print(f"{site['site']}  {' x '.join(f'{axis} {size}' for axis, size in site['axes'].items())}{sums_text}")
-    for note in notes_of(trace):
-        print(note)
+    print_sites(trace)
     if options.out:
         print(f"triattn app --open {options.out} shows it")
