@@ -4,12 +4,16 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet
+# Of the 20,000 files that pip would compile, the app imports a tenth: those are compiled by importing them once.
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --no-compile
+IMPORTS := import streamlit.web.bootstrap, streamlit.web.server.starlette; from importlib import import_module; \
+	from triattn_core.inference.preload import MORE, NEEDED; list(map(import_module, (*NEEDED, *MORE)))
 
-# Tests that need no browser run on two cores; the others one after another, for they measure.
-QUICK := -n 2 --dist loadfile --ignore tests/browser
+# Two processes run the tests, file by file; those that hold a time in the browser run alone, after the others.
+TWO := -n 2 --dist loadfile
+QUICK := $(TWO) --ignore tests/browser
 
-.PHONY: app lint lock test test-all scripts docs bench architectures gpu fuzz soak
+.PHONY: app lint lock test test-all scripts docs bench measurements architectures gpu fuzz soak
 
 app: $(VENV)/app.done
 	$(BIN)/triattn app $(ARGS)
@@ -18,7 +22,9 @@ test: lint
 	$(BIN)/python -m pytest $(QUICK) -m "not slow" $(ARGS)
 
 test-all: lint docs
-	$(BIN)/python -m pytest $(QUICK) $(ARGS); quick=$$?; $(BIN)/python -m pytest tests/browser $(ARGS) && exit $$quick
+	$(BIN)/python -m pytest $(QUICK) $(ARGS); quick=$$?; \
+	TRIATTN_LINKS_ACTIONS=4 $(BIN)/python -m pytest $(TWO) tests/browser -m "not alone" $(ARGS); browser=$$?; \
+	$(BIN)/python -m pytest tests/browser -m alone $(ARGS) && exit $$((quick + browser))
 
 lint: $(VENV)/test.done
 	$(BIN)/ruff check . && $(BIN)/ruff format --check --quiet . && PYTHONHASHSEED=0 $(BIN)/mypy
@@ -35,6 +41,16 @@ docs: $(VENV)/docs.done
 
 bench: $(VENV)/test.done
 	$(BIN)/python -m tests.bench.attention $(ARGS)
+
+# What is waited for: commands, third order on one thread, first views, the server's memory, the installed size.
+measurements: $(VENV)/test.done
+	$(BIN)/python -m tests.bench.commands
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.bench.attention --only scaled_dot --batch 1 --tokens 64 128 256
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.bench.attention --only scaled_dot --batch 1 --tokens 64 128 256 --heads 8 64
+	$(BIN)/python -m tests.bench.third_order --most 256
+	$(BIN)/python -m tests.bench.first_views
+	$(BIN)/python -m tests.bench.server_memory
+	$(BIN)/python -m tests.bench.installed_size
 
 # docs/models.md: what the recorder makes of each type of text model of the pinned transformers.
 architectures: $(VENV)/test.done
@@ -60,13 +76,14 @@ $(VENV)/app.done: requirements.txt requirements.lock pyproject.toml | $(BIN)/pyt
 	@echo "Installing into $(VENV) (some minutes the first time)"
 	$(PIP) -r requirements.txt -c requirements.lock
 	$(PIP) --no-deps --editable .
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -c '$(IMPORTS)'
 	@touch $@
 
 node_modules/.package-lock.json: package.json package-lock.json
 	npm ci --silent --no-audit --no-fund
 
-$(VENV)/test.done: requirements-dev.txt requirements-scale.txt requirements-notebook.txt $(VENV)/app.done
-	$(PIP) -r requirements-dev.txt -r requirements-scale.txt -r requirements-notebook.txt -c requirements.lock
+$(VENV)/test.done: requirements-dev.txt requirements-scale.txt requirements-notebook.txt requirements-authors.txt $(VENV)/app.done
+	$(PIP) -r requirements-dev.txt -r requirements-scale.txt -r requirements-notebook.txt -r requirements-authors.txt -c requirements.lock
 	@touch $@
 
 $(VENV)/docs.done: requirements-docs.txt $(VENV)/app.done

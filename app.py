@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import page_run
+from pages.shared import link_repair, page_run
 from pages.shared.copy_link import report_unused
 from pages.shared.navigation import make_pages, mark_current
 from pages.shared.setting_links import redirect_setting_names
@@ -14,6 +14,6 @@ pages = make_pages()
 page = st.navigation(list(pages.values()), position="top")
 mark_current(pages, page)
 redirect_setting_names(page)
-page.run()
+link_repair.run(page)
 show_effect()
 report_unused()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import resource
+import signal
 import subprocess
 import sys
 import warnings
@@ -21,7 +22,8 @@ import transformers
 PAGE = Path(__file__).parents[1] / "docs" / "models.md"
 ROWS = Path(__file__).parents[1] / "runs" / "architectures.jsonl"  # so far; a run goes on where the last one ended
 TOKENS = 13
-GROUP, SECONDS = 12, 40  # types in a process, and seconds for each of them
+GROUP, SECONDS = 24, 240  # types in a process, and seconds of the processor for each of them
+SLOWER = 5  # further seconds of the clock for a process, in units of SECONDS: the machine may be busy
 MOST_BYTES = 12 << 30  # of address space
 # What makes a model small, under the names that configs give it.
 SIZES: dict[str, Any] = {
@@ -110,6 +112,7 @@ def try_type(model_type: str) -> dict[str, Any]:
     from triattn_core.recording.names import layer_of_path
     from triattn_core.recording.tape import record
 
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     warnings.filterwarnings("ignore")
     transformers.logging.set_verbosity_error()
     torch.set_num_threads(1)
@@ -124,7 +127,7 @@ def try_type(model_type: str) -> dict[str, Any]:
     try:
         with torch.no_grad(), record(model) as tape:
             recorded = model(**inputs)[0]
-        trace = tape.trace(tokens=[f"t{i}" for i in range(TOKENS)])
+        trace = tape.trace()
     except TriattnError as error:
         return row | {"result": "refused", "reason": str(error)}
     except Exception as error:
@@ -141,6 +144,10 @@ def try_type(model_type: str) -> dict[str, Any]:
         "shapes": sorted({" × ".join(map(str, array.shape[1:])) for _, array in sites}),
         "notes": str(trace.meta["notes"]).split("\n")[1:],
     }
+
+
+def _stop(*_: Any) -> None:
+    raise TimeoutError(f"more than {SECONDS} seconds of the processor")
 
 
 def _equal(plain: Any, recorded: Any) -> bool:
@@ -208,10 +215,10 @@ def run_group(names: Sequence[str]) -> list[dict[str, Any]]:
     while left:
         command = [sys.executable, "-m", "tests.architectures", "--types", *left]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS * len(left))
+            done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS * (SLOWER + len(left)))
             output, end = done.stdout, f"the process ended with {done.returncode}"
         except subprocess.TimeoutExpired as late:
-            output, end = (late.stdout or b"").decode(), f"more than {SECONDS * len(left)} seconds"
+            output, end = (late.stdout or b"").decode(), f"more than {SECONDS * (SLOWER + len(left))} seconds"
         rows += (found := [json.loads(line) for line in output.splitlines() if line.startswith("{")])
         left = left[len(found) :]
         if left:
@@ -229,6 +236,7 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="try all types again")
     options = parser.parse_args()
     if options.types:
+        signal.signal(signal.SIGPROF, _stop)
         resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
         for name in options.types:
             print(json.dumps(try_type(name), ensure_ascii=False), flush=True)

@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+# Compiled files are kept, whatever the environment says: else pytest makes the asserts of 400 files anew in each of its
+# processes, and each interpreter that a test starts compiles all that it imports.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the server: torch's threads do not spin beside other programs
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("STREAMLIT_BROWSER_GATHER_USAGE_STATS", "false")

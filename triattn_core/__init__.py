@@ -10,20 +10,10 @@ what from 0 says `triattn_core.library`.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from triattn_core.case_card import RenderedView, draw
-    from triattn_core.cube_widget import widget
-    from triattn_core.importers.open_file import open_file
-    from triattn_core.inference.predictions import Prediction
-    from triattn_core.library import attribute, checkpoints, evaluate, example, explain, intervene, load
-    from triattn_core.recording.replace import replace
-    from triattn_core.recording.tape import record
-    from triattn_core.sources import open_source
-    from triattn_core.trace import AttentionTrace, Choice
-    from triattn_core.trace.from_array import notes_of, trace_of
-
+__version__ = "0.1.0"
+# Type checkers and editors read `__init__.pyi`.
 _PUBLIC = {
     "AttentionTrace": "trace",
     "Choice": "trace",
@@ -45,27 +35,7 @@ _PUBLIC = {
     "trace_of": "trace.from_array",
     "widget": "cube_widget",
 }
-__all__ = [
-    "AttentionTrace",
-    "Choice",
-    "Prediction",
-    "RenderedView",
-    "attribute",
-    "checkpoints",
-    "draw",
-    "evaluate",
-    "example",
-    "explain",
-    "intervene",
-    "load",
-    "notes_of",
-    "open_file",
-    "open_source",
-    "record",
-    "replace",
-    "trace_of",
-    "widget",
-]
+__all__ = list(_PUBLIC)
 
 
 def __getattr__(name: str) -> Any:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from triattn_core import __version__
 from triattn_core.checkpoint import hub
 from triattn_core.errors import TriattnError, describe_machine_failure, is_machine_failure
 
@@ -100,6 +101,7 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="triattn", description="Train, explain and verify models whose attention depends on context."
     )
+    top.add_argument("--version", action="version", version=f"triattn {__version__}")
     commands = top.add_subparsers(required=True, metavar="COMMAND", parser_class=CommandParser)
     for command in COMMANDS:
         command.add_to(commands)

@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from triattn_core.errors import ConfigError
+from triattn_core.trace import AttentionTrace
 from triattn_core.views import cube
 from triattn_core.views.lib.canvas import Canvas, script, style
 
@@ -44,8 +45,9 @@ export default { render };
 """
 
 
-def widget(rendered: RenderedView, name: str | None = None) -> Any:
-    """A drawn cube as a widget: `view = widget(draw("cube", trace))`; then `view.cell`, `view.tokens`.
+def widget(rendered: RenderedView | AttentionTrace, name: str | None = None) -> Any:
+    """A drawn cube as a widget: `view = widget(draw("cube", trace))`, or `widget(trace)`; then `view.cell`,
+    `view.tokens`.
 
     >>> weights = [[[0.5, 0.25], [0.25, 0.0]], [[0.25, 0.25], [0.25, 0.25]]]
     >>> view = widget(draw("cube", trace_of(weights, axes=("query", "key", "context"), tokens=["red", "car"])))
@@ -55,6 +57,10 @@ def widget(rendered: RenderedView, name: str | None = None) -> Any:
     name: of one figure among several, by default the first.  Raises ConfigError where anywidget is not installed, or
     the figure is no cube.
     """
+    if isinstance(rendered, AttentionTrace):
+        from triattn_core.case_card import draw
+
+        rendered = draw("cube", rendered)
     figures = rendered.figures
     if name is not None and name not in figures:
         raise ConfigError(f"no figure {name!r}: there is {', '.join(figures)}")

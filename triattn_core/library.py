@@ -2,7 +2,8 @@
 
 Everywhere in it, what people choose counts from 1, as on the pages: heads, layers and options in the settings of
 `draw`.  What is an index counts from 0, as in NumPy and xarray: positions of cells and tokens, `option=` of `explain`,
-layers in the names of sites, and whatever is asked of an array.
+layers in the names of sites, and whatever is asked of an array.  An axis is named with what it folds to
+(`query="words"`), in `draw` as in `TokenGrouping` and after `--group-by`.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from triattn_core.errors import ConfigError, choices
+from triattn_core.errors import ConfigError, DataError, choices
 from triattn_core.sources import open_source
 from triattn_core.tasks import TASKS, as_example
+from triattn_core.trace.axes import CUBE
 
 if TYPE_CHECKING:
     from triattn_core.analysis.attribution.methods import Attributions
@@ -54,9 +56,9 @@ def explain(
 ) -> tuple[Prediction, AttentionTrace]:
     """Returns the prediction of a model for an example, and the trace of its attention.
 
-    what: as in `load`.  example: of the task of the checkpoint, or its fields as a dict; of a Hugging Face model a
-    text, or two; of a file None.  option: the option to trace, from 0, in tasks that choose among texts; by default
-    the predicted one.
+    what: as in `load`.  example: of the task of the checkpoint, its fields as a dict, or its text or texts; of a
+    Hugging Face model a text, or two, or {"text"} or {"text_a", "text_b"}; of a file None.  option: the option to
+    trace, from 0, in tasks that choose among texts; by default the predicted one.
 
     >>> prediction, trace = explain("quora-tri-living", {"text_a": "Is it red?", "text_b": "Is it blue?"}, device="cpu")
     >>> prediction.labels
@@ -75,15 +77,14 @@ def explain(
 
         return explain_transformer(what, example)
     source = open_source(what, device)
-    task = getattr(getattr(source, "entry", None), "config", {}).get("task")
-    return source.explain(_of_task(str(task), example), option)
+    return source.explain(_of_source(source, example), option)
 
 
 def evaluate(what: Any, rows: Any, device: str | None = None) -> Any:
     """Returns `{"task", "n", "metrics"}` over the labelled rows: of one checkpoint a dict, of several a list of dicts.
 
-    what: a checkpoint as in `load`, or several that share an encoder.  rows: a JSON Lines file of their task, plain or
-    compressed; or examples, or dicts.  Metrics are in per cent.
+    what: a checkpoint as in `load`, or several that share an encoder; or Hugging Face models, which are asked for
+    labels or for next words.  rows: a file of rows of their task; or examples, or dicts.  Metrics are in per cent.
 
     >>> rows = [{"text_a": "Is it red?", "text_b": "Is it red?", "label": 1}]
     >>> evaluate("quora-tri-living", rows, "cpu")["n"]
@@ -95,10 +96,30 @@ def evaluate(what: Any, rows: Any, device: str | None = None) -> Any:
 
     several = isinstance(what, Sequence) and not isinstance(what, str)
     bundles = [load(part, device) for part in (what if several else [what])]
+    if not all(hasattr(bundle, "task") for bundle in bundles):
+        scores = [_score_of(bundle, rows) for bundle in bundles]
+        return scores if several else scores[0]
     task = bundles[0].task
     examples: Iterable[Any] = (_of_task(task.NAME, row) for row in rows) if not isinstance(rows, str | Path) else ()
     results = run(bundles, task.read(Path(rows)) if isinstance(rows, str | Path) else examples)
     return results if several else results[0]
+
+
+def _score_of(model: Any, rows: Any) -> dict[str, Any]:
+    """`evaluate` of a model of others.  Raises ConfigError for a checkpoint of ours among them."""
+    from triattn_core.analysis.mining.sources import file_source
+    from triattn_core.importers.text_rows import read_texts, text_row
+    from triattn_core.sources.transformer_worth import measure_score
+
+    if hasattr(model, "task"):
+        raise ConfigError("checkpoints of ours and models of others are evaluated apart")
+    if isinstance(rows, str | Path):
+        report = measure_score(model, read_texts(file_source(Path(rows))))
+    else:
+        report = measure_score(model, ((number, text_row(row, f"row {number}")) for number, row in enumerate(rows)))
+    if report.get("aside"):
+        raise DataError(report["aside"][0])
+    return {"task": "texts", "n": report["n"], "metrics": {report["metric"]: report["score"]}}
 
 
 def attribute(
@@ -113,8 +134,10 @@ def attribute(
     """Returns which tokens the answer rests on, in log-odds, by several methods: `table` has a row for each token of
     query, key and context, and a column for each method.
 
-    what, example, option: as in `explain`; a checkpoint of Bi, C-Bi, Bi-joint or Tri.  methods: by default all of
-    `analysis.catalogue.METHODS`.  steps: of integrated gradients (Sundararajan et al., 2017).
+    what, example, option: as in `explain`; a checkpoint of Bi, C-Bi, Bi-joint or Tri, or a Hugging Face model that
+    predicts labels, the next word or a masked one, whose texts A and B stand in the rows of query and key.  methods: by
+    default all of `analysis.catalogue.METHODS`, of a Hugging Face model those of `JOINT_METHODS` there.  steps: of
+    integrated gradients (Sundararajan et al., 2017).
 
     >>> pair = {"text_a": "Is it red?", "text_b": "Is it blue?"}
     >>> attribute("quora-tri-living", pair, ["occlusion"], device="cpu").methods
@@ -125,7 +148,13 @@ def attribute(
     from triattn_core.analysis.attribution.methods import attribute as run
     from triattn_core.analysis.intervention.batched_variants import run_query
 
-    bundle = load(what, device)
+    bundle, methods = load(what, device), [methods] if isinstance(methods, str) else methods
+    if not _is_model(bundle):
+        raise ConfigError("attribute takes a model, which it runs: a trace alone cannot give gradients")
+    if not hasattr(bundle, "logits"):
+        from triattn_core.sources.hugging_face import attribute_transformer
+
+        return attribute_transformer(bundle, example, methods, steps)[0]
     return run(run_query(bundle, _of_task(bundle.task.NAME, example), option), methods, steps)
 
 
@@ -150,6 +179,8 @@ def intervene(
     if how not in INTERVENTIONS:
         raise ConfigError(f"no intervention {how!r}; {choices(how, INTERVENTIONS)}")
     bundle = load(what, device)
+    if not hasattr(bundle, "task"):
+        raise ConfigError("intervene takes a checkpoint of ours: only these have a text that is context and no more")
     if how == "swap":
         arguments = (_of_task(bundle.task.NAME, arguments[0]), *arguments[1:])
     return getattr(interventions, how)(bundle, _of_task(bundle.task.NAME, example), *arguments, **options)
@@ -173,12 +204,18 @@ def _is_model(what: Any) -> bool:
 
 
 def _of_task(task: str, example: Any) -> Any:
-    return as_example(task, example) if isinstance(example, Mapping) and task in TASKS else example
+    return as_example(task, example) if task in TASKS else example
+
+
+def _of_source(source: Any, example: Any) -> Any:
+    """An example as a source takes it: a model of another library reads texts itself."""
+    config = getattr(getattr(source, "entry", None), "config", {})
+    return example if "source" in config else _of_task(str(config.get("task")), example)
 
 
 def html_of(trace: AttentionTrace) -> str:
     """Returns the figure of a trace for a notebook: its first cube, or all its heads where it has none."""
     from triattn_core.case_card import draw
 
-    view = "cube" if any({"query", "key", "context"} <= set(site.dims) for site in trace.sites.values()) else "heads"
+    view = "cube" if any(set(CUBE) <= set(site.dims) for site in trace.sites.values()) else "heads"
     return draw(view, trace)._repr_html_()

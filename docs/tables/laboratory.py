@@ -12,13 +12,14 @@ from triattn_core.checkpoint.registry import Entry, laboratory_checkpoints
 from triattn_core.results.laboratory import ROWS, laboratory_records, seed_tests, training_steps
 from triattn_core.results.run_records import Record
 from triattn_core.tasks.laboratory import LABORATORY
-from triattn_core.views.lib.number_format import half_up
+from triattn_core.views.lib.number_format import half_up, per_cent
 
 RATE = "training.rate"
 SIMILARITY = "model.similarity"
-PAIRWISE = {SIMILARITY: "pairwise"}  # the control without third-order scores
+STRASSEN = {SIMILARITY: "strassen"}  # the control without third-order scores
 RATES = (("false-friends", None), ("false-friends", 640_000), ("planted-sum", None))  # tables
 TWO_WAY = {"bi_joint": "two-way, {layers} layer", "cbi": "C-Bi, {layers} layer"}
+TRIANGLE = {"triangle": "triangle, {layers} layer"}
 
 
 def name(entry: Entry) -> str:
@@ -26,13 +27,13 @@ def name(entry: Entry) -> str:
     layers, mechanism, similarity = (
         metadata.model_setting(entry, key) for key in ("layers", "mechanism", "similarity")
     )
-    called = TWO_WAY.get(mechanism, f"Tri, {similarity.replace('_', ' ')}").format(layers=layers)
+    called = (TWO_WAY | TRIANGLE).get(mechanism, f"Tri, {metadata.similarity_label(similarity)}").format(layers=layers)
     return called + "s" * (layers != "1")
 
 
 def seeds_text(values: Sequence[float]) -> str:
     """The values of all seeds, in their order."""
-    return ", ".join("100" if value == 100 else half_up(value, 1) for value in values)
+    return ", ".join(per_cent(value) for value in values)
 
 
 def models() -> list[Entry]:

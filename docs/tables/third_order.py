@@ -6,130 +6,91 @@ A test holds it against the page.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Iterator
 from statistics import mean
 
-from docs.tables import laboratory
-from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.registry import Entry, list_checkpoints
-from triattn_core.results.laboratory import laboratory_records, seed_tests
-from triattn_core.results.operand_runs import form, runs
-from triattn_core.results.run_records import read_records, record_files
-from triattn_core.results.third_order import RELATIVES
-from triattn_core.results.worth import seed_scores
+from docs.tables.repeat import STORIES, arguments_of
+from triattn_core.checkpoint.registry import laboratory_checkpoints, list_checkpoints
+from triattn_core.results.laboratory import laboratory_records
+from triattn_core.results.where_it_pays import (
+    AFTER,
+    NATURAL,
+    NEEDED,
+    ROLES,
+    STORY_FORMS,
+    STRASSEN,
+    Scores,
+    is_single,
+    lead,
+    rows,
+    stories,
+    story_form,
+)
 from triattn_core.tasks.laboratory import LABORATORY
 from triattn_core.views.lib.number_format import half_up
 
-NEEDED = {  # a relation of three, by task
-    "false-friends": "yes, by construction",
-    "planted-sum": "yes, by construction",
-    "planted-xor": "yes, by construction",
-    "match2": "no: pairs are enough",
-    "match3": "yes, by construction",
-    "two-facts": "no: pairs are enough",
-    "function-composition": "no: pairs are enough",
-    "relation-composition": "no: pairs are enough",
-}
-NATURAL = {  # by data set
-    "quora": "Do two questions ask the same? (Quora)",
-    "lcqmc": "Do two questions ask the same? (LCQMC)",
-    "ubuntu": "Which response is the true one? (Ubuntu IRC, R10@1)",
-}
-ROLES = ("Tri", "pairwise scores", "best two-way attention")
-Scores = Mapping[str, Sequence[float]]  # by role, of each seed
-
-
-def laboratory_rows() -> Iterator[tuple[str, str, Scores]]:
-    """(task, whether three are needed, scores) of each laboratory task."""
-    records = laboratory_records()
-    for name, needed in NEEDED.items():
-        entries = [entry for entry in laboratory.models() if entry.config["task"] == name]
-        scores = [(entry, _accuracies(seed_tests(entry, records).values())) for entry in entries]
-        pairwise = [values for entry, values in scores if _similarity(entry) == "pairwise"] or [
-            _accuracies([seed["test"] for seed in record.entry.metrics["each_seed"]])
-            for record in records
-            if record.changed == laboratory.PAIRWISE and record.entry.config["task"] == name
-        ]
-        tri = [values for entry, values in scores if _similarity(entry) not in (None, *RELATIVES)]
-        two_way = [values for entry, values in scores if _similarity(entry) is None]
-        yield (
-            LABORATORY[name].LABEL,
-            needed,
-            {ROLES[0]: _best(tri), ROLES[1]: _best(pairwise), ROLES[2]: _best(two_way)},
-        )
-
-
-def operands_rows() -> Iterator[tuple[str, str, Scores]]:
-    """The same of the pairs of numbers: at equal steps, and where the others have more."""
-    needed = "not known; over plain numbers no"
-    by_form = {
-        form(run.config): [seed["test"]["right_pair"] for seed in run.metrics["each_seed"]]
-        for run in runs()
-        if run.config["training"]["told"] == "pair"
-    }
-    two_way = _best(
-        [by_form.get(name, []) for name in ("two-way, one layer", "two-way, two layers", "C-Bi, one layer")]
-    )
-    task = "Which two numbers make this one? (GSM8K)"
-    yield task, needed, {ROLES[0]: by_form["Tri"], ROLES[1]: by_form["pairwise scores"], ROLES[2]: two_way}
-    after = "pairwise scores after a two-way layer"
-    yield f"{task}, against {after}", needed, {ROLES[0]: by_form["Tri"], ROLES[1]: by_form[after]}
-    for name in [name for name in by_form if name.startswith(after) and name.endswith("times the steps")]:
-        yield f"{task}, against {name}", needed, {ROLES[0]: by_form["Tri"], ROLES[1]: by_form[name]}
-        steps = name.removeprefix(f"{after}, ")
-        if tri := by_form.get(f"Tri, {steps}"):
-            yield f"{task}, against {after}, both {steps}", needed, {ROLES[0]: tri, ROLES[1]: by_form[name]}
-
-
-def natural_rows() -> Iterator[tuple[str, str, Scores]]:
-    """The same of natural text, where answers go through the attention; the best two-way attention is so on dev."""
-    entries = {entry.name: entry for entry in list_checkpoints()}
-    for name, task in NATURAL.items():
-        two_way = [entries[f"{name}-{form}-living"] for form in ("bi", "bi-joint", "cbi")]
-        best = max(two_way, key=lambda entry: mean(seed_scores(entry, "dev")))
-        metric = metadata.main_metric(best)
-        pairwise = [
-            [seed["test"][metric] for seed in record.entry.metrics["each_seed"]]
-            for file in record_files(f"{name}-pairwise.jsonl")
-            for record in read_records(file)[0]
-        ]
-        tri, others = seed_scores(entries[f"{name}-tri-living"], "test"), seed_scores(best, "test")
-        yield task, "not known", {ROLES[0]: tri, ROLES[1]: _best(pairwise), ROLES[2]: others}
-
-
-def _similarity(entry: Entry) -> str | None:
-    """Of Tri-Attention; None of two-way attention."""
-    model = entry.config["model"]
-    return model["similarity"] if model["mechanism"] == "tri" else None
-
-
-def _accuracies(tests) -> list[float]:
-    return [test["accuracy"] for test in tests]
-
-
-def _best(forms: Sequence[Sequence[float]]) -> Sequence[float]:
-    return max(forms, key=mean) if (forms := [form for form in forms if form]) else []
+LONGER = "10 times the steps"
+PAIRS = (  # of numbers: the rows of the map
+    "Tri", "pairwise scores", "two-way, two layers", AFTER, f"Tri, {LONGER}", f"{AFTER}, {LONGER}",
+)  # fmt: skip
 
 
 def verdict(scores: Scores) -> str:
-    """Ahead: every seed of Tri is above every seed of the others."""
-    tri, others = scores[ROLES[0]], [value for role in ROLES[1:] for value in scores.get(role, ())]
-    if min(tri) > max(others):
-        best = max(mean(scores[role]) for role in ROLES[1:] if scores.get(role))
-        lead = f"Tri ahead by {half_up(mean(tri) - best, 1)}"
-        return lead if min(len(tri), len(others)) > 1 else f"{lead} with one seed: not shown"
-    return "no lead"
+    """Whether Tri is ahead, see `where_it_pays.lead`."""
+    if (points := lead(scores)) is None:
+        return "no lead"
+    return f"Tri ahead by {half_up(points, 1)}" + (" with one seed: not shown" if is_single(scores) else "")
 
 
 def table() -> Iterator[str]:
     """A row a task."""
-    yield f"| Task | Is a relation of three needed? | {' | '.join(f'{role}, %' for role in ROLES)} | Seeds | Verdict |"
+    roles = " | ".join(f"{role}, %" for role in ROLES)
+    yield f"| Task | Must a score read three to single out the true cell? | {roles} | Seeds | Verdict |"
     yield "|---|---|---:|---:|---:|---|---|"
-    for task, needed, scores in (*laboratory_rows(), *operands_rows(), *natural_rows()):
+    for task, needed, scores in rows():
         means = [half_up(mean(scores[role]), 1) if scores.get(role) else "" for role in ROLES]
         seeds = ", ".join(str(len(scores[role])) for role in ROLES if scores.get(role))
         yield f"| {task} | {needed} | {' | '.join(means)} | {seeds} | {verdict(scores)} |"
 
 
+def commands() -> Iterator[str]:
+    """A row a task: the commands that repeat its numbers, whether there is a lead or not."""
+    yield "| Task | Repeated by |"
+    yield "|---|---|"
+    for name in NEEDED:
+        models = [entry.name for entry in laboratory_checkpoints() if entry.config["task"] == name]
+        further = [
+            f"; `triattn {shlex.join(arguments_of(record.entry))}`"
+            for record in laboratory_records()
+            if record.changed == STRASSEN and record.entry.config["task"] == name
+        ]
+        evaluated = f"`triattn evaluate {' '.join(models)} laboratory:{name}`"
+        yield f"| {LABORATORY[name].LABEL} | {evaluated}{''.join(further)} |"
+    for label, prefix, names in (("GSM8K", "", PAIRS), ("CLUTRR", STORIES, STORY_FORMS.values())):
+        rows = "; ".join(f'`python -m docs.tables.repeat "{prefix}{name}" --data DATA`' for name in names)
+        yield f"| {label} | {rows} |"
+    for name, task in NATURAL.items():
+        models = [f"{name}-{mechanism}-living" for mechanism in ("tri", "bi", "bi-joint", "cbi")]
+        rows = next(entry.config["data"]["test"] for entry in list_checkpoints() if entry.name == models[0])
+        repeated = f'`python -m docs.tables.repeat "{name}, pairwise scores" --data DATA`'
+        yield f"| {task} | `triattn evaluate {' '.join(models)} DATA/{rows}.jsonl.gz`; {repeated} |"
+
+
+def stories_table() -> Iterator[str]:
+    """A row a model of CLUTRR's stories."""
+    yield (
+        "| Model | Parameters | Stories held out by seed, % | official test, % | of 2 and 3 facts, % | of 4 to 10, % |"
+    )
+    yield "|---|---:|---|---:|---:|---:|"
+    for entry in sorted(stories(), key=lambda entry: list(STORY_FORMS).index(story_form(entry))):
+        seeds = sorted(entry.metrics["each_seed"], key=lambda seed: seed["seed"])
+        held_out = ", ".join(half_up(seed["dev"]["accuracy"], 1) for seed in seeds)
+        names = ("accuracy", "accuracy_as_trained", "accuracy_longer")
+        means = " | ".join(half_up(mean(seed["test"][name] for seed in seeds), 1) for name in names)
+        yield f"| {STORY_FORMS[story_form(entry)]} | {entry.metrics['parameters']:,} | {held_out} | {means} |"
+
+
 if __name__ == "__main__":
-    print("\n".join(table()))
+    for made in (table, commands, stories_table):
+        print("\n".join(made()), end="\n\n")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from math import isfinite
 from typing import TYPE_CHECKING
 
 from pages.attribute.attribution_table import PENDING, ink
 from pages.shared import checkpoint_html
-from triattn_core.analysis.catalogue import METHODS
+from triattn_core.analysis.catalogue import JOINT_METHODS, METHODS
 from triattn_core.scenes.attribute import describe_agreement
 from triattn_core.views.lib.number_format import minus
 from triattn_core.views.lib.palette import DIVERGING, ramp, rgb
@@ -33,11 +34,13 @@ def heading() -> str:
     return checkpoint_html.section("Do they agree?", "Spearman, on size")
 
 
-def show_rank_correlation(ranked: Attributions, role: str, theme: str, missing: str = PENDING) -> str:
+def show_rank_correlation(
+    ranked: Attributions, role: str, theme: str, missing: str = PENDING, methods: Sequence[str] = tuple(METHODS)
+) -> str:
     """HTML: Spearman's correlation of each two methods over the tokens of a role, and a sentence; cells of methods that
-    are still being computed, or were cancelled (`missing`), are empty."""
+    are still being computed, or were cancelled (`missing`), are empty.  methods: all that are computed."""
     ranks = ranked.correlations()
-    names, colours, rows = list(METHODS), ramp(DIVERGING[theme], 256), ""
+    names, colours, rows = list(methods), ramp(DIVERGING[theme], 256), ""
     for a, name in enumerate(names):
         cells = ""
         for b in range(a):
@@ -49,7 +52,7 @@ def show_rank_correlation(ranked: Attributions, role: str, theme: str, missing: 
             text = minus(f"{value:.2f}") if isfinite(value) else "–"
             css = f"background:rgb({','.join(str(int(part)) for part in fill)});color:{ink(fill)}"
             cells += f'<td style="{css}" title="{escape(name)} and {escape(names[b])}">{text}</td>'
-        short = escape(METHODS[name].short)
+        short = escape(JOINT_METHODS[name].short)
         last = f'<th class="top" scope="col">{short}</th>' * (a < len(names) - 1)  # nothing below it
         rows += f'<tr><th scope="row">{escape(name)}</th>{cells}{last}</tr>'
     pending = [name for name in names if name not in ranks]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import groupby
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 from pages.attribute import attribution_table
 from pages.shared import checkpoint_html
-from triattn_core.analysis.catalogue import METHODS
+from triattn_core.analysis.catalogue import JOINT_METHODS, METHODS
 from triattn_core.views.charts.attribution import percent, plays, scale_of, words
 
 LONG = 50  # tokens of the context from which on the text stands once, not under each method
@@ -53,6 +53,7 @@ def marks(
     theme: str,
     method: str,
     missing: str = attribution_table.PENDING,
+    methods: Sequence[str] = tuple(METHODS),
 ) -> str:
     """HTML: the strongest words of each method, and below them the whole text under `method`.
 
@@ -62,11 +63,11 @@ def marks(
     table, shares = table.assign(word=words(table))[real], shares[real]
     tops = "".join(
         _top(table, shares[name], names, scale, theme, name == method) if name in shares else _missing(name, missing)
-        for name in METHODS
+        for name in methods
     )
     lines = _whole(table, shares[method], names, scale, theme)
     head = f'<style>{CSS}</style><div class="t-top" role="group">{tops}</div>'
-    method_text = METHODS[method].how.format(steps=steps)
+    method_text = JOINT_METHODS[method].how.format(steps=steps)
     head += checkpoint_html.section(f"The whole text by {method}", f"{method_text}; line totals on the right")
     return f'{head}<div class="t-whole" role="group">{lines}</div>{attribution_table.legend(scale, theme)}'
 

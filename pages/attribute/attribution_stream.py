@@ -23,7 +23,7 @@ def show_methods(parts: Iterator[PageScene], waiting: DeltaGenerator, right: Del
     if attribution_long_text.needs_long_layout(tokens.table):
         with top:
             st.html(attribution_long_text.heading())
-            choices["method"] = pickers.pick_method()
+            choices["method"] = pickers.pick_method(tokens.methods)
     with right:
         st.html(attribution_agreement.heading())
         role = choices["ranks"] = pickers.pick_role(tokens)
@@ -32,7 +32,7 @@ def show_methods(parts: Iterator[PageScene], waiting: DeltaGenerator, right: Del
     def draw(missing: str = attribution_table.PENDING) -> None:
         marks.html(_marks(page, choices.get("method"), theme, missing))
         ranked = page.scene.tokens.ranked(role)
-        ranks.html(attribution_agreement.show_rank_correlation(ranked, role, theme, missing))
+        ranks.html(attribution_agreement.show_rank_correlation(ranked, role, theme, missing, tokens.methods))
 
     while True:
         draw()
@@ -52,6 +52,6 @@ def _marks(page: PageScene, method: str | None, theme: str, missing: str) -> str
     tokens = page.scene.tokens
     arguments = tokens.table, tokens.shares, tokens.names, page.settings.steps, theme
     if method is None:
-        return attribution_table.marks(*arguments, missing)
+        return attribution_table.marks(*arguments, missing, tokens.methods)
     methods = tokens.attributions.methods
-    return attribution_long_text.marks(*arguments, method if method in methods else methods[0], missing)
+    return attribution_long_text.marks(*arguments, method if method in methods else methods[0], missing, tokens.methods)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import repeat
 from typing import TYPE_CHECKING
@@ -11,9 +11,9 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared import checkpoint_html
-from triattn_core.analysis.catalogue import METHODS
+from triattn_core.analysis.catalogue import JOINT_METHODS, METHODS
 from triattn_core.views.charts.attribution import LESS, fill_of, percent, plays, scale_of, words
-from triattn_core.views.lib.palette import DIVERGING, SignedScale, oklab, ramp
+from triattn_core.views.lib.palette import DIVERGING, SignedScale, ink_on, ramp
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,16 +45,23 @@ RAMP = """
 
 @st.cache_data(max_entries=32, show_spinner=False)
 def marks(
-    table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str], steps: int, theme: str, missing: str = PENDING
+    table: pd.DataFrame,
+    shares: pd.DataFrame,
+    names: Mapping[str, str],
+    steps: int,
+    theme: str,
+    missing: str = PENDING,
+    methods: Sequence[str] = tuple(METHODS),
 ) -> str:
     """HTML: each method's share of every token in the text; the plain text where it is still being computed.
 
     table: of `Attributions`; shares: its `shares()`.  names: labels of query and key.  missing: PENDING
-    or CANCELLED.
+    or CANCELLED.  methods: all that are computed.
     """
     real, scale, rows = table["special"] == 0, scale_of(table, shares), ""
     table = table.assign(word=words(table))[real]
-    for method, about in METHODS.items():
+    for method in methods:
+        about = JOINT_METHODS[method]
         method_shares = shares.loc[real, method] if method in shares else None
         rows += (
             f'<div class="name"><b>{escape(method)}</b><span class="t-muted">'
@@ -88,7 +95,8 @@ def _texts(
     table: pd.DataFrame, shares: pd.Series | None, names: Mapping[str, str], scale: SignedScale, theme: str
 ) -> str:
     """HTML: one strip of tokens for the query, the key and the context."""
-    lines = [(names[role], role) for role in ("query", "key")] + [("context", "context")]
+    present = set(table["role"])
+    lines = [(names.get(role, role), role) for role in ("query", "key", "context") if role in present]
     html = ""
     for name, role in lines:
         in_role = table["role"] == role
@@ -131,7 +139,7 @@ def word(token: str, name: str, share: float, scale: SignedScale, theme: str, ro
 
 def ink(fill: np.ndarray) -> str:
     """Black or white: what can be read on a colour."""
-    return "#11181b" if oklab(fill / 255)[0] > 0.62 else "#ffffff"
+    return ink_on(fill)
 
 
 def _most(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str]) -> str:

@@ -41,5 +41,5 @@ def _rows(tokens: TokenShares, row: int) -> str:
         rank = f"{int(ranked[row])} of {len(shares)}" if share == share else "not read"
         number = percent(share) if share == share else "–"
         html += f'<tr><th scope="row">{escape(str(method))}</th><td>{number}</td><td>{rank}</td></tr>'
-    head = '<tr><th></th><th scope="col">share</th><th scope="col">rank</th></tr>'
+    head = '<tr><td></td><th scope="col">share</th><th scope="col">rank</th></tr>'
     return f'<table class="t-table">{head}{html}</table>'

@@ -33,7 +33,7 @@ def show_example_curves(page: PageScene, parts: Iterator[PageScene]) -> PageScen
     page: with all methods, and the method where one is chosen already; parts: what is to come of it.
     """
     st.html(checkpoint_html.section("Faithfulness", HOW))
-    choices, method = page.choices, page.choices.get("method") or pickers.pick_method()
+    choices, method = page.choices, page.choices.get("method") or pickers.pick_method(page.scene.tokens.methods)
     with report_errors():
         *_, page = (page, *parts)
     page.choices |= {**choices, "method": method}
@@ -63,8 +63,9 @@ def show_over_rows(question: page_setup.PageQuestion, method: str) -> None:
             f"{len(rivals)} checkpoint{'s' * (len(rivals) > 1)} of one similarity; 95 % bootstrap bands",
         )
     )
+    own = row_source.own_sets(question.task, question.language)
     with st.container(horizontal=True, vertical_alignment="bottom", key="rows-settings"):
-        rows_choice = url_state.pick("Rows", [row_source.OWN, row_source.FILE], "rows", width=170)
+        rows_choice = url_state.pick("Rows", [*own, row_source.FILE], "rows", width=170)
         count = url_state.segments("How many", list(FEW), "count")
         methods_choice = url_state.segments("Methods", ["this one", "all"], "which")
         if st.button("Run", key="run", width=84, help="Runs each checkpoint on each row; can be stopped."):
@@ -104,7 +105,7 @@ def _rows(names: list[str]):
     def parts(bundles, rows):
         from triattn_core.analysis.attribution import faithfulness
 
-        return faithfulness.measure_checkpoints(bundles, rows, methods=names)
+        return faithfulness.measure_rows(bundles, rows, methods=names)
 
     return parts
 

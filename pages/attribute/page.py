@@ -13,7 +13,7 @@ from triattn_core.trace.axes import TAN_MECHANISMS
 
 LEAD = "Which tokens drive the prediction? Several attribution methods on one scale, with faithfulness tests."
 
-question = page_setup.opening("Attribute", LEAD, TAN_MECHANISMS, abilities=[Ability.GRADIENTS])
+question = page_setup.opening("Attribute", LEAD, TAN_MECHANISMS, abilities=[Ability.GRADIENTS], others=True)
 with question.settings:
     settings = pickers.pick(question)
     st.space("stretch")
@@ -28,7 +28,6 @@ with figure, report_errors():
     page = attribution_stream.show_methods(parts, below, right, theme)
 tokens = page.scene.tokens
 with below:
-    attention_worth.notes([question.entry])
     figures.note(tokens.sentence)
     figures.numbers(f"All {len(tokens.table):,} attributions as numbers", tokens.rows, "numbers")
 with right:
@@ -36,5 +35,7 @@ with right:
     st.html(attribution_agreement.completeness(tokens.completeness, tokens.completeness_warning))
 page = faithfulness.show_example_curves(page, parts)
 with tail:
+    attention_worth.notes([question.entry])
     page.save_menus("attribute")
-faithfulness.show_over_rows(question, page.choices["method"])
+if not page_setup.is_other(question.entry):
+    faithfulness.show_over_rows(question, page.choices["method"])

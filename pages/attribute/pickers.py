@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pages.shared import page_setup, url_state
-from triattn_core.analysis.catalogue import METHODS
 from triattn_core.scenes.attribute import Settings, TokenShares
 
 
@@ -14,13 +15,14 @@ def pick(question: page_setup.PageQuestion) -> Settings:
     return Settings(steps=steps, fold=fold, option=page_setup.option_number(question))
 
 
-def pick_method() -> str:
+def pick_method(methods: Sequence[str]) -> str:
     """The method of the whole text and of the curves."""
-    return url_state.segments("Method", list(METHODS), "method", label_visibility="collapsed")
+    return url_state.segments("Method", list(methods), "method", label_visibility="collapsed")
 
 
 def pick_role(tokens: TokenShares) -> str:
     """The role whose tokens are ranked."""
-    names = {"all": "all", **tokens.names, "context": "context"}
+    present = set(tokens.table["role"])
+    names = {"all": "all", **tokens.names} | ({"context": "context"} if "context" in present else {})
     opens = list(names).index(tokens.settings.ranks)
     return url_state.segments("Ranks over the tokens of", list(names), "ranks", opens, show=names.__getitem__)

@@ -19,7 +19,11 @@ from pages.shared import (
 )
 from pages.shared.errors import report_errors
 from triattn_core.checkpoint import metadata
+from triattn_core.sources import open_source
+from triattn_core.sources.source import Ability, lacks
+from triattn_core.tasks import InputForm, form
 from triattn_core.trace.axes import TAN_MECHANISMS
+from triattn_core.views.side_by_side import MOST
 
 LEAD = "Which mechanism is right on which examples, whether that is significant, and how much context mattered."
 
@@ -40,13 +44,20 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
     if len(sets) > 1:
         spoken = url_state.segments("Language", list(sets), "language", show=metadata.language_name)
     similarity = url_state.segments("Similarity", list(sets[spoken]), "similarity")
-    names = sets[spoken][similarity]
-    rows_choice = row_source.pick(set(names), task, spoken)
+    names, added = sets[spoken][similarity], {}
+    if form(task) is InputForm.PAIR:
+        fitting = [
+            entry for entry in models.others() if not lacks(open_source(entry), (), [Ability.ROWS, Ability.LABELS])
+        ]
+        added = checkpoint_picker.pick_others(fitting, MOST - 1)
+        names = names[-(MOST - len(added)) :]  # Tri is the last
+    rows_choice = row_source.pick({*names, *added}, task, spoken, of_any=True)
     st.space("stretch")
     tail = st.container(width="content", key="tail")
 entries_by_name = {entry.name: entry for entry in models.entries(task)}
 with report_errors():
-    cases = row_source.table(rows_choice, task, spoken, [entries_by_name[name] for name in names])
+    chosen = [*(entries_by_name[name] for name in names), *added.values()]
+    cases = row_source.table(rows_choice, task, spoken, chosen, wait=bool(added))
 if cases is None:
     st.stop()
 with report_errors():

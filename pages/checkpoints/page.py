@@ -31,10 +31,10 @@ if not sound:
 left, right = st.container(key="main").columns([2.7, 1], gap="medium")
 with left:
     entry, other, rows = registry_table.pickers(sound)
+    registry_table.tables(rows, entry)
     st.html(attention_worth.legend(rows))
     if found := natural_text.summary(models.entries()):
         st.html(f'<p class="t-note">{escape(found.lead)} The numbers are on Studies.</p>')
-    registry_table.tables(rows, entry)
     st.html(checkpoint_html.footnote(rows, sound))
     config, loss = st.columns([1, 1.15], gap="large")
     with config:

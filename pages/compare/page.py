@@ -18,7 +18,11 @@ from pages.shared import (
     url_state,
 )
 from pages.shared.errors import report_errors
-from triattn_core.tasks import TASKS
+from triattn_core.checkpoint import metadata
+from triattn_core.sources import open_source
+from triattn_core.sources.source import Ability, lacks
+from triattn_core.tasks import TASKS, InputForm, form
+from triattn_core.trace.axes import TAN_MECHANISMS
 from triattn_core.views import side_by_side as view
 
 LEAD = (
@@ -35,6 +39,8 @@ if not task_names:
 with toolbar:
     task = url_state.segments("Task", task_names, task_picker.KEY, show=task_picker.label, label_visibility="collapsed")
 speaks, entries = checkpoint_picker.pick_language(models.entries(task), prefer="en")
+if form(task) is InputForm.PAIR:  # classifiers of others, of any language
+    entries += [entry for entry in models.others() if not lacks(open_source(entry), (), [Ability.ROWS, Ability.LABELS])]
 with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
     if len(speaks.takes) > 1:
         pair_input.language(speaks)
@@ -42,12 +48,13 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
     if len(checkpoints) < view.FEWEST:
         st.info("Choose at least two checkpoints.")
         st.stop()
-    rows = row_source.pick({entry.name for entry in checkpoints})
+    rows = row_source.pick({entry.name for entry in checkpoints}, task, speaks.now)
     st.space("stretch")
     tail = st.container(width="content", key="tail")
 cases = None
+are_quick = {metadata.model_setting(entry, "mechanism") for entry in checkpoints} <= set(TAN_MECHANISMS)
 with report_errors(stop=False):
-    cases = row_source.table(rows, task, speaks.now, checkpoints, wait=True)
+    cases = row_source.table(rows, task, speaks.now, checkpoints, wait=not are_quick)
 if cases is not None:
     over_rows.show(cases, tail)
 over_rows.link_side_by_side(task, checkpoints)

@@ -46,12 +46,13 @@ def legend(row: pd.Series, theme: str) -> str:
 def show_over_rows(question: page_setup.PageQuestion, example_shares: pd.DataFrame) -> None:
     """Shows the same shares over a file of rows: the project's own, after a click, or an uploaded one."""
     st.html(checkpoint_html.section("Over many rows", "bar: quartiles, thin line: 5 to 95 %, diamond: this example"))
+    own = row_source.own_sets(question.task, question.language)
     with st.container(horizontal=True, vertical_alignment="bottom", key="rows-settings"):
-        rows_choice = url_state.pick("Rows", [row_source.OWN, row_source.FILE], "rows", width=170)
+        rows_choice = url_state.pick("Rows", [*own, row_source.FILE], "rows", width=170)
         count = url_state.segments("How many", [12, 48, 200], "count")
     with report_errors():
         source = row_source.load_source(rows_choice, question.task, question.language)
-        wait = rows_choice == row_source.OWN
+        wait = rows_choice in own
         analysed = mining.analyse_rows(("context",), [question.entry], source, _rows, count, wait) if source else None
     if analysed is None:
         return

@@ -30,7 +30,6 @@ with question.settings:
 with report_errors():
     page = PageScene.build("context", [question.entry], question.example, settings)
 parts, theme = page.scene.parts, style.theme()
-attention_worth.notes(page.entries)
 with st.container(key="main-parts"):
     left, right = st.columns([1.15, 1], gap="large")
 with left:
@@ -51,5 +50,6 @@ with right:
     figures.note(residual.sentence)
     figures.numbers("The map as numbers", residual.rows, "map-numbers")
 with tail:
+    attention_worth.notes(page.entries)
     page.save_menus("context")
 context_parts.show_over_rows(question, parts.shares)

@@ -50,8 +50,8 @@ with report_errors():
         explanations=[explanation],
     )
 with tail:
+    attention_worth.notes([top.entry])
     page.save_menus(f"cube-{settings.site.file_name}" + token_grouping.ending(settings.grouping()))
-attention_worth.notes([top.entry])
 heads = head_strip.of_layers(explanation.trace, lambda site: site.role == direction)
-inspector.show(page, heads, f"{explanation.source} {direction}")
-costs.show(top.entry, page, top.option)
+source = f"{explanation.source} {direction}"
+inspector.show(page, heads, source, costs.measure(top.entry, page, explanation) if costs.can_measure(page) else None)

@@ -9,10 +9,8 @@ from pages.shared import choice_input, figures, qa_models, reader_picker, style,
 from pages.shared.errors import notice, report_errors
 from triattn_core.results import run_records
 
-SAYS = (
-    "The spread of a function's scores on one input, as they are (relevance) or minus the mean of their row (centred), "
-    "which is all that the softmax over the question sees. Below, the spread of the function's runs."
-)
+SAYS = "How the scores of a function spread on one input; below, how its runs do."
+CENTRED = "Centred: minus the mean of their row, which is all that the softmax over the question sees."
 OPENS = ("dot", "scaled_dot", "cosine")  # those of the paper's Figure 4
 MOST = 12
 
@@ -40,5 +38,5 @@ else:
 records, problems = run_records.all_records()
 for problem in problems:
     notice(problem)
-figures.note(qa_models.OUTPUTS)
+figures.note(f"{CENTRED} {qa_models.OUTPUTS}")
 run_spread.runs(records, [entry.name for entry in readers], theme)

@@ -52,7 +52,7 @@ def table(numbers: pd.DataFrame) -> str:
         + f'<td class="r">{row["even"]:.2f} of {row["of"]}{_beyond(row["beyond"])}</td></tr>'
         for row in numbers.to_dict("records")
     )
-    head = f'<tr><th></th>{head}<th class="r" title="{even}">effective question words</th></tr>'
+    head = f'<tr><td></td>{head}<th class="r" title="{even}">effective question words</th></tr>'
     return f'<div class="t-scroll" style="max-width:900px"><table class="t-table">{head}{body}</table></div>'
 
 

@@ -22,7 +22,7 @@ def costs_html(measured: efficiency.Measurement, tokens: int) -> str:
             cells += f'<td class="r" title="{escape(row["reason"], quote=True)}">{text}</td>'
             cells += f'<td class="r">{ratio}</td><td class="r t-muted">{paper_ratio}</td>'
         body += f"<tr>{cells}</tr>"
-    return f'<div class="t-scroll"><table class="t-table t-costs"><tr><th></th>{heads}</tr>{body}</table></div>'
+    return f'<div class="t-scroll"><table class="t-table t-costs"><tr><td></td>{heads}</tr>{body}</table></div>'
 
 
 def method_html(measured: efficiency.Measurement) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pandas as pd
-import streamlit as st
 
 from pages.heads.atlas_rows import Rows
 from pages.heads.pickers import Atlas
@@ -16,31 +15,34 @@ SAYS = "The head's output is set to zero; nothing else changes. One pass of the 
 
 def losses(rows: Rows, atlas: Atlas) -> pd.DataFrame | None:
     """`head_ablation.summarize` of the heads of the atlas, after the toggle is on; None before."""
-    with st.container(horizontal=True, vertical_alignment="center", key="ablate"):
+    with rows.settings:
         is_requested = url_state.toggle("Ablate each head", "off")
-        st.html(f'<p class="t-note">{SAYS}</p>')
     if not is_requested:
         return None
+    figures.note(SAYS)
     heads = [(str(site), int(head)) for site, head in atlas.alike.heads.itertuples(index=False)]
     with report_errors(stop=False):
         table = rows.without(heads, atlas.group)
         if table is None:
             return None
-        return _show(table, atlas)
+        return _show(table, atlas, rows)
     return None
 
 
-def _show(table: pd.DataFrame, atlas: Atlas) -> pd.DataFrame:
+def _show(table: pd.DataFrame, atlas: Atlas, rows: Rows) -> pd.DataFrame:
     from triattn_core.analysis.intervention import head_ablation
 
     summary = head_ablation.summarize(table)
     site, head = atlas.head
     row = summary[(summary["site"] == site) & (summary["head"] == head)].iloc[0]
     name = atlas.names[atlas.head_index]
+    words = getattr(rows, "metric", "") == "next words right"
+    what, odds = ("rows", "log-probability of a word") if words else ("labelled rows", "log-odds of the label")
+    test = "flipped signs" if words else "McNemar"
     sentence = (
-        f"Without {name}: {row['accuracy']:.1f} % right, with it {row['own']:.1f} % of {row['rows']:,} labelled rows; "
-        f"lost {row['lost']}, won {row['won']}; McNemar p {row['p']:.2g} after Holm over {len(summary)} heads; "
-        f"log-odds of the label {row['change']:+.3f}. Heads that matter only in combination are not detected."
+        f"Without {name}: {row['accuracy']:.1f} % right, with it {row['own']:.1f} % of {row['rows']:,} {what}; "
+        f"lost {row['lost']}, won {row['won']}; {test} p {row['p']:.2g} after Holm over {len(summary)} heads; "
+        f"{odds} {row['change']:+.3f}. Heads that matter only in combination are not detected."
     )
     figures.note(minus(sentence))
     return summary

@@ -1,4 +1,4 @@
-"""Rows and the model that is measured over them: a checkpoint of ours, or a Hugging Face model."""
+"""Rows and the model that is measured over them: a checkpoint of ours, or a model of others."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.shared import deep_links, mining, other_models
+from pages.shared import deep_links, mining
 from pages.shared.models import MODELS
 from triattn_core.analysis.mining.sources import Source, read_examples
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
-from triattn_core.errors import DataError
+from triattn_core.errors import DataError, InputError
 from triattn_core.tasks import TASKS
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from triattn_core.analysis.intervention.head_ablation import Head
+    from triattn_core.recording.own_module import OwnModule
     from triattn_core.sources.transformer import Transformer
     from triattn_core.trace import AttentionTrace
 
@@ -94,10 +95,10 @@ class Rows:
 
 @dataclass(frozen=True)
 class OtherRows(Rows):
-    """Texts or pairs, and a Hugging Face model.  folder: as the user names it.  ours: whether they are examples of the
-    project, whose labels are those of its own tasks."""
+    """Texts or pairs, and a loaded model of others.  folder: as the user names it, empty of a listed one.  ours:
+    whether they are examples of the project, whose labels are those of its own tasks."""
 
-    entry: Transformer
+    entry: Transformer | OwnModule
     folder: str = ""
     ours: bool = False
 
@@ -106,16 +107,38 @@ class OtherRows(Rows):
         return []
 
     @property
+    def metric(self) -> str:
+        """What can be right of an answer: see `row_answers.metric_of`; empty where nobody knows."""
+        from triattn_core.sources.row_answers import metric_of
+
+        try:
+            return metric_of(self.entry)
+        except InputError:
+            return ""
+
+    @property
     def labelled(self) -> bool:
-        has_labels = any(row.label is not None for row in self.examples().values())
-        return self.entry.head == "labels" and has_labels and not self.misfit
+        from triattn_core.sources.row_answers import WORDS
+
+        if self.metric == WORDS:
+            return not self.untranslated
+        return bool(self.metric) and any(row.label is not None for row in self.examples().values()) and not self.misfit
+
+    @property
+    def untranslated(self) -> bool:
+        """Whether a decoder that reads an encoder has rows without a second text, which would be its target."""
+        reads_two = getattr(self.entry, "has_decoder", False)
+        return reads_two and (self.ours or any(len(row.texts) < 2 for row in self.examples().values()))
 
     @property
     def misfit(self) -> str:
         """One line on why the rows are of another task than the model's; empty where their labels fit."""
+        from triattn_core.sources.own_text import names_of_labels
         from triattn_core.sources.transformer_worth import misfit
 
-        if self.ours and self.entry.head == "labels":
+        if self.untranslated:
+            return 'rows of a translation have a second text, its target: {"source": …, "target": …}; choose a file'
+        if self.ours and names_of_labels(self.entry):
             return f"these examples are labelled for paraphrase, which {self.entry.name} may not predict; choose a file"
         return misfit(self.entry, self.examples().items())
 
@@ -144,12 +167,16 @@ class OtherRows(Rows):
         return _texts(self.source.sha256, self.source)
 
     def trace(self, example: Any) -> AttentionTrace:
-        return other_models.trace(self.folder, *example.texts)
+        return _trace_row(f"{self.entry.name} {self.entry.digest}", example.texts, self.entry)
 
     def text(self, example: Any) -> str:
         return " / ".join(example.texts)
 
     def link(self, example: Any) -> bool:
+        if not self.folder:
+            query = {"checkpoint": self.entry.name, "a": example.texts[0], "b": [*example.texts, " "][1]}
+            st.page_link("pages/intervene/page.py", label="Open on Intervene", query_params=query)
+            return True
         query = {"from": "From a model", "model": self.folder, "text": example.texts[0]}
         query |= {"pair-text": example.texts[1]} if len(example.texts) > 1 else {}
         options = {"icon": ":material/chevron_right:", "icon_position": "right"}
@@ -170,16 +197,16 @@ def _measure_without(bundles, rows, heads):
 
 
 def _measure_texts_without(transformers, rows, heads):
-    from triattn_core.sources.transformer_heads import measure_rows
+    from triattn_core.sources.transformer_worth import measure_without
 
-    return measure_rows(transformers[0], rows, heads)
+    return measure_without(transformers[0], rows, heads)
 
 
 def _measure_texts(transformers, rows):
     from triattn_core.analysis.maps import head_atlas
-    from triattn_core.sources.transformer_trace import trace_transformer
+    from triattn_core.sources.row_answers import trace_row
 
-    return head_atlas.measure_texts(partial(trace_transformer, transformers[0]), rows, profiles=True)
+    return head_atlas.measure_texts(partial(trace_row, transformers[0]), rows, profiles=True)
 
 
 def _measure_reliance(transformers, rows):
@@ -191,6 +218,14 @@ def _measure_reliance(transformers, rows):
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _examples(task: str, sha256: str, _source: Source) -> dict[int, Any]:
     return _without_errors(read_examples(task, _source))
+
+
+@st.cache_resource(max_entries=40, show_spinner="Running the model")
+def _trace_row(key: str, texts: tuple[str, ...], _model: Any) -> AttentionTrace:
+    from triattn_core.importers.text_rows import TextRow
+    from triattn_core.sources.row_answers import trace_row
+
+    return trace_row(_model, TextRow(texts))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

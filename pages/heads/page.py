@@ -8,10 +8,7 @@ from pages.heads import ablation, examples, overview, pickers, word_weights, wor
 from pages.shared import attention_worth, style
 from pages.shared.errors import report_errors
 
-SAYS = (
-    "Every attention head over many rows: its entropy, its attention distance, how much it depends on query and "
-    "context, which heads are alike, and what ablating one costs. Choose a head in the table or on the map."
-)
+SAYS = "What each attention head does over many rows, which heads are alike, and what ablating one costs."
 
 head, toolbar = style.opening()
 style.say(head, "Head atlas", SAYS)
@@ -20,7 +17,8 @@ with report_errors():
     atlas = pickers.measure(rows)
 if atlas is None:
     st.stop()
-attention_worth.notes(rows.entries)
+with toolbar:
+    attention_worth.notes(rows.entries)
 worth.show(rows)
 lost = ablation.losses(rows, atlas) if rows.labelled else None
 several = len(atlas.names) > 1

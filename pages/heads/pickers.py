@@ -12,11 +12,14 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.heads.atlas_rows import OtherRows, Rows
 from pages.shared import carried_input, figures, languages, models, other_models, row_source, task_picker, url_state
 from pages.shared.errors import report_errors
+from pages.shared.models import MODELS
 from triattn_core.analysis.mining import sources
 from triattn_core.analysis.mining.sources import Source
 from triattn_core.cached import cached_property
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
+from triattn_core.sources import open_source
+from triattn_core.sources.source import Ability, lacks
 from triattn_core.tasks import TASKS, InputForm, first_task
 from triattn_core.trace.site import Site
 
@@ -28,7 +31,11 @@ if TYPE_CHECKING:
 LABORATORY, GENERATED = "laboratory", "generated rows"
 MOST_ROWS = 5000  # that a page measures; `triattn heads` takes any number
 HEAD = "at-head"
-OTHER_ROWS = 'Rows are JSON Lines: {"text": …}, or {"text_a": …, "text_b": …} of a pair.'
+OTHER_ROWS = (
+    'Rows are JSON Lines: {"text": …}, {"text_a": …, "text_b": …} of a pair, or {"source": …, "target": …} of a '
+    'translation; "label" where a class is predicted.'
+)
+A_FOLDER = "a folder"
 NAME_ONE = "Name the folder of a model, as save_pretrained writes it; nothing is downloaded here. " + OTHER_ROWS
 
 
@@ -72,8 +79,8 @@ def pick_rows(toolbar: DeltaGenerator) -> Rows:
         default = next((i for i, entry in enumerate(entries) if metadata.model_setting(entry, "mechanism") == "tri"), 0)
         entry = url_state.pick("Checkpoint", entries, "checkpoint", default, show=lambda entry: entry.name, width=230)
         carried_input.carry_input(one=entry.name, **({} if task == LABORATORY else {"task": task}))
-        default_rows = GENERATED if task == LABORATORY else row_source.OWN
-        rows_choice = url_state.pick("Rows", [default_rows, row_source.FILE], "rows", width=170)
+        own = [GENERATED] if task == LABORATORY else row_source.own_sets(task, metadata.language(entry))
+        rows_choice = url_state.pick("Rows", [*own, row_source.FILE], "rows", width=170)
         count = _row_count(48)
     source = _source(rows_choice, entry, count)
     if source is None:
@@ -82,21 +89,25 @@ def pick_rows(toolbar: DeltaGenerator) -> Rows:
 
 
 def _other_rows(settings: DeltaGenerator) -> OtherRows:
-    """Shows the pickers of a Hugging Face model and its texts; stops the page if none is named, and on an error."""
+    """Shows the pickers of a model of others and its texts; stops the page if none is named, and on an error."""
+    listed = {entry.name: entry for entry in models.others() if not lacks(open_source(entry), (), [Ability.ROWS])}
     with settings:
-        folder = other_models.name_field()
-        rows_choice = url_state.pick("Rows", [row_source.OWN, row_source.FILE], "rows", width=170)
+        named = len(listed) if "model" in st.query_params else 0
+        choice = url_state.pick("Model", [*listed, A_FOLDER], "other", named, width=190) if listed else A_FOLDER
+        folder = other_models.name_field() if choice == A_FOLDER else ""
+        own = row_source.own_sets(first_task(InputForm.PAIR).NAME, "en")
+        rows_choice = url_state.pick("Rows", [*own, row_source.FILE], "rows", width=170)
         count = _row_count(12)
-    if not folder:
+    if choice == A_FOLDER and not folder:
         st.html(f'<p class="t-note">{escape(NAME_ONE)}</p>')
         st.stop()
     with report_errors():
-        model = other_models.load(folder)
+        model = other_models.load(folder) if choice == A_FOLDER else MODELS.load(listed[choice])
         source = row_source.load_source(rows_choice, first_task(InputForm.PAIR).NAME, "en")
     if source is None:
         st.html(f'<p class="t-note">{escape(OTHER_ROWS)}</p>')
         st.stop()
-    found = OtherRows(model, other_models.TASK, source, count, settings, folder, rows_choice == row_source.OWN)
+    found = OtherRows(model, other_models.TASK, source, count, settings, folder, rows_choice in own)
     if found.misfit:
         figures.note(f"Not scored: {found.misfit}.")
     return found
@@ -110,7 +121,7 @@ def _row_count(default: int) -> int:
 
 def label(task: str) -> str:
     """What a task is called in its picker."""
-    return {LABORATORY: "Laboratory", other_models.TASK: "Hugging Face model"}.get(task) or task_picker.label(task)
+    return {LABORATORY: "Laboratory", other_models.TASK: "Other models"}.get(task) or task_picker.label(task)
 
 
 def _take_linked(by_task: dict[str, list[Entry]]) -> None:

@@ -1,4 +1,4 @@
-"""What a classifier's attention is worth over rows: right as it is, and with the weights of every head replaced."""
+"""What the attention of a model of others is worth over rows: as it is, and with the weights of every head replaced."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def show(rows: Rows) -> None:
     """Bars and numbers; nothing of checkpoints of ours, whose worth is measured in training, nor without labels."""
     if not isinstance(rows, OtherRows) or not rows.labelled:
         return
-    st.html(checkpoint_html.section("What is its attention worth?", "labelled rows right, per cent"))
+    st.html(checkpoint_html.section("What is its attention worth?", f"{rows.metric}, per cent"))
     with report_errors(stop=False):
         table = rows.reliance()
         if table is None or table.empty:
@@ -33,18 +33,18 @@ def show(rows: Rows) -> None:
 def _show(table) -> None:
     from triattn_core.sources.transformer_worth import reliance
 
-    score, replaced = reliance(table)
+    score, replaced, test = reliance(table)
     even = replaced["even"]
     verb = "loses" if even["points"] >= 0 else "gains"
     sentence = (
         f"With even weights in every head the model {verb} {abs(even['points']):.1f} points of {score:.1f} % over "
-        f"{len(table):,} rows (McNemar p {even['p']:.2g}{'' if even['p'] <= LEVEL else ': as chance may do'})."
+        f"{len(table):,} rows ({test}, p {even['p']:.2g}{'' if even['p'] <= LEVEL else ': as chance may do'})."
     )
     st.html(f'<p class="t-outcome"><b>{escape(sentence)}</b></p>')
     lines = _line("as it is", score, "", "") + "".join(
         _line(name, row["score"], minus(f"{-row['points']:+.1f}"), f"{row['p']:.2g}") for name, row in replaced.items()
     )
-    head = '<tr><th>weights</th><th></th><th class="r">right, %</th><th class="r">points</th><th class="r">p</th></tr>'
+    head = '<tr><th>weights</th><td></td><th class="r">right, %</th><th class="r">points</th><th class="r">p</th></tr>'
     st.html(f'<table class="t-table" style="max-width:640px">{head}{lines}</table>')
     figures.note(SAYS)
 

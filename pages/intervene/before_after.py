@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.shared import attention_worth, checkpoint_html, figures, page_setup, url_state
+from pages.shared import checkpoint_html, figures, page_setup, url_state
 from triattn_core.scenes.intervene import InterveneScene
 from triattn_core.scenes.intervene_parts import Intervention
 from triattn_core.scenes.intervene_settings import Settings
@@ -21,7 +21,6 @@ COMPLETE = "maps drawn of"  # in the session: the question of which all three ma
 def pick_map(question: page_setup.PageQuestion, settings: Settings) -> Settings:
     """The heading, and the pickers of direction, layer and head."""
     st.html(checkpoint_html.section("Attention before and after", "query × key, summed over context"))
-    attention_worth.notes([question.entry])
     model = question.entry.config["model"]
     with st.container(horizontal=True, vertical_alignment="bottom", key="map-settings"):
         direction = question.words.directions[url_state.direction(question.words.directions)]

@@ -54,7 +54,8 @@ def pick_units(intervention: Intervention) -> Settings:
         st.session_state[key] = moved_names or _linked(units, first)
     label = "Context: click the units to change" if operation != "reorder" else "Context: click the units to move"
     options = {"selection_mode": "multi", "help": REPEATED if unit == "tokens" else None}
-    selected_names = st.pills(label, list(units), key=key, **options, format_func=partial(_chip, units))
+    with st.container(key="units"):
+        selected_names = st.pills(label, list(units), key=key, **options, format_func=partial(_chip, units))
     _link(list(selected_names), first)
     if unit == "tokens":
         st.session_state[CHOSEN] = [_number(name) for name in selected_names]
@@ -73,9 +74,8 @@ def pick_units(intervention: Intervention) -> Settings:
 
 
 def _chip(units: dict[str, str], name: str) -> str:
-    """The label of a unit's button; a token shows its number, which links and commands use."""
-    number = name.removeprefix("token ")
-    return escape_markdown(units[name]) if number == name else f":gray[{number}] {escape_markdown(units[name])}"
+    """The label of a unit's button: its text, where a raised number tells repeated words apart."""
+    return escape_markdown(units[name])
 
 
 def _short(task: str, example: Any) -> str:

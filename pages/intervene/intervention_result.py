@@ -15,11 +15,11 @@ from triattn_core.views.lib.number_format import minus, probability
 
 
 def show(scene: InterveneScene) -> DeltaGenerator:
-    """Notes, headline, bars and the change in a sentence; returns the place of the sentence, for `show_random`."""
+    """Notes, bars, headline and the change in a sentence; returns the place of the sentence, for `show_random`."""
     for note in scene.intervention.result.notes:
         st.info(note)
-    st.html(headline(scene.intervention.finding))
     st.html(answers(scene.intervention))
+    st.html(headline(scene.intervention.finding))
     change = st.empty()
     with change:
         figures.note(scene.change)
@@ -60,5 +60,5 @@ def answers(intervention: Intervention) -> str:
             f'<td class="r">{minus(f"{outcome.log_odds:+.3g}")}</td></tr>'
         )
     label = escape(result.before.prediction.labels[answer_index][:60])
-    head = f'<tr><th></th><th>says</th><th>probability of “{label}”</th><th></th><th class="r">log-odds</th></tr>'
+    head = f'<tr><td></td><th>says</th><th>probability of “{label}”</th><td></td><th class="r">log-odds</th></tr>'
     return f'<table class="t-table" style="max-width:860px">{head}{rows}</table>'

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import checkpoint_html, figures
 from triattn_core.scenes.intervene import InterveneScene
@@ -14,8 +15,9 @@ TOKENS_UNAVAILABLE = "Single tokens are left out one at a time for sentence pair
 ATTENTION = "bits that the attention moves without it; mean of query tokens, heads, layers and both directions"
 
 
-def show(scene: InterveneScene, theme: str) -> None:
-    """Bars, sentences and numbers; of tokens of one among several options why there are none."""
+def show(scene: InterveneScene, above: DeltaGenerator, theme: str) -> None:
+    """Bars, sentences and numbers; of tokens of one among several options why there are none.  above: the place of what
+    units do to the answer."""
     if "alone" not in scene.panels:
         if scene.intervention.settings.how in ("remove", "mask"):
             figures.note(TOKENS_UNAVAILABLE)
@@ -24,10 +26,11 @@ def show(scene: InterveneScene, theme: str) -> None:
         ("alone", "singly", "One by one", ANSWER),
         ("moved", "singly-moved", "One by one, attention", ATTENTION),
     )
-    for name, key, title, note in sections:
+    for (name, key, title, note), place in zip(sections, (above, st.container())):
         panel = scene.panels[name]
-        st.html(checkpoint_html.section(title, note))
-        if panel.draw:
-            figures.show(partial(panel.draw, theme=theme), panel.sentence, key)
-        figures.note(panel.sentence)
+        with place:
+            st.html(checkpoint_html.section(title, note))
+            if panel.draw:
+                figures.show(partial(panel.draw, theme=theme), panel.sentence, key)
+            figures.note(panel.sentence)
     figures.numbers("One by one as numbers", scene.panels["alone"].rows, "alone-numbers")

@@ -28,12 +28,20 @@ def pick(question: page_setup.PageQuestion, settings: Settings) -> Settings:
     tri = metadata.model_setting(question.entry, "mechanism") == "tri"
     with st.container(horizontal=True, vertical_alignment="bottom", key="null-settings"):
         options = [replacement for replacement, spec in REPLACEMENTS.items() if tri or not spec.fixed]
-        replacement = url_state.segments("Attention becomes", options, "null", default=1)
+        if st.query_params.get("null") == "uniform":  # in links by the names of settings
+            st.query_params["null"] = _name("uniform")
+            st.rerun()
+        replacement = url_state.segments("Attention becomes", options, "null", default=1, show=_name)
         axes = ["key", "context"] if tri else ["key"]
         axis = "key" if REPLACEMENTS[replacement].fixed else url_state.segments("Along", axes, "along")
         is_random = REPLACEMENTS[replacement].is_random
         draws = url_state.segments("Draws", [20, 40, 100], "draws", default=1) if is_random else 1
     return settings.model_copy(update={"null": replacement, "along": axis, "draws": draws})
+
+
+def _name(replacement: str) -> str:
+    """What a replacement is called here, where "even" stands beside it."""
+    return "averaged" if replacement == "uniform" else replacement
 
 
 def show(scene: InterveneScene, theme: str) -> None:

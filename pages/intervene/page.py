@@ -12,7 +12,7 @@ from pages.intervene import (
     null_test,
     replaced_weights,
 )
-from pages.shared import page_setup, style
+from pages.shared import attention_worth, page_setup, style
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
 from triattn_core.scenes.intervene_parts import Intervention
@@ -31,6 +31,7 @@ with question.settings:
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
 theme = style.theme()
 null = st.container() if null_test.asked_by_link() else None
+singly = st.container(key="one-by-one") if settings.how in ("remove", "mask") else st.container()  # its room is kept
 result, per_unit, maps = (st.container() for _ in range(3))
 null = null or st.container()
 with maps, report_errors():  # what is known before the model is asked again stands there at once
@@ -47,7 +48,7 @@ with result, report_errors():
 with maps:
     before_after.draw_change(page.scene, places, theme)
 with per_unit:
-    leave_one_out.show(page.scene, theme)
+    leave_one_out.show(page.scene, singly, theme)
 with result, report_errors():
     page = next(parts, page)
     intervention_result.show_random(page.scene, change)
@@ -55,4 +56,5 @@ with null, report_errors():
     *_, page = (page, *parts)
     null_test.show(page.scene, theme)
 with tail:
+    attention_worth.notes([question.entry])
     page.save_menus("intervene")

@@ -96,6 +96,8 @@ def _show_result(page: PageScene) -> None:
     theme, result = style.theme(), scene.replaced
     st.html(headline(scene.finding))
     st.html(_answers(scene))
+    if scene.rewritten:
+        figures.note(scene.rewritten)
     if scene.draws:
         st.html(checkpoint_html.section("Against chance", "the log-odds of the answer, as it was and at random"))
         figures.show(partial(view.draws, list(result.log_odds), theme=theme), scene.chance, "against-chance")
@@ -140,7 +142,7 @@ def _answers(scene: WeightsScene) -> str:
         )
         name = f"<b>{escape(label[:90])}</b>" if i == after.best else escape(label[:90])
         rows += f"<tr><td>{name}</td>{bars}<td class='r'>{minus(f'{shares[1] - shares[0]:+.3f}')}</td></tr>"
-    head = '<tr><th>answer</th><th>before</th><th></th><th>after</th><th></th><th class="r">change</th></tr>'
+    head = '<tr><th>answer</th><th>before</th><td></td><th>after</th><td></td><th class="r">change</th></tr>'
     return f'<table class="t-table" style="max-width:860px">{head}{rows}</table>'
 
 

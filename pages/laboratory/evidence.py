@@ -130,8 +130,11 @@ def replay(entries: Sequence[Entry], task: LaboratoryTask) -> None:
     st.html(checkpoint_html.section("Training replayed", "drag to a step: the maps find the truth, or do not"))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large", key="film"):
         options = {"default": _telling_row(recorded), "required": True, "format_func": lambda i: f"{i + 1}"}
-        row = st.segmented_control("Row", range(len(first.rows)), key=f"{task.NAME}-film-row", **options)
-        step = st.select_slider("Step", first.steps, value=first.steps[-1], key=f"{task.NAME}-film-step", width=520)
+        bound = {"bind": "query-params"}
+        rows = range(len(first.rows))
+        row = st.segmented_control("Row", rows, key=f"{task.NAME}-film-row", **options, **bound)
+        opens = {"value": first.steps[-1], "width": 520}
+        step = st.select_slider("Step", first.steps, key=f"{task.NAME}-film-step", **opens, **bound)
     example = first.rows[row]
     st.html(f'<p class="t-note">{escape(task.say(example))}</p>')
     with st.container(horizontal=True, gap="small", key="film-maps"):

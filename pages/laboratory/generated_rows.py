@@ -26,13 +26,12 @@ def show(task: LaboratoryTask, settings: DeltaGenerator) -> None:
     entries = model_maps.entries(task)
     with settings:
         shown_entries = model_maps.chosen_models(entries, task) if entries else []
-        st.space("stretch")
-        row_input.menu(task)
     row = None
     with report_errors(stop=False):  # what was measured below needs no row
         row = row_input.row(task)
         study_strip.note_example(row)
-        st.html(f"<p>{escape(task.say(row))} <b>{escape(row_input.truth(task, row))}</b></p>")
+        question, mark, _ = task.say(row).partition("? ")  # the fields say the rest
+        st.html(f'<p class="t-truth">{escape(question + mark)}<b>{escape(row_input.truth(task, row))}</b></p>')
     if not entries:
         st.info("No model of this task is trained yet: triattn train checkpoints/laboratory/…/config.json makes one.")
         return
@@ -40,12 +39,12 @@ def show(task: LaboratoryTask, settings: DeltaGenerator) -> None:
         with report_errors(stop=False):
             now = answer_changes.AnsweredRow(row, model_maps.maps(shown_entries, task, row))
             if (before := answer_changes.previous_answer(task, now)) is not None:
-                st.html(f"<p>{escape(answer_changes.describe(before, now, task))}</p>")
+                st.html(f"<p data-history>{escape(answer_changes.describe(before, now, task))}</p>")
             legend = truth_map.legend(style.theme())
-            st.html(f'<p class="t-note">{legend}</p><p class="t-note">{CELLS}</p>')
+            st.html(f'<p class="t-note">{legend}</p>{_folded("How to read the maps", CELLS)}')
             fresh_rows.trial(shown_entries, task)
     about = f"<b>Proved:</b> {escape(task.PROVED)}<br><b>Only observed:</b> {escape(task.OBSERVED)}"
-    st.html(f'<p class="t-note">{about}</p>')
+    st.html(_folded("What is proved, and what is only observed", about))
     records = laboratory_records()
     evidence.scores(entries, task, records, model_maps.references(entries))
     evidence.steps(entries, task, records)
@@ -53,3 +52,8 @@ def show(task: LaboratoryTask, settings: DeltaGenerator) -> None:
     method_scores.show_methods(shown_entries)
     evidence.replay(shown_entries, task)
     live.train_here(entries, task, row or task.examples()[task.OPENING_ROW])
+
+
+def _folded(mark: str, note: str) -> str:
+    """HTML: a note of our own HTML behind a mark."""
+    return f'<details class="t-note"><summary>{mark}</summary><div>{note}</div></details>'

@@ -33,7 +33,7 @@ def entries(task: LaboratoryTask) -> list[Entry]:
     trained = [
         entry
         for entry in models.laboratory()
-        if entry.config["task"] == task.NAME and _facts(entry)[2] not in RELATIVES
+        if entry.config["task"] == task.NAME and _facts(entry)[0] in ORDER and _facts(entry)[2] not in RELATIVES
     ]
     return sorted(trained, key=lambda entry: (ORDER.index(_facts(entry)[0]), *_facts(entry)[1:]))
 
@@ -65,10 +65,8 @@ def chosen_models(all_: Sequence[Entry], task: LaboratoryTask) -> list[Entry]:
     tri = {name: entry for name, entry in by_label.items() if _facts(entry)[0] == "tri"}
     dev = {name: entry.metrics["dev"] for name, entry in tri.items()}
     best = max(tri, key=lambda name: (dev[name]["accuracy"], dev[name]["mass"]), default=None)
-    key, default = f"{task.NAME}-models", [name for name in by_label if name not in tri or name == best]
-    url_state.forget(key)
-    labels = st.pills("Models", list(by_label), selection_mode="multi", default=default, key=key, bind="query-params")
-    entries = [by_label[name] for name in by_label if name in labels]
+    default = [name for name in by_label if name not in tri or name == best]
+    entries = [by_label[name] for name in url_state.several("Models", list(by_label), default, f"{task.NAME}-models")]
     return sorted(entries, key=lambda entry: _facts(entry)[0] != "tri")  # first, so that narrow windows show it too
 
 

@@ -9,8 +9,7 @@ from pages.shared import style
 
 style.heading(
     "Laboratory",
-    "On these tasks the right answer is known, and so are the pairs of key and context that carry it: outlined in each "
-    "map. Change a word and they move; see which attention follows.",
+    "The right answer is known, and so is the cell that carries it: outlined in each map. Change a word and it moves.",
 )
 settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
 with settings:

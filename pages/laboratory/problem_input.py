@@ -17,6 +17,7 @@ from triattn_core.tasks.operands.word_numbers import Number, is_near, value_of
 
 PROBLEM, MADE = "problem", "makes"  # in the URL
 CHIPS, LAST = "made-by-two", "word problem"
+ROW = "number-made"  # the container of the number asked for
 LONGEST = 2000  # characters of a problem
 OPENING = 1  # of the examples: Tri finds its pair, the others do not
 
@@ -45,16 +46,19 @@ def example() -> Example:
     text = st.text_area("Problem, and below it steps that are done, one a line, such as 3 × 5 = 15", opening.text,
                         key=PROBLEM, bind="query-params", max_chars=LONGEST, height=76)  # fmt: skip
     numbers = typed_numbers(text)
-    if not text.strip():
-        raise InputError("The problem is empty: type one with at least two numbers.")
-    Example(text, tuple(numbers), 0.0).check()
-    _follow(text, numbers)
-    with st.container(horizontal=True, vertical_alignment="bottom", key="asked"):
+    refused = _refusal(text, numbers)
+    if refused is None:
+        _follow(text, numbers)
+    # The number is shown beside a problem that is refused too: it stays in the URL.
+    with st.container(horizontal=True, vertical_alignment="bottom", key=ROW):
         made = st.text_input("Which two make", show(opening.result), key=MADE, bind="query-params", max_chars=20,
                              width=130)  # fmt: skip
-        chips = [_plain(value) for value in made_numbers(numbers)]
-        st.session_state[CHIPS] = made if made in chips else None
-        st.pills("or click a number that two of them make", chips, key=CHIPS, on_change=_choose)
+        if refused is None:
+            chips = [_plain(value) for value in made_numbers(numbers)]
+            st.session_state[CHIPS] = made if made in chips else None
+            st.pills("or click a number that two of them make", chips, key=CHIPS, on_change=_choose)
+    if refused is not None:
+        raise refused
     return Example(text, tuple(numbers), _value(made))
 
 
@@ -115,6 +119,17 @@ def notes(example: Example) -> list[str]:
     if any(char.isalpha() and not char.isascii() for char in example.text):
         found.append("The models read English words; of others they know the numbers alone.")
     return found
+
+
+def _refusal(text: str, numbers: Sequence[Number]) -> InputError | None:
+    """Why the problem cannot be answered, or None."""
+    if not text.strip():
+        return InputError("The problem is empty: type one with at least two numbers.")
+    try:
+        Example(text, tuple(numbers), 0.0).check()
+    except InputError as error:
+        return error
+    return None
 
 
 def _value(text: str) -> float:

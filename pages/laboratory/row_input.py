@@ -30,7 +30,7 @@ def picker() -> LaboratoryTask | None:
     return LABORATORY.get(name)
 
 
-def menu(task: LaboratoryTask) -> None:
+def _menu(task: LaboratoryTask) -> None:
     """The rows that can be taken as they were generated."""
     options = {"format_func": lambda row: escape_markdown(task.say(row)), "width": 96}
     rows = task.examples()
@@ -49,6 +49,7 @@ def row(task: LaboratoryTask) -> Example:
             st.text_input(label, opens[i], key=_key(task, i), bind="query-params", max_chars=LIMIT, width=width)
             for i, (label, width) in enumerate(zip(task.FIELDS, (130, "stretch", "stretch")))
         ]
+        _menu(task)
     query, *lists = texts
     keys, *context = ([part.strip() for part in text.split(",") if part.strip()] for text in lists)
     if max(map(len, (keys, *context))) > MOST:

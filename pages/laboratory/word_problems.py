@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.laboratory import problem_evidence, problem_input
+from pages.laboratory import problem_evidence, problem_input, where_it_pays
 from pages.shared import figures, models, study_strip, style
 from pages.shared.errors import report_errors
 from pages.shared.models import MODELS
@@ -17,6 +17,7 @@ from triattn_core.analysis.operand_weights import fitting_mask, pair_weights, st
 from triattn_core.analysis.truth import measures
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.results.operand_runs import form
+from triattn_core.studies.which_two_numbers import BY_QUESTION
 from triattn_core.tasks.operands.example import Example, Pair
 from triattn_core.tasks.operands.typed_problem import equation
 from triattn_core.tasks.operands.typed_problem import show as show_number
@@ -34,7 +35,8 @@ ABOUT = {  # by form
 }
 CELLS = (
     "Key and context are the numbers of the problem, the query is the number asked for; a number makes no pair with "
-    "itself, and both orders of a pair count together."
+    "itself, and both orders of a pair count together. “Twenty-five” is 25, “25 %” is 25 too, “2 dozen” "
+    "is 2 and 12."
 )
 ANSWERS = "word problem's answers"
 
@@ -58,6 +60,7 @@ def show(settings: DeltaGenerator) -> None:
         st.info("No model of word problems is here: triattn train checkpoints/operands/…/config.json makes one.")
         return
     problem_evidence.show()
+    where_it_pays.show()
 
 
 def _answer(entries: list[Entry], example: Example) -> None:
@@ -82,7 +85,9 @@ def _answer(entries: list[Entry], example: Example) -> None:
     _changes(example, {name: strongest_pair(cells)[0] for name, cells in weights.items()})
     for note in problem_input.notes(example):
         figures.note(note)
-    st.html(f'<p class="t-note">{truth_map.legend(style.theme(), OUTLINED)}</p><p class="t-note">{CELLS}</p>')
+    st.html(
+        f'<p class="t-note">{truth_map.legend(style.theme(), OUTLINED)}</p><p class="t-note">{CELLS} {BY_QUESTION}</p>'
+    )
 
 
 def _truth(example: Example, found: list[str]) -> str:
@@ -117,7 +122,7 @@ def _panel(entry: Entry, example: Example, weights: np.ndarray) -> None:
     )
     labels = _labels(example)
     found = measures(weights, mask, len(labels) * (len(labels) - 1)) if mask.any() else {}
-    sentence = truth_map.describe(found, pairs=True)
+    sentence = truth_map.describe(found, True, "pairs that fit") if found else "No pair fits: there is nothing to find."
     chart = partial(truth_map.figure, weights, labels, labels, mask, style.theme(), OUTLINED)
     figures.show(chart, f"{name}: {_says(example, pair)}. {sentence}", f"figure-{entry.name}", width="content")
     figures.note(sentence)
@@ -147,4 +152,4 @@ def _changes(example: Example, pairs: dict[str, Pair]) -> None:
     st.session_state[ANSWERS] = before, now
     if before is not None:
         moves = [f"{name}: {before[1][name]} \N{RIGHTWARDS ARROW} {says}" for name, says in now[1].items()]
-        st.html(f'<p class="t-note"><b>Your change.</b> {escape("; ".join(moves))}.</p>')
+        st.html(f'<p class="t-note" data-history><b>Your change.</b> {escape("; ".join(moves))}.</p>')

@@ -48,7 +48,7 @@ def table(rows: Sequence[Mapping[str, Any]], baselines: Mapping[str, float]) -> 
     for name, error in baselines.items():
         empty = f'<td colspan="{len(heads)}"></td>'
         lines += f'<tr><td class="t-muted">{escape(name.capitalize())}</td>{empty}<td class="r">{error:.1f}</td></tr>'
-    return f'<table class="t-table t-alignment"><tr><th></th>{titles}</tr>{lines}</table>'
+    return f'<table class="t-table t-alignment"><tr><td></td>{titles}</tr>{lines}</table>'
 
 
 def _cell(error: float | None, best: float) -> str:

@@ -74,10 +74,10 @@ pairs_site = pair_site(top.explanation.trace, top.layer, "weight")
 heads = head_strip.of_layers(top.explanation.trace, lambda site: site == pairs_site)
 pairs = {head: pair for pair in pickers.pairs_of(top.explanation.trace, top.layer) for head in pair}
 first = None if len(settings.heads) == len(pairs) else settings.heads[0] - 1
+explore(page, top.link())
 head_strip.show(
     heads, f"{top.explanation.source} {top.layer}", (0, first), choose=lambda _, head: {"heads": pairs[head + 1]}
 )
-explore(page, top.link())
 if of_form in PARTS:
     PARTS[of_form][1](top)
 figures.numbers("All pairs of all heads as numbers", lambda: page.scene.table, "numbers")

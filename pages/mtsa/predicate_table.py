@@ -50,8 +50,8 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
         line = "".join(_cells(cells[layer, head], best[layer]) for layer in layers if (layer, head) in cells)
         lines += f"<tr><td>Head {head + 1}</td>{line}</tr>"
     return (
-        f'<table class="t-table t-predicate"><tr><th></th>{titles}</tr>'
-        f"<tr><th></th>{heads * len(layers)}</tr>{lines}</table>"
+        f'<table class="t-table t-predicate"><tr><td></td>{titles}</tr>'
+        f"<tr><td></td>{heads * len(layers)}</tr>{lines}</table>"
     )
 
 

@@ -24,7 +24,7 @@ def show(top: SentencePage) -> None:
         f'<td class="r">{probability(one.probability)}</td><td class="r">{minus(f"{one.score:.2f}")}</td></tr>'
         for place, one in enumerate(prediction.candidates, 1)
     )
-    heads = '<th class="r"></th><th>candidate</th><th class="r">probability</th><th class="r">score</th>'
+    heads = '<td class="r"></td><th>candidate</th><th class="r">probability</th><th class="r">score</th>'
     with top.answer:
         st.html(
             f'<div class="t-says"><b lang="{language}">{escape(best.text) or "(empty)"}</b>'

@@ -11,9 +11,9 @@ from pages.shared import figures, page_scene, url_state
 from pages.shared.errors import notice, report_errors
 from triattn_core.importers.prediction import prediction_of
 from triattn_core.scenes.trace_pair import TraceSide
-from triattn_core.scenes.trace_sites import map_sites
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.sites import two_way_sites
+from triattn_core.trace.site import Site
+from triattn_core.trace.sites import layer_by_layer, two_way_sites
 
 ITSELF, OTHER = "another head", "another file"
 
@@ -23,10 +23,10 @@ def side(trace: AttentionTrace, prefix: str, name: str, start: int, like: TraceS
 
     start: the head that it opens on, from 1, 0 is the mean.  like: opens on the layer and head of this side instead.
     """
-    sites = map_sites(trace)
+    sites = weight_sites(trace)
     site, layer = sites[0], 0
     if like is not None:
-        places = map_sites(like.trace)
+        places = weight_sites(like.trace)
         layer, start = min(places.index(like.site), len(sites) - 1), opening_head(like)
     if len(sites) > 1:
         names = {i + 1: site.place_name.removeprefix("layer ") or str(i + 1) for i, site in enumerate(sites)}
@@ -42,6 +42,11 @@ def side(trace: AttentionTrace, prefix: str, name: str, start: int, like: TraceS
     layer_name = f"{site.place_name or f'layer {sites.index(site) + 1}'}, " if len(sites) > 1 else ""
     place = layer_name + ("" if heads < 2 else "mean of heads" if head is None else f"head {head + 1}")
     return TraceSide(f"{name}, {place}".strip(", "), trace, site, head, *labels[0])
+
+
+def weight_sites(trace: AttentionTrace) -> list[Site]:
+    """The maps of weights, layer by layer: those that are signed are not compared.  Raises TraceError: none."""
+    return [site.attention for site in layer_by_layer(two_way_sites(trace))]
 
 
 def opening_head(like: TraceSide) -> int:
@@ -61,6 +66,8 @@ def explore(trace: AttentionTrace, key: str, name: str, settings: DeltaGenerator
     if other is None:
         st.html('<p class="t-note">Open a second file, of the same tokens or of the same texts.</p>')
         return
+    with report_errors():
+        weight_sites(other)
     second = "" if source_name == ITSELF else str(other.meta.get("checkpoint", "second"))
     with settings:
         left = side(trace, "left", name if second else "", 1)

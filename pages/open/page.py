@@ -16,12 +16,9 @@ from triattn_core.importers.token_coords import UNKNOWN
 from triattn_core.trace.axes import AXES
 from triattn_core.trace.axis_labels import count
 from triattn_core.trace.from_array import notes_of
-from triattn_core.trace.sites import two_way_sites
+from triattn_core.trace.sites import drawn_sites, is_signed
 
-SAYS = (
-    "Your own attention: an array from any library, or a Hugging Face model on your text. It is shown as is, "
-    "without normalisation; until you open one, a synthetic cube is shown."
-)
+SAYS = "An array from any library, or a Hugging Face model on your text."
 CUBE, MAPS, PAIR = "cube", "maps", "side by side"
 ALERTS = ("do not sum to one", "not a number", "Not proved", UNKNOWN)  # in notes that stand out
 
@@ -30,30 +27,30 @@ style.say(head, "Your model", SAYS)
 trace = source.pick(toolbar)
 name, key = str(trace.meta.get("checkpoint", "trace")), f"{trace.meta.get('digest', '')}{id(trace)}"
 with report_errors():
-    two_way_sites(trace)
-views = [CUBE, MAPS, PAIR] if cube_sites(trace) else [MAPS, PAIR]
+    sites = drawn_sites(trace)
+views = [CUBE, MAPS] if cube_sites(trace) else [MAPS]
+views += [] if all(map(is_signed, sites)) else [PAIR]
 alerts = [note for note in notes_of(trace) if any(words in note for words in ALERTS)]
 for note in alerts:
     notice(note)
-sizes = " × ".join(count(size, str(axis)) for axis, size in trace.site(two_way_sites(trace)[0]).sizes.items())
-sites = two_way_sites(trace)
+sizes = " × ".join(count(size, str(axis)) for axis, size in trace.site(sites[0]).sizes.items())
 layers = len({site.layer for site in sites})
 several = f"{len(sites)} maps in {layers} layers, the first " if layers < len(sites) else f"{layers} layers of "
 sentences = [
     f"{several}{sizes}" if len(sites) > 1 else sizes,
     *(note for note in notes_of(trace) if note not in alerts),
 ]
-sentences += [f"{axis} is {trace.meta[f'{axis}_name']}" for axis in AXES if f"{axis}_name" in trace.meta]
+named = [f"{axis} is {trace.meta[f'{axis}_name']}" for axis in AXES if f"{axis}_name" in trace.meta]
+sentences += [", ".join(named)] if named else []
 predicted = "".join(
     f'<span>{escape(label)} <b class="t-num">{value:.3f}</b></span>' for label, value in prediction_of(trace)[:3]
 )
 about = escape(". ".join(sentence.rstrip(".") for sentence in sentences))
 line = f'<b>{escape(name)}</b>{predicted}<span class="t-muted">{about}.</span>'
-with st.container(horizontal=True, vertical_alignment="center", key="opened"):
-    st.html(f'<div class="t-says">{line}</div>')
-    with st.popover("Keep", width=76, key="keep"):
-        row = {"source": name, "trace": st.query_params.get("trace", ""), "axes": sizes, **trace.texts}
-        save_case.form(deep_links.OPENED, row, "open")
+st.html(f'<div class="t-says">{line}</div>')
+with toolbar, st.popover("Keep", width=76, key="keep"):
+    row = {"source": name, "trace": st.query_params.get("trace", ""), "axes": sizes, **trace.texts}
+    save_case.form(deep_links.OPENED, row, "open")
 settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
 with settings:
     view = url_state.segments("View", views, "view")

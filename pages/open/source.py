@@ -25,6 +25,11 @@ FILE, MODEL = "file", "model"
 ENDINGS = ["npy", "npz", "nc", "safetensors", "pt", "pth"]
 MOST_BUTTONS = 6  # a longer choice is a list
 MOST_MB = 300  # of a file that is handed over
+MOST_WRITTEN = 64
+WRITES = (
+    "A decoder writes so many tokens, the most likely ones. The map then has a row for each, over all tokens before "
+    "it: from row to row you see where the model looked as it wrote."
+)
 AUTO = "auto-detected"
 TOKENS_HELP = 'A token a line, words with spaces between them, or JSON: {"query": […], "key": […], "context": […]}.'
 KEPT_HELP = (
@@ -84,7 +89,7 @@ def _file(key: str) -> AttentionTrace | None:
             label, ENDINGS, key=f"{key}upload", max_upload_size=MOST_MB, width=470, help=KEPT_HELP
         )
         path = st.text_input("or its path on this machine", key=f"{key}path", width=330, disabled=not is_local())
-        with st.popover("What it is", width=110, key=f"{key}what"), st.container(width=420):
+        with st.popover("Format", width=110, key=f"{key}what"), st.container(width=420):
             options = _options(key)
     if upload is None and not path:
         return None
@@ -193,10 +198,11 @@ def _model() -> AttentionTrace | None:
         name = other_models.name_field()
         text = st.text_input("Text", key="text", bind="query-params", max_chars=4000)
         pair = st.text_input("Second text, of a pair", key="pair-text", bind="query-params", max_chars=4000)
+        written = url_state.number("Tokens to write", 0, MOST_WRITTEN, 0, "write", width=120, help=WRITES)
     if not name or not text:
         st.html('<p class="t-note">Name a model and write a text; nothing is downloaded here.</p>')
         return None
-    return other_models.trace(name, text, pair or None)
+    return other_models.trace(name, text, pair or None, written)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

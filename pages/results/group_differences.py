@@ -28,7 +28,7 @@ def differences_html(rows: Sequence[GroupDifference]) -> str:
         f'<th class="n{" first" * (i == 0)}">{escape(text)}</th>'
         for i, text in enumerate((base.group, other.group, "difference"))
     )
-    head = f"<tr><th></th>{''.join(groups)}<th></th><th></th></tr>"
+    head = f"<tr><td></td>{''.join(groups)}<td></td><td></td></tr>"
     head += f'<tr><th>{escape(base.name)}</th>{own * 2}<th class="r">p</th><th class="r">same sign</th></tr>'
     body = "".join(map(_line, rows))
     title = checkpoint_html.section(f"{other.group} against {base.group[0].lower()}{base.group[1:]}, {base.name}")

@@ -32,9 +32,12 @@ def table_notes_html(paper: PaperRecord, table: Table, cells: Sequence[Sequence[
 
 
 def notes_html(notes: Sequence[Note]) -> str:
-    """HTML: a line a note, its head on the left."""
-    lines = "".join(f"<b>{escape(note.head)}</b><span>{escape(note.text)}</span>" for note in notes)
-    return checkpoint_html.section("What to know before comparing") + f'<div class="t-know">{lines}</div>'
+    """HTML: a line a note, its head as the mark that it is behind."""
+    lines = "".join(
+        f'<details class="t-note"><summary>{escape(note.head)}</summary><div>{escape(note.text)}</div></details>'
+        for note in notes
+    )
+    return checkpoint_html.section("What to know before comparing", "a click opens a note") + f"<div>{lines}</div>"
 
 
 def waiting_text(command: str) -> str:
@@ -105,7 +108,7 @@ def order(rows: Sequence[MechanismRanking], group: str) -> str:
     group_heads = "".join(f'<th class="t-over" colspan="{span}"><span>{text}</span></th>' for text, span in titles)
     num_groups = 1 + has_printed
     head = f"<tr><th>{escape(metric)}</th>{group_heads}</tr>"
-    head += f"<tr><th></th>{heads * num_groups}{'<th></th>' * num_groups}</tr>"
+    head += f"<tr><td></td>{heads * num_groups}{'<td></td>' * num_groups}</tr>"
     table = f'<table class="t-beside t-order">{head}{"".join(body)}</table>'
     title = f"Is Tri ahead of Bi and C-Bi{f' on {group}' if group else ''}, as the paper claims?"
     note = f'<p class="t-note">{_sentence(rows)}</p>'

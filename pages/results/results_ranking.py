@@ -26,7 +26,7 @@ def ranking_html(agreements: Sequence[Agreement], group: str, *, alone: bool = F
         return ""
     head = "".join(f'<th class="n">{name}</th>' for name in ("rows", "Spearman", "p", "Kendall", "p"))
     body = "".join(_line(agreement) for agreement in group_agreements)
-    table = f'<table class="t-beside t-order" style="max-width:680px"><tr><th></th>{head}</tr>{body}</table>'
+    table = f'<table class="t-beside t-order" style="max-width:680px"><tr><td></td>{head}</tr>{body}</table>'
     where = "this table" if alone else "all tables of the paper whose runs here were trained alike"
     sentence = (
         f"The rows that have both numbers, in {where}. A p is two-sided: how often rows in a random "
@@ -61,7 +61,7 @@ def _significance_lines(agreement: Agreement) -> list[tuple[str, str]]:
     """Whether the paper's first is ours, and which of our differences exceed the noise."""
     if agreement.rho is None:
         return []
-    facts = [(f"{agreement.column.name}, first", _claim_sentence(agreement))]
+    facts = [(f"{agreement.column.name}, first", claim_sentence(agreement))]
     if agreement.apart is not None:
         beyond = [f"{listing(better)} over {listing(worse)}" for better, worse in agreement.by_worse_rows().items()]
         ending = f": {'; '.join(beyond)}" if beyond else ""
@@ -74,7 +74,7 @@ def _significance_lines(agreement: Agreement) -> list[tuple[str, str]]:
     return facts
 
 
-def _claim_sentence(agreement: Agreement) -> str:
+def claim_sentence(agreement: Agreement) -> str:
     """A sentence on the paper's claim, from our records."""
     ours = {name: value for name, _, value in agreement.rows}
     lead, candidates = (

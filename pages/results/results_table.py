@@ -85,7 +85,7 @@ def _head(columns, printed_indices: Sequence[int], plot_index: int, scale: dot_p
     cells = columns[plot_index]
     names = [(columns[i].name, i == printed_indices[0]) for i in printed_indices]
     names += [(column.name, i == 0) for i, column in enumerate(columns)]
-    below = "".join(f'<th class="n{" first" * first}">{escape(text)}</th><th></th>' for text, first in names)
+    below = "".join(f'<th class="n{" first" * first}">{escape(text)}</th><td></td>' for text, first in names)
     below += f'<th class="r">{run_unit}s</th>' + f'<th class="r">{escape(cells.name)}</th>' * cells.printed
     ours = escape(f"ours, {cells.note}" if cells.note else "ours")
     group_heads = (
@@ -97,8 +97,8 @@ def _head(columns, printed_indices: Sequence[int], plot_index: int, scale: dot_p
     gap = '<th class="t-over" title="Ours less the published number."><span>difference</span></th>'
     group_heads += gap * cells.printed
     return (
-        f'<tr><th></th>{group_heads}<th class="t-strip">{dot_plot.head(cells)}</th></tr>'
-        f'<tr><th></th>{below}<th class="t-strip">{dot_plot.axis(scale)}</th></tr>'
+        f'<tr><td></td>{group_heads}<th class="t-strip">{dot_plot.head(cells)}</th></tr>'
+        f'<tr><td></td>{below}<th class="t-strip">{dot_plot.axis(scale)}</th></tr>'
     )
 
 
@@ -173,7 +173,7 @@ def cell_tooltip(cell: Cell) -> str:
         f"{len(cell.values)} {cell.record.unit}s: {values_text}" if len(cell.values) > 1 else one,
         (f"{rows:,} {split} rows" if rows else f"number of {split} rows not recorded") * (split != "run"),
         cell.record.entry.name + (f" ({cell.record.file}.jsonl)" if cell.record.file else ""),
-        _machines(metrics),
+        machines(metrics),
         str(metrics.get("date") or "day not recorded"),
     ]
     parts += notes.reader_sizes(cell.record)
@@ -181,7 +181,7 @@ def cell_tooltip(cell: Cell) -> str:
     return "; ".join(filter(None, parts))
 
 
-def _machines(metrics: Mapping) -> str:
+def machines(metrics: Mapping) -> str:
     """The machines of a run's seeds: its own, and those that a seed names because it was trained elsewhere."""
     each = metrics.get("each_seed")
     seeds = each if isinstance(each, list) else []

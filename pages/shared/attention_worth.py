@@ -30,8 +30,8 @@ LIVING = (
     "answer bypasses it."
 )
 FORMS = (
-    "Published: both texts are encoded together, as in the paper, and a path to the answer bypasses the attention. "
-    "Living: each text is encoded alone, and the answer must go through the attention."
+    "As published: both texts are encoded together, as in the paper, and a path to the answer bypasses the attention. "
+    "Through attention (names end in -living): each text is encoded alone, and the answer depends on attention."
 )
 
 LEVEL = 0.05  # of McNemar's test, from which on a loss is more than chance
@@ -92,7 +92,7 @@ def verdict(entry: Entry) -> str:
     gains, parts = worth(entry), []
     for control, subject, baseline in (
         ("even", "its attention is", "the same form trained with even weights"),
-        ("pairwise", "its third order is", "the same form trained with pairwise scores"),
+        ("strassen", "its third order is", "the same form trained with pairwise scores"),
     ):
         gain = gains.get(control)
         if gain is None:
@@ -132,9 +132,13 @@ def _one_seed(entry: Entry) -> str:
 
 
 def notes(entries: Sequence[Entry]) -> None:
-    """The sentences of checkpoints whose map is drawn here."""
-    for sentence in filter(None, map(verdict, entries)):
-        st.html(f'<p class="t-note t-worth">{escape(sentence)}</p>')
+    """The sentences of checkpoints whose map is drawn here, behind a button; nothing where all is well."""
+    sentences = list(filter(None, map(verdict, entries)))
+    if not sentences:
+        return
+    with st.popover("Caveat" if len(sentences) == 1 else "Caveats", width=92, key="caveats"), st.container(width=420):
+        for sentence in sentences:
+            st.html(f'<p class="t-note t-worth">{escape(sentence)}</p>')
 
 
 def table(entries: Sequence[Entry]) -> str:
@@ -151,7 +155,7 @@ def table(entries: Sequence[Entry]) -> str:
         lines += f"<tr><td>{swatch}{escape(entry.name)}</td>{cells}</tr>"
     title = checkpoint_html.section("What the attention is worth", "on dev, in points")
     return (
-        f'{title}<div class="t-scroll"><table class="t-table"><tr><th></th>{heads}</tr>{lines}</table></div>'
+        f'{title}<div class="t-scroll"><table class="t-table"><tr><td></td>{heads}</tr>{lines}</table></div>'
         + legend(entries)
     )
 
@@ -225,7 +229,7 @@ def _reliance(entry: Entry) -> str:
 CELLS = (
     ("score", _score),
     ("worth of attention", lambda entry: _worth_cell(entry, "even")),
-    ("third-order worth", lambda entry: _worth_cell(entry, "pairwise")),
+    ("third-order worth", lambda entry: _worth_cell(entry, "strassen")),
     ("reliance", _reliance),
     ("query information (bits)", lambda entry: _bits(entry, "query_information")),
     ("context information (bits)", lambda entry: _bits(entry, "context_information")),

@@ -44,16 +44,36 @@ def _figure(script: str, style: str):
     return st.components.v2.component(name, html='<div class="triattn-root"></div>', css=style, js=script + _MOUNT)
 
 
-def show(canvas: Canvas, key: str, note: bool = True) -> Any:
+UNFOLDED = "special-listed"  # in the URL: whether a list of cells has those with special tokens
+
+
+def show(canvas: Canvas, key: str, note: bool = True, costed: bool = False) -> Any:
     """Draws the figure, with `note` also its description; returns what was sent from it (`host.send("cell", …)`).
 
     A figure keeps its selection as long as its `key` stays: make the key from the texts, never from the settings.
+    costed: whether `send_costs` will say what single weights are worth.
     """
-    data = {"key": key, "payload": dict(canvas.payload)}
-    selection = _figure(canvas.script, canvas.style)(key=key, data=data, on_cell_change=_ignore).cell
+    unfolded = st.query_params.get(UNFOLDED) == "true"
+    extra = {"costed": costed, "unfolded": unfolded} if "words" in canvas.payload else {}
+    data = {"key": key, "payload": {**canvas.payload, **extra}}
+    changes = {"on_cell_change": _ignore, "on_unfolded_change": partial(_unfold, key)}
+    selection = _figure(canvas.script, canvas.style)(key=key, data=data, **changes).cell
     if note:
         figures.note(canvas.alt)
     return selection
+
+
+def _unfold(key: str) -> None:
+    if st.session_state[key].get("unfolded"):
+        st.query_params[UNFOLDED] = "true"
+    else:
+        st.query_params.pop(UNFOLDED, None)
+
+
+def send_costs(key: str, stamp: str, costs: Mapping[Sequence[int], float]) -> None:
+    """Tells the figure with this key what the answer loses without single weights, by cell."""
+    sent = [[list(cell), cost] for cell, cost in costs.items()]
+    _answer(key=f"{key}-costs-answer", data={"key": f"{key}-costs", "stamp": stamp, "costs": sent}, height=1)
 
 
 def show_choosable(canvas: Canvas, key: str, **then: Callable[[Any], None]) -> None:

@@ -40,8 +40,9 @@ def show_source(cases: Cases, entries_by_name: Mapping[str, Entry]) -> None:
     st.html(f'<p class="t-note">{escape("; ".join(parts))}</p>')
     if about.aside:
         many = "rows could not be read and were" if about.aside > 1 else "row could not be read and was"
-        with st.expander(f"{about.aside:,} {many} set aside"):
+        with st.expander(f"{about.aside:,} {many} set aside", key="set-aside", bind="query-params"):
             st.code("\n".join(about.complaints), language=None, wrap_lines=True)
+    entries_by_name = {entry.name: entry for entry in models.others()} | dict(entries_by_name)
     missing = [checkpoint.name for checkpoint in about.checkpoints if checkpoint.name not in entries_by_name]
     retrained = [
         checkpoint.name

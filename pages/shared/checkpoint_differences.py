@@ -21,7 +21,7 @@ def show(entries: Sequence[Entry], title: str = "Settings") -> None:
     st.html(section(title, "what differs"))
     differing, equal = differences_html(*entries)
     st.html(differing)
-    with st.expander(f"{len(equal)} other settings are equal"):
+    with st.expander(f"{len(equal)} other settings are equal", key="equal-settings", bind="query-params"):
         st.html(facts([(name, str(setting)) for name, setting in equal.items()]))
 
 
@@ -39,7 +39,7 @@ def _columns(rows: Mapping[str, Sequence], entries: Sequence[Entry]) -> str:
         f'<tr><td class="t-muted">{_breakable(name)}</td><td>{"</td><td>".join(map(_format_setting, values))}</td></tr>'
         for name, values in rows.items()
     )
-    return f'<div class="t-scroll"><table class="t-table t-settings"><tr><th></th>{columns}</tr>{lines}</table></div>'
+    return f'<div class="t-scroll"><table class="t-table t-settings"><tr><td></td>{columns}</tr>{lines}</table></div>'
 
 
 def _costs(entries: Sequence[Entry]) -> dict[str, tuple]:

@@ -14,7 +14,7 @@ from pages.shared import seeds, style
 from pages.shared.errors import without_folders
 from triattn_core.checkpoint import metadata, provenance
 from triattn_core.checkpoint.registry import Entry
-from triattn_core.trace.axes import FUNCTION_LABELS, MECHANISM_LABELS
+from triattn_core.trace.axes import FUNCTION_LABELS, MECHANISM_LABELS, OTHER
 from triattn_core.views.lib.number_format import half_up
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ def similarity(entry: Entry) -> str:
 
 def name_parts(entry: Entry) -> tuple[str, str, str, str]:
     """Name, mechanism, similarity and form, from which `panels.titles` makes short names."""
+    if "source" in entry.config:
+        return entry.name, OTHER, "", ""
     return entry.name, metadata.model_setting(entry, "mechanism"), similarity(entry), metadata.form(entry)
 
 

@@ -34,7 +34,7 @@ def presets(entries: Sequence[Entry]) -> dict[str, list[str]]:
     for entry in entries:
         if metadata.model_setting(entry, "mechanism") not in MECHANISMS:
             continue
-        similarity = metadata.model_setting(entry, "similarity").replace("_", " ")
+        similarity = metadata.similarity_label(metadata.model_setting(entry, "similarity"))
         group_key = (similarity, metadata.dataset_name(entry), metadata.is_living(entry))
         groups.setdefault(group_key, {}).setdefault(metadata.model_setting(entry, "mechanism"), entry.name)
     one_data_set = len({data for _, data, _ in groups}) == 1
@@ -102,6 +102,16 @@ def pick_checkpoints(entries: Sequence[Entry]) -> list[Entry]:
     elif st.query_params.get_all(KEY) != selected_names:
         st.query_params[KEY] = selected_names
     return sort_by_mechanism([entry for entry in entries if entry.name in selected_names])
+
+
+def pick_others(entries: Sequence[Entry], most: int) -> dict[str, Entry]:
+    """Shows a picker of models of others, where there are any, and returns the chosen ones by name."""
+    by_name = {entry.name: entry for entry in entries}
+    if not by_name:
+        return {}
+    with st.popover("Other models", width=132):
+        chosen = st.multiselect("Beside them", list(by_name), key="others", bind="query-params", max_selections=most)
+    return {name: by_name[name] for name in chosen if name in by_name}
 
 
 def sort_by_mechanism(entries: Sequence[Entry]) -> list[Entry]:

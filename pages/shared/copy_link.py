@@ -45,8 +45,7 @@ export default function ({ parentElement }) {
 _copy = st.components.v2.component("triattn_copy_link", html=_BUTTON, css=_STYLE, js=_SCRIPT)
 READ = (  # by pages themselves, without a widget of this name
     "a2 agreement at-head b2 case cell checkpoints edited functions language laboratory part predicate row second "
-    "spoken step "
-    "study task trace units".split()
+    "special-listed spoken step study task trace units".split()
 )
 
 

@@ -30,19 +30,25 @@ Query = Mapping[str, str | Sequence[str]]
 
 
 def link(task: str, row: Mapping, page: str, query: Query) -> None:
-    """The link that opens a row of a task's file format on a page ("side_by_side", "cube").
+    """The link that opens a row on one page; see `links`."""
+    links(task, row, {page: query})
 
-    query: what else stands in the URL there; what it says of texts gives way to those of the row.
+
+def links(task: str, row: Mapping, queries: Mapping[str, Query]) -> None:
+    """The links that open a row of a task's file format on pages ("side_by_side", "cube").
+
+    queries: by page, what else stands in the URL there; what it says of texts gives way to those of the row.
     """
-    label = PAGES[page]
-    settings = {name: value for name, value in query.items() if name not in TEXTS}
-    settings |= {task_picker.KEY: task_picker.TASKS[task].label} if task in task_picker.TASKS else {}
     texts = parameters(task, row)
-    if len(urlencode(texts)) <= choice_input.LINK or form(task) is InputForm.PAIR or _has_text_parameters(task):
-        st.page_link(f"pages/{page}/page.py", label=label, query_params={**settings, **texts})
-    elif st.button(label, key=f"open-{page}", type="tertiary"):
-        st.session_state["choice-input"] = choice_input.ChoiceInput(task, texts)
-        st.switch_page(f"pages/{page}/page.py", query_params=settings)
+    fits = len(urlencode(texts)) <= choice_input.LINK or form(task) is InputForm.PAIR or _has_text_parameters(task)
+    named = {task_picker.KEY: task_picker.TASKS[task].label} if task in task_picker.TASKS else {}
+    for page, query in queries.items():
+        settings = {name: value for name, value in query.items() if name not in TEXTS} | named
+        if fits:
+            st.page_link(f"pages/{page}/page.py", label=PAGES[page], query_params={**settings, **texts})
+        elif st.button(PAGES[page], key=f"open-{page}", type="tertiary"):
+            st.session_state["choice-input"] = choice_input.ChoiceInput(task, texts)
+            st.switch_page(f"pages/{page}/page.py", query_params=settings)
 
 
 def default_page(task: str) -> str:

@@ -74,7 +74,9 @@ def _by_answer(cases: Cases) -> bool:
 
 def _table(heads: Sequence[str], lines: Sequence[str], tooltips: dict[int, str]) -> str:
     titles = (f' title="{escape(tooltips[i])}"' if i in tooltips else "" for i in range(len(heads)))
-    first = "".join(f'<th class="r"{tooltip}>{escape(name)}</th>' for name, tooltip in zip(heads, titles))
+    first = "".join(
+        f'<th class="r"{tooltip}>{escape(name)}</th>' if name else "<td></td>" for name, tooltip in zip(heads, titles)
+    )
     return f'<div class="t-scroll"><table class="t-table"><tr>{first}</tr>{"".join(lines)}</table></div>'
 
 

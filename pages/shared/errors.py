@@ -40,10 +40,14 @@ def notice(text: str) -> None:
 
 @contextmanager
 def report_errors(stop: bool = True) -> Iterator[None]:
-    """Shows a TriattnError as one message; then the page ends, or goes on after the block where `stop` is False."""
+    """Shows a TriattnError, or what the system says of a file, as one message; then the page ends, or goes on after the
+    block where `stop` is False."""
     try:
         yield
-    except TriattnError as error:
-        st.error(escape_markdown(str(error)))
+    except (TriattnError, OSError) as error:
+        text = str(error)
+        if isinstance(error, OSError):  # a name too long for the system, no permission
+            text = f"{str(error.filename or '')[:200]}: {error.strerror or error}".removeprefix(": ")
+        st.error(escape_markdown(text))
         if stop:
             st.stop()

@@ -81,7 +81,8 @@ class Saved:
         settings = {name: value for name, value in self.settings().items() if name != without}
         if isinstance(self.what, AttentionTrace):
             return trace_command(self.view, validate_settings(SCENES[self.view].settings, settings, self.view), *tail)
-        return cli_settings.command(self.view, [entry.name for entry in self.entries], settings, *tail)
+        found = cli_settings.where(self.entries)
+        return cli_settings.command(self.view, [entry.name for entry in self.entries], settings, *tail, found=found)
 
 
 def menu(name: str, figure: str, saved: Saved, scene: Scene) -> None:

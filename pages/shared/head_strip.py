@@ -1,4 +1,4 @@
-"""All heads of what a page shows, as a strip above its figure: a click chooses the head."""
+"""All heads of what a page shows, as a strip below its figure: a click chooses the head."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shared import canvas_component
+from triattn_core.analysis.maps import joint_keys
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.site import Site
 from triattn_core.trace.sites import layer_numbers
@@ -21,7 +22,7 @@ Choose = Callable[[int, int], Mapping[str, Any]]
 def of_layers(trace: AttentionTrace, keep: Callable[[Site], bool] = lambda site: True) -> AttentionTrace:
     """The weights of the sites for which `keep` is true, a row of the strip each."""
     sites = {site: array for site, array in trace.sites.items() if site.quantity == "weight" and keep(site)}
-    return AttentionTrace(sites, trace.texts)
+    return AttentionTrace(sites, trace.texts, trace.meta)
 
 
 def show(
@@ -46,11 +47,12 @@ def show(
 
 
 def show_models(traces: Mapping[str, AttentionTrace], site: Site, source: str, head: int | None) -> None:
-    """Draws the strip of one site, a row per model; only models with the site and the same tokens.
+    """Draws the strip of one site, a row per model; only models with the site and the same tokens.  Of Bi-joint its
+    weights over the keys alone.
 
     head: from 1; None is the mean.
     """
-    weights = {name: trace.site(site) for name, trace in traces.items() if site in trace.sites}
+    weights = {name: joint_keys.key_part(trace.site(site)) for name, trace in traces.items() if site in trace.sites}
     shapes = {name: (weight.sizes["query"], weight.sizes["key"]) for name, weight in weights.items()}
     comparable = [name for name in weights if shapes[name] == next(iter(shapes.values()))]
     sites = {Site(layer=row, role="model", quantity="weight"): weights[name] for row, name in enumerate(comparable)}

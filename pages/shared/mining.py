@@ -123,7 +123,7 @@ def follow_run(
             f"Loading {', '.join(entry.name for entry in entries)}",
             tuple(entry.digest for entry in entries),
         )
-        load = load or (lambda: [MODELS.load(entry) for entry in entries])
+        load = load or partial(_row_models, entries)
         bundles = model_jobs.result(key[-1], ("loaded", digests, key[-1]), title, load)
         runs[key] = Run(bundles, analyse=analyse and partial(analyse, bundles), **run_options)
         while len(runs) > UNDER_WAY:
@@ -131,6 +131,12 @@ def follow_run(
     if st.session_state.get("mining stopped") != key:
         _mine_to_end(runs[key], key, stop, tag)
     return runs[key]
+
+
+def _row_models(entries: Sequence[Entry]) -> list:
+    from triattn_core.analysis.mining.other_answers import as_row_models
+
+    return as_row_models([MODELS.load(entry) for entry in entries], entries)
 
 
 def _mine_to_end(run: Run, key: tuple, stop: str, tag: str) -> None:

@@ -138,13 +138,13 @@ def _follow(job: Job, slot) -> None:
     if job.wait(QUICK):
         return
     with slot.container(horizontal=True, vertical_alignment="center"):
-        bar, place = st.progress(0.0, _progress_text(job)), st.empty()
+        bar, place = st.progress(0.0, _progress_text(job, job.status())), st.empty()
     button = False
     seconds = 0.0
     while not job.wait(min(1.0, max(0.2, seconds / 10))):  # those who wait long ask less often
         status = job.status()
         seconds = status.seconds
-        bar.progress(status.done / max(1, status.total), _progress_text(job))
+        bar.progress(status.done / max(1, status.total), _progress_text(job, status))
         if not button and status.seconds > 2:
             name = f"cancel-{sha256(repr(job.key).encode()).hexdigest()[:16]}"
             place.button("Cancel", key=name, width=84, on_click=_cancel, args=(job.key,))
@@ -152,8 +152,8 @@ def _follow(job: Job, slot) -> None:
     slot.empty()
 
 
-def _progress_text(job: Job) -> str:
-    return escape_markdown(describe(job.title, job.status()))
+def _progress_text(job: Job, status: Status) -> str:
+    return escape_markdown(describe(job.title, status))
 
 
 def describe(title: str, status: Status) -> str:

@@ -11,6 +11,7 @@ from pages.shared import model_jobs
 from pages.shared.page_run import once_a_run
 from triattn_core.checkpoint import metadata, registry
 from triattn_core.checkpoint.registry import Entry
+from triattn_core.sources import list_others
 from triattn_core.sources.models import Models
 
 MODELS = Models(wait=model_jobs.result, cache=model_jobs.results, stored=True)
@@ -48,9 +49,9 @@ def _in_order(*entries: Entry) -> tuple[Entry, ...]:
 
 
 @once_a_run
-def transformers() -> list[Entry]:
-    """The sound Hugging Face models among the folders of checkpoints: they read two texts."""
-    return [entry for entry in registry.list_transformers() if entry.problem is None]
+def others() -> list[Entry]:
+    """The sound models of other sources (`sources.list_others`): they read one text or two."""
+    return [entry for entry in list_others() if entry.problem is None]
 
 
 @once_a_run

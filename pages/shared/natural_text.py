@@ -92,7 +92,7 @@ def _summary(stamp: str, names: str, _entries: Sequence[Entry]) -> Summary | Non
     ]
     uneven = [_explain_uneven_seeds(*pair, group) for pair, group in groups]
     return Summary(
-        f"On natural text, in the living form where there is one, Tri {lead}.",
+        f"On natural text, in models that answer through attention alone where there are some, Tri {lead}.",
         tuple(Comparison(*map(minus, astuple(row))) for row in rows),
         minus(" ".join(filter(None, [NOTES, *uneven]))),
     )
@@ -169,7 +169,7 @@ def _is_ahead(tri: Entry, two_way: Entry) -> bool:
 
 def _third_order(entry: Entry) -> str:
     """Points over pairwise scores, ± SD over seeds, and their number."""
-    gain = attention_worth.worth(entry).get("pairwise")
+    gain = attention_worth.worth(entry).get("strassen")
     if gain is None:
         return "no control trained"
     spread = "" if gain["spread"] is None else f" ± {gain['spread']:.1f}"

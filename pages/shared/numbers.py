@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared import figures, style, url_state
+from pages.shared import figures, style
 from pages.shared.errors import report_errors
 from triattn_core import views
-from triattn_core.scenes.links import RENAMED_FOLDS
 from triattn_core.trace.axis_labels import axis_labels
 from triattn_core.trace.distribution import Distribution
 from triattn_core.views.lib.strongest import strongest
@@ -20,7 +19,6 @@ def below(shown: Distribution, hide: bool, query: int, size: int) -> None:
             table(shown, hide, query, size)
     for name, view in views.fitting_views(shown).items():
         key = f"view-{name}"
-        _redirect_older_name(key)
         with st.expander(view.TITLE, key=key, bind="query-params") as box, report_errors(stop=False):
             if box.open:
                 theme = style.theme()
@@ -29,14 +27,6 @@ def below(shown: Distribution, hide: bool, query: int, size: int) -> None:
                 sentence = view.describe(fitted, hide_special=hide)
                 figures.show(figure, sentence, f"{key}-chart")
                 figures.note(sentence)
-
-
-def _redirect_older_name(key: str) -> None:
-    """Opens the fold of a view where a link has an older name of it."""
-    for name in (name for name, current in RENAMED_FOLDS.items() if current == key and name in st.query_params):
-        opened = st.query_params[name] == "true"
-        del st.query_params[name]
-        url_state.carry(key, opened, "true" if opened else None)
 
 
 def table(shown: Distribution, hide: bool, query: int, size: int) -> None:

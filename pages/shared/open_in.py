@@ -38,8 +38,7 @@ def menu(page: str, task: str, row: Mapping, entry: Entry) -> None:
     if not targets:
         return
     with st.popover("Open in", width=92, key="open-in"), st.container(width=220):
-        for other, query in targets.items():
-            deep_links.link(task, row, other, query)
+        deep_links.links(task, row, targets)
 
 
 def _checkpoints(

@@ -28,10 +28,10 @@ def load(name: str) -> Transformer:
     return _load(name)
 
 
-def trace(name: str, text: str, pair: str | None = None) -> AttentionTrace:
-    """Its attention on a text or a pair.  Raises TriattnError."""
+def trace(name: str, text: str, pair: str | None = None, written: int = 0) -> AttentionTrace:
+    """Its attention on a text or a pair, or of so many tokens that it writes after it.  Raises TriattnError."""
     require_local(MODELS)
-    return _trace(name, text, pair)
+    return _trace(name, text, pair, written)
 
 
 @st.cache_resource(max_entries=2, show_spinner="Loading the model")
@@ -42,7 +42,7 @@ def _load(name: str) -> Transformer:
 
 
 @st.cache_resource(max_entries=40, show_spinner="Running the model")
-def _trace(name: str, text: str, pair: str | None) -> AttentionTrace:
+def _trace(name: str, text: str, pair: str | None, written: int) -> AttentionTrace:
     from triattn_core.sources.transformer_trace import trace_transformer
 
-    return trace_transformer(_load(name), text, pair)
+    return trace_transformer(_load(name), text, pair, generate=written)

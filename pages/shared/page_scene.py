@@ -53,9 +53,12 @@ class ShownScene:
         """The settings with the choices."""
         return self.scene.settings.model_copy(update=self.choices)
 
-    def choose(self) -> Sequence[int]:
-        """Draws the figure, and returns the chosen cell; call it in a fragment, so that a click runs that alone."""
-        clicked, axes = canvas_component.show(self.scene.screen, self.key), self.scene.axes
+    def choose(self, costed: bool = False) -> Sequence[int]:
+        """Draws the figure, and returns the chosen cell; call it in a fragment, so that a click runs that alone.
+
+        costed: see `canvas_component.show`.
+        """
+        clicked, axes = canvas_component.show(self.scene.screen, self.key, costed=costed), self.scene.axes
         kept_cell.keep_cell(self.view, self.key, self.scene, self.question)
         clicked = None if clicked is None else clicked[: len(axes)]
         cell = canvas_component.cell(self.key, clicked, axes, self.scene.settings.cell)

@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import (
+    attention_worth,
     choice_input,
     languages,
     models,
@@ -41,6 +42,7 @@ MEAN = Choice(Site(layer=0, role="a_over_b", quantity="weight"), reduce=(("head"
 class Opened:
     """The top of a page: the example and the checkpoint.
 
+    word: of a model that writes a text of another, which of its tokens is asked about, from 0.
     head, toolbar: the places of the heading and of the controls beside it.  answer_place: of the prediction.  settings:
     the row of pickers.
     """
@@ -53,6 +55,7 @@ class Opened:
     toolbar: DeltaGenerator
     answer_place: DeltaGenerator
     settings: DeltaGenerator
+    word: int | None = None
 
     @property
     def pairs(self) -> bool:
@@ -60,8 +63,8 @@ class Opened:
 
     @property
     def option(self) -> int | None:
-        """Of a task that chooses among texts the one that is asked about."""
-        return None if self.pairs else choice_input.current_input(self.task).option
+        """Of a task that chooses among texts the one that is asked about; of a written text the token."""
+        return self.word if self.pairs else choice_input.current_input(self.task).option
 
     def say(self, explanation: Explanation, choice: Choice) -> None:
         """Shows the prediction in its place."""
@@ -96,8 +99,8 @@ def open_page(
 ) -> Opened:
     """Shows heading, texts, and the checkpoint picker; stops the page without a checkpoint.
 
-    axes, abilities: what the page needs of a source, said of one in a link that lacks it.  others: whether models of
-    Hugging Face that have these are offered too, where the task is about two texts; one of them may be given one text.
+    axes, abilities: what the page needs of a source, said of one in a link that lacks it.  others: whether other
+    models that have these are offered too, where the task is about two texts; one of them may be given one text.
     """
     head, toolbar = style.opening()
     with toolbar:
@@ -107,9 +110,13 @@ def open_page(
     style.say(head, title, lead(words))
     task_picker.missing(mechanisms)
     speaks, entries = languages.single(models.entries(task, mechanisms), "checkpoint", prefer="en")
-    example = pair_input.pair(speaks, TASKS[task]) if form(task) is InputForm.PAIR else choice_input.example(task)
+    fitting: list[Entry] = []
     if others and form(task) is InputForm.PAIR:  # of any language
-        entries += [entry for entry in models.transformers() if not lacks(open_source(entry), axes, abilities)]
+        fitting = [entry for entry in models.others() if not lacks(open_source(entry), axes, abilities)]
+    reads = _reads(fitting)
+    pairs = form(task) is InputForm.PAIR
+    example = pair_input.pair(speaks, TASKS[task], reads) if pairs else choice_input.example(task)
+    entries += fitting
     answer_place = st.container()
     if not entries:
         st.info("No checkpoint that can be run is here yet: Checkpoints lists those available.")
@@ -125,10 +132,34 @@ def open_page(
             show=lambda entry: entry.name,
             why=partial(_exclusion_reason, axes=axes, abilities=abilities),
             width=190,
+            help=attention_worth.FORMS if any(map(metadata.is_living, entries)) else None,
         )
     if is_other(entry) and not example.text_b.strip():
         example = sentences.Example(example.text_a)
-    return Opened(task, words, entry, example, head, toolbar, answer_place, settings)
+    with settings:
+        word = _pick_word(entry, example) if reads == "source" and is_other(entry) else None
+    return Opened(task, words, entry, example, head, toolbar, answer_place, settings, word)
+
+
+def _reads(fitting: Sequence[Entry]) -> str:
+    """What the model reads that is chosen below the texts; empty for one of ours."""
+    chosen = st.session_state.get("checkpoint", st.query_params.get("checkpoint"))
+    name = getattr(chosen, "name", chosen)
+    return next((entry.config["model"].get("reads", "pair") for entry in fitting if entry.name == name), "")
+
+
+def _pick_word(entry: Entry, example: Any) -> int | None:
+    """Which of the tokens that it writes is asked about."""
+
+    def write(model: Any) -> list[str]:
+        from triattn_core.sources.written import written_words
+
+        return written_words(model, example.text)
+
+    with report_errors():
+        words = MODELS.answer(entry, f"{entry.name} writes", write, example.text)
+        numbers = range(len(words))
+        return url_state.pick("Word that it writes", numbers, "word", show=lambda i: f"{i + 1} {words[i]}", width=190)
 
 
 def is_other(entry: Entry) -> bool:
@@ -138,7 +169,7 @@ def is_other(entry: Entry) -> bool:
 
 def _exclusion_reason(name: str, axes: Sequence[str], abilities: Sequence[Ability]) -> str:
     """Why a checkpoint or model is not offered, where that lies in what it is."""
-    entry = next((entry for entry in (*models.entries(), *models.transformers()) if entry.name == name), None)
+    entry = next((entry for entry in (*models.entries(), *models.others()) if entry.name == name), None)
     return lacks(open_source(entry), axes, abilities) if entry else ""
 
 

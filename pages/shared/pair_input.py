@@ -21,29 +21,41 @@ from triattn_core.views.lib.number_format import probability
 LIMIT = 2000  # characters a sentence: many times what a model reads, and still a link
 
 
-def pair(speaks: Spoken, task: PairTask = pairs) -> pairs.Example:
+NAMES = {  # of the boxes, by what a model reads
+    "pair": ("Sentence A", "Sentence B"),
+    "text": ("Text",),
+    "source": ("Text to translate",),
+    "passage": ("Question", "Passage"),
+}
+LETTERS = {"text": ("",), "source": ("",), "passage": ("Q", "P")}  # before what is typed
+
+
+def pair(speaks: Spoken, task: PairTask = pairs, reads: str = "") -> pairs.Example:
     """The row Sentence A, Sentence B, Language, Examples; both sentences are in the URL (`a`, `b`).
 
     The pair has a gold label if it is one of the examples. It may be blank: `MODELS.explain` then raises.
+    reads: of another model than ours, one of NAMES; of one text the second is blank.
     """
+    names = NAMES[reads or "pair"]
     examples, opens = task.examples(speaks.now), task.examples(speaks.first)[0]
+    if letters := LETTERS.get(reads):
+        st.html(f"<style>{sentence_box.letters(*letters)}</style>")
     with st.container(horizontal=True, vertical_alignment="bottom", key="pair"):
-        texts = [
-            _sentence("a", opens.text_a, examples[0].text_a),
-            _sentence("b", opens.text_b, examples[0].text_b),
-        ]
+        starts = ((opens.text_a, examples[0].text_a), (opens.text_b, examples[0].text_b))
+        texts = [_sentence(key, label, *start) for key, label, start in zip("ab", names, starts)]
         if len(speaks.takes) > 1:
             language(speaks, task)
         st.menu_button("Examples", examples, key="example", on_click=_apply_example, format_func=_title, width=112)
-    for name, text in zip("ab", texts):
+    for name, label, text in zip("ab", names, texts):
         full_length = max(len(text), st.session_state.pop(f"full-length-{name}", 0))
         if full_length > LIMIT:
-            notice(f"Sentence {name.upper()} has {full_length:,} characters: only the first {LIMIT:,} are kept.")
+            notice(f"{label} has {full_length:,} characters: only the first {LIMIT:,} are kept.")
         elif len(text) == LIMIT:
-            notice(f"Sentence {name.upper()} fills its box: text beyond {LIMIT:,} characters is cut off.")
-    a, b = (text[:LIMIT] for text in texts)
-    _differs(a, b, speaks)
-    carried_input.carry_input(texts={"a": a, "b": b}, language=speaks.now)
+            notice(f"{label} fills its box: text beyond {LIMIT:,} characters is cut off.")
+    a, b = (text[:LIMIT] for text in (*texts, "")[:2])
+    if not reads:
+        _differs(a, b, speaks)
+    carried_input.carry_input(texts=dict(zip("ab", texts)), language=speaks.now)
     return _example(a, b, task) or task.Example(a, b)
 
 
@@ -67,12 +79,11 @@ def language(speaks: Spoken, task: PairTask = pairs) -> None:
         st.query_params["language"] = name
 
 
-def _sentence(name: str, opens: str, first: str) -> str:
+def _sentence(name: str, label: str, opens: str, first: str) -> str:
     """One sentence. Only what the page opens on is left out of the URL: it must not depend on the language."""
     carried_input.text(name, opens)
     if name not in st.session_state and name not in st.query_params and first != opens:
         st.session_state[name] = first
-    label = f"Sentence {name.upper()}"
     return sentence_box.box(label, opens, name, on_change=shorten, args=(name,))
 
 
@@ -114,8 +125,10 @@ def line(explanation: Explanation, facts: Sequence[str]) -> None:
     answer = explanation.prediction
     facts = [*facts, describe_duration([explanation])] if "seconds" in explanation.trace.meta else facts
     share = answer.probabilities[answer.best]
+    model = metadata.plain_title(explanation.entry)
     st.html(
-        f'<div class="t-says"><span>The model says <b>{escape(answer.labels[answer.best])}</b></span>'
+        f'<div class="t-says"><span><span title="{escape(explanation.entry.name)}">{escape(model)}'
+        f"</span> says <b>{escape(answer.labels[answer.best])}</b></span>"
         + style.bar(share, style.colour(explanation.mechanism))
         + f'<span class="t-num">{probability(share)}</span>'
         + "".join(f'<span class="t-muted t-num">{escape(fact)}</span>' for fact in facts)

@@ -21,9 +21,9 @@ from triattn_core.views import similarity as view
 
 TASK = first_task(InputForm.PASSAGE).NAME
 OUTPUTS = (  # h: a passage word's state, u~: the sum of the question's states by its weights (attention/qa.py)
-    "O_1 and O_2 are the features passed to the answer layer, from a passage word's state h and its weighted sum u~ of "
-    "the question: O_1 is [h; u~], O_2 also has their product, [h; u~; h * u~]. "
-    "They are the baseline reader's; BiDAF, DCN and QANet have neither."
+    "The answer layer reads a passage word's state h, its weighted sum u~ of the question and their product: "
+    "[h; u~; h * u~]. Readers with “no product” have [h; u~] alone; "
+    "BiDAF, DCN and QANet have answer layers of their own."
 )
 KEY = "functions"  # of the widget, and in the URL
 OPENS = ("dot", "trilinear", "general3", "t_trilinear")

@@ -22,7 +22,7 @@ from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import DataError
 from triattn_core.results.run_records import records_folder
 
-OWN, FILE = "our own examples", "a file of yours"
+OWN, HARD, FILE = "our own examples", "our hard examples", "a file of yours"
 MAGIC = b"PAR1"  # of a Parquet file
 SHARED = (
     "A link does not carry this file. To share its rows, pass on the case file: on Cases, Export, "
@@ -32,18 +32,33 @@ TEXTS = 200_000  # rows whose texts are held in memory
 HELD = 3  # files that a session holds
 
 
-def pick(names: set[str], task: str = "", language: str = "") -> str | Path:
-    """Shows the picker; returns OWN, FILE, the path of a stored table, or the name of a table of other checkpoints.
+def own_sets(task: str, language: str) -> list[str]:
+    """The names of the project's sets of rows of a task and language: OWN, and HARD where there is one."""
+    return [OWN, HARD] if sources.hard_source(task, language) else [OWN]
 
-    The project's tables are of exactly these checkpoints; the user's, given `task` and `language`, of any of the task.
+
+def own_source(choice: str | Path, task: str, language: str) -> Source | None:
+    """The rows of one of `own_sets`; None where the choice is none of them."""
+    if choice == OWN:
+        return sources.example_source(task, language)
+    return sources.hard_source(task, language) if choice == HARD else None
+
+
+def pick(names: set[str], task: str, language: str, of_any: bool = False) -> str | Path:
+    """Shows the picker; returns one of `own_sets`, FILE, the path of a stored table, or the name of a table of other
+    checkpoints.
+
+    The project's tables are of exactly these checkpoints; the user's too, or of any of the task and language.
+    of_any: offer the tables of other checkpoints of the task and language.
     """
-    tables = stored_tables(names, task, language)
+    tables = stored_tables(names, *((task, language) if of_any else ()))
     others = [
         name
         for name, path, about in _named_tables()
-        if (about.task, about.language) == (task, language) and path not in tables.values()
+        if of_any and (about.task, about.language) == (task, language) and path not in tables.values()
     ]
-    choice = url_state.pick("Rows", [OWN, *dict.fromkeys([*tables, *others]), FILE], "rows", width=190)
+    options = [*own_sets(task, language), *dict.fromkeys([*tables, *others]), FILE]
+    choice = url_state.pick("Rows", options, "rows", width=190)
     return tables.get(choice, choice)
 
 
@@ -54,8 +69,8 @@ def table(choice: str | Path, task: str, language: str, entries: Sequence[Entry]
     """
     if isinstance(choice, Path):
         return _with_rows(_load(choice, choice.stat().st_mtime_ns))
-    if choice == OWN:
-        return mining.mine_table(entries, sources.example_source(task, language), wait)
+    if own := own_source(choice, task, language):
+        return mining.mine_table(entries, own, wait)
     if choice != FILE:
         names = " ".join(entry.name for entry in entries)
         command = f"`triattn cases {names} DATA --out CASES.parquet`"
@@ -78,9 +93,9 @@ def _with_rows(cases: Cases) -> Cases | None:
 
 
 def load_source(choice: str, task: str, language: str) -> Source | None:
-    """The rows to analyse, OWN or FILE; None, with a request for a file, if none was uploaded."""
-    if choice == OWN:
-        return sources.example_source(task, language)
+    """The rows to analyse, of `own_sets` or FILE; None, with a request for a file, if none was uploaded."""
+    if own := own_source(choice, task, language):
+        return own
     name, content = _uploaded_file()
     return _keep_source(sources.uploaded_source(name, content)) if content else None
 
@@ -130,8 +145,8 @@ def ask_for_file(cases: Cases) -> None:
 
 def _uploaded_file(tables: bool = False) -> tuple[str, bytes]:
     """Shows the uploader; returns name and content of the session's file.  tables: also accept stored tables."""
-    limit, endings = st.get_option("server.maxUploadSize"), ["jsonl", "gz", "json"]
-    formats = "JSON Lines, of questions SQuAD's own .json too, plain or .gz"
+    limit, endings = st.get_option("server.maxUploadSize"), ["jsonl", "csv", "tsv", "gz", "json"]
+    formats = "JSON Lines, CSV or TSV, of questions SQuAD's own .json too, plain or .gz"
     formats += f", or the Parquet of an earlier run; up to {limit} MB, more with `triattn cases`" if tables else ""
     upload = st.file_uploader(formats, [*endings, "parquet"] if tables else endings, key="file")
     if upload is not None:

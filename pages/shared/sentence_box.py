@@ -9,6 +9,19 @@ CSS = """
 :is(.st-key-pair, .st-key-pair-edited) textarea {font-size: 16px; line-height: 22px; padding: 6px 11px;
   min-height: 34px; max-height: 278px; resize: none}
 :is(.st-key-pair, .st-key-pair-edited) [data-testid="InputInstructions"] {display: none}
+.stTextArea:is(.st-key-pair *, .st-key-pair-edited *), .st-key-asked .stTextInput {position: relative}
+:is(.stTextArea:is(.st-key-pair *, .st-key-pair-edited *), .st-key-asked .stTextInput) > label {
+  position: absolute; left: 12px; top: 8px; z-index: 1; margin: 0; pointer-events: none}
+:is(.stTextArea:is(.st-key-pair *, .st-key-pair-edited *), .st-key-asked .stTextInput) > label p {
+  color: var(--t-muted); white-space: nowrap}
+:is(.st-key-a, .st-key-b, .st-key-a2, .st-key-b2) > .stTextArea > label p {font-size: 0}
+:is(.st-key-a, .st-key-a2) > .stTextArea > label p::before {content: "A"; font-size: 13px}
+:is(.st-key-b, .st-key-b2) > .stTextArea > label p::before {content: "B"; font-size: 13px}
+:is(.st-key-a, .st-key-b, .st-key-a2, .st-key-b2) textarea {padding-left: 32px}
+.st-key-asked .stTextInput input {padding-left: 84px}
+.st-key-pair .stTextArea:not(:is(.st-key-a, .st-key-b, .st-key-a2, .st-key-b2) *) textarea {padding-left: 92px}
+.st-key-pair .st-key-language [data-testid="stWidgetLabel"] {
+  position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)}
 @supports (field-sizing: content) {
   :is(.st-key-pair, .st-key-pair-edited) textarea {field-sizing: content; height: auto !important}
 }
@@ -30,6 +43,17 @@ export default function () {
 }
 """
 _enter = st.components.v2.component("triattn_sentence_enter", html="<i></i>", js=_SCRIPT)
+
+
+def letters(*which: str) -> str:
+    """The style that puts other letters than A and B before what is typed in the two boxes; none where it is empty."""
+    rules = []
+    for key, letter in zip("ab", which):
+        box = f".st-key-pair > .st-key-{key} > .stTextArea"
+        rules.append(f'{box} > label p::before {{content: "{letter}"}}')
+        if not letter:
+            rules.append(f"{box} textarea {{padding-left: 11px}}")
+    return "\n".join(rules)
 
 
 def listen() -> None:

@@ -12,13 +12,12 @@ from pages.shared import models, task_picker
 from pages.shared.errors import notice
 from triattn_core.errors import ConfigError
 from triattn_core.scenes.links import ALIASES, SITE, write_link
-from triattn_core.scenes.settings import RENAMED, Unit, ViewSettings, current_name, validate_settings
+from triattn_core.scenes.settings import Unit, ViewSettings, validate_settings
 from triattn_core.tasks import InputForm, first_task
 
 OWN = (
     "site",
     "direction",
-    *RENAMED,
     *dict.fromkeys(ALIASES.values()),
 )  # settings that the widget of a page calls otherwise
 TEXTS = ("passage", "question")
@@ -40,10 +39,7 @@ def redirect_setting_names(page: StreamlitPage) -> None:
     if kind is None or not (own_names := [name for name in OWN if name in st.query_params and _is_setting(name, kind)]):
         return
     task = _task()
-    pairs = [
-        f"{name}={st.query_params[name]}"
-        for name in {*kind.model_fields, *RENAMED, *ALIASES, *SITE} & set(st.query_params)
-    ]
+    pairs = [f"{name}={st.query_params[name]}" for name in {*kind.model_fields, *ALIASES, *SITE} & set(st.query_params)]
     link = {name: st.query_params.get_all(name) for name in st.query_params if name not in own_names}
     try:
         link |= write_link(validate_settings(kind, cli_settings.read(kind, pairs, task), "The link"), task)
@@ -79,8 +75,6 @@ def _is_setting(name: str, kind: type[ViewSettings]) -> bool:
     """Whether a page takes it as a setting of another name: Similarity also has the texts `passage` and `question`,
     and a cell of several axes has one name in both."""
     text = st.query_params[name]
-    if name in RENAMED:
-        return current_name(kind, name) != name
     if name == "direction":  # of the page by what its sides are called, of a setting as in the names of sites
         return name in kind.model_fields and text in DIRECTIONS
     if name not in kind.model_fields or (name == "cell" and not text.isdecimal()):

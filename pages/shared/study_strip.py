@@ -129,5 +129,5 @@ def _table(study: Study, numbers: Sequence[tuple[float, list[str]]]) -> str:
         for name, classes, cells in zip(names, kinds, zip(*columns))
     )
     titles = ("in the study", "with your input")[: len(columns)]
-    heads = "<tr><th></th>" + "".join(f'<th class="r">{title}</th>' for title in titles) + "</tr>"
+    heads = "<tr><td></td>" + "".join(f'<th class="r">{title}</th>' for title in titles) + "</tr>"
     return f'<div class="t-scroll"><table class="t-table">{heads}{rows}</table></div>'

@@ -13,7 +13,6 @@ from streamlit.runtime.pages_manager import PagesManager
 from pages.shared import copy_link, sentence_box, study_strip, url_state
 from pages.shared.errors import open_notices
 from pages.shared.navigation import show_tabs
-from pages.shared.retired_names import replace_retired_names
 from triattn_core.views.lib.palette import THEMES
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -21,6 +20,7 @@ CSS = """
 .stAppHeader {height: 41px; min-height: 41px; border-bottom: 1px solid var(--t-hairline)}
 .stAppHeader .stAppToolbar {padding-top: 0; padding-bottom: 0; min-height: 40px; height: 40px}
 .stAppHeader .stStatusWidget {margin-right: 96px}
+[data-testid="stPopoverBody"] {max-height: min(70vh, calc(100vh - 300px))}
 .st-key-copy-link > :nth-child(n + 2) {display: none}
 .st-key-copy-link {position: fixed; top: 6px; right: 60px; width: auto; z-index: 1000000}
 [data-testid="stMainBlockContainer"] {padding: 50px 28px 32px; max-width: 1680px}
@@ -43,7 +43,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .st-key-pair .stMenuButton button, .st-key-pair .stButtonGroup button {height: 36px}
 .st-key-pair > :is(.st-key-a, .st-key-b), .st-key-pair-edited > :is(.st-key-a2, .st-key-b2) {
   flex: 1 1 300px; min-width: min(300px, 100%)}
-.st-key-asked, [data-testid="stLayoutWrapper"]:has(> .st-key-asked) {min-width: 320px}
+.st-key-asked, [data-testid="stLayoutWrapper"]:has(> .st-key-asked) {min-width: min(450px, 100%)}
 .st-key-differs {padding: 4px 12px; border-radius: 3px;
   background: color-mix(in srgb, var(--t-accent) 12%, transparent)}
 .st-key-differs .stButton button {height: 28px; min-height: 28px; background-color: var(--t-page)}
@@ -59,6 +59,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 [data-testid="stAlertContainer"] {padding: 6px 12px; min-height: 0}
 [data-testid="stStatusWidgetRunningIcon"] {display: none}
 .stApp:has(.st-key-under-way) .stStatusWidget button {display: none}
+.st-key-one-by-one {min-height: 216px}
 .st-key-measuring {padding: 8px 12px}
 .st-key-panels > * {flex: 1 1 420px; min-width: min(420px, 100%); max-width: 640px}
 @media (max-width: 600px) {
@@ -71,11 +72,21 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .st-key-tab-here [data-testid="stPageLink"] a p {font-weight: 650}
 .st-key-top:has(.st-key-tabs) h1 {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)}
 .st-key-top > [data-testid="stElementContainer"] {flex: 1 1 0; min-width: min(420px, 100%); width: auto}
+@media (max-width: 1100px) {
+  .st-key-top > [data-testid="stElementContainer"] {min-width: min(230px, 100%)}
+  .st-key-settings {column-gap: 8px !important} .st-key-tail {gap: 5px !important}
+  .st-key-tail > * {flex: 0 0 auto !important; width: auto !important}
+  .st-key-tail button, .st-key-settings :is(.stPopover, .stButtonGroup) button {padding: 0 7px; min-width: 0}
+  .st-key-settings > .st-key-checkpoint {flex: 0 0 152px !important}
+  .st-key-file-row [data-testid="stFileUploaderDropzone"] {min-height: 0; padding: 0 8px}
+}
 .t-head {display: flex; flex-wrap: wrap; align-items: baseline; gap: 2px 18px; margin: 0}
 .t-head h1 {font-size: 21px; font-weight: 650; letter-spacing: 0; padding: 0; margin: 0; line-height: 1.3}
 .t-start h1 {font-size: 32px; font-weight: 650; letter-spacing: -0.01em; line-height: 1.2; padding: 0;
   margin: 8px 0 6px}
 .t-start-line {font-size: 15px; line-height: 1.45; margin: 2px 0 0; color: var(--t-text)}
+.st-key-units .stButtonGroup {display: flex; flex-wrap: wrap; align-items: center; gap: 4px 12px}
+.st-key-units .stButtonGroup > label {margin: 0; width: auto}
 .st-key-doors {margin-top: 2px} .st-key-doors > * {flex: 1 1 220px; width: auto}
 .st-key-doors [data-testid="stPageLink"] a {width: 100%; justify-content: space-between; padding: 11px 18px;
   border: 1px solid var(--t-hairline); border-radius: 4px}
@@ -112,7 +123,8 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .st-key-close-study {position: absolute; top: -1px; right: 12px; width: auto}
 .t-rule {border: 0; border-top: 1px solid var(--t-hairline); margin: 6px 0}
 
-.t-section {display: flex; justify-content: space-between; gap: 12px; margin: 12px 0 3px; padding-top: 8px;
+[class*="st-key-map-"] {gap: 0}
+.t-section {display: flex; justify-content: space-between; gap: 12px; margin: 8px 0 3px; padding-top: 8px;
   border-top: 1px solid var(--t-hairline); font-size: 14px}
 .t-section .t-muted {font-size: 13px}
 .t-facts {border-collapse: collapse; width: 100%; font-size: 13px; font-variant-numeric: tabular-nums}
@@ -144,12 +156,14 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
   transform-origin: 0 100%}
 .t-maps .t-dense {padding-right: 24px}
 .t-maps .t-dense thead span {transform: rotate(-90deg); bottom: 0; left: calc(50% + 5px); font-size: 10.5px}
+.t-truth {margin: 0}
 .t-problem {font-size: 17px; line-height: 1.75; max-width: 1000px; margin: 2px 0; white-space: pre-line}
 .t-problem mark {background: var(--t-key-mark); color: inherit; padding: 1px 4px; border-radius: 3px}
 .t-problem mark.t-picked {outline: 2px solid var(--t-key); font-weight: 600}
 .t-study {font-size: 16px; font-weight: 600; margin: 6px 0 4px; padding: 0}
 .t-study-input {font-size: 14px; line-height: 1.4; margin: 0 0 6px; color: var(--t-muted)}
-.t-finding {color: var(--t-text); font-size: 14px}
+.t-finding {color: var(--t-text); font-size: 14px} details.t-note > summary {cursor: pointer}
+details.t-note > div {max-width: 1120px; padding: 2px 0 4px 14px}
 .t-corner {position: absolute; left: 0; bottom: 0; font-size: clamp(10.5px, 1.05vw, 13px); line-height: 1.3}
 .t-corner b {font-weight: 600}
 .t-scores th, .t-scores td {border: 0; padding: 3px 0 3px 6px; white-space: nowrap}
@@ -233,7 +247,6 @@ def opening() -> tuple[DeltaGenerator, DeltaGenerator]:
     copy_link.button()
     open_notices()
     study_strip.show()
-    replace_retired_names()
     return place, toolbar
 
 

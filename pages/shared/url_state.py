@@ -56,6 +56,17 @@ def segments(
     return options[default] if choice is None else choice
 
 
+def several(label: str, options: Sequence[str], default: Sequence[str], key: str) -> list[str]:
+    """Pills of which any number may be chosen, in the URL; a name in the link that is none of them is said."""
+    forget(key)
+    unknown = [name for name in st.query_params.get_all(key) if name not in options]
+    if unknown and key not in st.session_state:
+        hint = choices(unknown[0][:60], options)
+        notice(f"The link asks for {label.lower()} {unknown[0][:60]!r}; {hint}{'' if hint.endswith('?') else '.'}")
+    chosen = st.pills(label, options, selection_mode="multi", default=default, key=key, bind="query-params")
+    return [name for name in options if name in chosen]
+
+
 def number(label: str, low: int, high: int, default: int, key: str, **widget_options) -> int:
     """A whole number in the URL."""
     forget(key)

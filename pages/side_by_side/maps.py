@@ -12,7 +12,6 @@ from triattn_core.scenes.side_by_side import Settings
 def show(page: PageScene, settings: Settings) -> None:
     """Shows the maps of the models of a scene."""
     comparison = page.scene.comparison
-    attention_worth.notes(comparison.entries)
     explore(page)
     names = checkpoint_picker.short_names([explanation.entry for explanation in comparison.explanations])
     traces = dict(zip(names, (explanation.trace for explanation in comparison.explanations)))

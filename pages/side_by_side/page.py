@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import (
+    attention_worth,
     canvas_component,
     checkpoint_picker,
     choice_input,
@@ -17,6 +18,8 @@ from pages.shared import (
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
 from pages.side_by_side import answers, maps, pickers
+from triattn_core.sources import open_source
+from triattn_core.sources.source import Ability, lacks
 from triattn_core.tasks import TASKS, InputForm, form
 from triattn_core.views.side_by_side import FEWEST
 
@@ -29,7 +32,7 @@ style.say(head, "Side by side", words.side)
 task_picker.missing(checkpoint_picker.KINDS)
 all_entries = models.entries(task, checkpoint_picker.KINDS)
 speaks, entries = checkpoint_picker.pick_language(all_entries, prefer="en")
-entries += models.transformers() * pairs  # of any language
+entries += [entry for entry in models.others() * pairs if not lacks(open_source(entry), (), [Ability.PAIRS])]
 example = pair_input.pair(speaks, TASKS[task]) if pairs else choice_input.example(task)
 edits, predictions = st.container(), st.container()
 if len(entries) < FEWEST:
@@ -55,5 +58,6 @@ with predictions:
     if several:  # more settings than with options: what is saved stands above them
         tail = answers.show_models(comparison, pairs)
 with tail:
+    attention_worth.notes(comparison.entries)
     page.save_menus("side-by-side" + token_grouping.ending(settings.grouping()))
 maps.show(page, settings)

@@ -13,9 +13,11 @@ from pages.similarity import disagreement, inspector, pickers
 
 SAYS = (
     'How each function scores every <b class="t-query">passage word</b> (down) against every '
-    '<b class="t-key">question word</b> (across), and the answer found with it. Each function has a reader of its own, '
-    "trained with it: readers differ in the function and in the weights trained with it. A reader always answers, even "
-    "where the passage does not."
+    '<b class="t-key">question word</b> (across), and the answer found with it.'
+)
+READERS = (
+    "Each function has a reader of its own, trained with it: readers differ in the function and in the weights. A "
+    "reader always answers, even where the passage does not."
 )
 
 
@@ -48,6 +50,5 @@ if note := pickers.one_flow_note(chosen, settings.titles):
 if notes := pair_input.notes(explanation):
     st.html(notes)
 inspector.explore(page)
-if any("O_" in title for title in settings.titles):
-    figures.note(qa_models.OUTPUTS)
+figures.note(f"{READERS} {qa_models.OUTPUTS}")
 figures.numbers("All cells as numbers", lambda: page.scene.table, "numbers")

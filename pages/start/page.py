@@ -21,7 +21,7 @@ screen = first_screen()
 language, frame = view.from_link(screen)
 chosen = canvas_component.show(figure.figure(screen, language, frame), "start", note=False)
 view.to_link(screen, chosen)
-st.html(f'<p class="t-start-line">{evidence.sentence()}</p>')
+st.html(f'<p class="t-start-line">{evidence.of_layers()} {evidence.sentence()}</p>')
 with st.container(horizontal=True, gap="medium", key="doors"):
     for page, label in DOORS.items():
         st.page_link(f"pages/{page}/page.py", label=label, icon=":material/arrow_forward:", icon_position="right")

@@ -21,8 +21,8 @@ style.heading(
 WORDS = (
     "<b>Bi</b> scores query and key; <b>C-Bi</b> first mixes the context into query and key; <b>Bi-joint</b> treats "
     "context tokens as more keys; <b>Tri</b> (Yu et al., 2022) scores query, key and context at once. <b>As "
-    "published</b>, part of the answer bypasses the attention; in the <b>living form</b> all of it goes through the "
-    "attention. <b>Third order</b>: one score reads three tokens; <b>pairwise scores</b> read two at a time. The "
+    "published</b>, part of the answer bypasses the attention; in models that answer <b>through attention</b> none "
+    "does. <b>Third order</b>: one score reads three tokens; <b>pairwise scores</b> read two at a time. The "
     "<b>product of marginals</b> of a cube is what each key gets over all contexts times what each context token gets "
     "over all keys: it loses which key goes with which context token, unless nearly all weight is on one pair."
 )

@@ -43,7 +43,7 @@ def table(groups: Sequence[Sequence[Entry]]) -> str:
         f"<tr><td>{_row_title(row, groups)}</td>{''.join(_cell(row, *column) for column in columns)}</tr>"
         for row in rows([entry for group in groups for entry in group])
     )
-    return f'<table class="t-table t-scores"><tr><th></th>{heads}</tr><tr><th></th>{names}</tr>{lines}</table>'
+    return f'<table class="t-table t-scores"><tr><td></td>{heads}</tr><tr><td></td>{names}</tr>{lines}</table>'
 
 
 def rows(entries: Sequence[Entry]) -> list[Row]:
@@ -63,7 +63,7 @@ def _row_title(row: Row, groups: Sequence[Sequence[Entry]]) -> str:
     similarity, living, has_block_loss = row
     owner = next(entry for group in groups for entry in group if _row(entry) == row)
     title = escape(similarity.replace("_", " ") or f"{checkpoint_html.label(owner)}'s own")
-    return title + ", living" * living + ", loss at each block" * has_block_loss
+    return title + ", through attention" * living + ", loss at each block" * has_block_loss
 
 
 def _cell(row: Row, group: Sequence[Entry], mechanism: str, css_class: str) -> str:

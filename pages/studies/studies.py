@@ -70,7 +70,7 @@ def _wide(name: str, study: Study, entries_by_name: Mapping[str, Entry], rows: i
 
 def _question(study: Study) -> str:
     lines = "<br>".join(f"<span>{escape(text)}</span>" for text in study.show(study.examples[0]))
-    return f'<hr class="t-rule"><h3 class="t-study">{escape(study.title)}</h3><p class="t-study-input">{lines}</p>'
+    return f'<hr class="t-rule"><h2 class="t-study">{escape(study.title)}</h2><p class="t-study-input">{lines}</p>'
 
 
 def _slot(study: Study, column: DeltaGenerator, rows: int) -> DeltaGenerator:
@@ -79,10 +79,11 @@ def _slot(study: Study, column: DeltaGenerator, rows: int) -> DeltaGenerator:
 
 def _finding(name: str, study: Study, column: DeltaGenerator) -> None:
     column.html(
-        f'<p class="t-note t-finding">{escape(study.about)} <b>{escape(study.result)}</b> {escape(study.limits)}</p>'
+        f'<p class="t-note t-finding"><b>{escape(study.result)}</b></p>'
         f'<p class="t-note"><b>Try it:</b> {escape(study.change)}</p>'
-        '<details class="t-note"><summary>What would refute it, and the command</summary>'
-        f"<div>{escape(study.refuted)}<br><code>triattn studies {name}</code></div></details>"
+        '<details class="t-note"><summary>How it is measured, its limits, what would refute it</summary>'
+        f"<div>{escape(study.about)}<br><b>Limits:</b> {escape(study.limits)}<br>"
+        f"<b>Would refute it:</b> {escape(study.refuted)}<br><code>triattn studies {name}</code></div></details>"
     )
     column.page_link(
         f"pages/{study.page}/page.py",

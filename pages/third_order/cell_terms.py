@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 HEADS = ("score", "equation", "in this cell", "weight", "weight on the truth", "three-way share", "answer")
 RIGHT = ' class="r"'  # numbers stand at the right
+MOST = 3  # parts of a score that are named
+SEEN = 0.1  # weight from which on another true cell is named
 
 
 def of(entry: Entry, row: Example) -> ScoreTerms:
@@ -63,14 +65,37 @@ def table(
     st.html(
         '<p class="t-note">Three-way share: how much of the variance of the scores, over all '
         f"{escape(task.TOKENS[0])}s the task knows, no sum of scores of two tokens can give (functional ANOVA). "
-        "Strassen and tree have none by construction.</p>"
+        "Strassen and tree have none by construction. Numbers in a cell are rounded.</p>"
     )
+    if others := elsewhere([score(entry).label for entry in models], found, row, cell):
+        st.html(f'<p class="t-note">More weight on another true cell: {escape("; ".join(others))}.</p>')
+
+
+def elsewhere(labels: Sequence[str], found: Sequence[ScoreTerms], row: Example, cell: tuple[int, int]) -> list[str]:
+    """Where scores put at least twice the weight of a true cell on another true one: a clause for each of them."""
+    clauses = []
+    if row.truth and cell in row.truth:
+        for label, part in zip(labels, found):
+            weights = part.weights[0]
+            i, j = max(row.truth, key=lambda place: weights[place])
+            if weights[i, j] >= max(SEEN, 2 * weights[cell]):
+                clauses.append(f"{label}, {row.keys[i]} and {row.context[j]}, {weights[i, j]:.3f}")
+    return clauses
+
+
+def _largest(parts: np.ndarray, name: str) -> str:
+    """The MOST largest parts with their numbers, from 1, and the sum of the others."""
+    order = sorted(range(len(parts)), key=lambda place: -abs(parts[place]))
+    texts = [f"{name} {place + 1} = {parts[place]:.2f}" for place in order[:MOST]]
+    if len(order) > MOST:
+        texts.append(f"{len(order) - MOST} others = {sum(parts[place] for place in order[MOST:]):.2f}")
+    return ", ".join(texts)
 
 
 def numbers(part: ScoreTerms, cell: tuple[int, int]) -> str:
-    """The terms of a cell, which add up to its score."""
+    """The score of a cell and, where it is a sum, its terms; else the largest of its parts.  Each is rounded."""
     total = f"{part.relevance[0][cell]:.2f}"
-    if not part.terms:
-        return total.replace("-", "−")
-    values = (f"{name} {values[0][cell]:.2f}" for name, values in part.terms.items())
-    return f"{' + '.join(values)} = {total}".replace("+ -", "− ").replace("-", "−")
+    terms = ", ".join(f"{name} = {values[0][cell]:.2f}" for name, values in part.terms.items())
+    if part.parts is not None:
+        terms = _largest(part.parts[0][cell], part.part)
+    return (f"{terms}; sum {total}" if terms else total).replace("-", "−")

@@ -11,50 +11,60 @@ import streamlit as st
 from pages.shared import models as offered
 from pages.shared import url_state
 from triattn_core.checkpoint.registry import Entry
-from triattn_core.results.third_order import FAMILY, TASKS, Score
+from triattn_core.results.third_order import MEMBERS, TASKS, TRIANGLE, Score
 from triattn_core.tasks.laboratory import LABORATORY, Example, LaboratoryTask
 
 if TYPE_CHECKING:
     import numpy as np
 
 WIDTH = 740  # pixels of the maps, as narrow windows have them
-MOST = 4  # maps beside each other
 ROW, CELL = "third-order-row", ("third-order-key", "third-order-context")  # in session and link
-FIRST = ("scaled_dot", "determinant", "pairwise", "tree")
+FIRST = ("scaled_dot", "determinant", "strassen", "tree", "triangle")
 
 
 def entries(task: LaboratoryTask) -> list[Entry]:
     """The models of a task with one head and a score of the family, in its order."""
     of_task = [entry for entry in offered.laboratory() if entry.config["task"] == task.NAME]
-    tri = [entry for entry in of_task if entry.config["model"]["mechanism"] == "tri"]
-    known = [entry for entry in tri if entry.config["model"]["similarity"] in FAMILY]
-    return sorted(known, key=lambda entry: list(FAMILY).index(entry.config["model"]["similarity"]))
+    known = [entry for entry in of_task if _name(entry) in MEMBERS]
+    return sorted(known, key=lambda entry: list(MEMBERS).index(_name(entry)))
+
+
+def _name(entry: Entry) -> str:
+    """Of its score, in MEMBERS; of two-way attention none."""
+    model = entry.config["model"]
+    return model["similarity"] if model["mechanism"] == "tri" else model["mechanism"]
+
+
+def is_triangle(entry: Entry) -> bool:
+    """Whether it has no map of key and context, but one of pairs."""
+    return _name(entry) == TRIANGLE.name
 
 
 def score(entry: Entry) -> Score:
     """The score of a model."""
-    return FAMILY[entry.config["model"]["similarity"]]
+    return MEMBERS[_name(entry)]
 
 
 def task() -> LaboratoryTask:
     """A task for which at least two scores of the family are trained."""
     tasks = [LABORATORY[name] for name in TASKS if len(entries(LABORATORY[name])) > 1]
+    if not tasks:
+        st.info("No laboratory checkpoints with two scores of one task are here: see Checkpoints.")
+        st.stop()
     return url_state.segments("Task", tasks, "third-order-task", show=lambda task: task.LABEL)
 
 
 def models(task: LaboratoryTask) -> list[Entry]:
-    """At most MOST of the task's models, in the URL."""
+    """The chosen ones of the task's models, in the URL."""
     by_label = {score(entry).label: entry for entry in entries(task)}
     first = [label for label, entry in by_label.items() if score(entry).name in FIRST]
-    key = f"{task.NAME}-scores"
-    url_state.forget(key)
-    labels = st.pills("Scores", list(by_label), selection_mode="multi", default=first, key=key, bind="query-params")
-    return [by_label[label] for label in by_label if label in labels][:MOST]
+    return [by_label[label] for label in url_state.several("Scores", list(by_label), first, f"{task.NAME}-scores")]
 
 
-def cell(row: Example, weights: np.ndarray) -> tuple[int, int]:
-    """The key and the context token whose cell is written out; at first the strongest of the true cells, or of all,
-    and again when the row changes."""
+def cell(row: Example, maps: Sequence[np.ndarray]) -> tuple[int, int]:
+    """The key and the context token whose cell is written out; at first that of the true cells, or of all, which has
+    the most weight in all maps [I, J] together, and again when the row changes."""
+    weights = sum(maps[1:], maps[0])
     i, j = max(row.truth or list(product(*map(range, weights.shape))), key=lambda place: weights[place])
     if st.session_state.get(ROW, row) != row:
         for name in CELL:

@@ -63,7 +63,7 @@ def test_nothing_is_claimed_without_a_control(checkpoint_folder: Path) -> None:
 
 
 def test_worth_within_the_spread_of_seeds_is_said(checkpoint_folder: Path) -> None:
-    record_controls(checkpoint_folder, bi__even=74.0, tri__even=74.5, tri__scaled=75.0, tri__pairwise=72.0)
+    record_controls(checkpoint_folder, bi__even=74.0, tri__even=74.5, tri__scaled=75.0, tri__strassen=72.0)
     assert {entry.name: attention_worth.points(entry) for entry in models.entries()} == {
         "quora-bi-dot": 3.0,
         "quora-tri-dot": 0.5,
@@ -77,7 +77,7 @@ def test_worth_within_the_spread_of_seeds_is_said(checkpoint_folder: Path) -> No
 
 
 def test_a_third_order_that_is_worth_nothing_is_said(checkpoint_folder: Path) -> None:
-    record_controls(checkpoint_folder, tri__even=70.0, tri__scaled=75.0, tri__pairwise=75.4)
+    record_controls(checkpoint_folder, tri__even=70.0, tri__scaled=75.0, tri__strassen=75.4)
     assert verdicts()["quora-tri-dot"] == (
         "quora-tri-dot: the third order of its form, with the scaled dot, is worth \u22120.4 points over the same form "
         "trained with pairwise scores (SD over seeds 1). Nothing shows that the answer needs more than pairwise scores."

@@ -18,12 +18,13 @@ def test_two_options_stand_side_by_side() -> None:
     app = sound(opened("side_by_side", **TALK, compare="options", option="1"))
     payload, drawn = block(app), figure(app, "side_by_side")
     assert payload["pins"] and payload["chosen"] == 0 and payload["pinned"] == TALKS[0].label
-    assert [panel["title"] for panel in drawn["panels"]] == ["Candidate 1", f"Candidate {TALKS[0].label + 1}"]
-    assert [panel["right"] for panel in drawn["panels"]] == [False, True]
-    assert drawn["across"] == "context" and drawn["axes"]["key"]["label"] == ["[ ]", "T1", "T2", "T3", "R"]
-    assert "no mass is lost" in " ".join(drawn["lines"])
+    *maps, _ = drawn["panels"]
+    assert [panel["title"] for panel in maps] == ["Candidate 1", f"Candidate {TALKS[0].label + 1}"]
+    assert [panel["answer"]["right"] for panel in maps] == [False, True]
+    assert drawn["axes"]["key"]["ink"] == "context" and drawn["axes"]["key"]["label"] == ["[ ]", "T1", "T2", "T3", "R"]
+    assert "no mass is lost" in " ".join(drawn["scale_lines"])
     app = sound(opened("side_by_side", **TALK, compare="options", option="1", other="4", context="sentences"))
-    assert [panel["title"] for panel in figure(app, "side_by_side")["panels"]] == ["Candidate 1", "Candidate 4"]
+    assert [panel["title"] for panel in figure(app, "side_by_side")["panels"][:2]] == ["Candidate 1", "Candidate 4"]
 
 
 def test_an_option_is_not_compared_with_itself() -> None:
@@ -36,7 +37,7 @@ def test_an_option_is_not_compared_with_itself() -> None:
 
 def test_all_mechanisms_show_the_same_option() -> None:
     drawn = figure(sound(opened("side_by_side", **TEXT, option="2")), "side_by_side")
-    assert len(drawn["panels"]) == 3 and drawn["across"] == "key"
+    assert len(drawn["panels"]) == 4 and drawn["axes"]["key"]["ink"] == "key"
     assert drawn["texts"]["option"] == PASSAGES[0].options[1]
     assert "".join(drawn["axes"]["key"]["name"]) == PASSAGES[0].options[1].replace(" ", "")
 

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from tests.app.test_pages import ODD, SAYS, opened, payloads, sound, texts, visible_text
 from tests.support.checkpoint_fixtures import checkpoint_fixtures
 from tests.support.coin_checkpoints import WIDTH, make_checkpoints
+from tests.support.figure_arrays import is_comparison, sent_array
 from tests.support.tiny import make_checkpoint, make_world
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.registry import VARIABLE
@@ -114,11 +115,9 @@ def test_it_stands_beside_other_mechanisms(tmp_path: Path, monkeypatch: pytest.M
     example = pairs.Example("who can watch a red car ?", "where is the blue film ?")
     query = {"a": example.text_a, "b": example.text_b, "checkpoints": ["quora-coin", "small-tri"], "layer": "3"}
     app = sound(opened("side_by_side", **query))
-    payload = next(one for one in payloads(app) if one.get("gap"))
-    assert [panel["mechanism"] for panel in payload["panels"]] == ["tri", "coin"] and payload["gap"][
-        "title"
-    ] == "COIN − Tri"
-    weights = np.frombuffer(base64.b64decode(payload["panels"][1]["weights"]), "f4")
+    payload = next(one for one in payloads(app) if is_comparison(one))
+    assert [panel["title"] for panel in payload["panels"]] == ["Tri", "COIN", "COIN − Tri"]
+    weights = sent_array(payload, 1, "weights").ravel()
     trace = explain(load("quora-coin"), example)[1]
     np.testing.assert_array_equal(weights, trace.site("layer.2/a_over_b/weight").values.ravel())
     assert "small-tri has 2 layers" in visible_text(app)
@@ -130,11 +129,8 @@ def test_its_checkpoints_lead_here() -> None:
     assert any(link.label == "Open in COIN" and "checkpoint=lcqmc-coin" in link.query_string for link in links)
 
 
-@pytest.mark.parametrize(
-    "names", [{"direction": "b_over_a", "tokens": "phrases"}, {"way": "b_over_a", "read": "phrases"}]
-)
-def test_a_link_with_names_of_settings_opens_what_its_own_names_open(names: dict[str, str]) -> None:
-    first = sound(opened("coin", **names))
+def test_a_link_with_names_of_settings_opens_what_its_own_names_open() -> None:
+    first = sound(opened("coin", direction="b_over_a", tokens="phrases"))
     second = sound(opened("coin", direction="B over A", **{"tokens-as": "phrases"}))
     plain = sound(opened("coin"))
     assert figure(first) == figure(second) != figure(plain) and not first.info

@@ -17,6 +17,7 @@ from tests.app.test_cases_page import handed, stopped
 from tests.app.test_choices import block, figure
 from tests.app.test_pages import opened, ran, sound, visible_text
 from tests.support.choices_checkpoints import make_checkpoints
+from tests.support.figure_arrays import sent_array
 from tests.support.mined_checkpoints import rows
 from tests.support.tiny import WORDS, make_checkpoint, make_encoder
 from triattn_core.analysis.mining import agreement
@@ -52,8 +53,9 @@ def asked(page: str, names: list[str], **query: str) -> AppTest:
     return opened(page, checkpoints=names, **query)
 
 
-def test_nothing_is_mined_before_it_is_asked_for(monkeypatch) -> None:
+def test_rows_of_slow_models_are_not_mined_before_it_is_asked_for(monkeypatch) -> None:
     monkeypatch.setattr("triattn_core.analysis.mining.runs.Run.step", lambda run: pytest.fail("it runs"))
+    monkeypatch.setattr("triattn_core.trace.axes.TAN_MECHANISMS", ())
     app = sound(opened("compare"))
     assert (
         "48 rows" in visible_text(app)
@@ -62,8 +64,13 @@ def test_nothing_is_mined_before_it_is_asked_for(monkeypatch) -> None:
     )
 
 
-def test_our_own_examples_are_run_when_asked_for() -> None:
-    app = sound(ran(opened("compare")))
+def test_the_hard_examples_are_a_set_of_their_own() -> None:
+    app = sound(opened("compare", rows="our hard examples"))
+    assert "48 of 48 rows have a label" in visible_text(app) and "pairs-hard.en.jsonl" in visible_text(app)
+
+
+def test_compare_opens_on_what_our_own_examples_show() -> None:
+    app = sound(opened("compare"))
     page_text = visible_text(app)
     assert "<h1>Compare</h1>" in page_text and "48 of 48 rows have a label" in page_text
     for two in ("Bi and C-Bi", "Bi and Tri", "C-Bi and Tri"):
@@ -91,7 +98,7 @@ def test_who_flips_are_the_rows_that_two_answer_differently() -> None:
     bundles = [load(TRIO[0]), load(TRIO[2])]
     from triattn_core.inference.predict import predict
 
-    best = [[max((0, 1), key=one.__getitem__) for one in of] for of in predict(bundles, pairs.examples("en"))]
+    best = [[max((0, 1), key=one.__getitem__) for one in of] for of in predict(bundles, pairs.examples("en")[:48])]
     differing_rows = {i + 1 for i, (a, b) in enumerate(zip(*best)) if a != b}
     listed = set(app.dataframe[0].value["row"]) if app.dataframe else set()
     assert listed == differing_rows
@@ -123,14 +130,14 @@ def test_without_a_choice_it_says_what_to_do() -> None:
 
 def test_seeds_grey_what_they_explain() -> None:
     app = sound(asked("side_by_side", [TRIO[0], TRIO[2]]))
-    gap = figure(app, "side_by_side")["gap"]
+    gap = figure(app, "side_by_side")["panels"][-1]
     assert gap["lines"][-1] == "grey: seeds differ as much (1 + 2)" or gap["lines"][-1].endswith("(2 + 1)")
-    assert "within" in gap
+    assert "within" in gap["arrays"]
     app = sound(asked("side_by_side", [TRIO[0], TRIO[1]]))
-    gap = figure(app, "side_by_side")["gap"]
-    assert gap["lines"][-1] == "one seed each: it may be noise" and "within" not in gap
+    gap = figure(app, "side_by_side")["panels"][-1]
+    assert gap["lines"][-1] == "one seed each: it may be noise" and "within" not in gap["arrays"]
     app = sound(asked("side_by_side", [TRIO[2], "another-seed"]))
-    assert figure(app, "side_by_side")["gap"]["lines"][-1] == "two seeds of one model"
+    assert figure(app, "side_by_side")["panels"][-1]["lines"][-1] == "two seeds of one model"
 
 
 def test_other_tokenizers_are_compared_in_what_is_whole_in_both() -> None:
@@ -151,7 +158,7 @@ def test_two_inputs_open_on_an_edit_and_follow_what_is_typed() -> None:
     app = sound(opened("side_by_side", compare="inputs", a="the red car", b="the blue car"))
     assert [app.text_area(key=key).value for key in ("a2", "b2")] == ["the red car", "the red car"]
     payload = figure(app, "side_by_side")
-    assert [panel["title"] for panel in payload["panels"]] == ["Before", "Edited"]
+    assert [panel["title"] for panel in payload["panels"][:-1]] == ["Before", "Edited"]
     assert payload["axes"]["key"]["label"] == ["the", "−blue", "+red", "car"]
     assert "The edit moves the probability of" in visible_text(app)
     app.text_area(key="b2").set_value("a car").run()
@@ -159,8 +166,8 @@ def test_two_inputs_open_on_an_edit_and_follow_what_is_typed() -> None:
     app.text_area(key="a").set_value("the big car").run()  # what was typed stays
     assert app.text_area(key="b2").value == "a car" and app.text_area(key="a2").value == "the big car"
     app.button(key="as-above").click().run()
-    gap = figure(sound(app), "side_by_side")["gap"]
-    assert not any(gap["divergence"]) and app.text_area(key="b2").value == "the blue car"
+    gap = figure(sound(app), "side_by_side")
+    assert not sent_array(gap, -1, "divergence").any() and app.text_area(key="b2").value == "the blue car"
 
 
 @pytest.mark.parametrize(("text", "says"), [("", "Sentence B is empty"), ("\u200b", "Sentence B has no")])
@@ -173,7 +180,7 @@ def test_an_empty_edit_is_one_line(text: str, says: str) -> None:
 def test_a_dialogue_is_edited_by_its_turns() -> None:
     app = sound(opened("side_by_side", task="Dialogue", compare="inputs"))
     payload = figure(app, "side_by_side")
-    assert [panel["title"] for panel in payload["panels"]] == ["Before", "Edited"]
+    assert [panel["title"] for panel in payload["panels"][:-1]] == ["Before", "Edited"]
     assert "The edit moves the probability of" in visible_text(app)
     dialogue_payload = block(app)  # the dialogue before the edit, with what the model says of that
     written = app.text_area(key="edited-turns").value.splitlines()

@@ -1,25 +1,38 @@
-"""The fold of the cube that says what the answer loses without each of the strongest cells."""
+"""The column of the cube that says what the answer loses without each of the strongest cells, and the chosen one."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from tests.app.test_pages import opened, sound, texts
+from tests.app.test_pages import opened, sound
 
 pytestmark = pytest.mark.usefixtures("use_small_checkpoints")
 PAIR = {"a": "the old dog barks", "b": "a small cat sleeps"}
 
 
-def test_it_lists_words_alone_costliest_first_and_says_what_sinks_hold():
-    app = sound(opened("cube", wait=400, costs="true", **PAIR))
-    table = next(frame.value for frame in app.dataframe if "cost" in frame.value)
-    assert {"query", "key", "context", "weight", "share", "cost"} == set(table)
-    assert not table[["query", "key", "context"]].isin(["[CLS]", "[SEP]"]).any().any()
-    assert table["cost"].abs().is_monotonic_decreasing and table["cost"].abs().max() > 0
-    assert "not listed, hold" in texts(app)
+def messages(app) -> list[dict]:
+    """What the page sends to its figures."""
+    return [json.loads(one.proto.json) for one in app.get("bidi_component") if one.proto.json]
 
 
-def test_folded_axes_have_no_single_weights_and_no_fold():
+def test_the_costs_of_words_and_of_the_chosen_cell_are_sent():
+    app = sound(opened("cube", wait=400, cell="0.0.0", **PAIR))
+    payload = next(one["payload"] for one in messages(app) if one.get("payload", {}).get("costed"))
+    costs = next(one["costs"] for one in messages(app) if "costs" in one)
+    cells = [tuple(cell) for cell, _ in costs]
+    assert (0, 0, 0) in cells and len(cells) > 8 and any(abs(cost) > 0 for _, cost in costs)
+    words = [axis["special"] for axis in (payload["axes"][name] for name in payload["order"])]
+    assert not any(special[i] for cell in payload["words"]["cells"] for special, i in zip(words, cell))
+    assert 0 < payload["special"] < 1 and payload["unfolded"] is False
+
+
+def test_folded_axes_have_no_single_weights_and_no_costs():
     app = sound(opened("cube", wait=400, **PAIR, **{"query-as": "words"}))
-    assert not any(box.label == "Cost if removed" for box in app.expander)
-    assert any(box.label == "Cost if removed" for box in sound(opened("cube", wait=400, **PAIR)).expander)
+    assert not any("costs" in one for one in messages(app))
+
+
+def test_a_link_unfolds_special_tokens():
+    app = sound(opened("cube", wait=400, **PAIR, **{"special-listed": "true"}))
+    assert next(one["payload"] for one in messages(app) if "words" in one.get("payload", {}))["unfolded"] is True

@@ -77,7 +77,7 @@ def test_a_block_that_is_not_the_papers_is_shown_beside_a_dash(checkpoint_folder
 
 
 def test_it_measures_live_to_the_end(checkpoint_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measuring.Run, "_measure", lambda self, block, tokens, passed: Point(
+    monkeypatch.setattr(measuring.Run, "measure", lambda self, block, tokens, passed: Point(
         block=block, tokens=tokens, passed=passed, seconds=0.004, memory=77, repeats=1))  # fmt: skip
     app = opened(longest="64", batch="1")
     app.button(key="measure").click().run()
@@ -90,7 +90,7 @@ def test_it_measures_live_to_the_end(checkpoint_folder: Path, monkeypatch: pytes
 def test_the_shipped_run_can_be_had_again_and_the_controls_stand_as_for_the_last_measurement(
     checkpoint_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(measuring.Run, "_measure", lambda self, block, tokens, passed: Point(
+    monkeypatch.setattr(measuring.Run, "measure", lambda self, block, tokens, passed: Point(
         block=block, tokens=tokens, passed=passed, seconds=0.004, memory=77, repeats=1))  # fmt: skip
     app = opened(longest="64", batch="1")
     app.button(key="measure").click().run()

@@ -6,6 +6,7 @@ import altair
 import numpy as np
 import pandas as pd
 import pytest
+import streamlit as st
 import xarray as xr
 
 from pages.shared import figures
@@ -74,7 +75,6 @@ def test_a_rerun_converts_only_charts_that_can_be_clicked(
     specs = [chart.proto.spec for chart in app.get("vega_lite_chart")]
     assert len(specs) > 2 and [chart.proto.spec for chart in sound(app.run()).get("vega_lite_chart")] == specs
     assert built == [] and len(converted) == selectable
-    figures.build.clear()
-    figures._replay.clear()
+    st.cache_resource.clear()
     app.run()
     assert len(built) >= len(specs) == len(converted) - selectable

@@ -109,11 +109,11 @@ def folder(tmp_path_factory) -> str:
 def other(monkeypatch, **link):
     real = st.get_option
     monkeypatch.setattr(st, "get_option", lambda name: "127.0.0.1" if name == "server.address" else real(name))
-    return opened("heads", task="Hugging Face model", **link)
+    return opened("heads", task="Other models", **link)
 
 
 def test_a_hugging_face_model_has_all_heads_their_examples_and_words(monkeypatch, folder):
-    app = sound(other(monkeypatch, model=folder, count="12", words="movies"))
+    app = sound(other(monkeypatch, model=folder, count="12", words="history"))
     table, page_text = heads_table(app), texts(app)
     assert len(table) == 3 * 4 and {"query_information", "entropy"} <= set(table.columns)
     assert (

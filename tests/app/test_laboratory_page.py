@@ -78,7 +78,7 @@ def test_a_model_is_trained_on_the_page_and_cancel_stops_it_where_it_is():
     trained_here(app, lambda one: len(one.run.losses) >= 1)
     start = app.button(key="live-start")
     assert start.label == "Training" and start.disabled
-    progress = live._describe(training_of(app)).replace("\\", "")  # Markdown's
+    progress = app.run().get("progress")[0].proto.text.replace("\\", "")  # Markdown's
     assert re.search(r"1,000, [\d.]+ steps a second so far, about \d+ s left, loss \d", progress)
     app.button(key="live-cancel").click().run()
     training = trained_here(app, lambda one: one.is_done(), 20)

@@ -16,17 +16,17 @@ from triattn_core.analysis.mining import text_search
 
 def test_texts_of_a_large_table_are_read_and_searched_in_its_file(monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setattr(row_source, "TEXTS", 19)
-    app = sound(opened("cases", rows="far test", words="browser"))
+    app = sound(opened("cases", rows="far test", words="quickly"))
     assert "the texts are in far/test.jsonl, which is not here" in texts(app) and "No matching rows" in texts(app)
     (tmp_path / "far").mkdir()
     (tmp_path / "far" / "test.jsonl").write_bytes(ROWS)
     monkeypatch.setenv("TRIATTN_TABLES", str(tmp_path))
-    app = sound(opened("cases", rows="far test", words="browser"))
-    assert listed(app) == [2] and "browser" in app.dataframe[0].value["sentence A"][0].casefold()
+    app = sound(opened("cases", rows="far test", words="quickly"))
+    assert listed(app) == [2] and "quickly" in app.dataframe[0].value["sentence A"][0].casefold()
     sound(app.text_input(key="words").set_value("n-11").run())
     assert listed(app) == [12]
     monkeypatch.setattr(text_lookup, "SEARCH", -1.0)
-    app = sound(opened("cases", rows="far test", words="browser"))
+    app = sound(opened("cases", rows="far test", words="quickly"))
     assert "Searched the texts of lines 1 to 0 of 20 in 0 s" in texts(app) and "No matching rows" in texts(app)
     monkeypatch.setattr(text_lookup, "SEARCH", 60.0)
     app = sound(app.button(key="search-further").click().run())
@@ -66,9 +66,9 @@ def test_rows_whose_texts_cannot_be_read_are_not_said_to_be_too_far(monkeypatch,
     monkeypatch.setenv("TRIATTN_TABLES", str(tmp_path))
     (tmp_path / "far").mkdir()
     (tmp_path / "far" / "test.jsonl").write_bytes(ROWS)
-    example = text_search._example
+    parse = text_search.parse_line
     monkeypatch.setattr(
-        text_search, "_example", lambda task, text, at: None if at.endswith(":3") else example(task, text, at)
+        text_search, "parse_line", lambda task, text, at: None if at.endswith(":3") else parse(task, text, at)
     )
     st.cache_data.clear()
     app = sound(opened("cases", rows="far test"))

@@ -48,8 +48,7 @@ def clean():
     LOG.clear()
     yield
     for job in running():
-        for number in list(job._watchers):
-            job.unwatch(number, at_once=True)
+        job.stopped = True
         assert job.wait(5.0)
 
 

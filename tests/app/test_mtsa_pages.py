@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import ODD, SAYS, opened, payloads, sound, texts, visible_text
 from tests.support.checkpoint_fixtures import checkpoint_fixtures
+from tests.support.figure_arrays import sent_array
 from tests.support.sentence_checkpoints import MODEL, make_checkpoints
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.tasks import inference, sentences
@@ -56,17 +57,17 @@ def test_mtsa_opens_on_forward_beside_backward() -> None:
     first = sentences.examples()[0]
     assert app.text_area(key="text").value == first.text and SAYS in visible_text(app)
     payload = maps(app)
-    assert [panel["title"] for panel in payload["panels"]] == ["Head 1, forward", "Head 3, backward"]
-    assert all(sorted(panel["order"]) == list(range(SIZE)) for panel in payload["panels"])
+    assert [panel["title"] for panel in payload["panels"]] == ["Head 1, forward", "Head 3, backward", "Source2token"]
+    assert all(sorted(sent_array(payload, i, "order")) == list(range(1, SIZE + 1)) for i in range(2))
     assert "".join(payload["axes"]["query"]["label"]) == first.text.replace(" ", "")
 
 
 def test_all_heads_are_one_grid() -> None:
     app = sound(opened("mtsa", heads="all 4"))
-    assert len(maps(app)["panels"]) == 4 and maps(app)["panels"][3]["order"] is None
+    assert len(maps(app)["panels"]) == 4 and "order" not in maps(app)["panels"][3]["arrays"]
     app = sound(opened("mtsa", heads="2 and 4", quantity="relevance"))
-    assert [panel["title"] for panel in maps(app)["panels"]] == ["Head 2, forward", "Head 4, backward"]
-    assert maps(app)["quantity"] == "relevance"
+    assert [panel["title"] for panel in maps(app)["panels"]] == ["Head 2, forward", "Head 4, backward", "Source2token"]
+    assert maps(app)["scales"]["main"]["kind"] == "signed"
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -87,7 +88,8 @@ def test_layers_and_heads_without_masks(page: str) -> None:
     assert app.segmented_control(key="layer").value == 2
     if page == "mtsa":
         panels = maps(app)["panels"]
-        assert [panel["title"] for panel in panels] == ["Head 1, none"] and not panels[0]["masked"]
+        assert [panel["title"] for panel in panels] == ["Head 1, none", "Source2token"]
+        assert "masked" not in panels[0]["arrays"]
     else:
         assert "layer 2" in cube(app)["caption"] and not cube(app)["masked"]
 

@@ -22,11 +22,11 @@ def found() -> natural_text.Summary:
 
 def test_it_follows_from_metrics_and_controls(checkpoint_folder: Path) -> None:  # noqa: F811
     assert found().lead == (
-        "On natural text, in the living form where there is one, Tri is nowhere clearly ahead of the best two-way "
-        "attention."
+        "On natural text, in models that answer through attention alone where there are some, Tri is nowhere "
+        "clearly ahead of the best two-way attention."
     )
     assert found().rows == (natural_text.Comparison("Quora", "Bi 77.0 ± 0.0", "75.0 ± 0.0", "no control trained"),)
-    record_controls(checkpoint_folder, tri__scaled=75.0, tri__pairwise=75.4)
+    record_controls(checkpoint_folder, tri__scaled=75.0, tri__strassen=75.4)
     assert found().rows[0].third_order == "−0.4 ± 1.0 (3 seeds)"
     assert natural_text.markdown(found()).splitlines()[-1] == (
         "| Quora | Bi 77.0 ± 0.0 | 75.0 ± 0.0 | −0.4 ± 1.0 (3 seeds) |"
@@ -36,8 +36,8 @@ def test_it_follows_from_metrics_and_controls(checkpoint_folder: Path) -> None: 
 def test_a_lead_of_more_than_two_standard_errors_is_said(checkpoint_folder: Path) -> None:  # noqa: F811
     set_test_scores(checkpoint_folder, "tri", 79.0, 79.0, 79.0)
     assert found().lead == (
-        "On natural text, in the living form where there is one, Tri is clearly ahead of two-way attention on Quora "
-        "alone."
+        "On natural text, in models that answer through attention alone where there are some, Tri is clearly "
+        "ahead of two-way attention on Quora alone."
     )
     assert found().rows[0].tri == "79.0 ± 0.0"
 

@@ -100,7 +100,6 @@ def test_a_file_and_an_entry_make_a_view_that_the_cube_offers(name: str, tmp_pat
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("parameter", ("view-points", "points"))
-def test_an_older_link_opens_the_points_too(parameter: str, tmp_path: Path) -> None:
-    complaints, html, _, _ = open_cube(ROOT, tmp_path, parameter)
+def test_a_link_opens_the_points(tmp_path: Path) -> None:
+    complaints, html, _, _ = open_cube(ROOT, tmp_path, "view-points")
     assert complaints == [] and "The first is" in html

@@ -9,8 +9,11 @@ import pytest
 import xarray as xr
 
 from tests.app.test_pages import opened, payloads, sound, visible_text
+from tests.support.figure_arrays import is_comparison, sent_array
 from tests.support.tiny_transformers import make
 from triattn_core.case_book import CaseBook
+from triattn_core.importers.pictures import patch_columns, patch_tokens
+from triattn_core.importers.token_coords import token_columns
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.axes import AXES
 
@@ -32,7 +35,7 @@ def test_it_opens_on_a_cube_whose_truth_is_known():
         for component in app.get("bidi_component")
         if "strip" in component.proto.json
     ]
-    assert [strip["heads"] for strip in strips if strip.get("strip")] == [2]
+    assert [strip["coordinates"] for strip in strips if strip.get("strip")] == [[["layer", 1], ["head", 2]]]
 
 
 def test_a_file_by_its_path_and_the_link_to_it(tmp_path):
@@ -95,6 +98,15 @@ def choice(app, label: str):
     return next(group for group in app.button_group if group.label == label)
 
 
+def test_what_the_system_says_of_a_path_is_said_in_one_line():
+    app = opened("open")
+    for path in ("a word " * 60, "电影" * 200, "/" + "x" * 300 + "/a.npy"):
+        app.text_input(key="path").set_value(path).run()
+        assert not app.exception and [error.value.endswith("File name too long") for error in app.error] == [True]
+    app.text_input(key="path").set_value("   ").run()
+    assert not app.exception and len(app.error) == 1
+
+
 def test_what_a_file_does_not_say_is_asked_with_buttons(tmp_path):
     scores, other = DRAW.normal(size=(2, 3, 4)), DRAW.dirichlet(np.ones(4), 3)
     np.savez(tmp_path / "both.npz", scores=scores, other=other)
@@ -133,11 +145,19 @@ def test_a_model_on_a_pair(tmp_path):
     text, pair = "Which browsers can play movies?", "unhappy cats"
     app = sound(opened("open", **{"from": "From a model"}, model=str(folder), text=text, **{"pair-text": pair}))
     app = app if payloads(app) else app.run()
-    assert any(payload.get("heads") == 4 and len(payload["layers"]) == 3 for payload in payloads(app)), visible_text(
+    assert any(payload.get("coordinates") == [["layer", 3], ["head", 4]] for payload in payloads(app)), visible_text(
         app
     )
     missing = opened("open", **{"from": "From a model"}, model=str(tmp_path / "none"), text=text)
     assert "no such folder" in missing.error[0].value.replace("\\", "")
+
+
+def test_tokens_that_a_model_writes_are_the_rows_of_its_map(tmp_path):
+    folder = make("gpt2", tmp_path / "writer")
+    app = sound(opened("open", **{"from": "From a model"}, model=str(folder), text="Which browsers can", write="5"))
+    app = app if payloads(app) else app.run()
+    found = [dict(payload["coordinates"]) for payload in payloads(app)]
+    assert any(sizes.get("query") == 5 < sizes.get("key", 0) for sizes in found), found
 
 
 def test_two_files_open_on_the_same_layer_and_head(tmp_path):
@@ -149,13 +169,13 @@ def test_two_files_open_on_the_same_layer_and_head(tmp_path):
         app.text_input(key=f"{key}file-axes").set_value("layer head query key" if not key else "query key")
         app.text_input(key=f"{key}path").set_value(str(tmp_path / name)).run()
     app.selectbox(key="left-head").set_value(3).run()
-    (pair,) = [payload for payload in payloads(sound(app)) if "gap" in payload]
-    assert [panel["title"] for panel in pair["panels"]] == ["all, layer 1, head 3", "one.npy"]
-    assert max(pair["gap"]["divergence"]) < 1e-6
+    (pair,) = [payload for payload in payloads(sound(app)) if is_comparison(payload)]
+    assert [panel["title"] for panel in pair["panels"][:-1]] == ["all, layer 1, head 3", "one.npy"]
+    assert sent_array(pair, -1, "divergence").max() < 1e-6
     app.text_input(key="second-file-axes").set_value("layer head query key")
     app.text_input(key="second-path").set_value(str(tmp_path / "all.npy")).run()
-    (pair,) = [payload for payload in payloads(sound(app)) if "gap" in payload]
-    assert pair["panels"][1]["title"] == "all.npy, layer 1, head 3" and max(pair["gap"]["divergence"]) < 1e-6
+    (pair,) = [payload for payload in payloads(sound(app)) if is_comparison(payload)]
+    assert pair["panels"][1]["title"] == "all.npy, layer 1, head 3" and sent_array(pair, -1, "divergence").max() < 1e-6
 
 
 @pytest.mark.parametrize(("view", "cell"), [("cube", [17, 1, 2]), ("maps", [7, 9, 0, 0]), ("side by side", [7, 15])])
@@ -190,3 +210,56 @@ def test_weights_of_four_axes_open_as_slices(tmp_path, monkeypatch):
     other = (most + 1) % 3
     sound(picker.select_index(other).run())
     assert payloads(app)[0]["levels"] != drawn["levels"] and f"witness {other + 1}" in payloads(app)[0]["caption"]
+
+
+def test_a_signed_map_is_drawn_before_its_parts(tmp_path):
+    """As DiffLlama's: the difference of two maps has half of their heads, and a scale with a middle."""
+    parts = DRAW.dirichlet(np.ones(5), (2, 4, 5)).astype(np.float32)
+    facts = {"kind": "difference", "factor": 0.4, "rebuilt": 2e-7}
+    attrs = [{"quantity": "contribution", **facts}, *[{"quantity": "weight", "sums_over": "key", "kind": "sdpa"}] * 2]
+    values = [parts[0, :2] - 0.4 * parts[0, 2:], *parts]
+    names = ["attention/contribution", "attention/weight", "attention/2/weight"]
+    sites = {
+        f"layer.0/{name}": xr.DataArray(array, dims=("head", "query", "key"), attrs=own)
+        for name, array, own in zip(names, values, attrs)
+    }
+    AttentionTrace(sites, {}, {"checkpoint": "differential"}).save(tmp_path / "T.nc")
+    app = opened("open")
+    app.text_input(key="path").set_value(str(tmp_path / "T.nc")).run()
+    grid, drawn = payloads(sound(app))[:2]
+    assert grid["panels"][0]["cells"]["scales"] == ["signed", "main", "main"]
+    assert drawn["scales"]["main"]["kind"] == "signed"
+    assert drawn["panels"][0]["note"] == "signed: A[h] − 0.4 · A[h + 2], rebuilt to 2e-07"
+    app.query_params["at-head"] = "2.4"
+    assert payloads(sound(app.run()))[1]["scales"]["main"]["kind"] == "log"
+    app.query_params["at-head"] = "1.4"  # which has two heads
+    assert payloads(sound(app.run()))[1]["caption"].endswith("head 2")
+    app.query_params["view"] = "side by side"
+    sound(app.run())
+
+
+def test_contributions_of_an_array_are_drawn(tmp_path):
+    np.save(tmp_path / "signed.npy", DRAW.normal(size=(4, 4)))
+    app = opened("open")
+    app.text_input(key="path").set_value(str(tmp_path / "signed.npy")).run()
+    choice(app, "The numbers are").set_value("contribution").run()
+    assert payloads(sound(app))[0]["scales"]["main"]["kind"] == "signed"
+    assert app.segmented_control(key="view").options == ["maps"]
+
+
+def test_patches_are_drawn_over_their_picture(tmp_path):
+    tokens, coords = patch_tokens(2, 3, ("[CLS]",)), {}
+    for axis in ("query", "key"):
+        coords |= token_columns(tokens, axis) | patch_columns(tokens, 1, 2, 3, axis)
+    attrs = {"quantity": "weight", "sums_over": "key"}
+    weights = xr.DataArray(DRAW.dirichlet(np.ones(7), (2, 7)), coords, ("head", "query", "key"), attrs=attrs)
+    pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+    meta = {"checkpoint": "flag", "picture": f"data:image/png;base64,{pixel}"}
+    AttentionTrace({"layer.0/attention/weight": weights}, {}, meta).save(tmp_path / "T.nc")
+    app = opened("open")
+    app.text_input(key="path").set_value(str(tmp_path / "T.nc")).run()
+    assert "[CLS] has" in visible_text(sound(app)) and "Click a patch to let it ask" in visible_text(app)
+    app.selectbox(key="asks").set_value("2.1").run()
+    text = visible_text(sound(app))
+    share = 100 * float(weights[0, 4, 1:].sum())
+    assert f"2.1 has {share:.3g} % of its weight on patches of the picture" in text

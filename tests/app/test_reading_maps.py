@@ -14,6 +14,7 @@ from tests.app.test_pages import opened, texts
 from tests.app.test_similarity_pages import command, facts
 from tests.oracles import aggregation as oracle
 from tests.support import coin_checkpoints, reader_checkpoints
+from tests.support.figure_arrays import sent_array
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.inference.explain import explain
@@ -29,11 +30,15 @@ def unpacked(packed: str, *shape: int) -> np.ndarray:
     return np.frombuffer(base64.b64decode(packed), "<f4").reshape(shape)
 
 
+def hidden_keys(drawn: dict) -> int:
+    """How many keys a row of the first map has beside those that are drawn."""
+    return int(sent_array(drawn, 0, "keys")[0]) - len(drawn["axes"]["key"]["name"])
+
+
 def test_side_by_side_shows_the_folded_weights_of_each_model() -> None:
     drawn = maps(sound(opened("side_by_side", **FOLDED)))
     words = ["Which", "browsers", ",", "if", "any", ",", "can", "unplay", "movies", "?"]
     assert drawn["axes"]["query"]["name"] == words
-    shape = tuple(len(drawn["axes"][axis]["name"]) for axis in ("query", "key"))
     assert drawn["axes"]["key"]["name"] == ["Which browser downloads movies,", "please?"]
     trace = explain(load("quora-tri-published"), pairs.Example(PAIR["a"], PAIR["b"]))[1]
     site = trace.site("layer.0/a_over_b/weight")
@@ -42,21 +47,25 @@ def test_side_by_side_shows_the_folded_weights_of_each_model() -> None:
         names = text_units.unit_groups(site, axis, trace.texts, unit)
         groups.append([list(dict.fromkeys(names)).index(name) for name in names])
     cubes = [oracle.folded(one, *groups, [0] * one.shape[2])[..., 0] for one in site.values.astype(float)]
-    np.testing.assert_allclose(unpacked(drawn["panels"][1]["weights"], *shape), np.mean(cubes, axis=0), rtol=1e-5)
+    np.testing.assert_allclose(sent_array(drawn, 1, "weights"), np.mean(cubes, axis=0), rtol=1e-5)
     assert "over query averaged, mass before 1.000000 and after 1.000000" in drawn["notes"]
 
 
 def test_what_is_hidden_side_by_side_is_said_with_its_mass() -> None:
     drawn = maps(sound(opened("side_by_side", **SIDE, hide="true", sinks="1.5 × even")))
-    assert drawn["hidden"][0] > 0 and drawn["notes"].startswith("Hidden: “") and "% in Tri." in drawn["notes"]
+    assert hidden_keys(drawn) > 0 and drawn["notes"].startswith("Hidden: “") and "% in Tri." in drawn["notes"]
     none = maps(sound(opened("side_by_side", **SIDE, hide="true", sinks="5 × even")))
-    assert none["hidden"] == [0, 0] and "no token receives more than 5 times" in none["notes"]
+    assert hidden_keys(none) == 0 and "no token receives more than 5 times" in none["notes"]
 
 
 def test_two_inputs_are_read_in_words_and_phrases_are_not_offered() -> None:
     app = sound(opened("side_by_side", **PAIR, language="English", compare="inputs", **{"query-as": "words"}))
     drawn = maps(app)
-    assert drawn["what"] == "input" and "is folded" in drawn["notes"] and "unplay" in drawn["axes"]["query"]["name"]
+    assert (
+        drawn["readout"]["corner"] == "input"
+        and "is folded" in drawn["notes"]
+        and "unplay" in drawn["axes"]["query"]["name"]
+    )
     assert app.selectbox(key="query-as").options == ["tokens", "words"]
     assert not [toggle for toggle in app.toggle if toggle.key == "hide"]
     assert any("each input has sinks of its own" in caption.value for caption in app.caption)
@@ -67,7 +76,7 @@ def test_two_inputs_are_read_in_words_and_phrases_are_not_offered() -> None:
 def test_two_options_fold_by_query_and_hide_the_special_tokens() -> None:
     query = {"task": "Dialogue", "compare": "options", "query-as": "phrases", "hide": "true"}
     drawn = maps(sound(opened("side_by_side", checkpoint="ubuntu-tri-published", **query)))  # reads special tokens
-    assert "[CLS] [SEP]" not in drawn["axes"]["key"]["name"] and drawn["hidden"][0] == 1
+    assert "[CLS] [SEP]" not in drawn["axes"]["key"]["name"] and hidden_keys(drawn) == 1
     assert "Query is folded" in drawn["notes"] and "“[CLS] [SEP]” as context" in drawn["notes"]
 
 
@@ -76,8 +85,9 @@ def test_mtsa_folds_its_weights_and_offers_no_scores() -> None:
     app = sound(opened("mtsa", text=text, **{"tokens-as": "phrases", "quantity": "relevance"}))
     drawn = maps(app)
     assert drawn["axes"]["query"]["name"] == ["What is the capital,", "if any,", "of unplayland?"]
-    assert drawn["quantity"] == "weight" and not drawn["panels"][0]["scores"] and "'relevance'" in texts(app)
-    even = unpacked(drawn["panels"][0]["even"], 3, 3)
+    assert drawn["scales"]["main"]["kind"] == "log" and "scores" not in drawn["panels"][0]["arrays"]
+    assert "'relevance'" in texts(app)
+    even = sent_array(drawn, 0, "even")
     assert even[0, 1] == 0 and 0 < even[1, 1] < even[1, 0] < 1  # the first head looks at earlier tokens
     assert any("joined they would not be the scores of joined weights" in caption.value for caption in app.caption)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.pages import app_test, at_page
-from tests.support.tiny_transformers import make
+from tests.support.tiny_transformers import make, make_type
 from triattn_core.case_card import draw
 from triattn_core.checkpoint.registry import VARIABLE, roots
 from triattn_core.sources.weight_change import WAYS
@@ -15,6 +15,8 @@ from triattn_core.sources.weight_change import WAYS
 def models(tmp_path, monkeypatch):
     make("bert", tmp_path / "mine" / "small-bert")
     make("bert", tmp_path / "mine" / "bare-bert", head=False)
+    make_type("marian", tmp_path / "mine" / "small-marian", "MarianMTModel")
+    make_type("bert", tmp_path / "mine" / "small-reader", "BertForQuestionAnswering")
     monkeypatch.setenv(VARIABLE, f"{roots()[0]}:{tmp_path / 'mine'}")
 
 
@@ -58,3 +60,22 @@ def test_what_cannot_is_said_in_a_line(models):
 def test_ours_can_be_asked_so_too(models):
     app = open_page(checkpoint="quora-tri-living", change="attention", becomes="off", **{"in-layer": "1"})
     assert not app.exception and not app.error and "Switched off in" in said(app)
+
+
+def test_a_later_word_of_a_translation_is_chosen_and_the_text_written_anew(models):
+    app = open_page(checkpoint="small-marian", a="unhappy cats sat on mats")
+    assert not app.exception and not app.error
+    assert [box.label for box in app.text_area][0] == "Text to translate"
+    assert not any(box.key == "b" for box in app.text_area)
+    assert "It writes" in said(app)
+    words = app.selectbox(key="word")
+    assert words.options[0].startswith("1 ") and len(words.options) > 2
+    words.set_value(words.options[1] if isinstance(words.value, str) else 1).run()
+    assert not app.exception and not app.error and "With even weights in all" in said(app)
+
+
+def test_a_span_is_asked_of_a_question_and_a_passage(models):
+    app = open_page(checkpoint="small-reader", a="Which browsers can play movies?", b="unhappy cats sat on mats")
+    assert not app.exception and not app.error
+    assert [box.label for box in app.text_area][:2] == ["Question", "Passage"]
+    assert "With even weights in all" in said(app)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import sys
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import streamlit as st
+from streamlit.runtime.state import QueryParamsProxy
 
 from pages.open import source
 from pages.shared import other_models
@@ -24,7 +24,6 @@ from triattn_core.case_book import CaseBook
 from triattn_core.errors import InputError
 
 REFUSED = "not read by their path or name here"
-LINK = re.compile(r'key="([\w-]+)", bind="query-params"|query_params\.get\("([\w-]+)"|query_params\["([\w-]+)"\]')
 EXTRA = (
     "path",
     "second-path",
@@ -98,10 +97,17 @@ def watch(folder: Path):
     _watched.pop()
 
 
-def parameters() -> set[str]:
-    """The names of a link that the pages read as text."""
-    sources = "\n".join(path.read_text("utf-8") for path in (ROOT / "pages").rglob("*.py"))
-    return {name for match in LINK.findall(sources) for name in match if name} | set(EXTRA)
+def parameters(page: str, **link: str) -> set[str]:
+    """The names that a page asks its link for, or binds to a widget, and some that others read."""
+    names = set(EXTRA)
+    with pytest.MonkeyPatch.context() as patch:
+        for method in ("__getitem__", "__contains__", "get_all"):
+            asked = getattr(QueryParamsProxy, method)
+            patch.setattr(
+                QueryParamsProxy, method, lambda proxy, name, asked=asked: names.add(name) or asked(proxy, name)
+            )
+        app = opened(page, **link)
+    return names | {widget.key for widget in app.main if getattr(widget, "key", None)}
 
 
 def fill(field, text: str):
@@ -114,10 +120,10 @@ def fill(field, text: str):
 def test_no_setting_of_a_page_reads_a_file_of_the_server(team_server, page, folder):
     """Each parameter of a link, and then each text field, also a disabled one, is a path."""
     source = {"from": "From a model"} if page == "open" else {}
-    assert {"model", "text"} <= parameters()
+    asked = parameters(page, **source)
     for path in (folder, folder / "array.npy"):
         with watch(folder) as names:
-            link = {name: str(path) for name in parameters()} | source
+            link = {name: str(path) for name in asked} | source
             app = opened(page, **link)
             assert not app.exception
             for field in (*app.text_input, *app.text_area):
@@ -144,7 +150,7 @@ def refused(app) -> bool:
 def test_what_would_read_one_says_in_a_line_that_it_does_not(team_server, folder, monkeypatch):
     link = {"from": "From a model", "model": str(folder), "text": "unhappy cats"}
     assert refused(opened("open", **link)) and refused(opened("open", **{**link, "model": "bert-base-uncased"}))
-    assert refused(opened("heads", task="Hugging Face model", model=str(folder)))
+    assert refused(opened("heads", task="Other models", model=str(folder)))
     assert opened("open").text_input(key="path").disabled
     monkeypatch.setattr(source, "is_local", lambda: True)  # a field that is not disabled, by whatever mistake
     for key, link in (("path", {}), ("second-path", {"view": "side by side", "with": "another file"})):

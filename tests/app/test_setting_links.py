@@ -16,7 +16,7 @@ LINKS = {
         {"layer": "2", "direction": "B over A", "quantity": "relevance", "query-as": "words", "head": "mean"},
     ),
     "context": (
-        {"way": "b_over_a", "layer": "2", "head": "2", "cell": "3"},
+        {"direction": "b_over_a", "layer": "2", "head": "2", "cell": "3"},
         {"direction": "B over A", "layer": "2", "head": "2", "at": "3"},
     ),
 }
@@ -38,7 +38,6 @@ MISFITS = [
     ("cube", {"query": "letters"}, "“query” is 'letters'"),
     ("cube", {"site": ""}, "“site” is empty"),
     ("cube", {"site": "layer.9", "query": "words"}, "“site” is 'layer.9'"),
-    ("context", {"way": "sideways"}, "“way” is 'sideways'"),
 ]
 
 

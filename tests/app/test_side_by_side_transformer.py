@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.support.figure_arrays import is_comparison
 from tests.support.pages import app_test, at_page
 from tests.support.tiny_transformers import make
 from triattn_core.checkpoint.registry import VARIABLE, roots
@@ -21,7 +22,8 @@ def panels(app) -> list[dict]:
     """The maps that the page draws."""
     messages = (json.loads(element.proto.json or "{}") for element in app.get("bidi_component"))
     payloads = (message.get("payload", {}) for message in messages)
-    return next(payload["panels"] for payload in payloads if "gap" in payload)
+    drawn = next(payload["panels"] for payload in payloads if is_comparison(payload))
+    return drawn[:-1]  # without their difference
 
 
 def test_it_is_picked_and_drawn(small_bert):
@@ -30,7 +32,7 @@ def test_it_is_picked_and_drawn(small_bert):
     app.run()
     assert not app.exception and not app.error
     assert app.multiselect(key="checkpoints").value == ["quora-tri-living", "small-bert"]
-    assert [panel["title"] for panel in panels(app)] == ["Tri", "multi-head"]
+    assert [panel["title"] for panel in panels(app)] == ["Tri", "small-bert"]
     app.text_area(key="a").set_value("Which movies can cats play?").run()
     assert not app.exception and not app.error and len(panels(app)) == 2
 

@@ -94,7 +94,7 @@ def test_a_link_names_everything() -> None:
     for name, value in (link | {"functions": ["squad-cosine", "squad-trilinear-o1"]}).items():
         app.query_params[name] = value
     app = sound(at_page(app, "similarity").run())
-    assert titles(app) == ["cosine, O_2", "trilinear, O_1"] and maps(app)["quantity"] == "weight"
+    assert titles(app) == ["cosine", "trilinear, no product"] and maps(app)["quantity"] == "weight"
     assert maps(app)["panels"][0]["scale"] == maps(app)["panels"][1]["scale"]
     assert maps(app)["texts"] == {"passage": text, "question": asks} and not app.info
     assert "squad-trilinear-o1 row.json --terms 6.1" in command(app)
@@ -210,5 +210,5 @@ def test_there_is_a_checkpoint_of_every_function() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_each_page_says_once_what_o_1_and_o_2_are(page: str) -> None:
-    assert visible_text(sound(opened(page))).count("O_1 is [h; u~], O_2 also has their product, [h; u~; h * u~].") == 1
+def test_each_page_says_once_what_the_answer_layer_reads(page: str) -> None:
+    assert visible_text(sound(opened(page))).count("product: [h; u~; h * u~],") == 1

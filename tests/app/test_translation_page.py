@@ -19,7 +19,8 @@ def test_it_opens_on_the_last_layer_of_target_over_source() -> None:
     app = sound(opened("mtsa", checkpoint=MODELS[0]))
     assert app.text_area(key="source").value == translation.examples()[0].source
     payload, text = maps(app), visible_text(app)
-    assert payload["roles"] == ["target piece", "source piece"] and "cross, layer.1" in payload["caption"]
+    assert "another target piece up and down, another source piece left" in payload["keys"]
+    assert "cross, layer.1" in payload["caption"]
     assert [panel["title"] for panel in payload["panels"]] == ["Head 1", "Head 2", "Head 3", "Head 4"]
     assert "".join(payload["axes"]["key"]["label"]).replace("##", "") == "Thebakergaveherneighbourawarmloaf."
     assert "score" in text and text.count("<td lang") == 4
@@ -35,7 +36,7 @@ def test_the_heads_of_the_encoder_have_their_direction(name: str, title: str) ->
 
 def test_the_decoders_own_attention_has_its_mask() -> None:
     payload = maps(sound(opened("mtsa", checkpoint=MODELS[0], of="target")))
-    assert all(panel["masked"] for panel in payload["panels"])
+    assert all("masked" in panel["arrays"] for panel in payload["panels"])
 
 
 def test_pieces_are_read_as_words() -> None:

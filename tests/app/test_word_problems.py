@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.laboratory import problem_input
+from pages.shared import sentence_box
 from tests.app.test_pages import opened, sound, texts
 from triattn_core.checkpoint.registry import operands_checkpoints
+from triattn_core.results.where_it_pays import IN_PLACE
+from triattn_core.studies.which_two_numbers import BY_QUESTION
+from triattn_core.tasks.operands.word_numbers import find_numbers
 
 pytestmark = pytest.mark.skipif(not operands_checkpoints(), reason="not trained")
 MINUS, TIMES = "\N{MINUS SIGN}", "\N{MULTIPLICATION SIGN}"
@@ -22,6 +30,19 @@ def test_it_opens_where_tri_finds_the_pair_and_two_way_attention_does_not():
     tri, two_way = (shown[shown.index(f"<b>{name}") :][:200] for name in ("Tri", "Two-way, one layer"))
     assert "15 + 8 = 23" in tri and "3 and 24 do not make 23" in two_way
     assert "it is not that set&#x27;s own metric" in shown and "Would refute it" in shown
+
+
+def test_the_rows_without_a_lead_stand_beside_those_with_one():
+    shown = texts(page())
+    table = shown[shown.index("Where a relation of three pays") :]
+    rows = [row for row in table.split("<tr>") if "<td" in row]
+    by_task = {row[: row.index("</td>")].removeprefix("<td>"): row for row in rows}
+    assert "<b>ahead by 21.8</b>" in by_task["Which two numbers make this one? (GSM8K)"]
+    stories = [row for task, row in by_task.items() if "CLUTRR" in task]
+    of_tri = [row for row in stories if IN_PLACE not in unescape(row)]
+    assert len(of_tri) == 3 and all("not ahead" in row for row in of_tri)
+    assert len(stories) == 6
+    assert "Told the operation alone" in shown
 
 
 def test_a_changed_number_moves_the_pair_and_the_number_asked_for():
@@ -61,6 +82,26 @@ def test_what_cannot_be_answered_is_one_line(query, message):
     assert not app.exception and len(app.error) == 1
     assert message in app.error[0].value.replace("\\", "")
     assert "Over GSM8K" in texts(app)  # what was measured stays
+
+
+@pytest.mark.parametrize("problem", ("I have 5 apples.", "No numbers.", " ".join(map(str, range(1, 19)))))
+def test_a_problem_that_is_refused_keeps_the_number_of_the_link(problem):
+    app = page(problem=problem, makes="72")
+    assert len(app.error) == 1 and "does not use" not in texts(app)
+    assert not any("does not use" in said.value for said in (*app.info, *app.warning, *app.toast))
+    assert app.text_input(key="makes").value == "72"
+
+
+def test_the_row_of_the_number_takes_no_style_of_other_boxes():
+    assert not re.search(rf"st-key-{problem_input.ROW}\b", sentence_box.CSS)
+
+
+def test_what_the_map_shows_is_named_by_what_it_is():
+    shown = texts(page())
+    assert "lies on pairs that fit" in shown and "on the truth" not in shown
+    assert BY_QUESTION in shown and "“Twenty-five” is 25, “25 %” is 25 too" in shown
+    assert [number.value for number in find_numbers("twenty-five of 25 %")] == [20, 5, 25]
+    assert "No pair fits" in texts(page(makes="1000"))
 
 
 def test_a_number_that_no_pair_makes_and_one_that_several_make():

@@ -1,8 +1,8 @@
 """Three-way attention against its plain broadcast form and against building the cube: time and peak memory.
 
-Every line is measured in this run, relevance, joint softmax and contextual values together, with masks, 12 heads of
-32.  `broadcast` is each equation as it stands over [N, I, J, D]; `cube` builds [N, I, J] (by matrix products where the
-relevance is one), as it does when somebody records; `ours` is what a model runs when nobody does.
+Every line is measured in this run, relevance, joint softmax and contextual values together, with masks.  `broadcast`
+is each equation as it stands over [N, I, J, D]; `cube` builds [N, I, J] (by matrix products where the relevance is
+one), as it does when somebody records; `ours` is what a model runs when nobody does.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from triattn_core.attention.tri_similarity import exponential
 from triattn_core.inference.device import describe_device, keep_freed_memory
 from triattn_core.trace.site import Site
 
-HEADS, FEATURES = 12, 32
 NAMES = {"additive": "T-additive", "dot": "T-dot", "scaled_dot": "T-scaled-dot", "bilinear": "Trilinear"}
 Call = Callable[[], Tensor]
+Size = tuple[int, int, int, int]  # batch, heads, tokens, features of a head
 
 
 def broadcast(module: TriAttention, q: Tensor, k: Tensor, v: Tensor, c: Tensor, *keeps: Tensor) -> Tensor:
@@ -48,7 +48,8 @@ def broadcast(module: TriAttention, q: Tensor, k: Tensor, v: Tensor, c: Tensor, 
 def forms(name: str, inputs: list[Tensor], real: Tensor, compiled: bool) -> Iterator[tuple[str, Call]]:
     """(form, call) for each way to the same output.  real: [batch, tokens] bool, of query, key and context alike."""
     torch.manual_seed(1)
-    module = TriAttention(HEADS * FEATURES, HEADS, name).to(inputs[0])
+    _, heads, _, features = inputs[0].shape
+    module = TriAttention(heads * features, heads, name).to(inputs[0])
 
     def attend(record_all: bool, compiler: bool = False) -> Tensor:
         with recording(lambda site: record_all), patch.object(exponential, "worth_compiling", lambda *_: compiler):
@@ -73,16 +74,17 @@ def with_backward(call: Call, inputs: list[Tensor]) -> Call:
     return both
 
 
-def rows(name: str, batch: int, tokens: int, device: str, dtype: torch.dtype) -> Iterator[tuple[str, str, Measured]]:
+def rows(name: str, size: Size, device: str, dtype: torch.dtype) -> Iterator[tuple[str, str, Measured]]:
     """(pass, form, measured); a broadcast form that would not fit into half of the free memory is left out."""
     torch.manual_seed(0)
-    inputs = [torch.randn(batch, HEADS, tokens, FEATURES, device=device, dtype=dtype) / 2 for _ in range(4)]
+    batch, heads, tokens, features = size
+    inputs = [torch.randn(*size, device=device, dtype=dtype) / 2 for _ in range(4)]
     real = torch.arange(tokens, device=device).expand(batch, -1) < tokens - 2
     for backward in (False, True):
         for tensor in inputs:
             tensor.requires_grad_(backward)
-        calls = dict(forms(name, inputs, real, exponential._compiler()))
-        if batch * HEADS * tokens**3 * FEATURES * inputs[0].element_size() * (6 if backward else 3) > free(device) / 2:
+        calls = dict(forms(name, inputs, real, exponential.has_compiler()))
+        if batch * heads * tokens**3 * features * inputs[0].element_size() * (6 if backward else 3) > free(device) / 2:
             calls.pop("broadcast")
         with torch.set_grad_enabled(backward):
             outputs = [call().detach().float() for call in calls.values()]
@@ -106,31 +108,36 @@ def main() -> None:
     options.add_argument("--dtype", default="float32", choices=("float32", "bfloat16"))
     options.add_argument("--tokens", type=int, nargs="+", default=[16, 32, 64, 128])
     options.add_argument("--batch", type=int, nargs="+", default=[1, 8])
+    text = "number of heads, and features of each (default: 12 of 32)"
+    options.add_argument("--heads", type=int, nargs=2, default=[12, 32], metavar=("HEADS", "FEATURES"), help=text)
     options.add_argument("--only", nargs="+", default=list(NAMES), choices=NAMES)
     chosen = options.parse_args()
     dtype = getattr(torch, chosen.dtype)
     keep_freed_memory()  # as `train` and `evaluate` do
     rate = matrix_rate(chosen.device, dtype)
     machine = describe_device(chosen.device)
-    print(f"{machine.title}, {machine.cores} cores, {chosen.dtype}; a matrix product: {rate / 1e9:,.0f} GFLOP/s\n")
+    heads, features = chosen.heads
+    print(f"{machine.title}, {machine.cores} cores, {torch.get_num_threads()} threads, {chosen.dtype}")
+    print(f"{heads} heads of {features}; a matrix product: {rate / 1e9:,.0f} GFLOP/s\n")
     print("| relevance | batch | tokens | pass | form | ms | MB | × broadcast | × cube | of the matrix rate |")
     print("|---|---:|---:|---|---|---:|---:|---:|---:|---:|")
     for name in chosen.only:
         for batch in chosen.batch:
             for tokens in chosen.tokens:
-                table(name, batch, tokens, chosen.device, dtype, rate)
+                table(name, (batch, heads, tokens, features), chosen.device, dtype, rate)
 
 
-def table(name: str, batch: int, tokens: int, device: str, dtype: torch.dtype, rate: float) -> None:
+def table(name: str, size: Size, device: str, dtype: torch.dtype, rate: float) -> None:
     """The lines of one relevance at one size."""
+    batch, heads, tokens, features = size
     base: dict[str, Measured] = {}
-    for passed, form, timing in rows(name, batch, tokens, device, dtype):
+    for passed, form, timing in rows(name, size, device, dtype):
         base[f"{passed} {form}"] = timing
         ratios = [
             f"{base[key].seconds / timing.seconds:.1f}" if (key := f"{passed} {other}") in base else "-"
             for other in ("broadcast", "cube")
         ]
-        operations = 4 * batch * HEADS * tokens**3 * FEATURES * (3.5 if "backward" in passed else 1)
+        operations = 4 * batch * heads * tokens**3 * features * (3.5 if "backward" in passed else 1)
         share = "-" if name == "additive" else f"{operations / timing.seconds / rate:.0%}"
         numbers = [f"{1000 * timing.seconds:.2f}", f"{timing.peak / 1e6:,.1f}", *ratios, share]
         print("|", " | ".join([NAMES[name], str(batch), str(tokens), passed, form, *numbers]), "|", flush=True)

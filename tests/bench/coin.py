@@ -15,8 +15,9 @@ import torch
 from torch import Tensor, nn
 from transformers import BertConfig, BertModel
 
+from triattn_core.configs.coin import CoinConfig
 from triattn_core.inference.device import describe_device, keep_freed_memory
-from triattn_core.models.coin import Coin, CoinConfig, Sentences
+from triattn_core.models.coin import Coin, Sentences
 from triattn_core.results import run_records
 from triattn_core.training.metrics_writer import machine
 

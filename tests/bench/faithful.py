@@ -61,7 +61,7 @@ def main() -> None:
         for row in tqdm(islice(cycle(rows), chosen.rows), total=chosen.rows, desc=name, leave=False, disable=None):
             asked = run_query(bundle, row[1])  # warm
             plain += timed(lambda: run_query(bundle, row[1]))  # noqa: B023 - called at once
-            whole += timed(lambda: next(faithfulness.measure_rows(bundle, [row], **more)))  # noqa: B023
+            whole += timed(lambda: faithfulness.measure_rows([bundle], [row], **more))  # noqa: B023
             tokens += asked.roles.tokens
         count, minutes = chosen.rows, (time.perf_counter() - started) / 60
         numbers = [count, f"{tokens / count:.0f}", f"{whole / 60:.2f} ({minutes:.2f} by the clock)"]

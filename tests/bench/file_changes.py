@@ -3,8 +3,10 @@
     python -m tests.bench.file_changes [page] [--pairs 12]
 
 Prints the files that ran, the changes of file (a call whose caller lies in another file of `triattn_core` or `pages`),
-the immediate bounces A → B → A, the CPU seconds of the same rerun without the profile, and the pairs of files between
-which calls go most.  The page runs as the app does, without a browser; its first two runs fill caches.
+the immediate bounces A → B → A, both again without the files that wait for a model, which run the more often the slower
+the machine is, and of these what the page's own thread does; the CPU seconds of the same rerun without the profile, and
+the pairs of files between which calls go most.  The page runs as the app does, without a browser; its first two runs
+fill caches.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Collection
+from itertools import groupby
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -24,6 +28,10 @@ from tests.support.pages import APP, app_test, at_page
 
 ROOT = str(APP.parent)
 OURS = (f"{ROOT}/triattn_core/", f"{ROOT}/pages/", str(APP))
+WAITING = (
+    "pages/shared/model_jobs.py",
+    *(f"triattn_core/inference/{name}.py" for name in ("jobs", "device_scheduler")),
+)
 EDITS = ("Where is the red car?", "Where is the blue car?", "Where is the green car?")
 
 
@@ -39,13 +47,31 @@ class FileChanges:
             if not entered or entered[-1] != name:
                 entered.append(name)
 
+    def without(self, names: Collection[str]) -> FileChanges:
+        """The same profile, had these files not run; names: as `short` gives them."""
+        other, left_out = FileChanges(), {f"{ROOT}/{name}" for name in names}
+        for thread, entered in self.entered.items():
+            other.entered[thread] = [name for name, _ in groupby(name for name in entered if name not in left_out)]
+        return other
+
+    def of_thread(self, thread: int) -> FileChanges:
+        """What one thread ran."""
+        other = FileChanges()
+        other.entered = {thread: self.entered.get(thread, [])}
+        return other
+
+    @property
+    def page(self) -> FileChanges:
+        """What the thread ran that draws the page."""
+        return self.of_thread(max(self.entered, key=lambda thread: str(APP) in self.entered[thread]))
+
     @property
     def files(self) -> set[str]:
         return {name for entered in self.entered.values() for name in entered}
 
     @property
     def changes(self) -> int:
-        return sum(len(entered) - 1 for entered in self.entered.values())
+        return sum(max(0, len(entered) - 1) for entered in self.entered.values())
 
     @property
     def bounces(self) -> Counter[tuple[str, str]]:
@@ -93,8 +119,10 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=12)
     arguments = parser.parse_args()
     profile, seconds = measure(arguments.page)
-    bounces = profile.bounces
+    bounces, own = profile.bounces, profile.without(WAITING)
     print(f"{len(profile.files)} files, {profile.changes:,} changes of file, {bounces.total():,} bounces")
+    print(f"without the waiting for a model {own.changes:,} and {own.bounces.total():,}", end="; ")
+    print(f"of these the page's own thread {own.page.changes:,} and {own.page.bounces.total():,}")
     print(f"{seconds:.3f} s of processor for a rerun on which no model runs")
     for (first, second), count in bounces.most_common(arguments.pairs):
         print(f"{count:6,}  {first} → {second} → {first}")

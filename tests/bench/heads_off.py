@@ -19,7 +19,7 @@ def measure(rows: int, layers: int = 12, hidden: int = 768, heads: int = 12) -> 
     import transformers
 
     from triattn_core.sources.transformer import Transformer
-    from triattn_core.sources.transformer_heads import BATCH, logits_without
+    from triattn_core.sources.transformer_heads import BATCH, read_without
     from triattn_core.trace.site import Site
 
     sizes = {"hidden_size": hidden, "intermediate_size": 4 * hidden, "num_hidden_layers": layers}
@@ -38,7 +38,7 @@ def measure(rows: int, layers: int = 12, hidden: int = 768, heads: int = 12) -> 
         alone = time.perf_counter() - start
         start = time.perf_counter()
         for text in texts:
-            logits_without(transformer, {"input_ids": text}, every)
+            read_without(transformer, {"input_ids": text}, every, lambda outputs: outputs.logits)
     return alone, time.perf_counter() - start
 
 

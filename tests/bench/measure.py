@@ -16,7 +16,10 @@ import torch
 
 @dataclass(frozen=True)
 class Measured:
-    """Median `seconds` of a call, and the most memory it held at a time beyond what was there, in bytes."""
+    """Median `seconds` of a call, and the most memory it held at a time beyond what was there, in bytes.
+
+    With one thread on a CPU they are seconds of the processor: what the clock says of a machine that does nothing else.
+    """
 
     seconds: float
     peak: int
@@ -36,13 +39,14 @@ def in_turn(calls: Mapping[str, Callable[[], object]], device: str, least: float
         call()
     peaks = {name: _peak(call, device) for name, call in calls.items()}
     times: dict[str, list[float]] = {name: [] for name in calls}
+    now = time.process_time if device == "cpu" and torch.get_num_threads() == 1 else time.perf_counter
     while waiting := [name for name, spent in times.items() if sum(spent) < least or len(spent) < 3]:
         for name in waiting:
             _wait(device)
-            start = time.perf_counter()
+            start = now()
             calls[name]()
             _wait(device)
-            times[name].append(time.perf_counter() - start)
+            times[name].append(now() - start)
     return {name: Measured(median(spent), peaks[name]) for name, spent in times.items()}
 
 

@@ -29,9 +29,9 @@ def seconds_of(app: AppTest) -> float:
 
 def folders_parsed(app: AppTest) -> int:
     """How many checkpoint folders one rerun parses."""
-    before = registry._parse.cache_info().misses
+    before = registry.parse_folder.cache_info().misses
     app.run()
-    return registry._parse.cache_info().misses - before
+    return registry.parse_folder.cache_info().misses - before
 
 
 def measure(page: str, repeat: int) -> tuple[float, list[float], int]:

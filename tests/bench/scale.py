@@ -123,8 +123,8 @@ def local(source: sources.Source, over, out: Path, about: case_table.TableInfo) 
     """Seconds of one process from the file to the table, streaming."""
     start, rows = time.perf_counter(), sources.read_examples("pairs", source)
     windows = iter(lambda: list(islice(rows, WINDOW)), [])
-    parts = (part.table for window in windows for part in over(iter(window)))
-    case_table.write_parts(out, (pa.Table.from_pandas(part, preserve_index=False) for part in parts), about)
+    tables = (pa.Table.from_pandas(over(window), preserve_index=False) for window in windows)
+    case_table.write_parts(out, tables, about)
     return time.perf_counter() - start
 
 

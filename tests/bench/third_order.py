@@ -1,6 +1,6 @@
 """What each score of the third-order family costs as texts grow, one head of 32 features, one thread: median time and
-peak memory of the forward pass, without anything recorded, and with the cube built; and the power of the length that
-fits the largest three.
+peak memory of the forward pass, without anything recorded, and with the cube built; and the powers of the length
+at which time grew in its last two doublings.
 
 `python -m tests.bench.third_order` prints the table; `--out FILE` keeps the record that the page Third order draws.
 """
@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib import import_module
 from importlib.util import find_spec
-from math import log
 from pathlib import Path
 
 import torch
@@ -23,18 +22,20 @@ from tests.bench.measure import Measured, in_turn
 from triattn_core.attention.factored import product_attention
 from triattn_core.attention.tap import recording
 from triattn_core.attention.tri import TriAttention
-from triattn_core.results.third_order import FAMILY
+from triattn_core.attention.triangle import TriangleAttention
+from triattn_core.attention.windowed import windowed_product_attention
+from triattn_core.results.third_order import FAMILY, TRIANGLE, doublings, fitted_power
 from triattn_core.trace.site import Site
 from triattn_core.training.metrics_writer import machine
 
 FEATURES, LENGTHS, MOST = 32, (16, 32, 64, 128, 256, 512), 16  # MOST: tokens of a run for the tests
-TWO_WAY = "two-way"
+TWO_WAY, WINDOW = "two-way", 32
 Call = Callable[[], Tensor]
 
 
 def calls(tokens: int) -> dict[str, Call]:
-    """By name a forward pass: of each score without a cube being asked for, of the product with it, and of two-way
-    attention."""
+    """By name a forward pass: of each score without a cube being asked for, of the product with it and in a window, of
+    triangle attention over the pairs of as many nodes, and of two-way attention."""
     torch.manual_seed(1)
     q, k, v, c = (torch.randn(1, 1, tokens, FEATURES) for _ in range(4))
     real = torch.ones(1, tokens, dtype=torch.bool)
@@ -49,10 +50,21 @@ def calls(tokens: int) -> dict[str, Call]:
     modules = {name: TriAttention(FEATURES, 1, name) for name in FAMILY}
     forms = {FAMILY[name].label: of(module, cube=False) for name, module in modules.items()}
     forms["product, cube built"] = of(modules["scaled_dot"], cube=True)
+    forms[f"product, window of {WINDOW}"] = within_no_grad(
+        lambda: windowed_product_attention(q, k, c, v, c, (WINDOW, WINDOW))
+    )
+    triangle, pairs = TriangleAttention(FEATURES, 1, FEATURES), torch.randn(1, tokens, tokens, FEATURES)
+    kept = torch.ones(1, tokens, tokens, dtype=torch.bool)
+    forms[TRIANGLE.label] = within_no_grad(lambda: triangle(pairs, kept))
     if package := package_call(q, k, c, v):
         forms["product, simplicial-attention"] = package
     forms[TWO_WAY] = lambda: nn.functional.scaled_dot_product_attention(q, k, v)
     return forms
+
+
+def within_no_grad(call: Call) -> Call:
+    """The call, without what a gradient needs."""
+    return torch.inference_mode()(call)
 
 
 def package_call(q: Tensor, k: Tensor, c: Tensor, v: Tensor) -> Call | None:
@@ -80,14 +92,6 @@ def table(lengths: Sequence[int], least: float) -> dict[str, dict[int, Measured]
     return measured
 
 
-def power(points: dict[int, Measured]) -> float:
-    """The slope of log seconds over log tokens, least squares over the three longest lengths."""
-    last = sorted(points.items())[-3:]
-    x, y = [log(tokens) for tokens, _ in last], [log(result.seconds) for _, result in last]
-    middle_x, middle_y = sum(x) / len(x), sum(y) / len(y)
-    return sum((a - middle_x) * (b - middle_y) for a, b in zip(x, y)) / sum((a - middle_x) ** 2 for a in x)
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--most", type=int, default=LENGTHS[-1], help="the longest text, in tokens a role")
@@ -98,7 +102,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     measured = table(lengths, least=0.3 if options.most > MOST else 0.01)
     cube = measured["product, cube built"]
     for name, points in measured.items():
-        growth = f"n^{power(points):.1f}" if len(points) > 2 else ""
+        seconds = {tokens: result.seconds for tokens, result in points.items()}
+        growth = ", then ".join(f"n^{power:.1f}" for power in doublings(seconds))
+        growth += f", fitted n^{fitted_power(seconds):.1f}" if len(seconds) > 1 else ""
         for tokens, result in points.items():
             times = cube[tokens].seconds / result.seconds
             print(f"{name:20} {tokens:4}  {1e3 * result.seconds:9.3f} ms  {result.peak / 1e6:8.1f} MB  "
@@ -114,7 +120,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 for name, points in measured.items()
                 for tokens, result in points.items()
             ],
-            "power": {name: round(power(points), 2) for name, points in measured.items() if len(points) > 2},
         }
         options.out.write_text(json.dumps(record, indent=1) + "\n")
 

@@ -26,12 +26,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def browser(chromium):
+def launch(chromium):
+    """Starts a browser with further arguments; a process has one Playwright, and a second one would refuse to start."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     with playwright.sync_playwright() as started:
-        running = started.chromium.launch(executable_path=chromium, args=ARGS)
-        yield running
-        running.close()
+        yield lambda *further: started.chromium.launch(executable_path=chromium, args=[*ARGS, *further])
+
+
+@pytest.fixture(scope="session")
+def browser(launch):
+    running = launch()
+    yield running
+    running.close()
 
 
 @pytest.fixture

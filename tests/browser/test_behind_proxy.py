@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import ARGS, ROOT, serve
+from tests.browser.conftest import ROOT, serve
 
 SITE = "triattn.localhost"
 PASSWORD = "open sesame"
@@ -36,18 +36,14 @@ def site(tmp_path_factory):
         proxy.wait(20)
 
 
-def test_a_password_is_asked_for_and_opens_the_pages(site, chromium):
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+def test_a_password_is_asked_for_and_opens_the_pages(site, launch):
     assert status(site) == 401
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(
-            executable_path=chromium, args=[*ARGS, f"--host-resolver-rules=MAP {SITE} 127.0.0.1"]
-        )
-        credentials = {"username": "team", "password": PASSWORD}
-        page = browser.new_context(ignore_https_errors=True, http_credentials=credentials).new_page()
-        page.goto(site)
-        page.get_by_role("heading", name="Which card is the fish?").wait_for(timeout=120_000)
-        browser.close()
+    browser = launch(f"--host-resolver-rules=MAP {SITE} 127.0.0.1")
+    credentials = {"username": "team", "password": PASSWORD}
+    page = browser.new_context(ignore_https_errors=True, http_credentials=credentials).new_page()
+    page.goto(site)
+    page.get_by_role("heading", name="Which card is the fish?").wait_for(timeout=120_000)
+    browser.close()
 
 
 def status(site: str) -> int:

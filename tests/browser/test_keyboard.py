@@ -25,9 +25,9 @@ ORDER = {  # what each page is about, in the order it is read
     "": "Start; Explore; ▶ Replay; Training step; Type your pair; Read the studies",
     "studies": "Open it; Context; Compare; The tensor",
     "cube": "Sentence A; Examples; Checkpoint; Read as; Export; Of; previous; 1; All",
-    "intervene": "Sentence A; Checkpoint; remove; How; One by one as numbers; A over B; The maps; uniform",
+    "intervene": "Sentence A; Checkpoint; remove; What; One by one as numbers; A over B; The maps; averaged",
     "attribute": "Sentence A; Checkpoint; words; All; all; integrated gradients; The curves; Rows; Run",
-    "compare": "Similarity; Rows; Run; The losses as numbers",
+    "compare": "Similarity; Rows; Between; The losses as numbers",
     "cases": "Rows; Export; all three right; Who is right as numbers; Words or row; Open side by side; Note",
     "case_book": "Import",
     "mtsa": "Sentence; Checkpoint; Heads; Export; Maps of; previous; The tensor of head; All pairs",
@@ -44,7 +44,7 @@ FOCUSED = """() => {
   if (!one || one === document.body) return null;
   one.setAttribute("data-reached", "");
   const { x, y, width, height } = one.getBoundingClientRect(), label = one.labels?.[0]?.innerText;
-  const said = one.getAttribute("aria-label") || label || one.innerText || one.title || "";
+  const said = one.getAttribute("aria-label") || label || one.innerText?.replace(/\\s+/g, " ") || one.title || "";
   const name = said.replace("keyboard_arrow_right", "").trim(); // an icon's name
   const group = one.closest("[data-testid=stButtonGroup]")?.querySelectorAll("button").length ?? 0;
   return { name, tag: one.tagName, box: [x, y, width, height], group, strip: !!one.closest(".strip") };

@@ -30,7 +30,8 @@ def test_from_studies_one_leads_to_a_map_with_the_truth(page, app):
     page.locator('a[href*="study=false-friends"]').first.click()
     expect(page.get_by_role("heading", name="Laboratory")).to_be_visible(timeout=LONG)
     expect(page.get_by_text(re.compile("The one pair that fits is"))).to_be_visible(timeout=LONG)
-    expect(page.get_by_text("Proved:")).to_be_visible(timeout=LONG)
+    page.get_by_text("What is proved, and what is only observed").click(timeout=LONG)
+    expect(page.get_by_text("Proved:")).to_be_visible()
 
 
 def test_a_word_that_is_changed_moves_the_truth_and_the_answer_of_tri(page, app):
@@ -63,6 +64,17 @@ def test_a_problem_of_ones_own_is_typed_a_number_clicked_and_the_pair_moves(page
     problem.press("Control+Enter")
     expect(page.get_by_text("7 \N{MULTIPLICATION SIGN} 30 = 210").first).to_be_visible(timeout=LONG)
     expect(picked).to_have_text(["7", "30"])
+
+
+@pytest.mark.parametrize("width", (1440, 1024, 390))
+def test_the_number_asked_for_stands_below_its_label(page, app, width):
+    page.set_default_timeout(LONG)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{app}/laboratory?laboratory=Word+problems")
+    box = page.locator(".st-key-makes")
+    expect(box.locator("input")).to_have_value("23", timeout=LONG)
+    label, typed = (box.locator(part).bounding_box() for part in ("label p", "input"))
+    assert label["y"] + label["height"] <= typed["y"]
 
 
 @pytest.mark.timeout(400)

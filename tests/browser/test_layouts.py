@@ -22,7 +22,7 @@ EXCEPTIONS = {
     '[data-testid="stSliderThumbValue"]': "stands above its thumb, whose colour is not behind it",
     'input[type="range"]': "a slider shows no text of its own",
     "details:not([open]) > div": "folded",
-    "[class*=friends-keys] input": "a row of cards scrolls in its field, and stands below it in whole",
+    "[class*=friends-keys] input": "a row of cards scrolls in its field, and stands beside each map in whole",
 }
 FORMS = [
     *((page, task) for page in ("cube", "side_by_side", "intervene", "attribute", "context") for task in CHOICES),

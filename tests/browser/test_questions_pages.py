@@ -16,7 +16,7 @@ LONG = 120_000  # milliseconds: a busy machine loads torch and several models fi
 def opened(page, app: str, where: str, **query: str) -> None:
     page.set_default_timeout(LONG)
     page.goto(f"{app}/{where}?{urlencode({**PAIR, **query})}")
-    page.get_by_text("The model says").wait_for()
+    page.get_by_text(" says ").first.wait_for()
 
 
 def run_over(page, count: int) -> None:

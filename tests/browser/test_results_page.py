@@ -12,7 +12,7 @@ TABLE = "table.t-beside:not(.t-order)"
 def opened(page, app: str, query: str = "") -> None:
     page.goto(f"{app}/results{query}")
     page.wait_for_selector(TABLE)
-    page.wait_for_selector(".t-know:last-of-type")
+    page.wait_for_selector(".t-know:last-of-type", state="attached")
 
 
 def boxes(page, selector: str) -> list[dict]:

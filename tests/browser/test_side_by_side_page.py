@@ -45,6 +45,7 @@ def test_one_cell_is_chosen_in_all_panels(page, tmp_path):
     assert f"{gap.divergence[2]:.3g}"[:5] in words
 
 
+@pytest.mark.alone
 def test_a_click_is_seen_at_once(page, tmp_path):
     opened(page, tmp_path, *three())
     box = page.locator(CELL).bounding_box()
@@ -159,4 +160,4 @@ def test_the_page_shows_the_computed_numbers(page, pair_page):
         bundle = checkpoint.load(name)
         _, trace = explain.explain(bundle, pairs.examples(bundle.config.language)[0])
         weight = trace.site("layer.0/a_over_b/weight").isel(head=2, query=2, key=1).values
-        np.testing.assert_allclose(float(row[1].replace("−", "-")), weight.sum(), rtol=1e-2)
+        np.testing.assert_allclose(float(row[1].replace("−", "-")), weight.sum(), rtol=3e-2)  # two digits

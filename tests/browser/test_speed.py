@@ -11,13 +11,19 @@ from pathlib import Path
 from statistics import median
 from urllib.parse import urlencode
 
+import numpy as np
 import pytest
+import xarray as xr
 
 from tests.browser.test_cube_page import CANVAS, STEP, large, opened, settled, tri_checkpoint
 from tests.unit.test_views_cube import head
+from triattn_core.analysis.maps import compare
 from triattn_core.checkpoint.registry import list_checkpoints
 from triattn_core.tasks import questions
+from triattn_core.views import side_by_side
+from triattn_core.views.side_by_side.panels import Panel
 
+pytestmark = pytest.mark.alone
 PATIENCE = 6
 SIDE = ".side canvas"
 TWENTY = (
@@ -120,3 +126,42 @@ def test_the_largest_cube(page, app, measured, tmp_path: Path):
     measured("that cube unpacked and drawn", drawn / 1000, 2)
     steps = [page.evaluate(STEP, [key]) for key in ["ArrowUp", "]", "ArrowLeft", "["] * 4]
     measured("a step of the crosshair in it", median(steps), 50, "ms")
+
+
+REDRAW = """async () => {
+  const canvas = document.querySelector("canvas[data-cell]"), spent = [];
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  for (let i = 0; i < 21; i++) {
+    await frame();
+    let started;
+    requestAnimationFrame(() => (started = performance.now()));
+    canvas.dispatchEvent(new KeyboardEvent("keydown", { key: i % 2 ? "ArrowLeft" : "ArrowRight" }));
+    spent.push(await new Promise((done) => requestAnimationFrame(() => done(performance.now() - started))));
+  }
+  return spent.slice(1);
+}"""  # from the start of a frame to the end of its painting, twenty times
+
+
+def test_maps_side_by_side_are_drawn_anew(page, measured, tmp_path: Path):
+    size, panels = 60, []
+    coords = {f"{axis}_{name}": (axis, values) for axis in ("query", "key") for name, values in words(size).items()}
+    for seed, mechanism in enumerate(("bi", "cbi", "tri", "mtsa")):
+        values = np.random.default_rng(seed).dirichlet(np.full(size, 0.4), size)
+        weights = xr.DataArray(values, coords, ("query", "key"), attrs={"quantity": "weight"})
+        numbers = (compare.entropy(weights), compare.rank(weights))
+        panels.append(Panel(mechanism, mechanism, "additive", weights, weights, *numbers, "yes", 0.7, None))
+    file = tmp_path / "side.html"
+    text = {"a": " ".join(f"word{i}" for i in range(size))}
+    file.write_text(side_by_side.figure(panels, None, text, (0, 0)).html(), encoding="utf-8")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(file.as_uri())
+    page.wait_for_selector("canvas[data-cell]")
+    measured("four maps of 60 x 60 drawn anew", median(page.evaluate(REDRAW)), 8, "ms")
+
+
+def words(size: int) -> dict[str, list]:
+    """The coordinates of tokens word0, word1, …"""
+    tokens = [f"word{i}" for i in range(size)]
+    starts = [len(" ".join(tokens[:i])) + (i > 0) for i in range(size)]
+    ends = [start + len(token) for start, token in zip(starts, tokens)]
+    return {"token": tokens, "text": ["a"] * size, "start": starts, "end": ends, "special": [0] * size}

@@ -7,15 +7,26 @@ import re
 
 import pytest
 
+from tests.browser.test_copied_links import rest
 from triattn_core.results.first_screen import first_screen
 
 SCREEN = first_screen()
 MOST_WORDS, MOST_TIME, TOP = 120, 100, 300
+WRITTEN = 1500  # milliseconds after which the link is written and the figure was mounted again
+WORDS = """main => {
+  const read = (under) => [...under.querySelectorAll("*")].flatMap((one) => {
+    const unseen = one.matches("[data-testid=stIconMaterial], style, script") || !one.checkVisibility();
+    const own = unseen ? [] : [...one.childNodes].filter((part) => part.nodeType === Node.TEXT_NODE);
+    return [...own.map((part) => part.data), ...(one.shadowRoot ? read(one.shadowRoot) : [])];
+  });
+  return read(main).map((text) => text.trim()).filter((text) => text && text !== "Copy link");
+}"""
 CLICK = """(start, chip) => new Promise((done) => {
   const begun = performance.now();
   new MutationObserver(() => done(performance.now() - begun))
     .observe(start.querySelector(".tri .says"), { childList: true, subtree: true });
   start.querySelectorAll(".chips button")[chip].click();
+  setTimeout(() => done(Infinity), 5000); // a figure that has come again is another element
 })"""
 
 
@@ -33,16 +44,20 @@ def answers(page) -> list[str]:
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768)])
 def test_it_is_one_screen_of_few_words_and_begins_with_the_picture(page, app, width, height):
     start(page, app, width, height)
-    words = page.locator("[data-testid=stMainBlockContainer]").inner_text()
-    assert len(re.findall(r"[^\W\d_][\w’'-]*", words)) <= MOST_WORDS
+    texts = page.locator("[data-testid=stMainBlockContainer]").evaluate(WORDS)
+    assert "Two-way attention" in texts  # what is in a shadow root counts
+    words = re.findall(r"[^\W\d_][\w’'-]*", " ".join(texts))
+    assert len(words) <= MOST_WORDS, words
     assert page.locator(".start svg").first.bounding_box()["y"] < TOP
     door = page.get_by_text("Read the studies").bounding_box()
     assert door["y"] + door["height"] < height
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight") <= height
 
 
+@pytest.mark.alone
 def test_another_language_moves_the_cell_and_changes_the_answer_at_once(page, app):
     start(page, app)
+    rest(page)
     for chip in (1, 2, 0):
         assert page.locator(".start").evaluate(CLICK, chip) < MOST_TIME
         right = SCREEN["cards"][SCREEN["right"][chip]][0]
@@ -59,6 +74,38 @@ def test_keys_choose_a_language_and_the_slider_goes_back_in_training(page, app):
     assert page.locator(".start output").inner_text() == "step 1"
     weights = [int(text.split()[0]) for text in page.locator(".tri text.share").all_text_contents()]
     assert max(weights) < 60  # no dark cell before training
+
+
+def test_each_key_counts_when_the_link_was_written_between(page, app):
+    """Once the reader rests the page writes its link and mounts the figure again; the focus stays where it was."""
+    start(page, app)
+    steps = [f"step {frame['step']:,}" for frame in SCREEN["tri"]["frames"]]
+    page.get_by_label("Training step").focus()
+    for key, shown in (("ArrowLeft", -2), ("ArrowLeft", -3), ("Home", 0), ("ArrowRight", 1)):
+        page.keyboard.press(key)
+        assert page.locator(".start output").inner_text() == steps[shown]
+        page.wait_for_timeout(WRITTEN)
+    assert f"step={SCREEN['tri']['frames'][1]['step']}" in page.url
+    page.locator(".chips button[aria-checked=true]").focus()
+    for language in (1, 2, 0, 1):
+        page.keyboard.press("ArrowRight")
+        assert page.locator(".chips button[aria-checked=true]").inner_text() == SCREEN["languages"][language]
+        page.wait_for_timeout(WRITTEN)
+    assert f"spoken={SCREEN['languages'][1]}" in page.url
+
+
+def test_a_right_answer_of_two_way_attention_is_not_called_mixed(page, app):
+    right = SCREEN["right"]
+    frames = SCREEN["two_way"]["frames"]
+    seen = set()
+    start(page, app)
+    for frame, told in enumerate(frames):
+        page.get_by_label("Training step").fill(str(frame))
+        card = SCREEN["cards"][right[0]][1]
+        is_right = SCREEN["colours"][told["answers"][0]] == card
+        assert page.locator(".two .says").get_by_text("mixed").count() == (not is_right)
+        seen.add(is_right)
+    assert seen == {True, False}
 
 
 def test_the_link_restores_language_and_step(page, app):

@@ -28,5 +28,5 @@ def test_no_study_is_cut_and_no_words_crowd(page, app, width):
 
 def test_a_link_is_the_first_that_a_server_is_asked_for(page, fresh_app):
     page.goto(f"{fresh_app}/laboratory")
-    page.get_by_text("On these tasks the right answer is known").wait_for()
+    page.get_by_text("The right answer is known, and so is the cell").wait_for()
     assert not page.get_by_text("Page not found").count()

@@ -34,7 +34,7 @@ NOTEBOOK = """async ({ esm, css, state }) => {
 
 @pytest.fixture
 def cube_widget():
-    return widget(draw("cube", trace_of(WEIGHTS, **TOKENS, names={"query": "residue i"})))
+    return widget(draw("cube", trace_of(WEIGHTS, tokens=TOKENS, names={"query": "residue i"})))
 
 
 def test_a_click_is_read_in_python_and_a_cell_of_python_is_drawn(page, cube_widget):

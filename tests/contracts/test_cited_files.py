@@ -31,8 +31,7 @@ def test_what_a_page_cites_exists(path: Path) -> None:
 
 
 def test_a_file_that_is_gone_is_found() -> None:
-    text = (
-        "see `tests/unit/test_turns.py`, tests/unit/test_zones.py, `python -m tests.bench.gone`, `python -m tests.soak`"
-    )
+    text = "see `tests/unit/test_turns.py`, tests/contracts/test_zones.py, `python -m tests.bench.gone`, "
+    text += "`python -m tests.soak`"
     assert missing(text) == ["tests.bench.gone", "tests/unit/test_turns.py"]
     assert sum(len(FILE.findall(path.read_text("utf-8"))) for path in DOCS) > 50

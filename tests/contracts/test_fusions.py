@@ -8,8 +8,9 @@ from safetensors.torch import load_file, save_file
 
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import recording
+from triattn_core.configs.sentence import SentenceConfig
 from triattn_core.models.fusion import FUSIONS
-from triattn_core.models.sentence import SentenceConfig, SentenceModel
+from triattn_core.models.sentence import SentenceModel
 from triattn_core.trace.axes import AXES, QUANTITIES
 
 WORDS, N = 11, 7

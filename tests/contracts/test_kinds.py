@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from triattn_core.checkpoint.config_parts import CheckpointConfig
+from triattn_core.configs.parts import CheckpointConfig
 from triattn_core.kinds import KINDS, NO_KIND, Kind, listed_kind, load_kind
 from triattn_core.kinds.text_kind import TextKind
 from triattn_core.tasks import TASKS, tasks_of

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+from triattn_core.kinds import KINDS
+
 ROOT = Path(__file__).parents[2]
 # What each of several sibling folders has: every page its `page`, every figure its `marks`.
-ROLES = {"__init__", "page", "pickers", "figure", "marks", "sentences", "trainer", "features", "model_card", "settings"}
-# What one name follows through the rooms: equations, model, records, page.
-TOPICS = {"coin", "laboratory", "efficiency", "translation"}
+ROLES = {"__init__", "page", "pickers", "figure", "marks", "sentences", "trainer", "features", "model_card"}
+# What one name follows through the rooms: settings, equations, model, records, page.
+TOPICS = {*KINDS, "efficiency"}
 
 
 def repeated_names(paths: list[Path]) -> set[str]:

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # context's own pages and measures, and the glossary.
 OWN = (
     "triattn_core/attention/",
+    "triattn_core/configs/",
     "triattn_core/models/",
     "triattn_core/tasks/",
     "triattn_core/training/",
@@ -22,6 +23,7 @@ OWN = (
     "triattn_core/analysis/intervention/",
     "triattn_core/analysis/maps/anova.py",
     "triattn_core/analysis/maps/context_shares.py",
+    "triattn_core/analysis/maps/operand_shares.py",
     "triattn_core/analysis/maps/trace_context.py",
     "triattn_core/views/charts/",
     "triattn_core/scenes/context.py",
@@ -31,7 +33,7 @@ OWN = (
     "pages/intervene/",
     "pages/laboratory/",
 )
-MOST, SLACK = 79, 5  # places; MOST is to be lowered when some go
+MOST, SLACK = 58, 5  # places; MOST is to be lowered when some go
 
 
 def names_context(tree: ast.AST) -> Iterator[int]:

@@ -19,7 +19,7 @@ def test_views_know_every_scale_and_every_mask():
     scores = torch.linspace(-40, 40, 81, dtype=torch.float64)
     for name, scale in SCALES.items():
         np.testing.assert_allclose(SCALED[name](scores.numpy()), scale(scores).numpy(), rtol=1e-12, atol=1e-300)
-    assert looks("window:4") == "looks 4 tokens to either side" and looks("dilated:2") == "dilated 2"
+    assert looks("window:4") == "4 tokens to either side" and looks("dilated:2") == "dilated 2"
 
 
 @pytest.mark.parametrize("padded", [False, True])

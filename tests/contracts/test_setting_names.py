@@ -6,10 +6,9 @@ from typing import Any, Literal, get_args, get_origin
 
 import pytest
 
-from triattn_core.errors import ConfigError
 from triattn_core.scenes.catalogue import SCENES
 from triattn_core.scenes.links import ALIASES, read_link, write_link
-from triattn_core.scenes.settings import RENAMED, ViewSettings, current_name, validate_settings
+from triattn_core.scenes.settings import ViewSettings, validate_settings
 
 # What links do not have, or have in parts: texts, checkpoints, and the site of a layer, a direction and a quantity.
 NOT_ALONE = {"site", "edited", "other", "text", "difference", "seeds", "titles", "layer", "head", "heads"}
@@ -44,7 +43,6 @@ def test_a_link_calls_a_setting_by_its_name_or_as_the_table_says(view: str, name
     default = write_link(validate_settings(kind, {}, view), "pairs")
     (parameter,) = link.keys() - default.keys()
     assert parameter == name or ALIASES[parameter] == name
-    assert current_name(kind, name) == name and name not in RENAMED
 
 
 @pytest.mark.parametrize(("view", "name"), FIELDS)
@@ -55,16 +53,7 @@ def test_a_setting_is_typed_by_its_name(view: str, name: str) -> None:
 
 def test_aliases_are_of_settings_that_exist() -> None:
     names = {name for _, name in FIELDS}
-    assert set(ALIASES.values()) | set(RENAMED.values()) <= names and not set(RENAMED) & names
-
-
-@pytest.mark.parametrize(("old", "new", "value"), [("way", "direction", "b_over_a"), ("read", "tokens", "words")])
-def test_older_names_are_read(old: str, new: str, value: str) -> None:
-    kind = SCENES["coin"].settings
-    for settings in ({old: value}, read_link(kind, {old: value}, "pairs")):
-        assert getattr(validate_settings(kind, settings, "coin"), new) == value
-    with pytest.raises(ConfigError, match="no setting 'way'"):
-        validate_settings(SCENES["cube"].settings, {"way": "b_over_a"}, "cube")
+    assert set(ALIASES.values()) <= names
 
 
 def test_the_parts_of_a_map_s_site_are_settings_of_their_own() -> None:

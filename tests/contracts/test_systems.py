@@ -12,7 +12,7 @@ from tests.oracles import systems as oracle
 from tests.unit.test_reader import LENGTHS, WORDS, M, N, texts
 from triattn_core.attention import qa_flows
 from triattn_core.attention.tap import recording
-from triattn_core.models.reader import ReaderConfig
+from triattn_core.configs.reader import ReaderConfig
 from triattn_core.models.systems import SYSTEMS, dcn
 from triattn_core.models.systems.dcn import GUESSES, POOL, Maxout
 from triattn_core.models.systems.qanet import BLOCKS, HEADS

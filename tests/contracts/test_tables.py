@@ -145,8 +145,8 @@ def needs_no_cube(module) -> bool:
     if not hasattr(module, "mix"):
         return False
     is_product = hasattr(module.similarity, "factors") and hasattr(module.mix, "factors")
-    is_sum_or_product = hasattr(module.mix, "factors") or hasattr(module.mix, "terms")
-    return is_product or (hasattr(module.similarity, "branches") and is_sum_or_product)
+    goes_by_tree = any(hasattr(module.mix, name) for name in ("factors", "terms", "doubled"))
+    return is_product or (hasattr(module.similarity, "branches") and goes_by_tree)
 
 
 @torch.no_grad()

@@ -85,7 +85,8 @@ def _command(draw: random.Random, folder: Path) -> tuple[str, str]:
     from triattn_core.__main__ import main
 
     arguments, err = inputs.command(draw, folder), io.StringIO()
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(err):
+    # A drawn --out may be relative.
+    with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(err):
         try:
             main(arguments)
         except SystemExit as stop:  # argparse, of an unknown option

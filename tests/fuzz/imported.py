@@ -1,8 +1,10 @@
 """Valid inputs of odd kinds, by a seed: arrays with rows that hold no number, nested containers of tensors, tokens with
-overlapping offsets, special tokens of any name, and texts for tokenizers with wrong maximum lengths."""
+overlapping offsets, special tokens of any name, texts for tokenizers with wrong maximum lengths, and hybrids, of whose
+layers some have no attention."""
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from functools import cache
@@ -11,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-LETTERS = "ab 1-.é🙂猫ไ\n\t\u2028"
+LETTERS = "ab 1-.é🙂猫ไ\n\t\u2028\u200b\u202e\u0301\ue000"
 SPECIAL = ("[SEP]", "<|im_start|>", "<s>", "[MASK]", "</s>", "<｜end｜>", "[UNK]", "^")
 
 
@@ -99,6 +101,40 @@ def texts_for_tokenizers(draw: random.Random, folder: Path) -> Callable[[], obje
     return lambda: token_coords(encode(tokenizer, text, draw.choice([None, text[::-1]]), longest)[1])
 
 
+def hybrids(draw: random.Random, folder: Path) -> Callable[[], object]:
+    """A model of whose layers some attend, with weights of no number now and then and any maximum length."""
+    import torch
+
+    from tests.support.tiny_transformers import make_type
+    from triattn_core.errors import InputError
+    from triattn_core.sources.transformer import load_transformer
+    from triattn_core.sources.transformer_trace import trace_transformer
+
+    layers = [draw.choice(["conv", "full_attention"]) for _ in range(4)]
+    path = make_type("lfm2", folder / f"hybrid-{draw.randrange(1 << 60)}", layer_types=layers)
+    settings = path / "tokenizer_config.json"
+    longest = draw.choice([-1, 0, 1, 5, 64, 10**30, 1.5, "64", None])
+    settings.write_text(json.dumps(json.loads(settings.read_text("utf-8")) | {"model_max_length": longest}), "utf-8")
+    text = "".join(draw.choice([*LETTERS, *SPECIAL]) for _ in range(draw.choice([1, 8, 30])))
+    bad = draw.random() < 0.2
+
+    def read() -> object:
+        model = load_transformer(str(path))
+        if bad:
+            with torch.no_grad():
+                next(model.model.parameters())[:] = torch.nan
+        attending = [number for number, kind in enumerate(layers) if kind == "full_attention"]
+        try:
+            trace = trace_transformer(model, text)
+        except InputError as error:
+            assert attending or not text.strip() or "all of them conv" in str(error), error
+            raise
+        assert [site.layer for site in trace.sites] == attending, (layers, list(trace.sites))
+        return trace
+
+    return read
+
+
 @cache
 def _tokenizer(kind: str) -> Any:
     from tests.support import small_tokenizers
@@ -106,4 +142,4 @@ def _tokenizer(kind: str) -> Any:
     return getattr(small_tokenizers, kind)()
 
 
-KINDS = (array_of_rows, nested_file, token_lists, names_by_offsets, texts_for_tokenizers)
+KINDS = (array_of_rows, nested_file, token_lists, names_by_offsets, texts_for_tokenizers, hybrids)

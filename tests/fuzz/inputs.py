@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import numpy as np
 
+from pages.shared.navigation import PLACES
 from tests.fuzz import stored
 
 ODD = (
@@ -21,18 +22,15 @@ ODD = (
     "null", "电影", "é" * 300, "\ud7ff", "a\nb",
 )  # fmt: skip
 NAMES = ("pairs-tri", "pairs-bi", "dialogue-tri", "reading-cbi", "nobody")
-PAGES = (
-    "start", "open", "cube", "side_by_side", "mtsa", "tensor", "coin", "similarity", "distributions", "context",
-    "intervene", "attribute", "laboratory", "compare", "cases", "case_book", "results", "efficiency", "checkpoints",
-)  # fmt: skip
+PAGES = tuple(name for pages in PLACES.values() for name in pages)
 PARAMETERS = (
     "task", "language", "checkpoint", "checkpoints", "a", "b", "a2", "b2", "layer", "head", "direction", "by", "at",
-    "way",
     "steps", "fold", "ranks", "method", "rows", "count", "option", "other", "context", "compare", "null", "along",
     "draws", "unit",
     "units", "paper", "similarity", "query", "key", "off", "trace", "case", "study", "turns", "candidates",
     "passage", "question", "options",
-    "between", "which", "page", "sort", "site", "cell", "x" * 200,
+    "between", "which", "page", "sort", "site", "cell", "third-order-task", "false-friends-scores", "problem", "asked",
+    "predicate", "model", "becomes", "x" * 200,
 )  # fmt: skip
 ROW = {"text_a": "who play the red car ?", "text_b": "what movie is not big", "label": 0}
 

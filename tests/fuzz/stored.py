@@ -60,5 +60,5 @@ def _write_netcdf(path: Path, values: np.ndarray) -> None:
     words = {
         axis: "one two three four five".split()[:size] for axis, size in zip(("query", "key", "context"), (5, 4, 3))
     }
-    options = {"quantity": "relevance", "axes": ("head", *words), "names": {"query": "row"}, **words}
+    options = {"quantity": "relevance", "axes": ("head", *words), "names": {"query": "row"}, "tokens": words}
     trace_of(np.log(values), **options).save(path)

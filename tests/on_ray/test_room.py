@@ -32,7 +32,7 @@ def test_a_sweep_trains_no_more_variants_at_a_time_than_there_are_workers(addres
     spans = []
     small = make_small(tmp_path / "world")
     monkeypatch.setenv("TRIATTN_CHECKPOINTS", f"{small / 'there'}:{small / 'checkpoints'}")
-    monkeypatch.setattr(train, "_train_variant", pretend)
+    monkeypatch.setattr(train, "train_variant", pretend)
     monkeypatch.setattr(sweeps, "store", store)
     command = command_line(small, "sweep", "there", "--set", "training.epochs=1,2,3,4,5", "--workers", "2")
     assert main([*command, "--engine", "ray", "--address", address]) == 0
@@ -76,5 +76,5 @@ def test_a_resumed_job_needs_no_more_cores_than_a_new_one(address, three_cores, 
     for _ in range(2):
         begun = job(source, tmp_path / "job", address, workers=1)
         begun.run()
-        begun._lock.release()
+        begun.release()
     assert sum(map(len, begun.tables())) == 3000 and begun.computed == 0

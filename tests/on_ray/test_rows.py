@@ -17,6 +17,7 @@ import pytest
 
 from tests.support import stand_in
 from triattn_core.analysis import measures
+from triattn_core.analysis.measures import measure_batch
 from triattn_core.analysis.mining import sources
 from triattn_core.errors import DataError
 from triattn_core.scale import on_ray
@@ -52,8 +53,7 @@ def slow_job(source, folder, address):
 
 
 def here(source) -> pd.DataFrame:
-    (part,) = stand_in.slow_measure(())(sources.read_examples("pairs", source))
-    return part.table
+    return measure_batch(stand_in.slow_measure(()), list(sources.read_examples("pairs", source)))[0]
 
 
 DRIVER = """

@@ -60,7 +60,7 @@ def tsdp(q: Array, k: Array, c: Array | None) -> float:
     return tdp(q, k, c) / np.sqrt(len(q))
 
 
-def pairwise(q: Array, k: Array, c: Array | None) -> float:
+def strassen(q: Array, k: Array, c: Array | None) -> float:
     """The control of third-order scores."""
     pairs = [(q, k)] if c is None else [(q, k), (q, c), (k, c)]
     return sum(dp(*pair) for pair in pairs) / float(np.sqrt(len(q)))

@@ -23,7 +23,7 @@ def waves(value, octaves, periods):
     return [math.cos(2 * math.pi * turn) for turn in turns] + [math.sin(2 * math.pi * turn) for turn in turns]
 
 
-def cube(q, k, c, pairwise=False):
+def cube(q, k, c, strassen=False):
     """Weights [I][J] of one head, of one query [D], keys [I][D] and context [J][D]; no weight on the diagonal."""
     size, features = len(k), len(q)
     scores = {}
@@ -33,7 +33,7 @@ def cube(q, k, c, pairwise=False):
                 continue
             score = 0.0
             for d in range(features):
-                if pairwise:
+                if strassen:
                     score += q[d] * k[i][d] + q[d] * c[j][d] + k[i][d] * c[j][d]
                 else:
                     score += q[d] * k[i][d] * c[j][d]
@@ -53,3 +53,22 @@ def products(first, second):
                 if i != j:
                     cells[i][j] += one[i] * two[j] / total / heads
     return cells
+
+
+def operations(cells, answers, vectors, answer_of, by):
+    """Probabilities of the operations, of one row.
+
+    cells: [n][n], the weight of each ordered pair.  vectors: the vector [D] of each pair (i, j), i < j, by its
+    positions.  answers: the probabilities [operations] that each such pair alone would give.  answer_of: probabilities
+    of any vector.  by: where the mean is taken: `mean` of vectors, `choice` of the heaviest pair alone, `pairs` of
+    answers.
+    """
+    weights = {pair: cells[pair[0]][pair[1]] + cells[pair[1]][pair[0]] for pair in vectors}
+    if by == "pairs":
+        count = len(next(iter(answers.values())))
+        return [sum(weights[pair] * answers[pair][o] for pair in weights) for o in range(count)]
+    if by == "choice":
+        heaviest = max(weights, key=lambda pair: weights[pair])
+        return answer_of(vectors[heaviest])
+    size = len(next(iter(vectors.values())))
+    return answer_of([sum(weights[pair] * vectors[pair][d] for pair in weights) for d in range(size)])

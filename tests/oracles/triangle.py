@@ -38,5 +38,7 @@ def ending(pairs: Array, keep: Array, Q: Array, K: Array, V: Array, b: Array) ->
 
 
 def _softmax(scores: list[float]) -> Array:
+    if max(scores) == -np.inf:
+        return np.zeros(len(scores))
     exponentials = np.exp(np.array(scores) - max(scores))
     return exponentials / exponentials.sum()

@@ -6,8 +6,7 @@ import test from "node:test";
 import { hitPanel, layoutCube } from "../../triattn_core/views/cube/layout.js";
 import { cellForKey, cellOfHit } from "../../triattn_core/views/cube/model.js";
 import * as coin from "../../triattn_core/views/coin/cell_choice.js";
-import * as heads from "../../triattn_core/views/attention_maps/layout.js";
-import * as side from "../../triattn_core/views/side_by_side/layout.js";
+import * as figure from "../../triattn_core/views/lib/renderer/layout.js";
 import * as similarity from "../../triattn_core/views/similarity/layout.js";
 import { THEME, context, middle, tokens } from "./support.js";
 
@@ -76,19 +75,53 @@ test("cube: keys move in the chosen panel and through its depth", () => {
   assert.equal(cellForKey(cube, [1, 2, 3], "qk", "x"), null);
 });
 
-test("side by side: every cell of every map is hit, and maps wrap on a narrow page", () => {
+/** A figure as `unpack` of description.js gives it, as far as its layout and hits ask. */
+function described(axes, counts, panels, grid = {}) {
+  const sizes = { ...counts };
+  for (const [name, axis] of Object.entries(axes)) sizes[name] = axis.label.length;
+  const names = [...Object.keys(axes), ...Object.keys(counts)];
+  const axisOf = Object.fromEntries(names.map((name, i) => [name, i]));
+  const cells = { scale: "main", levels: "levels" };
+  const full = panels.map((panel) => {
+    return { rows: "query", columns: "key", cells, marks: [], title: "", ...panel };
+  });
+  return {
+    axes,
+    sizes,
+    axisOf,
+    panels: full,
+    scales: { main: {} },
+    scale_lines: [],
+    grid: { ...GRID, ...grid },
+  };
+}
+
+const GRID = {
+  across: [9, 9],
+  least: 150,
+  finest: 4,
+  widest: 360,
+  cell: [64, 220],
+  row: [7, 26, 312],
+  labels: [20, 96],
+  gutter: 20,
+  repeats: true,
+};
+
+test("figure: every cell of every map is hit, and maps wrap on a narrow page", () => {
   const axes = { query: tokens(["I", "am", "here"]), key: tokens(11) };
-  const data = { axes, panels: [{}, {}, {}], gap: {} };
+  const answer = { label: "yes" };
+  const gap = { marks: [{ mark: "bars", side: "right", size: 160 }], lines: ["teal"] };
+  const data = described(axes, {}, [{ answer }, { answer }, { answer }, gap]);
   const lines = WIDTHS.map((width) => {
-    const place = side.layoutPanels(context(), data, width, THEME);
+    const place = figure.layoutFigure(context(), data, width, THEME);
     const [first, last] = [place.boxes[0], place.boxes.at(-1)];
-    for (const { x, y } of place.boxes) {
-      const box = { x, y: y + place.top };
-      const point = middle(box, place.rows, place.columns, 2, 10);
-      assert.deepEqual(side.hitCell(place, [0, 0], ...point), [2, 10]);
+    for (const box of place.boxes) {
+      const point = middle(box, box.rows, box.columns, 2, 10);
+      assert.deepEqual(figure.hitCell(data, place, [0, 0], ...point), [2, 10]);
     }
-    const [, y] = middle({ x: 0, y: first.y + place.top }, place.rows, place.columns, 1, 0);
-    assert.deepEqual(side.hitCell(place, [0, 4], first.x - 5, y), [1, 4]);
+    const [, y] = middle(first, first.rows, first.columns, 1, 0);
+    assert.deepEqual(figure.hitCell(data, place, [0, 4], first.x - 5, y), [1, 4]);
     assert.ok(place.height >= last.y);
     return new Set(place.boxes.map((box) => box.y)).size;
   });
@@ -96,18 +129,26 @@ test("side by side: every cell of every map is hit, and maps wrap on a narrow pa
   assert.ok(lines[0] > 1);
 });
 
-test("heads: the map under the point is chosen, and source2token leads to key and feature", () => {
-  const order = [3, 1, 2, 0];
+test("figure: the map under the point is chosen, and a panel that follows leads to its own axes", () => {
   const axes = { query: tokens(5), key: tokens(5) };
-  const data = { axes, panels: [{ order }, { order }], wide: 4 };
-  const place = heads.layoutMaps(context(), data, 1440, THEME);
-  const { rows, columns, source } = place;
-  const [, second] = place.boxes;
-  const inMap = middle(second, rows, columns, 3, 1);
-  assert.deepEqual(heads.hitCell(place, [0, 0, 0, 2], ...inMap), [3, 1, 1, 2]);
-  const inSource = middle(source, rows, source.cells, 4, 3);
-  assert.deepEqual(heads.hitCell(place, [0, 0, 1, 2], ...inSource), [0, 4, 1, 3]);
-  assert.equal(heads.hitCell(place, [0, 0, 0, 0], 0, 0), null);
+  const bars = [{ mark: "bars", side: "left", size: 96 }];
+  const data = described(
+    axes,
+    { map: 2, feature: 4 },
+    [
+      { chooses: ["map", 0] },
+      { chooses: ["map", 1] },
+      { rows: "key", columns: "feature", follows: "map", marks: bars },
+    ],
+    { across: [3, 3], least: 120, finest: 0 },
+  );
+  const place = figure.layoutFigure(context(), data, 1440, THEME);
+  const [, second, source] = place.boxes;
+  const inMap = middle(second, second.rows, second.columns, 3, 1);
+  assert.deepEqual(figure.hitCell(data, place, [0, 0, 0, 2], ...inMap), [3, 1, 1, 2]);
+  const inSource = middle(source, source.rows, source.columns, 4, 3);
+  assert.deepEqual(figure.hitCell(data, place, [0, 0, 1, 2], ...inSource), [0, 4, 1, 3]);
+  assert.equal(figure.hitCell(data, place, [0, 0, 0, 0], 0, 0), null);
 });
 
 test("similarity: rows around the chosen one can be read, and each is hit where it stands", () => {

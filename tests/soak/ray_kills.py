@@ -29,6 +29,7 @@ import ray
 from ray.cluster_utils import Cluster as Simulated
 
 from tests.support import stand_in
+from triattn_core.analysis.measures import measure_batch
 from triattn_core.analysis.mining import sources
 from triattn_core.scale.job import RayJob
 from triattn_core.scale.on_ray import Cluster
@@ -95,13 +96,13 @@ def kill_worker(source: sources.Source, folder: Path, address: str, share: float
 def kill_at_random(kind: str, moments: int, seed: int, source: sources.Source, root: Path, address: str) -> dict:
     """The report of one kind of kill."""
     draw, wrong, shares = random.Random(f"{seed}:{kind}"), [], []
-    (part,) = stand_in.slow_measure(())(sources.read_examples("pairs", source))
+    table, _ = measure_batch(stand_in.slow_measure(()), list(sources.read_examples("pairs", source)))
     begun = time.perf_counter()
     for moment in range(moments):
         shares.append(round(0.8 * draw.random(), 2))
         try:
             ended = KINDS[kind](source, root / f"{kind}-{moment}", address, shares[-1])
-            pd.testing.assert_frame_equal(ended.frame(), part.table)
+            pd.testing.assert_frame_equal(ended.frame(), table)
             if kind == "worker" and not ended.restarts:
                 wrong.append((moment, "no worker was started again"))
         except Exception as error:  # the other moments are tried all the same

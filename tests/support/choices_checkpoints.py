@@ -10,7 +10,8 @@ import torch
 
 from tests.support.two_languages import HEADS, HIDDEN, config_dict, make_encoder
 from triattn_core.checkpoint import bundle
-from triattn_core.models.tan import Tan, TanCheckpoint
+from triattn_core.configs.tan import TanCheckpoint
+from triattn_core.models.tan import Tan
 from triattn_core.tasks import TASKS
 
 SETS = {"dialogue": ("ubuntu_irc", (9, 9, 40)), "reading": ("race", (9, 9, 36))}

@@ -9,8 +9,9 @@ from pathlib import Path
 import torch
 
 from triattn_core.checkpoint import bundle
+from triattn_core.configs.coin import CoinCheckpoint
 from triattn_core.kinds import kind_of
-from triattn_core.models.coin import TOKENIZER, CoinCheckpoint, load_words
+from triattn_core.models.coin import TOKENIZER, load_words
 from triattn_core.tasks import pairs
 from triattn_core.text.characters import TOKENIZERS
 

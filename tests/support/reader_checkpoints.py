@@ -9,8 +9,8 @@ import torch
 
 from tests.support.two_languages import HIDDEN, make_encoder
 from triattn_core.checkpoint import bundle
+from triattn_core.configs.reader import ReaderCheckpoint
 from triattn_core.kinds import kind_of
-from triattn_core.models.reader import ReaderCheckpoint
 
 STATES = 14  # features of a state
 CONFIG = {

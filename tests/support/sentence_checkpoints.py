@@ -9,8 +9,8 @@ import torch
 
 from tests.support.two_languages import HIDDEN, make_encoder
 from triattn_core.checkpoint import bundle
+from triattn_core.configs.sentence import SentenceCheckpoint
 from triattn_core.kinds import kind_of
-from triattn_core.models.sentence import SentenceCheckpoint
 
 MODEL = {"mechanism": "mtsa", "width": 10, "out": 28, "heads": 4, "hidden": 6}
 CONFIG = {

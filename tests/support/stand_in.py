@@ -6,15 +6,12 @@ import os
 import signal
 import time
 import zlib
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from triattn_core.analysis.mining.case_columns import make_frame
-from triattn_core.analysis.mining.miner import TablePart
-from triattn_core.errors import DataError
 
 
 def slow_measure(bundles, seconds: float = 0.0, busy: bool = False):
@@ -28,38 +25,36 @@ def mined_measure(bundles, checkpoints, seconds: float = 0.0, busy: bool = False
 
 
 def _mined_over(checkpoints, seconds, busy, rows):
-    for part in _over(seconds, busy, rows):
-        table, thousandths = part.table, (1000 * part.table["confidence"]).round().astype(int)
-        columns = {name: table[name] for name in ("row", "id", "label")} | {"tokens": 8 + thousandths % 30}
-        for i, (name, mechanism) in enumerate(checkpoints):
-            columns[f"{name} answer"] = answer = (table["answer"] + i) % 2
-            columns[f"{name} confidence"] = (0.5 + 0.4999 * table["confidence"]).round(4)
-            columns[f"{name} right"] = answer == table["label"]
-            if mechanism == "tri":
-                moved = [np.linspace(0, 0.3, 4 + number % 11, dtype=np.float32).round(4) for number in thousandths]
-                columns[f"{name} moved at"] = moved
-                columns[f"{name} moved"] = [float(row.mean()) for row in moved]
-        yield replace(part, table=make_frame(columns, checkpoints))
+    table = _over(seconds, busy, rows)
+    thousandths = (1000 * table["confidence"]).round().astype(int)
+    columns = {name: table[name] for name in ("row", "id", "label")} | {"tokens": 8 + thousandths % 30}
+    for i, (name, mechanism) in enumerate(checkpoints):
+        columns[f"{name} answer"] = answer = (table["answer"] + i) % 2
+        columns[f"{name} confidence"] = (0.5 + 0.4999 * table["confidence"]).round(4)
+        columns[f"{name} right"] = answer == table["label"]
+        if mechanism == "tri":
+            moved = [np.linspace(0, 0.3, 4 + number % 11, dtype=np.float32).round(4) for number in thousandths]
+            columns[f"{name} moved at"] = moved
+            columns[f"{name} moved"] = [float(row.mean()) for row in moved]
+    return make_frame(columns, checkpoints)
 
 
 def _over(seconds, busy, rows):
-    rows = list(rows)
-    good = [(line, example) for line, example in rows if not isinstance(example, DataError)]
-    end = time.process_time() + seconds * len(good)
+    end = time.process_time() + seconds * len(rows)
     while busy and time.process_time() < end:
         pass
     if not busy:
-        time.sleep(seconds * len(good))
-    answers = [zlib.crc32(f"{example.text_a} {example.text_b}".encode()) % 1000 for _, example in good]
-    columns = {
-        "row": pd.Series([line for line, _ in good], dtype="int32"),
-        "id": pd.Series([str(example.id)[:80] for _, example in good], dtype="str"),
-        "label": pd.Series([-1 if example.label is None else example.label for _, example in good], dtype="int16"),
-        "answer": pd.Series([answer % 2 for answer in answers], dtype="int16"),
-        "confidence": pd.Series([answer / 1000 for answer in answers], dtype="float32"),
-    }
-    aside = tuple(str(example) for _, example in rows if isinstance(example, DataError))
-    yield TablePart(pd.DataFrame(columns), aside, rows[-1][0] if rows else 0)
+        time.sleep(seconds * len(rows))
+    answers = [zlib.crc32(f"{example.text_a} {example.text_b}".encode()) % 1000 for _, example in rows]
+    return pd.DataFrame(
+        {
+            "row": pd.Series([line for line, _ in rows], dtype="int32"),
+            "id": pd.Series([str(example.id)[:80] for _, example in rows], dtype="str"),
+            "label": pd.Series([-1 if example.label is None else example.label for _, example in rows], dtype="int16"),
+            "answer": pd.Series([answer % 2 for answer in answers], dtype="int16"),
+            "confidence": pd.Series([answer / 1000 for answer in answers], dtype="float32"),
+        }
+    )
 
 
 def sick_measure(bundles, counter, times: int):

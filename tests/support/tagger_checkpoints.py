@@ -10,8 +10,8 @@ import torch
 from tests.support.sentence_checkpoints import make_checkpoints as make_sentence_checkpoints
 from tests.support.two_languages import HIDDEN
 from triattn_core.checkpoint import bundle
+from triattn_core.configs.tagger import TaggerCheckpoint
 from triattn_core.kinds import kind_of
-from triattn_core.models.tagger import TaggerCheckpoint
 
 LABELS = ("V", "ARG0", "ARG1", "ARGM-TMP")
 MODEL = {"out": 16, "heads": 4, "layers": 2, "feed_forward": 16}

@@ -12,7 +12,8 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import BertConfig, BertModel
 
 from triattn_core.checkpoint.bundle import save
-from triattn_core.models.tan import Tan, TanCheckpoint
+from triattn_core.configs.tan import TanCheckpoint
+from triattn_core.models.tan import Tan
 from triattn_core.tasks import TASKS
 
 WORDS = "who what where play watch download movie film browser car red blue is the a not big small ? 电 影 看".split()

@@ -43,8 +43,9 @@ def byte_pairs(roberta: bool) -> transformers.PreTrainedTokenizerFast:
     return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **names)
 
 
-def make(family: str, folder: Path, head: bool = True) -> Path:
-    """A folder with a model of FAMILIES; head: with a classifier of three labels, GPT-2 as a language model."""
+def make(family: str, folder: Path, head: bool = True, masked: bool = False) -> Path:
+    """A folder with a model of FAMILIES; head: with a classifier of three labels, GPT-2 as a language model; masked:
+    with a head that guesses masked words."""
     torch.manual_seed(3)
     tokenizer = byte_pairs(family == "roberta") if family in ("roberta", "gpt2") else word_pieces()
     size = {"vocab_size": len(tokenizer), "max_position_embeddings": 70}
@@ -59,6 +60,7 @@ def make(family: str, folder: Path, head: bool = True) -> Path:
         name = {"bert": "Bert", "roberta": "Roberta", "electra": "Electra", "deberta": "DebertaV2"}[family]
         config = getattr(transformers, f"{name}Config")(**SIZES, **size, **labels)
         kind = f"{name}ForSequenceClassification" if head else f"{name}Model"
+        kind = f"{name}ForMaskedLM" if masked else kind
         model = getattr(transformers, kind)(config)
     for weight in model.parameters():
         torch.nn.init.normal_(weight, std=0.35)  # random maps that are not even

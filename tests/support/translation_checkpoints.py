@@ -9,9 +9,9 @@ from pathlib import Path
 import torch
 
 from triattn_core.checkpoint import bundle
+from triattn_core.configs.translation import TranslationCheckpoint
 from triattn_core.kinds import kind_of
 from triattn_core.models.coin import TOKENIZER
-from triattn_core.models.translation import TranslationCheckpoint
 from triattn_core.tasks import translation
 from triattn_core.text.sub_words import SubWords, learn_sub_words
 

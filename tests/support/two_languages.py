@@ -14,7 +14,8 @@ from transformers import BertConfig, BertModel
 
 from triattn_core.checkpoint import bundle
 from triattn_core.checkpoint.registry import encoder_root
-from triattn_core.models.tan import Tan, TanCheckpoint
+from triattn_core.configs.tan import TanCheckpoint
+from triattn_core.models.tan import Tan
 
 HIDDEN, HEADS = 24, 2
 LAYERS = {"additive": 2, "dot": 3, "scaled_dot": 3, "bilinear": 1}

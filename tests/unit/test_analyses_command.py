@@ -78,13 +78,10 @@ def test_heads_weighs_words_and_ablates_heads(world, tmp_path, capsys):
     assert run(world, out, "heads", "pairs-tri", "--words", word, "--ablate", "--json") == 0
     summary, table, bundle = json.loads(capsys.readouterr().out), pd.read_parquet(out), load("pairs-tri")
     heads = table[["site", "head"]].drop_duplicates()
-    parts = head_ablation.measure_rows(
-        bundle, sources.read_examples("pairs", data), list(heads.itertuples(index=False))
-    )
-    expected = head_ablation.summarize(pd.concat([part.table for part in parts], ignore_index=True))
+    rows = [row for row in sources.read_examples("pairs", data) if isinstance(row[1], Example)]
+    expected = head_ablation.summarize(head_ablation.measure_rows(bundle, rows, list(heads.itertuples(index=False))))
     assert [record["change"] for record in summary["ablated"]] == pytest.approx(expected["change"].tolist(), abs=1e-5)
-    parts = head_atlas.measure_rows(bundle, sources.read_examples("pairs", data), profiles=True)
-    weights = weigh_words(pd.concat([part.table for part in parts], ignore_index=True), (word,))
+    weights = weigh_words(head_atlas.measure_rows(bundle, rows, profiles=True), (word,))
     assert [one["mean"] for one in summary["words"]] == pytest.approx(weights["mean"].tolist(), abs=1e-6)
     assert not table.columns.intersection(["overlaps", "to_key", "group"]).size
 
@@ -121,10 +118,9 @@ def test_a_stop_in_the_middle_keeps_what_there_is(world, tmp_path, capsys, monke
     whole = context_shares.measure_rows
 
     def stopped(bundle, rows):
-        for part in whole(bundle, rows):
-            if part.line == 3:
-                raise KeyboardInterrupt
-            yield part
+        if rows[0][0] == 3:
+            raise KeyboardInterrupt
+        return whole(bundle, rows)
 
     monkeypatch.setattr(context_shares, "measure_rows", stopped)
     assert run(world, tmp_path / "some.parquet", "context", "pairs-tri") == 130
@@ -134,7 +130,7 @@ def test_a_stop_in_the_middle_keeps_what_there_is(world, tmp_path, capsys, monke
 
 
 def test_a_row_that_breaks_the_measure_is_set_aside(world, tmp_path, capsys, monkeypatch):
-    whole = context_shares._table
+    whole = context_shares.example_shares
 
     def broken(bundle, example):
         if example.id == third:
@@ -143,7 +139,7 @@ def test_a_row_that_breaks_the_measure_is_set_aside(world, tmp_path, capsys, mon
 
     third = [example.id for _, example in sources.read_examples("pairs", sources.file_source(world / "rows.jsonl"))
              if isinstance(example, Example)][2]  # fmt: skip
-    monkeypatch.setattr(context_shares, "_table", broken)
+    monkeypatch.setattr(context_shares, "example_shares", broken)
     assert run(world, tmp_path / "context.parquet", "context", "pairs-tri") == 0
     assert pd.read_parquet(tmp_path / "context.parquet")["row"].unique().tolist() == [1, 2, 4, 5, 6]
     assert "line 3: RuntimeError: it broke\n" in capsys.readouterr().out

@@ -23,12 +23,12 @@ class Compiled(BaseException):
 def bundles(tmp_path, monkeypatch):
     monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(make_checkpoints(tmp_path / "checkpoints", ("dialogue",))))
     monkeypatch.setattr(exponential, "WORTH_COMPILING", 1)
-    monkeypatch.setattr(exponential, "_compiler", lambda: True)
+    monkeypatch.setattr(exponential, "has_compiler", lambda: True)
 
     def compiled():
         raise Compiled
 
-    monkeypatch.setattr(exponential, "_compiled_kernel", compiled)
+    monkeypatch.setattr(exponential, "compiled_kernel", compiled)
     return [load(f"ubuntu_irc-{name}-additive", "cpu") for name in ("bi", "cbi", "tri")]
 
 

@@ -106,7 +106,7 @@ def test_a_command_whose_file_does_not_fit_says_so_in_a_line(world, tmp_path, co
         out.write_text("old")
     full = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512)); {RUN}"
     done = subprocess.run(
-        [sys.executable, "-c", full, *command, "--out", str(out)],
+        [sys.executable, "-B", "-c", full, *command, "--out", str(out)],  # -B: a compiled file would be cut as well
         cwd=world, capture_output=True, text=True, timeout=200, env={**os.environ, "PYTHONPATH": os.getcwd()},
     )  # fmt: skip
     assert done.returncode == 1 and TOLD in done.stderr and "Traceback" not in done.stderr, done.stderr[-2000:]

@@ -148,17 +148,17 @@ def test_worth_counts_the_seeds_that_a_sweep_adds(world):
     assert worth(config, [74.0], "accuracy", records) == {"even": {"points": 5.0, "spread": 2.0, "seeds": 3}}
 
 
-def test_pairwise_scores_are_a_control_of_the_scaled_dot_alone(world):
+def test_strassen_scores_are_a_control_of_the_scaled_dot_alone(world):
     def form(**changed):
         return config.model_copy(update={"model": config.model.model_copy(update=changed)})
 
     config = read_config(world / "checkpoints" / "living-tri" / "config.json")
-    control, scaled = form(similarity="pairwise"), form(similarity="scaled_dot")
+    control, scaled = form(similarity="strassen"), form(similarity="scaled_dot")
     records = [record(control, [70.0, 72.0])]
     assert config.model.similarity == "dot" and worth(config, [90.0], "accuracy", records) == {}
-    compared = worth(config, [90.0], "accuracy", [*records, record(scaled, [70.5, 71.5])])["pairwise"]
+    compared = worth(config, [90.0], "accuracy", [*records, record(scaled, [70.5, 71.5])])["strassen"]
     assert compared == {"points": 0.0, "spread": 1.414, "seeds": 2, "of": "scaled_dot"}
-    assert worth(scaled, [74.0], "accuracy", records)["pairwise"] == {"points": 3.0, "spread": 1.414, "seeds": 1}
+    assert worth(scaled, [74.0], "accuracy", records)["strassen"] == {"points": 3.0, "spread": 1.414, "seeds": 1}
 
 
 def test_even_weights_read_no_score_so_that_both_dots_have_one_control(world):

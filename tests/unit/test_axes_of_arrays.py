@@ -54,7 +54,8 @@ def test_rows_that_a_type_rounds_sum_to_one(dtype, size):
 
 def test_a_named_context_decides():
     given = weights(HEADS, N, I, J) * 0.5
-    for options in ({"context": words(J)}, {"names": {"context": "ligand"}}, {"sums_over": ["key", "context"]}):
+    named = {"tokens": {"context": words(J)}}, {"names": {"context": "ligand"}}, {"sums_over": ["key", "context"]}
+    for options in named:
         trace = trace_of(given, quantity="weight", **options)
         assert trace.site("attention/weight").dims == CUBES
 
@@ -107,3 +108,16 @@ def test_rows_that_hold_no_number_are_said_and_shown_empty(name, quantity):
         np.testing.assert_allclose(shown[head, query], np.zeros(I) if np.isnan(row).any() else row, atol=1e-6)
     with pytest.raises(TraceError, match="none of its values is a number"):
         trace_of(np.full((HEADS, N, I), np.nan), axes=("head", "query", "key"), quantity=quantity)
+
+
+def test_rows_of_which_all_is_masked_have_no_weights_and_are_said():
+    given = DRAW.normal(size=(HEADS, N, I))
+    for place in ((0, 1), (slice(None), -1), (slice(None), slice(None))):
+        scores = given.copy()
+        scores[place] = -np.inf
+        rows = int(np.isneginf(scores).all(-1).sum())
+        trace = trace_of(scores, axes=("head", "query", "key"), quantity="relevance")
+        said = f"{rows} of {HEADS * N} rows have no softmax, since all of their relevances are −inf"
+        assert any(note.startswith(said) for note in notes_of(trace))
+        assert (trace.site("attention/weight").values.sum(-1) == 0).sum() == rows
+    assert len(notes_of(trace_of(given, axes=("head", "query", "key"), quantity="relevance"))) == 1

@@ -9,7 +9,8 @@ import torch
 from tests.oracles import coin as oracle
 from triattn_core.attention import coin
 from triattn_core.attention.tap import recording
-from triattn_core.models.coin import Coin, CoinConfig, Sentences
+from triattn_core.configs.coin import CoinConfig
+from triattn_core.models.coin import Coin, Sentences
 from triattn_core.models.coin_layers import Convolution, HeadPooling, MaxPooling, windows_of
 from triattn_core.training.loop import optimizer_for
 

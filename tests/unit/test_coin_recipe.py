@@ -12,10 +12,11 @@ from tests.support.tiny import change
 from tests.unit.test_coin_training import make
 from triattn_core.attention.dropout import Dropout, steps
 from triattn_core.checkpoint.config import read_config
-from triattn_core.checkpoint.config_parts import CoinTraining
 from triattn_core.checkpoint.registry import SHIPPED
+from triattn_core.configs.coin import CoinConfig
+from triattn_core.configs.parts import CoinTraining
 from triattn_core.errors import ConfigError
-from triattn_core.models.coin import Coin, CoinConfig
+from triattn_core.models.coin import Coin
 from triattn_core.training import batching
 from triattn_core.training.coin.model_card import coin_card
 from triattn_core.training.loop import optimizer_for

@@ -231,7 +231,7 @@ def test_the_run_follows_its_config(world):
     """Adam with L2 and the clip of the config, not AdamW and the clip of other models."""
     config = read_config(make(world, "plan-job") / "config.json", {"training.clip": 3.5})
     sets, words, _ = pair_rows(config, world / "data", world / "runs", "cpu")
-    job = trainer._job(
+    job = trainer.make_job(
         Coin(config.model, words.hidden), config, sets, world / "runs" / "plan-job", Accelerator(cpu=True)
     )
     assert (job.clip, job.optimizer, job.weight_decay) == (3.5, "adam", config.training.weight_decay)
@@ -243,7 +243,7 @@ def test_a_loss_at_each_block_is_added(world):
     module, losses = Coin(config.model, words.hidden), {}
     for share in (0.0, 0.5, 1.0):
         exits = config.model_copy(update={"model": config.model.model_copy(update={"block_loss": share})})
-        job = trainer._job(module, exits, sets, world / "runs" / "plan-exits", Accelerator(cpu=True))
+        job = trainer.make_job(module, exits, sets, world / "runs" / "plan-exits", Accelerator(cpu=True))
         losses[share] = job.loss(module, 0)[0].item()
     early = losses[1.0] - losses[0.0]
     assert early > 0.2 and losses[0.5] == pytest.approx(losses[0.0] + early / 2)

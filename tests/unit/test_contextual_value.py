@@ -106,7 +106,7 @@ def test_every_relevance_has_the_value_of_its_own_family():
         "scaled_dot": "multiplicative",
         "bilinear": "bilinear",
         "full_trilinear": "bilinear",
-        "pairwise": "multiplicative",
+        "strassen": "multiplicative",
         "tree": "multiplicative",
         "determinant": "multiplicative",
     }

@@ -81,6 +81,12 @@ def test_a_session_that_was_long_served_is_not_kept_waiting_for_ever(monkeypatch
     assert log.count("long") > 0.2 * log.count("short") and wait(long) == "long"
 
 
+def come(queue: device_scheduler.DeviceScheduler, task: Task) -> None:
+    """A task comes and asks for the turn."""
+    queue.join(task)
+    queue.ask(task)
+
+
 @pytest.mark.parametrize("at_once", [1, 4])
 def test_a_stream_of_new_sessions_leaves_a_long_job_its_share(monkeypatch, at_once):
     """By a clock of its own: ten seconds in which new sessions of one slice each come and go without end."""
@@ -89,16 +95,17 @@ def test_a_stream_of_new_sessions_leaves_a_long_job_its_share(monkeypatch, at_on
     queue, slices = device_scheduler.DeviceScheduler(), {}
     tasks = [Task(queue, "long", "old"), *(Task(queue, "short", number) for number in range(at_once))]
     for task in tasks:
-        queue._waiting.append(task)
-    queue._hand_on()
+        come(queue, task)
     while clock[0] < 10:
-        chosen = queue._holder
+        chosen = queue.holder
         clock[0] += 0.1
         slices[chosen] = slices.get(chosen, 0) + 1
-        queue._waiting.append(chosen if chosen is tasks[0] else Task(queue, "short", len(slices) + at_once))
-        queue.give(chosen)
-        if chosen is not tasks[0]:
-            queue._tasks.append(chosen)
+        if chosen is tasks[0]:
+            queue.give(chosen)
+            queue.ask(chosen)
+        else:
+            come(queue, Task(queue, "short", len(slices) + at_once))
+            queue.give(chosen)
             queue.leave(chosen)
     assert 5 <= slices[tasks[0]] <= 30  # of a hundred
 
@@ -111,17 +118,18 @@ def test_of_many_that_came_one_after_the_other_the_first_ends_first(monkeypatch)
     for number in range(20):
         clock[0] += 0.5
         left[Task(queue, "second", number)] = 10
-    queue._waiting.extend(left)
-    queue._hand_on()
+    for task in left:
+        come(queue, task)
     while left:
-        chosen = queue._holder
+        chosen = queue.holder
         clock[0] += 0.1
         left[chosen] -= 1
+        queue.give(chosen)
         if left[chosen]:
-            queue._waiting.append(chosen)
+            queue.ask(chosen)
         else:
             ends.append((chosen.session, clock[0]))
             del left[chosen]
-        queue.give(chosen)
+            queue.leave(chosen)
     first = sum(at - 10 for session, at in ends if session < 10) / 10
     assert first < 0.7 * (max(at for _, at in ends) - 10)

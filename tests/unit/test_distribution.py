@@ -41,7 +41,7 @@ def softmax(values: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
 def triangle() -> AttentionTrace:
     """A cube with scores whose softmax runs over keys alone: the query is a pair."""
     axes = ("head", "query", "key", "context")
-    return trace_of(scores(), axes=axes, quantity="relevance", sums_over=["key"], **WORDS)
+    return trace_of(scores(), axes=axes, quantity="relevance", sums_over=["key"], tokens=WORDS)
 
 
 def shown(quantity: str = "weight", head: int = 0) -> Distribution:

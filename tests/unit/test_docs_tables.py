@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from docs.tables import family, laboratory, operands, third_order
+import triattn_core
+from docs.tables import family, laboratory, operands, public_types, third_order
 from triattn_core.results.laboratory import laboratory_records
 from triattn_core.studies import false_friends
+from triattn_core.studies.which_two_numbers import BY_QUESTION, LEADS
 from triattn_core.tasks.laboratory.statements import PAIRWISE
 
 RESULTS = Path(laboratory.__file__).parents[1] / "results.md"
@@ -25,6 +27,31 @@ def test_rows_of_the_pairs_of_numbers_are_those_of_the_records(told):
     lines = list(operands.table(told))
     assert len(lines) == 2 or "\n".join(lines) in "\n".join(written())
     assert told != "pair" or len(lines) > 5
+
+
+@pytest.mark.parametrize(
+    "table",
+    (
+        operands.by_operation,
+        operands.by_question,
+        operands.answers,
+        operands.curves,
+        operands.rates,
+        third_order.stories_table,
+        third_order.commands,
+    ),
+    ids=lambda table: table.__name__,
+)
+def test_further_tables_are_those_of_the_records(table):
+    lines = list(table())
+    assert len(lines) > 5 and "\n".join(lines) in "\n".join(written())
+
+
+def test_the_leads_that_the_study_says_are_measured():
+    found = [(total, product) for _, total, _, product in operands.question_leads()]
+    for name, leads in zip(("sum", "product"), zip(*found)):
+        assert (round(min(leads)), round(max(leads))) == LEADS[name]
+    assert all(f"{value} " in BY_QUESTION for leads in LEADS.values() for value in leads)
 
 
 def test_where_a_relation_of_three_pays_is_told_as_the_records_do():
@@ -52,7 +79,7 @@ def written() -> list[str]:
 def test_what_pairwise_scores_reach_is_that_of_the_records():
     ranges = {}
     for record in laboratory_records():
-        if record.changed == laboratory.PAIRWISE:
+        if record.changed == laboratory.STRASSEN:
             scores = [seed["test"]["accuracy"] for seed in record.entry.metrics["each_seed"]]
             ranges[record.entry.config["task"]] = f"{min(scores):.0f} to {max(scores):.0f} %"
     sentence = f"pairwise scores, none of which reads three tokens, gets {ranges['false-friends']}"
@@ -62,7 +89,13 @@ def test_what_pairwise_scores_reach_is_that_of_the_records():
         assert f"{ranges[task]} of {text}" in PAIRWISE
 
 
-@pytest.mark.parametrize("table", [family.accuracy, family.weights], ids=lambda table: table.__name__)
+@pytest.mark.parametrize("table", [family.accuracy, family.weights, family.theory], ids=lambda table: table.__name__)
 def test_the_family_is_told_as_the_records_do(table):
     lines = list(table())
     assert len(lines) > 8 and "\n".join(lines) in "\n".join(written())
+
+
+def test_what_an_editor_completes_is_what_the_views_have():
+    stub = Path(triattn_core.__file__).with_suffix(".pyi").read_text("utf-8")
+    assert "\n".join(public_types.lines()) + "\n" == stub
+    assert {f"import {name} as {name}" in stub or f"def {name}(" in stub for name in triattn_core.__all__} == {True}

@@ -92,7 +92,7 @@ def test_a_passage_that_options_share_is_encoded_once_and_the_loss_stays(world, 
     monkeypatch.setattr(module, "vectors", lambda ids, keep: encoded.append(len(ids)) or seen(ids, keep))
     first_loss = loss()
     assert encoded == [2, 4]
-    monkeypatch.setattr(separate_training, "_distinct", lambda texts: (texts, torch.arange(len(texts))))
+    monkeypatch.setattr(separate_training, "distinct_texts", lambda texts: (texts, torch.arange(len(texts))))
     assert first_loss == pytest.approx(loss(), rel=1e-6)
     assert encoded[2:] == [4, 4]
 

@@ -43,9 +43,9 @@ def with_slopes(call, factors, given) -> list[torch.Tensor]:
 def test_blocks_give_the_plain_outputs_and_gradients(rows, kept, empty, monkeypatch):
     monkeypatch.setattr(factored, "BLOCK", int(rows * CELLS))
     monkeypatch.setattr(factored, "KEPT", kept)
-    sizes, blocks = [], factored._blocks
+    sizes, blocks = [], factored.blocks
     spied = lambda *given: (sizes.append(block[2].shape[:2]) or block for block in blocks(*given))  # noqa: E731
-    monkeypatch.setattr(factored, "_blocks", spied)
+    monkeypatch.setattr(factored, "blocks", spied)
     factors, given = drawn(), padding_masks(I, J, empty)
     results = with_slopes(factored.product_attention, factors, given)
     parts = {0.4: 6 * [(1, 2), (1, 2), (1, 1)], 1: 6 * [(1, N)], 4: [(4, N), (2, N)], 6: [(6, N)]}  # rows and queries
@@ -65,8 +65,8 @@ def test_masked_tokens_of_large_examples_are_left_out(empty, monkeypatch):
 
 
 def test_weights_are_kept_only_for_a_backward_pass(monkeypatch):
-    calls, kept = [], factored._kept
-    monkeypatch.setattr(factored, "_kept", lambda *given: calls.append(given) or kept(*given))
+    calls, kept = [], factored.room_for_weights
+    monkeypatch.setattr(factored, "room_for_weights", lambda *given: calls.append(given) or kept(*given))
     with torch.no_grad():
         factored.product_attention(*drawn(), *padding_masks(I, J))
     assert not calls
@@ -85,10 +85,10 @@ def test_fused_attention_over_pairs_gives_the_same(dtype, empty, monkeypatch):
         torch.testing.assert_close(actual, expected, rtol=1e-4, atol=1e-4 if dtype == torch.float32 else 1e-9)
 
 
-@pytest.mark.parametrize("method", ("in_blocks", "fused_attention", "_without_masked"))
+@pytest.mark.parametrize("method", ("in_blocks", "fused_attention", "without masked"))
 @pytest.mark.parametrize("loud", (1e38, torch.inf, torch.nan))
 def test_what_is_masked_cannot_matter_however_large(loud, method, monkeypatch):
-    if method == "_without_masked":
+    if method == "without masked":
         monkeypatch.setattr(factored, "DROPPED", 1)
     else:
         monkeypatch.setattr(factored, "in_blocks", getattr(factored, method))

@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.analysis_checkpoints import MECHANISMS, TASK_NAMES, examples, use_checkpoints
 from tests.unit.test_interventions import slow
+from triattn_core.analysis import measures
 from triattn_core.analysis.attribution import faithfulness
 from triattn_core.analysis.attribution.methods import Attributions, attribute
 from triattn_core.analysis.intervention.batched_variants import run_query, word_positions
@@ -103,7 +104,8 @@ def test_the_control_is_drawn_anew_each_time_and_again_from_its_seed():
 def test_a_file_can_be_stopped_and_keeps_what_it_has():
     bundle, (first, second) = load("pairs-bi"), examples("pairs")
     rows = [(1, first), (2, DataError("rows:2: no row")), (4, second), (5, first)]
-    parts = list(islice(faithfulness.measure_rows(bundle, iter(rows), ["attention"], draws=3, seed=6), 3))
+    over = measures.faithful([bundle], {"methods": ["attention"], "draws": 3, "seed": 6})
+    parts = list(islice(measures.measure_rows(over, rows), 3))
     assert [part.line for part in parts] == [1, 2, 4] and parts[1].aside == ("rows:2: no row",)
     table = pd.concat([part.table for part in parts])
     assert table["row"].tolist() == [1, 1, 4, 4] and table["method"].tolist() == ["attention", "random"] * 2
@@ -111,7 +113,7 @@ def test_a_file_can_be_stopped_and_keeps_what_it_has():
     row = table[(table["row"] == 4) & (table["method"] == "random")].iloc[0]
     assert row["sufficiency"] == pytest.approx(alone.loc["random"]["sufficiency"].mean(), abs=1e-6)
     with pytest.raises(InputError, match="unknown method 'attentions'"):
-        next(faithfulness.measure_rows(bundle, iter(rows), ["attentions"]))
+        faithfulness.measure_rows([bundle], rows[:1], ["attentions"])
 
 
 def test_a_band_is_that_of_the_mean_and_of_its_gain_over_the_control():

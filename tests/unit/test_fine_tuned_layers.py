@@ -11,9 +11,10 @@ from triattn_core.__main__ import main
 from triattn_core.attention.states import States
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.config import read_config
+from triattn_core.configs.vectors import FineTuned
 from triattn_core.inference.batch import collate
 from triattn_core.inference.evaluate import evaluate
-from triattn_core.models.encoder_layers import EncoderLayers, FineTuned
+from triattn_core.models.encoder_layers import EncoderLayers
 from triattn_core.models.encoders import load_encoder
 from triattn_core.tasks import sentences
 from triattn_core.text.roles import Limits

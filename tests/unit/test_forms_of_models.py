@@ -15,21 +15,33 @@ FORMS = {
     "two-way checkpoint": lambda: find_entries(["quora-bi-living"])[0],
     "HF classifier": lambda: hugging_face("BertForSequenceClassification"),
     "HF decoder": lambda: hugging_face("GPT2LMHeadModel"),
+    "HF masked words": lambda: hugging_face("BertForMaskedLM"),
+    "HF encoder-decoder": lambda: hugging_face("BartForConditionalGeneration", is_encoder_decoder=True),
+    "HF spans": lambda: hugging_face("BertForQuestionAnswering"),
     "HF encoder": lambda: hugging_face("BertModel"),
+    "own module": lambda: module(),
 }
 NEEDS = {  # what each page asks of a source: axes, abilities
     "Tri-Attention cube": (("context",), (Ability.RUN,)),
-    "Side by side": ((), (Ability.RUN,)),
+    "Side by side": ((), (Ability.PAIRS,)),
+    "Context": (("context",), (Ability.RUN,)),
     "Intervene, attention": ((), (Ability.REPLACE,)),
     "Attribute": ((), (Ability.GRADIENTS,)),
-    "Head atlas": (("head",), (Ability.RUN,)),
-    "What attention is worth": ((), (Ability.LABELS,)),
+    "Head atlas": (("head",), (Ability.ROWS,)),
+    "What attention is worth": ((), (Ability.ROWS, Ability.SCORED)),
+    "Compare": ((), (Ability.ROWS, Ability.LABELS)),
 }
 
 
-def hugging_face(architecture: str) -> Entry:
-    config = checkpoint_config({"model_type": "bert", "architectures": [architecture]})
+def hugging_face(architecture: str, **config: bool) -> Entry:
+    config = checkpoint_config({"model_type": "bert", "architectures": [architecture], **config})
     return Entry("the model", Path(), config, {}, "", 1)
+
+
+def module() -> Entry:
+    model = {"mechanism": "multi_head", "layers": 2, "heads": 2, "predicts": "labels", "embeds": True}
+    config = {"source": "module", "build": "mine.py:build", "axes": ["head", "query", "key"], "model": model}
+    return Entry("the module", Path("mine.py"), config, {}, "", 1)
 
 
 def table() -> str:

@@ -11,8 +11,9 @@ from torch import nn
 
 from tests.oracles import fusions as oracle
 from triattn_core.attention.states import States
+from triattn_core.configs.sentence import SentenceConfig
 from triattn_core.models.fusion import FUSIONS
-from triattn_core.models.sentence import SentenceConfig, SentenceModel
+from triattn_core.models.sentence import SentenceModel
 
 N, WIDTH, OUT = 7, 3, 10
 KEEP = torch.tensor([[1, 1, 1, 1, 0, 0, 0], [0, 0, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1, 1]]).bool()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,6 +18,7 @@ from triattn_core.analysis.maps.head_clusters import head_distances
 from triattn_core.analysis.maps.head_profiles import group_of, profile_table
 from triattn_core.analysis.maps.mtsa_tensor import head_tensor
 from triattn_core.analysis.maps.word_weights import find_words, list_places, split_words, weigh_words
+from triattn_core.analysis.measures import measure_rows
 from triattn_core.attention.weight_override import replacing
 from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import InputError
@@ -37,7 +40,10 @@ def cubes() -> np.ndarray:
 
 
 def table_of(*rows: np.ndarray) -> pd.DataFrame:
-    traces = [trace_of(row, axes=AXES, query=QUERY, key=KEY, context=CONTEXT, quantity="weight") for row in rows]
+    traces = [
+        trace_of(row, axes=AXES, tokens={"query": QUERY, "key": KEY, "context": CONTEXT}, quantity="weight")
+        for row in rows
+    ]
     return pd.concat([profile_table(trace).assign(row=i, id=f"r{i}") for i, trace in enumerate(traces, 1)])
 
 
@@ -173,7 +179,7 @@ def test_an_ablated_head_is_one_whose_output_weights_are_zero(checkpoint_folder,
     examples = [bundle.task.Example("who is red", "who is blue", 1), bundle.task.Example("play a film", "watch", 0)]
     rows = list(enumerate(examples, 1))
     site, head = "layer.1/b_over_a/weight", 1
-    changes = pd.concat([part.table for part in head_ablation.measure_rows(bundle, rows, [(site, 0), (site, head)])])
+    changes = head_ablation.measure_rows(bundle, rows, [(site, 0), (site, head)])
     for line, example in rows:
         before = explain(bundle, example)[0].probabilities
         with replacing(lambda at, weights, keeps: _emptied(weights, head) if str(at) == site else weights):
@@ -213,10 +219,11 @@ def test_heads_that_cost_most_come_first():
 def test_what_cannot_be_ablated_and_rows_without_a_label_are_said(checkpoint_folder):
     bundle = load("pairs-bi")
     example = bundle.task.Example("who", "what", None)
-    (part,) = head_ablation.measure_rows(bundle, [(4, example)], [("layer.0/a_over_b/weight", 0)])
+    over = partial(head_ablation.measure_rows, bundle, heads=[("layer.0/a_over_b/weight", 0)])
+    (part,) = measure_rows(over, [(4, example)])
     assert part.table.empty and "line 4: no label" in part.aside[0]
     with pytest.raises(InputError, match="cannot be ablated"):
-        list(head_ablation.measure_rows(bundle, [(1, bundle.task.Example("who", "what", 1))], [("pool/weight", 0)]))
+        head_ablation.measure_rows(bundle, [(1, bundle.task.Example("who", "what", 1))], [("pool/weight", 0)])
 
 
 def test_the_map_of_heads_is_in_order_and_sends_the_head_of_a_row():

@@ -51,13 +51,13 @@ def test_known_heads():
 
 def test_what_has_no_meaning_is_no_number():
     given = DRAW.dirichlet(np.ones(J), (HEADS, N))
-    table = head_table(trace_of(given, axes=("head", "query", "key"), query=WORDS))
+    table = head_table(trace_of(given, axes=("head", "query", "key"), tokens={"query": WORDS}))
     assert table[["distance", "special", "context_information"]].isna().all(axis=None)
 
 
 def test_a_cube_is_summed_over_context():
     given = layers(2, J)
-    trace = trace_of(given, axes=("layer", "head", "query", "key", "context"), query=WORDS, key=WORDS)
+    trace = trace_of(given, axes=("layer", "head", "query", "key", "context"), tokens={"query": WORDS, "key": WORDS})
     table = head_table(trace)
     for _, row in table.iterrows():
         cube = given[row["layer"], row["head"]].astype(np.float32).astype(float)
@@ -81,7 +81,7 @@ def test_no_rollout_without_layers_of_the_same_tokens():
     with pytest.raises(TraceError, match="through layers: this trace has none"):
         rollout(trace_of(given[0], axes=("head", "query", "key"), tokens=WORDS))
     with pytest.raises(TraceError, match="the same tokens"):
-        rollout(trace_of(given, axes=("layer", "head", "query", "key"), query=WORDS))
+        rollout(trace_of(given, axes=("layer", "head", "query", "key"), tokens={"query": WORDS}))
     with pytest.raises(TraceError, match="no weights over query and key"):
         head_table(trace_of(given[0, 0], quantity="contribution"))
 

@@ -9,16 +9,16 @@ import pytest
 import torch
 import transformers
 
-from tests.support.tiny_transformers import make_type
+from tests.support.tiny_transformers import make_type, word_pieces
 from triattn_core.__main__ import main
 from triattn_core.errors import ConfigError, InputError
 from triattn_core.importers.prediction import prediction_of
 from triattn_core.importers.text_rows import TextRow
 from triattn_core.recording.head_selection import Selection
-from triattn_core.sources import transformer_heads
 from triattn_core.sources.hugging_face import explain_transformer
 from triattn_core.sources.transformer import load_transformer
 from triattn_core.sources.transformer_trace import trace_transformer
+from triattn_core.sources.transformer_worth import without_heads
 from triattn_core.trace.from_array import notes_of
 
 A, B = "Which browsers can play movies?", "unhappy cats sat on mats"
@@ -43,6 +43,35 @@ def test_layers_have_the_numbers_of_the_model(model_type, layers, sizes, tmp_pat
     assert layers_of(trace) == layers and trace.meta["rebuilt"] < 1e-5
     missing = [layer + 1 for layer in range(4) if layer not in layers]
     assert f"{len(missing)} of 4 layers have no attention: {', '.join(map(str, missing))}." in notes_of(trace)
+    assert trace.meta["without_attention"] == ",".join(str(layer - 1) for layer in missing)
+
+
+def test_keys_beside_the_tokens_have_names(tmp_path):
+    model = load_transformer(str(make_type("deepseek_v4", tmp_path / "v4", "DeepseekV4ForCausalLM")))
+    sites = trace_transformer(model, " ".join([A] * 2)).sites.values()
+    tokens = next(array["query_token"].values.tolist() for array in sites)
+    wide = [array["key_token"].values.tolist() for array in sites if array.sizes["key"] > len(tokens)]
+    assert wide
+    for names in wide:  # compressed blocks follow the tokens
+        assert names == [*tokens, *(f"block {i + 1}" for i in range(len(names) - len(tokens)))]
+    model = load_transformer(str(make_type("cpmant", tmp_path / "ant", "CpmAntForCausalLM")))
+    array = next(iter(trace_transformer(model, A).sites.values()))
+    count = model.model.config.prompt_length  # prompts come first, as queries too
+    assert array["key_token"].values[:count].tolist() == [f"prompt {i + 1}" for i in range(count)]
+    pieces = [piece.removeprefix("##") for piece in model.tokenizer.tokenize(A, add_special_tokens=True)]
+    assert [name.lower() for name in array["query_token"].values[count:]] == [piece.lower() for piece in pieces]
+
+
+@pytest.mark.parametrize(
+    ("longest", "cut"),
+    [("5", True), (5.0, True), (5.9, True), (0, False), (-7, False), ("many", False), (float("inf"), False)],
+)
+def test_a_maximum_length_of_any_type_is_read_as_a_whole_number(longest, cut, tmp_path):
+    settings = make_type("bert", tmp_path) / "tokenizer_config.json"
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"model_max_length": longest}))
+    trace = trace_transformer(load_transformer(str(tmp_path)), "unhappy cats sat on mats " * 9)
+    lengths = {array.sizes["query"] for array in trace.sites.values()}
+    assert lengths == {5} if cut else min(lengths) > 40
 
 
 def test_an_encoder_decoder_has_three_kinds_of_maps(tmp_path):
@@ -60,7 +89,8 @@ def test_an_encoder_decoder_has_three_kinds_of_maps(tmp_path):
             maps = whole[f"{role}_attentions"]
             np.testing.assert_allclose(trace.site(f"layer.{layer}/{role}/weight"), maps[layer][0], atol=1e-6)
     cross = trace.site("layer.2/cross/weight")
-    assert cross["query_token"].values.tolist() == model.tokenizer.convert_ids_to_tokens(decoder_ids[0])
+    pieces = [piece.removeprefix("##") for piece in model.tokenizer.convert_ids_to_tokens(decoder_ids[0])]
+    assert cross["query_token"].values.tolist() == pieces  # a mark is no part of a name, as in the source
     assert cross["key_token"].values.tolist() == trace.site("layer.0/encoder/weight")["key_token"].values.tolist()
     assert prediction_of(trace)[0][1] == pytest.approx(float(whole.logits[0, -1].softmax(-1).max()), abs=1e-5)
 
@@ -143,9 +173,9 @@ def test_any_head_is_ablated(model_type, kind, value, tmp_path):
     row = TextRow((A, B), 1)
     sites = [str(site) for site in trace_transformer(transformer, A, B).sites]
     heads = [(site, head) for site in sites for head in range(4)]
-    table = transformer_heads.measure_text(transformer, row, heads)
+    table = without_heads(transformer, row, heads)
     assert len(table) == len(sites) * 4 and (table["change"].abs() > 1e-9).all()
-    again = transformer_heads.measure_text(transformer, row, heads[2:3])  # alone, not in a batch
+    again = without_heads(transformer, row, heads[2:3])  # alone, not in a batch
     assert again["change"][0] == pytest.approx(table["change"][2], abs=1e-9)
     if "{}" not in value:
         return
@@ -166,7 +196,6 @@ def test_what_a_model_cannot_do_is_one_line(tmp_path):
     for model_type, reason in (
         ("fnet", "fnet mixes tokens by a Fourier transform: there is no attention to show"),
         ("mamba", "mamba is a state-space model: there is no attention to show"),
-        ("clip", "does not run on text alone"),
         ("bros", "does not run on text alone"),
         ("vilt", "does not run on text alone"),
     ):
@@ -181,6 +210,20 @@ def test_what_a_model_cannot_do_is_one_line(tmp_path):
     for options, reason in (({"target": B}, "reads no target"), ({"generate": 2}, "predicts no next token")):
         with pytest.raises(InputError, match=reason):
             trace_transformer(model, A, **options)
+
+
+def test_of_two_encoders_side_by_side_the_one_that_reads_text_is_run(tmp_path):
+    """CLIP: the half for text here, that for pictures in tests of pictures."""
+    sizes = {"hidden_size": 32, "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4}
+    text = {**sizes, "vocab_size": 80, "max_position_embeddings": 40, "eos_token_id": 3}
+    model = transformers.CLIPModel(transformers.CLIPConfig(text_config=text, vision_config={**sizes, "image_size": 32}))
+    model.save_pretrained(tmp_path)
+    word_pieces().save_pretrained(tmp_path)
+    trace = trace_transformer(load_transformer(str(tmp_path)), A)
+    assert [str(site) for site in trace.sites] == ["layer.0/attention/weight", "layer.1/attention/weight"]
+    array = trace.site("layer.0/attention/weight")
+    assert array.attrs["mask"] == "causal" and array.sizes["query"] == array.sizes["key"] == len(array["key_token"])
+    assert trace.meta["rebuilt"] < 1e-5 and "Of its two encoders the one that reads text was run" in trace.meta["notes"]
 
 
 def test_layers_and_heads_are_selected(tmp_path, capsys):
@@ -212,7 +255,7 @@ def test_places_have_names_that_tell_maps_apart(tmp_path):
     assert trace_map(hybrid, site.attention, 0).title == "Layer 4, head 1"
     trace = trace_transformer(load_transformer(str(make_type("bart", tmp_path / "bart"))), A)
     titles = Grid.of(trace, head_table(trace)).titles
-    assert len(set(titles)) == 12 and titles[:3] == ["1 cross", "1 decoder", "1 encoder"]
+    assert len(set(titles)) == 12 and titles[:3] == ["1 encoder", "1 decoder", "1 cross"]
     looped = trace_transformer(load_transformer(str(make_type("albert", tmp_path / "albert"))), A)
     names = [site.place_name for site in looped.sites]
     assert names == ["layer 1", "layer 1, run 2", "layer 1, run 3", "layer 1, run 4"]

@@ -12,10 +12,11 @@ from triattn_core.__main__ import main
 from triattn_core.analysis.truth import truth_mask
 from triattn_core.checkpoint.bundle import load, save
 from triattn_core.checkpoint.registry import laboratory_checkpoints
+from triattn_core.configs.laboratory import LaboratoryCheckpoint, LaboratoryConfig
 from triattn_core.errors import ConfigError, DataError
 from triattn_core.inference.explain import explain
 from triattn_core.inference.laboratory import evaluate_laboratory, rows_of, weights_of
-from triattn_core.models.laboratory import LaboratoryCheckpoint, LaboratoryConfig, LaboratoryModel, residue_features
+from triattn_core.models.laboratory import LaboratoryModel, residue_features
 from triattn_core.tasks.laboratory import LABORATORY
 
 KINDS = [("tri", 1), ("cbi", 1), ("bi_joint", 1), ("bi_joint", 2)]

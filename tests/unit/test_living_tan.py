@@ -15,8 +15,9 @@ from tests.oracles.tan import Sequence, attend, below, gelu, linear
 from triattn_core.attention import fixed_weights
 from triattn_core.attention.cbi import OwnContext
 from triattn_core.attention.states import States
+from triattn_core.configs.tan import TanConfig
 from triattn_core.models.encoder import Encoded
-from triattn_core.models.tan import Tan, TanConfig
+from triattn_core.models.tan import Tan
 
 HIDDEN, WIDTH, HEADS, N, I, J, ROWS = 15, 14, 2, 3, 5, 11, 4
 

@@ -88,7 +88,7 @@ def killed_here(point: str) -> None:
     elif point == "state not yet in place":
         os.rename = after(8)(os.rename)  # of step 20, which has said its loss and its metric
     elif point == "state in place but not said":
-        loop._states = after(3)(loop._states)
+        loop.saved_states = after(3)(loop.saved_states)
     elif point == "old state half removed":
         real = shutil.rmtree
 

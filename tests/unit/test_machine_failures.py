@@ -60,11 +60,9 @@ def test_no_row_is_set_aside_for_it(failure):
 @each_failure
 @pytest.mark.parametrize("command", ["cases", "context", "evaluate"])
 def test_it_ends_a_command_in_one_line(failure, command, world, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(miner, "_run_models", partial(fail, failure))
-    monkeypatch.setattr(measures, "_verdict_parts", partial(fail, failure))
-    monkeypatch.setattr(
-        "triattn_core.analysis.maps.context_shares.measure_rows", lambda *_: map(partial(fail, failure), "1")
-    )
+    monkeypatch.setattr(miner, "run_models", partial(fail, failure))
+    monkeypatch.setattr(measures, "verdict_table", partial(fail, failure))
+    monkeypatch.setattr("triattn_core.analysis.maps.context_shares.example_shares", partial(fail, failure))
     names = ["pairs-bi", "pairs-tri"] if command == "cases" else ["pairs-tri"]
     out = [] if command == "evaluate" else ["--out", str(tmp_path / "table.parquet")]
     assert main([command, *names, str(world / "rows.jsonl"), *out]) == 1
@@ -127,7 +125,7 @@ def work_in_a_process(folder, measure):
 
     def call(run):
         if (process := os.fork()) == 0:
-            attempts._is_in_actor = lambda: True  # Ray starts it again
+            attempts.is_in_actor = lambda: True  # Ray starts it again
             try:
                 result = str(len(Worker(work, schema, folder, run)(batch)))
             except DataError as error:

@@ -15,6 +15,8 @@ from triattn_core.analysis.maps.head_measures import head_table
 from triattn_core.analysis.maps.mtsa_tensor import head_tensor
 from triattn_core.errors import TraceError
 from triattn_core.scenes.printing.from_canvas import GREY, sheet_from_canvas
+from triattn_core.scenes.printing.paper import paper_figure
+from triattn_core.scenes.printing.settings import PrintSettings
 from triattn_core.scenes.printing.sheet import Plate
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.distribution import Distribution
@@ -224,6 +226,20 @@ def test_thumbnails_stand_layer_by_layer_with_their_measure():
     assert [len(np.argwhere((plate.colours == colour(255)).all(-1))) for plate in sheet.plates] == [0, 0, 0, 0, 0, 1]
     assert [plate.answer for plate in sheet.plates] == [f"{value:.2g}" for value in table["entropy"]]
     assert all(plate.thumb for plate in sheet.plates) and sheet.plates[5].title == "2.3"
+
+
+def test_layers_without_attention_are_printed_in_their_place():
+    """As in a hybrid that attends in each fourth layer: the page has a line for those between."""
+    weights = np.full((1, 2, 3, 3), 1 / 3)
+    array = trace_of(weights, axes=("layer", "head", "query", "key")).site("layer.0/attention/weight")
+    sites = {"layer.3/attention/weight": array, "layer.7/attention/weight": array}
+    trace = AttentionTrace(sites, {}, {"checkpoint": "hybrid", "without_attention": "0,1,2,4,5,6,8"})
+    sheet = sheet_from_canvas(head_grid.figure(trace, head_table(trace)))
+    told = [(plate.before, plate.after) for plate in sheet.plates]
+    last = ("layers 5–7: no attention", "layer 9: no attention")
+    assert told == [("layers 1–3: no attention", ""), ("", ""), last, ("", "")]
+    printed = paper_figure(sheet, PrintSettings(width=4.0), "svg").decode()
+    assert all(f">{words}</text>" in printed for words in (told[0][0], *last))
 
 
 def test_thumbnails_of_both_directions_keep_their_shapes():

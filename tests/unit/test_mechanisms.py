@@ -26,7 +26,7 @@ TWO = {
     "scaled_dot": lambda m: oracle.sdp,
     "bilinear": lambda m: lambda q, k: oracle.bili(q, k, m["W"]),
     "full_trilinear": lambda m: lambda q, k: oracle.bili(q, k, m["W"]),
-    "pairwise": lambda m: oracle.sdp,
+    "strassen": lambda m: oracle.sdp,
     "tree": lambda m: oracle.sdp,
     "determinant": lambda m: oracle.sdp,
 }
@@ -36,7 +36,7 @@ THREE = {
     "scaled_dot": lambda m: oracle.tsdp,
     "bilinear": lambda m: lambda q, k, c: oracle.trili(q, k, c, m["W"], m["U"], m["H"]),
     "full_trilinear": lambda m: lambda q, k, c: oracle.trili_full(q, k, c, m["w"]),
-    "pairwise": lambda m: oracle.pairwise,
+    "strassen": lambda m: oracle.strassen,
     "tree": lambda m: oracle.tree,
     "determinant": lambda m: oracle.determinant,
 }

@@ -46,8 +46,8 @@ def test_what_is_kept_is_dropped_once_the_last_visitor_has_gone_and_work_has_end
     assert not dropped
     visitors.clear()
     until = time.monotonic() + 5
-    while keeper._thread is not None and time.monotonic() < until:
+    while keeper.is_awake and time.monotonic() < until:
         time.sleep(0.01)
-    assert dropped and keeper._thread is None  # it has nothing more to look after
+    assert dropped and not keeper.is_awake  # it has nothing more to look after
     keeper.wake()
-    assert keeper._thread is not None
+    assert keeper.is_awake

@@ -12,11 +12,12 @@ from tests.support.analysis_checkpoints import MECHANISMS, TASK_NAMES, examples,
 from triattn_core.analysis.attribution import faithfulness, methods
 from triattn_core.analysis.attribution.estimators import attention_mass
 from triattn_core.analysis.attribution.methods import METHODS, Attributions, attribute
-from triattn_core.analysis.intervention.batched_variants import ROLES, run_query
+from triattn_core.analysis.intervention.batched_variants import run_query
 from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import InputError
 from triattn_core.inference.batch import collate
 from triattn_core.inference.explain import explain
+from triattn_core.text.roles import ROLES
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -44,7 +44,7 @@ def test_what_was_mined_before_a_stop_is_kept(world, monkeypatch):
 
 def test_a_step_that_is_interrupted_is_computed_again(world, monkeypatch):
     monkeypatch.setattr(miner, "WINDOW", 10)
-    run, table, calls = Run(bundles("pairs"), sources.file_source(world / "pairs.jsonl")), miner._table, []
+    run, table, calls = Run(bundles("pairs"), sources.file_source(world / "pairs.jsonl")), miner.mined_table, []
 
     def interrupted(*given):
         calls.append(given)
@@ -52,7 +52,7 @@ def test_a_step_that_is_interrupted_is_computed_again(world, monkeypatch):
             raise KeyboardInterrupt
         return table(*given)
 
-    monkeypatch.setattr(miner, "_table", interrupted)
+    monkeypatch.setattr(miner, "mined_table", interrupted)
     for stops in (1, 0, 1, 0):
         with pytest.raises(KeyboardInterrupt) if stops else nullcontext():
             run.step()
@@ -63,14 +63,14 @@ def test_a_step_that_is_interrupted_is_computed_again(world, monkeypatch):
 
 
 def test_a_row_that_breaks_a_model_is_set_aside_and_harms_no_other(world, monkeypatch):
-    run, run_models = Run(bundles("pairs"), sources.file_source(world / "pairs.jsonl")), miner._run_models
+    run, run_models = Run(bundles("pairs"), sources.file_source(world / "pairs.jsonl")), miner.run_models
 
     def broken(groups, rows):
         if any(line == 7 for line, *_ in rows):
             raise RuntimeError("it broke")
         return run_models(groups, rows)
 
-    monkeypatch.setattr(miner, "_run_models", broken)
+    monkeypatch.setattr(miner, "run_models", broken)
     while run.step():
         pass
     cases = run.case_table()
@@ -143,7 +143,7 @@ def test_what_cannot_be_asked_together_is_refused(world):
         ([some[0], replace(some[1], config=some[1].config.model_copy(update={"language": "zh"}))], "their language"),
     ):
         with pytest.raises(ConfigError, match=why):
-            next(miner.mine(wrong, []))
+            miner.mine(wrong, [])
 
 
 def test_the_file_of_a_stored_table_is_found_by_name_and_digest(world):

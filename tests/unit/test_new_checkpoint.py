@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.tiny import make_encoder, make_rows
+from tests.unit.test_tree_attention import PAIRED
 from triattn_core.__main__ import main
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.training.command import data_folder
@@ -90,6 +91,11 @@ def test_every_mechanism_has_a_config_that_is_read(here, mechanism):
     assert main(["new", "own", "--data", "rows.jsonl", "--mechanism", mechanism, "--similarity", "additive"]) == 0
     model = json.loads((here / "own" / "config.json").read_text("utf-8"))["model"]
     assert model["mechanism"] == mechanism and model["states"] == [2, 2] and not model["pooled"]
+
+
+def test_a_tree_is_started_with_a_value_that_needs_no_cube(here):
+    assert main(["new", "own", "--data", "rows.jsonl", "--mechanism", "tri", "--similarity", "tree"]) == 0
+    assert json.loads((here / "own" / "config.json").read_text("utf-8"))["model"]["value"] in PAIRED
 
 
 def test_bad_input_is_one_line_and_leaves_nothing(here, capsys):

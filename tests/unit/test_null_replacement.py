@@ -181,7 +181,7 @@ def test_what_cannot_be_replaced_is_one_line():
 
 
 def test_what_is_offered_but_not_written_is_refused_not_shuffled() -> None:
-    change = null_replacement._weight_change("sharpened", null_replacement.DIMS["key"], torch.Generator(), dict)
+    change = null_replacement.weight_change("sharpened", null_replacement.DIMS["key"], torch.Generator(), dict)
     with pytest.raises(InputError, match="cannot become 'sharpened'"):
         change(
             Site(layer=0, role="a_over_b"), torch.full((1, 2, 3, 5), 0.2), {"key": torch.ones(1, 5, dtype=torch.bool)}

@@ -33,7 +33,7 @@ def test_a_trace_is_saved_under_a_name_of_its_kind(tmp_path, capsys):
     assert not (tmp_path / "x.txt").exists()
 
 
-def test_a_card_of_two_traces_says_where_they_stand_side_by_side(tmp_path, capsys):
+def test_a_card_of_two_traces_names_the_one_that_is_missing(tmp_path, capsys):
     assert main(["card", "side_by_side", "a.nc", "b.nc", "--out", str(tmp_path / "card.zip")]) == 1
     line = capsys.readouterr().err
-    assert "a card takes one trace, got 2" in line and line.count("\n") == 1
+    assert "a.nc: no such file" in line and line.count("\n") == 1

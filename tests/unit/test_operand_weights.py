@@ -14,7 +14,7 @@ from triattn_core.tasks.operands import operand_pairs
 from triattn_core.tasks.operands.example import pairs
 
 
-@pytest.mark.parametrize("name", ("gsm8k-tri", "gsm8k-pairwise", "gsm8k-bi"))
+@pytest.mark.parametrize("name", ("gsm8k-tri", "gsm8k-strassen", "gsm8k-bi"))
 def test_weights_of_pairs_are_the_models_own_cells(name):
     bundle = load(name)
     for example in operand_pairs.examples()[:3]:

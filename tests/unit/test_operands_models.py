@@ -14,10 +14,12 @@ from triattn_core.__main__ import main
 from triattn_core.attention.tap import recording
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.verify import verify
+from triattn_core.configs.operands import OperandsConfig
 from triattn_core.inference.explain import explain
 from triattn_core.inference.number_batch import NumberBatch, example_batch, pair_logits
 from triattn_core.models.number_vectors import OCTAVES, PERIODS, value_features
-from triattn_core.models.operands import OperandsConfig, OperandsModel
+from triattn_core.models.operands import OperandsModel
+from triattn_core.models.word_states import load_word_states
 from triattn_core.tasks.operands import operand_pairs
 from triattn_core.tasks.operands.example import Example, pairs, place_of
 from triattn_core.tasks.operands.word_numbers import find_numbers
@@ -31,7 +33,7 @@ PROBLEMS = (
 )  # fmt: skip
 FORMS = [
     {"mechanism": "tri"},
-    {"mechanism": "tri", "similarity": "pairwise"},
+    {"mechanism": "tri", "similarity": "strassen"},
     {"mechanism": "bi"},
     {"mechanism": "cbi", "inputs": "words"},
     {"mechanism": "tri", "before": 1, "inputs": "values"},
@@ -60,11 +62,11 @@ def heads_of(model: OperandsModel, batch: NumberBatch) -> list:
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("similarity", ("scaled_dot", "pairwise"))
+@pytest.mark.parametrize("similarity", ("scaled_dot", "strassen"))
 def test_the_cube_agrees_with_the_oracle(similarity):
     model, batch = build(mechanism="tri", similarity=similarity), example_batch(examples())
     q, k, c = heads_of(model, batch)
-    cubes = [oracle.cube(q[h][0], k[h], c[h], similarity == "pairwise") for h in range(2)]
+    cubes = [oracle.cube(q[h][0], k[h], c[h], similarity == "strassen") for h in range(2)]
     expected = torch.tensor(cubes).mean(0)
     cells = model.cells(batch)[0, : len(expected), : len(expected)]
     torch.testing.assert_close(cells.double(), expected.double(), rtol=1e-4, atol=1e-6)
@@ -162,20 +164,26 @@ def write_gsm8k(path: Path, rows: int, seed: int) -> None:
             file.write(json.dumps({"question": question, "answer": answer}) + "\n")
 
 
-def test_from_a_file_of_problems_to_a_verdict(tmp_path, capsys):
-    (tmp_path / "data" / "own").mkdir(parents=True)
+def train_own(root: Path, config: dict) -> Path:
+    """Trains on problems in GSM8K's format, written to `own`; returns the checkpoint's folder."""
+    (root / "data" / "own").mkdir(parents=True)
     for name, rows in (("train", 60), ("test", 20)):
-        write_gsm8k(tmp_path / "data" / "own" / f"{name}.jsonl", rows, len(name))
-    folder = tmp_path / "mine"
+        write_gsm8k(root / "data" / "own" / f"{name}.jsonl", rows, len(name))
+    folder = root / "mine"
     folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(config), "utf-8")
+    arguments = ["--data", str(root / "data"), "--runs", str(root / "runs")]
+    assert main(["train", str(folder / "config.json"), *arguments]) == 0
+    return folder
+
+
+def test_from_a_file_of_problems_to_a_verdict(tmp_path, capsys):
     config = {
         "format": 1, "kind": "operands", "model": {"mechanism": "tri", "hidden": 16},
         "data": {"train": ["own/train"], "test": "own/test", "dev_problems": 10},
         "training": {"epochs": 2, "batch": 25, "seed": 0},
     }  # fmt: skip
-    (folder / "config.json").write_text(json.dumps(config), "utf-8")
-    arguments = ["--data", str(tmp_path / "data"), "--runs", str(tmp_path / "runs")]
-    assert main(["train", str(folder / "config.json"), *arguments]) == 0
+    folder = train_own(tmp_path, config)
     metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
     assert metrics["test"]["n"] == 20 and metrics["test"]["chance"] == pytest.approx(16.67)
     assert metrics["dev"]["n"] == 10
@@ -191,3 +199,34 @@ def test_from_a_file_of_problems_to_a_verdict(tmp_path, capsys):
     report = json.loads(capsys.readouterr().out)
     assert report["n"] == 20
     assert report["metrics"]["right_pair"] == metrics["test"]["right_pair"]
+
+
+@torch.no_grad()
+def test_a_frozen_encoder_reads_the_words_on_each_side_by_themselves():
+    words, tokenizer = load_word_states("minilm-en", "cpu")
+    batch = example_batch(examples(), tokenizer)
+    found = words(batch).words
+    assert found.shape == (*batch.keep.shape, words.hidden)
+    assert torch.count_nonzero(found[~batch.keep]) == 0
+    ids = tokenizer.encode(["a shelf has", "rows of 24 books"], 24)  # around the 3 of the first problem
+    special = tokenizer.special
+    row = torch.tensor([[special["cls"], *ids[0].ids, special["mask"], *ids[1].ids, special["sep"]]])
+    states = words.encoder.alone(row).last_hidden_state[0]
+    before, after = states[1 : 1 + len(ids[0])].mean(0), states[2 + len(ids[0]) : -1].mean(0)
+    torch.testing.assert_close(found[0, 0], torch.cat([before, after]), rtol=1e-4, atol=1e-5)
+    table, rows = words.indexed(batch)
+    torch.testing.assert_close(table[rows.words], found, rtol=0, atol=0)
+
+
+def test_a_model_with_frozen_words_from_a_file_to_a_verdict(tmp_path):
+    config = {
+        "format": 1, "kind": "operands", "encoder": "minilm-en", "model": {"mechanism": "tri", "hidden": 16},
+        "data": {"train": ["own/train"], "test": "own/test", "dev_problems": 10},
+        "training": {"epochs": 1, "batch": 25, "seed": 0},
+    }  # fmt: skip
+    folder = train_own(tmp_path, config)
+    bundle = load(folder, "cpu")
+    assert bundle.config.encoder_digest == bundle.encoder.digest
+    assert bundle.model.numbers.words is None
+    prediction, _ = explain(bundle, operand_pairs.examples()[0])
+    assert sum(prediction.probabilities) == pytest.approx(1.0, abs=1e-4)

@@ -12,6 +12,7 @@ from triattn_core.errors import DataError, InputError
 from triattn_core.tasks.operands import operand_pairs as task
 from triattn_core.tasks.operands.example import Example, pairs
 from triattn_core.tasks.operands.gsm8k import makes, steps
+from triattn_core.tasks.operands.typed_problem import typed_numbers
 from triattn_core.tasks.operands.word_numbers import Number, find_numbers, held_by_steps
 from triattn_core.text.roles import Limits
 
@@ -43,6 +44,34 @@ def test_words_around_a_number_are_lower_case_and_keep_its_place():
 
 def test_zero_is_no_number_to_choose():
     assert [number.value for number in find_numbers("From 1:00 PM to 5:00 PM with 0 breaks, 3/0 of it.")] == [1.0, 5.0]
+
+
+COMPOUNDS = {
+    "Twenty-five boys and thirty two girls": [(25, "Twenty-five"), (32, "thirty two")],
+    "three hundred and five pens, two thousand three hundred forty-one caps": [
+        (305, "three hundred and five"),
+        (2341, "two thousand three hundred forty-one"),
+    ],
+    "a hundred thousand and six, a million": [(100006, "hundred thousand and six"), (1e6, "million")],
+    "one hundred and two hundred": [(100, "one hundred"), (200, "two hundred")],
+    "between two thousand and three thousand": [(2000, "two thousand"), (3000, "three thousand")],
+    "twenty one-dollar bills": [(20, "twenty"), (1, "one")],
+    "forty, six; ten (two)": [(40, "forty"), (6, "six"), (10, "ten"), (2, "two")],
+    "two dozen of 32 million": [(2, "two"), (12, "dozen"), (32, "32"), (1e6, "million")],
+    "half of nineteen hundred.": [(0.5, "half"), (1900, "nineteen hundred")],
+}
+
+
+@pytest.mark.parametrize("text", COMPOUNDS)
+def test_several_words_that_are_one_number_are_read_whole_where_a_reader_types(text):
+    assert [(n.value, text[slice(*n.span)]) for n in find_numbers(text, whole=True)] == COMPOUNDS[text]
+    assert list(typed_numbers(text)) == list(find_numbers(text, whole=True))
+
+
+def test_a_compound_stands_among_the_words_around_it():
+    first, second = find_numbers("She has twenty-five red and 12 blue.", whole=True)
+    assert first.words == ("she", "has", "#", "red", "and", "12", "blue")
+    assert second.words[:5] == ("twenty", "five", "red", "and", "#")
 
 
 ANSWER = (
@@ -164,7 +193,7 @@ def test_metrics_part_rows_by_what_decides():
     sure = [1.0 if pair == (1, 3) else 0.0 for pair in places]  # 12 + 12 makes it too, and is not annotated
     right = [0.75 if pair == (0, 3) else 0.25 * (pair == (1, 3)) for pair in places]
     verdicts = [task.verdict(example, sure), task.verdict(example, right)]
-    assert verdicts == [(False, True, 0.0, False, "*"), (True, True, 0.75, False, "*")]
+    assert verdicts == [(False, True, 0.0, False, "*", None), (True, True, 0.75, False, "*", None)]
     assert task.metrics(verdicts) == {
         "right_pair": 50.0, "fits": 100.0, "weight": 37.5, "right_words_decide": 50.0, "right_product": 50.0,
     }  # fmt: skip

@@ -17,9 +17,13 @@ from triattn_core.__main__ import main
 from triattn_core.case_card import draw
 from triattn_core.case_card.paper_figure import PaperFigure
 from triattn_core.errors import ConfigError
+from triattn_core.scenes.printing import lines
+from triattn_core.scenes.printing.plate import label_step
 from triattn_core.scenes.printing.settings import print_settings
+from triattn_core.scenes.printing.sheet import Plate
 from triattn_core.tasks import TASKS
 from triattn_core.trace.from_array import trace_of
+from triattn_core.views.lib.palette import THEMES
 
 LEAST = 7.0  # points
 DRAW = np.random.default_rng(11)
@@ -94,6 +98,10 @@ def inches(pdf: bytes) -> float:
     return float(PdfReader(io.BytesIO(pdf)).pages[0].mediabox.width) / 72
 
 
+def height(pdf: bytes) -> float:
+    return float(PdfReader(io.BytesIO(pdf)).pages[0].mediabox.height) / 72
+
+
 @pytest.mark.parametrize("name", ["cube", "mechanisms", "mtsa", "coin", "similarity"])
 def test_no_type_is_below_seven_points_at_the_stated_width(there, name):
     whole = figure(name)
@@ -101,6 +109,41 @@ def test_no_type_is_below_seven_points_at_the_stated_width(there, name):
         pdf = whole.file("pdf", print_settings({"width": width}))
         assert inches(pdf) == pytest.approx(width, abs=0.01)
         assert len(texts(pdf)) > 8 and min(sizes_of(pdf)) >= LEAST - 0.01, texts(pdf)
+
+
+@pytest.mark.parametrize("name", ["coin", "similarity", "mechanisms"])
+def test_maps_of_one_column_are_no_higher_than_a_page(there, name, monkeypatch):
+    """Maps are shared out over lines, and rows are lower; a limit of less shows that it is kept."""
+    whole, chosen = figure(name), print_settings({"width": 3.3})
+    assert height(whole.file("pdf", chosen)) <= 6.1
+    for highest in (5.0, 4.0):
+        monkeypatch.setattr(lines, "HIGHEST", (highest, highest))
+        assert height(whole.file("pdf", chosen)) <= highest + 1.5  # the colour bars are below
+
+
+@pytest.mark.parametrize("maps", [4, 5])
+@pytest.mark.parametrize(("rows", "columns"), [(9, 4), (13, 11)])
+def test_maps_of_one_column_stand_in_a_full_grid(maps, rows, columns):
+    """Names across stand once above each column of maps, all maps have cells of one size, and rows keep their names."""
+    plates = [plate(i, rows, columns, maps) for i in range(maps)]
+    drawn = lines.arrange(plates, print_settings({"width": 3.3}), THEMES["light"])
+    blocks = [block for line in drawn for block in line]
+    assert [block.plate.title for block in blocks] == [plate.title for plate in plates]
+    assert len(drawn) * len(drawn[0]) - maps <= 1 and len({block.pitch for block in blocks}) == 1
+    assert all(block.named[1] == (i == 0) for i, line in enumerate(drawn) for block in line)
+    most = 2 if (maps, rows) == (5, 13) else 1  # three lines of thirteen rows have no room for all names
+    assert all(label_step(block.plate.rows, False, block.pitch[0], lines.SMALL) <= most for block in blocks)
+    assert sum(max(block.top + block.map_size[1] for block in line) for line in drawn) <= 5.2
+
+
+def plate(number: int, rows: int, columns: int, maps: int) -> Plate:
+    """A map of words, the last of them on a row of its own, as a difference is."""
+    shape, names = (rows, columns), [[f"word {i}" for i in range(length)] for length in (rows, columns)]
+    place = (1, 0) if number == maps - 1 else (0, number)
+    nowhere = np.zeros(shape, bool)
+    return Plate(
+        f"Map {number}", ("query", "key"), *names, np.zeros((*shape, 3), np.uint8), nowhere, (0, 0), place, nowhere
+    )
 
 
 @pytest.mark.parametrize(
@@ -225,5 +268,5 @@ def test_a_saved_trace_has_figures_and_a_card(tmp_path, capsys, monkeypatch):
     assert "there is no layer 2" in capsys.readouterr().err
     assert main(["card", "heads", "trace.nc", "--out", "heads.zip"]) == 0
     assert "heads of array" in capsys.readouterr().out
-    assert main(["card", "coin", "trace.nc", "--out", "b.zip"]) != 0
-    assert "no view 'coin' of a trace alone" in capsys.readouterr().err
+    assert main(["card", "intervene", "trace.nc", "--out", "b.zip"]) != 0
+    assert "no view 'intervene' of a trace alone" in capsys.readouterr().err

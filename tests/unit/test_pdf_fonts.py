@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from pypdf import PdfReader
 
 from triattn_core.scenes.printing import render
+from triattn_core.scenes.printing.sheet import Sheet
 
 
 def embedded_fonts(pdf: bytes) -> list[tuple[str, bytes]]:
@@ -26,11 +27,11 @@ def embedded_fonts(pdf: bytes) -> list[tuple[str, bytes]]:
     ("words", "subtypes"), [("Which browser", {"/Type0", "/TrueType"}), ("哪个浏览器", {"/Type3"})]
 )
 def test_a_pdf_embeds_truetype_or_outlines_that_every_viewer_draws(words, subtypes):
-    def draw():
+    def draw(sheet):
         figure = Figure((3.3, 1))
-        figure.text(0.1, 0.5, words)
+        figure.text(0.1, 0.5, sheet.title)
         return figure
 
-    fonts = embedded_fonts(render.figure_file(draw, "pdf", 72))
+    fonts = embedded_fonts(render.figure_file(Sheet(words, "", "", "", (), ()), draw, "pdf", 72))
     assert fonts and {subtype for subtype, _ in fonts} <= subtypes
     assert all(start in (b"", bytes([0, 1, 0, 0]), b"true") for _, start in fonts)  # not OTTO, which is no TrueType

@@ -17,8 +17,9 @@ from triattn_core.attention.qa import OUTPUTS
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import recording
 from triattn_core.checkpoint.config import read_config
+from triattn_core.configs.reader import ReaderConfig
 from triattn_core.models.fusion.recurrent import Recurrent
-from triattn_core.models.reader import Reader, ReaderConfig
+from triattn_core.models.reader import Reader
 
 WORDS, M, N = 13, 7, 5
 LENGTHS = (7, 5), (3, 1), (1, 4)  # words of passage and question

@@ -11,11 +11,11 @@ from tests.support.tiny import change
 from triattn_core.__main__ import main
 from triattn_core.checkpoint.bundle import load, save
 from triattn_core.checkpoint.config import read_config
+from triattn_core.configs.reader import ReaderCheckpoint
 from triattn_core.errors import ConfigError, DataError
 from triattn_core.inference.predict import require_shared_encoder
 from triattn_core.kinds import kind_of, load_kind
 from triattn_core.models.encoders import load_encoder
-from triattn_core.models.reader import ReaderCheckpoint
 from triattn_core.training.reader.data import reader_splits
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("use_reader_world")]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from transformers.models.esm.modeling_esmfold import EsmFoldTriangleAttention
 
 from triattn_core.recording.probe import probe_cube
 from triattn_core.recording.tape import record
@@ -48,6 +49,66 @@ def test_a_pair_as_query_is_normalised_over_keys_alone():
     assert cube.sizes == {"head": 3, "query": 7, "key": 7, "context": 7} and cube.attrs["sums_over"] == "key"
     np.testing.assert_allclose(cube.sum("key"), 1, atol=1e-5)
     assert tape.error < 1e-5
+
+
+@pytest.mark.parametrize("starting", [True, False], ids=["starting", "ending"])
+def test_triangle_attention_of_esmfold(starting):
+    """As it stands in transformers: query is the row, key the node that is looked at, context the other end."""
+    torch.manual_seed(0)
+    model, pairs = EsmFoldTriangleAttention(11, 5, 3, starting).eval(), torch.randn(1, 7, 7, 11)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.normal_(std=0.3)
+        plain = model(pairs)
+        with record(model) as tape:
+            assert torch.equal(model(pairs), plain)
+        cube = tape.trace(tokens=TOKENS[:7]).sites["attention/weight"]
+        assert tape.error < 1e-5
+        compare_with_loops(cube, model, pairs)
+
+
+def compare_with_loops(cube, triangle, pairs):
+    """The cube [head, query, key, context] of a module of OpenFold's names against its equation (AlphaFold 2,
+    algorithms 13 and 14): with the first axis of the pairs i, for the ending node the second, query j looks at l."""
+    assert cube.attrs["sums_over"] == "key" and cube.sizes["context"] == cube.sizes["query"] == cube.sizes["key"]
+    heads, width, tokens = triangle.no_heads, triangle.c_hidden, cube.sizes["key"]
+    states = triangle.layer_norm(pairs if triangle.starting else pairs.transpose(1, 2))[0]
+    layers = triangle.mha.linear_q, triangle.mha.linear_k
+    q, k = (layer(states).unflatten(-1, (heads, width)).double() for layer in layers)
+    bias = triangle.linear(states).double()
+    for h in range(heads):
+        for i in range(tokens):
+            for j in range(tokens):
+                scores = k[i, :, h] @ q[i, j, h] / width**0.5 + bias[j, :, h]
+                np.testing.assert_allclose(cube.sel(head=h, context=i, query=j), scores.softmax(0), atol=1e-5)
+
+
+@pytest.mark.slow
+def test_a_folding_model_of_the_registry():
+    """The Pairformer of Boltz 2.2.1: `pip install --no-deps boltz==2.2.1`, and its requirements einops and scipy."""
+    package = pytest.importorskip("boltz.model.layers.pairformer", reason="boltz is not installed")
+    torch.manual_seed(0)
+    sizes = {"num_heads": 2, "pairwise_head_width": 5, "pairwise_num_heads": 3}
+    model = package.PairformerModule(token_s=16, token_z=11, num_blocks=2, v2=True, **sizes).eval()
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.normal_(std=0.3)
+        single, pairs, mask = torch.randn(1, 7, 16), torch.randn(1, 7, 7, 11), torch.ones(1, 7)
+        seen = {}
+        nodes = {"start": model.layers[1].tri_att_start, "end": model.layers[1].tri_att_end}
+        for name, node in nodes.items():
+            node.register_forward_pre_hook(lambda module, args, name=name: seen.update({name: args[0].clone()}))
+        plain = model(single, pairs, mask, mask[:, :, None] * mask[:, None])
+        with record(model) as tape:
+            again = model(single, pairs, mask, mask[:, :, None] * mask[:, None])
+        assert all(torch.equal(one, other) for one, other in zip(plain, again)) and tape.error < 1e-5
+        sites = tape.trace(tokens=TOKENS[:7]).sites
+        assert len(sites) == 6 and {site.layer for site in sites} == {0, 1}
+        for name, node in nodes.items():
+            cube = next(array for array in sites.values() if f"1.tri_att_{name}" in array.attrs["module"])
+            compare_with_loops(cube, node, seen[name])
+    maps = [array for array in sites.values() if "context" not in array.dims]
+    assert [array.sizes for array in maps] == [{"head": 2, "query": 7, "key": 7}] * 2
 
 
 @pytest.mark.slow

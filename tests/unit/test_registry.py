@@ -15,12 +15,11 @@ from tests.support.tiny import make_checkpoint, make_encoder
 from triattn_core.__main__ import main
 from triattn_core.checkpoint import registry
 from triattn_core.checkpoint.bundle import load
-from triattn_core.checkpoint.registry import SHIPPED, UNLISTED, VARIABLE, current_paths, is_unlisted
+from triattn_core.checkpoint.registry import SHIPPED, UNLISTED, VARIABLE, is_unlisted
 from triattn_core.errors import CheckpointError, choices
 from triattn_core.inference.explain import explain
 from triattn_core.results.run_records import SHIPPED as RECORDS
 from triattn_core.tasks import pairs
-from triattn_core.training.command import resolve
 
 
 @pytest.fixture
@@ -111,27 +110,6 @@ def test_the_folder_of_a_data_set_changes_no_name(two):
     assert names() == before and not is_unlisted(moved) and not is_unlisted(mine / "small-tri")
     shutil.copytree(moved, ours / "zebra" / "small-tri")  # one name in two data sets
     assert names() == ["checkpoints/small-tri", "checkpoints/small-tri (2)", "small-bi", "small-tri"]
-
-
-OLD_PATHS = {  # in a folder that has them in data sets' folders
-    "small-tri": ["pairs/small-tri"],
-    "small-tri/config.json": ["pairs/small-tri/config.json"],
-    "small-*/config.json": ["pairs/small-bi/config.json", "pairs/small-tri/config.json"],
-    "pairs/small-tri/config.json": ["pairs/small-tri/config.json"],
-    "small-try/config.json": ["small-try/config.json"],
-    "x" * 300: ["x" * 300],
-}
-
-
-@pytest.mark.parametrize("old", OLD_PATHS)
-def test_a_path_without_the_data_set_finds_a_checkpoint_by_its_name(two, old):
-    ours, mine = two
-    (ours / "pairs").mkdir()
-    (ours / "small-tri").rename(ours / "pairs" / "small-tri")
-    (mine / "small-bi").rename(ours / "pairs" / "small-bi")
-    assert current_paths(ours / old) == resolve([ours / old]) == [ours / path for path in OLD_PATHS[old]]
-    if old == "small-tri":
-        assert registry.find_checkpoint(ours / old) == ours / "pairs" / "small-tri"
 
 
 def test_the_commands_in_metrics_and_records_name_files_that_are_there():

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 import transformers
 
-from tests.support.tiny_transformers import make
+from tests.support.tiny_transformers import make, make_type
 from triattn_core.checkpoint.registry import add_roots, find_encoder
 from triattn_core.errors import ConfigError, InputError
 from triattn_core.recording.replace import even_weights, seen_cells
 from triattn_core.sources import find_entries, open_source
 from triattn_core.sources.models import Models
 from triattn_core.sources.source import Ability, CanReplace
+from triattn_core.sources.transformer import start_token
 from triattn_core.sources.weight_change import WAYS, WeightChange
 from triattn_core.tasks.pairs import Example
 from triattn_core.tasks.sentences import Example as Sentence
@@ -142,6 +144,11 @@ def test_checkpoints_take_the_same_changes(how):
     same = [np.allclose(after[head], before[head], atol=1e-5) for head in range(before.sizes["head"])]
     assert same == [head != 1 for head in range(before.sizes["head"])]
     assert result.changes[0] != 0 and len(result.predictions) == 3
+    if how == "edited row":  # the trace leaves out special tokens, which the model's own axes have
+        row = after[1, 1].sum("context").values
+        np.testing.assert_allclose(row, np.eye(len(row))[2], atol=1e-5)
+        with pytest.raises(InputError, match=r"key 99: there are \d+ keys"):
+            models.replace(entry, example, [replace(change, keys=(99,))])
 
 
 def test_what_is_not_there_is_said_in_a_line(bert, tmp_path):
@@ -175,6 +182,32 @@ def test_a_language_model_says_what_becomes_of_the_next_word(tmp_path):
     assert result.changes[0] != 0
     rows = result.trace.site("layer.1/attention/weight").values[0]
     np.testing.assert_allclose(rows, np.tril(np.ones_like(rows)) / np.arange(1, len(rows) + 1)[:, None], atol=1e-6)
+
+
+def test_the_first_word_of_a_model_with_a_decoder_that_reads_an_encoder(tmp_path):
+    make_type("t5", tmp_path / "both" / "small-t5", "T5ForConditionalGeneration")
+    add_roots([tmp_path / "both"])
+    entry, models = find_entries(["small-t5"])[0], Models("cpu")
+    loaded, text = models.load(entry), "Which browsers can play movies?"
+    inputs = loaded.tokenizer(text, return_tensors="pt")
+    start = torch.tensor([[start_token(loaded.model)]])
+
+    def log_odds_of(answer=None):
+        with torch.inference_mode():
+            shares = loaded.model(**inputs, decoder_input_ids=start).logits[0, -1].double().softmax(-1)
+        answer = int(shares.argmax()) if answer is None else answer
+        return answer, float(torch.log(shares[answer]) - torch.log1p(-shares[answer]))
+
+    answer, own = log_odds_of()
+    cross = [site for site in models.explain(entry, Sentence(text)).trace.sites if site.role == "cross"]
+    first = tuple((site, head) for site in cross[:1] for head in range(loaded.model.config.num_heads))
+    found = models.replace(entry, Sentence(text), [WeightChange("off", first), WeightChange("even")])
+    module = loaded.model.decoder.block[0].layer[1].EncDecAttention  # has no bias: without weights it adds nothing
+    hook = module.register_forward_hook(lambda module, args, output: (torch.zeros_like(output[0]), *output[1:]))
+    _, off = log_odds_of(answer)
+    hook.remove()
+    np.testing.assert_allclose(found.log_odds[:2], [own, off], atol=1e-4)
+    assert abs(own - off) > 1e-4 and found.log_odds[2] != own
 
 
 def test_a_weight_that_is_zero_by_rounding_is_seen_and_a_masked_one_is_not():

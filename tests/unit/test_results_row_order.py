@@ -84,7 +84,7 @@ def test_rows_that_were_trained_otherwise_have_no_place_in_the_order(tables):
 def test_a_p_of_few_rows_is_that_of_all_their_orders(values):
     printed = (65.1, 64.2, 58.2, 64.2)[: len(values)]
     for name, (test, _) in row_order.TESTS.items():
-        known, p = row_order._correlation(name, printed, values)
+        known, p = row_order.correlation(name, printed, values)
         every = [abs(test(printed, order).statistic) for order in permutations(values)]
         assert known == pytest.approx(test(printed, values).statistic)
         assert p == pytest.approx(sum(one >= abs(known) - 1e-9 for one in every) / len(every))
@@ -94,7 +94,7 @@ def test_three_rows_that_agree_prove_nothing_and_many_rows_have_the_approximatio
     agreement = rank_agreement(tables, {"t_trilinear": 52.0, "dot": 45.0, "cosine": 40.0})
     assert agreement.rho == pytest.approx((1, 1 / 3)) and agreement.tau == pytest.approx((1, 1 / 3))
     left, right = tuple(map(float, range(9))), (2.0, 1.0, 3.0, 5.0, 4.0, 6.0, 8.0, 9.0, 7.0)
-    assert row_order._correlation("rho", left, right)[1] == pytest.approx(spearmanr(left, right).pvalue)
+    assert row_order.correlation("rho", left, right)[1] == pytest.approx(spearmanr(left, right).pvalue)
 
 
 def test_only_differences_beyond_the_noise_of_the_rows_count(tables):
@@ -154,7 +154,7 @@ def test_the_papers_first_has_a_place_among_ours(tables):
     values = {"dot": 50.0, "trilinear": 52.0, "t_trilinear": 51.5, "cosine": 40.0, "bilinear": 40.5}
 
     def describe_first(**more) -> str:
-        return results_ranking._claim_sentence(rank_agreement(tables, values | more))
+        return results_ranking.claim_sentence(rank_agreement(tables, values | more))
 
     lead = "The paper has T-trilinear first; here"
     assert describe_first() == f"{lead} it ranks 2 of 5, 0.50 behind trilinear, which does not exceed the noise."
@@ -166,7 +166,7 @@ def test_the_papers_first_has_a_place_among_ours(tables):
     del values["t_trilinear"]
     assert describe_first() == f"{lead} it is not measured."
     agreement = rank_agreement(tables, values | {"t_trilinear": 51.5}, metric="F1")
-    assert results_ranking._claim_sentence(agreement) == f"{lead} it ranks 2 of 5, 0.50 behind trilinear."
+    assert results_ranking.claim_sentence(agreement) == f"{lead} it ranks 2 of 5, 0.50 behind trilinear."
 
 
 def test_pairs_beyond_the_noise_are_named_with_what_the_test_takes(tables):

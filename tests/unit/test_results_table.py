@@ -17,5 +17,5 @@ def test_differences_are_rounded_as_numbers_are(value, text):
 
 def test_a_cell_names_all_machines_of_its_seeds():
     seeds = [{"seed": 1}, {"seed": 2, "machine": "GPU"}, {"seed": 3, "machine": "GPU"}]
-    assert results_table._machines({"machine": "CPU", "each_seed": seeds}) == "CPU and GPU"
-    assert results_table._machines({}) == "machine not recorded"
+    assert results_table.machines({"machine": "CPU", "each_seed": seeds}) == "CPU and GPU"
+    assert results_table.machines({}) == "machine not recorded"

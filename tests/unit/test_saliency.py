@@ -6,7 +6,8 @@ import numpy as np
 import torch
 
 from triattn_core.analysis.maps.saliency import source_saliency
-from triattn_core.models.translation import TranslationConfig, TranslationModel, padded
+from triattn_core.configs.translation import TranslationConfig
+from triattn_core.models.translation import TranslationModel, padded
 
 STEP = 1e-5
 

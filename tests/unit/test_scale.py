@@ -19,8 +19,7 @@ from triattn_core.analysis.maps.stored_profiles import decode_profiles, encode_p
 from triattn_core.analysis.maps.word_weights import weigh_words
 from triattn_core.analysis.measures import measure_rows
 from triattn_core.analysis.mining import sources
-from triattn_core.analysis.mining.failing_rows import isolate_failures
-from triattn_core.analysis.mining.miner import TablePart
+from triattn_core.analysis.mining.failing_rows import isolate_failures, measure_each
 from triattn_core.commands import engine
 from triattn_core.errors import ConfigError, DataError, InputError
 from triattn_core.scale import parts, row_files, worker
@@ -33,21 +32,14 @@ from triattn_core.tasks import pairs
 def words(bundles):
     """A measure without a model: an entry for each word of the first text; `boom` breaks it, `empty` is unreadable."""
 
-    def over(given):
-        for line, example in given:
-            try:
-                if isinstance(example, DataError):
-                    raise example
-                if example.text_a == "empty":
-                    raise InputError("nothing to see")
-                if example.text_a == "boom":
-                    raise RuntimeError("it broke")
-                table = pd.DataFrame({"word": example.text_a.split()}).assign(row=line, id=example.id)
-                yield TablePart(table, (), line)
-            except (DataError, InputError) as error:
-                yield TablePart(pd.DataFrame(), (str(error) if error is example else f"line {line}: {error}",), line)
+    def measure(example):
+        if example.text_a == "empty":
+            raise InputError("nothing to see")
+        if example.text_a == "boom":
+            raise RuntimeError("it broke")
+        return pd.DataFrame({"word": example.text_a.split()}).assign(id=example.id)
 
-    return over
+    return lambda rows: measure_each(rows, measure)
 
 
 WORK = Work(words, (), None, "pairs")

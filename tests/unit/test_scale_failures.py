@@ -39,7 +39,7 @@ def work(monkeypatch, order: train.Order, rank: int, events: queue.Queue) -> Non
     import ray.train
 
     monkeypatch.setattr(ray.train, "get_context", lambda: SimpleNamespace(get_world_rank=lambda: rank))
-    train._work({"order": order, "events": events})
+    train.work({"order": order, "events": events})
 
 
 @pytest.mark.parametrize("rank", [0, 1])
@@ -101,11 +101,11 @@ def test_an_error_ends_the_training_at_once_and_stops_its_workers(order, monkeyp
 
     events: list[Events] = []
     monkeypatch.setattr("ray.util.queue.Queue", Events)
-    monkeypatch.setattr(train, "_trainer", trainer)
+    monkeypatch.setattr(train, "make_trainer", trainer)
     monkeypatch.setattr(on_ray, "leave", stopped.set)
     start = time.monotonic()
     with pytest.raises(DataError, match="no row"):
-        list(train._fit(order, Cluster()))
+        list(train.run_trainer(order, Cluster()))
     assert stopped.is_set() and time.monotonic() - start < 30
 
 
@@ -115,7 +115,7 @@ def test_a_lost_cluster_ends_a_training_in_one_line(method):
     events.lost = method
     fit = ended.wait if method == "get" else lambda: None
     with pytest.raises(ConfigError) as raised:
-        list(train._worker_events(fit, events))
+        list(train.worker_events(fit, events))
     ended.set()
     assert str(raised.value) == (
         "--engine ray: the cluster was lost (Its node was terminated); the same command with --resume goes on"
@@ -124,7 +124,7 @@ def test_a_lost_cluster_ends_a_training_in_one_line(method):
 
 def test_a_training_whose_workers_died_too_often_says_how_it_goes_on():
     with pytest.raises(ConfigError) as raised:
-        list(train._worker_events(lambda: fail(RuntimeError("failed\na worker died.")), Events()))
+        list(train.worker_events(lambda: fail(RuntimeError("failed\na worker died.")), Events()))
     assert str(raised.value) == (
         "--engine ray: the training ended (a worker died); the same command with --resume goes on"
     )
@@ -146,5 +146,5 @@ def test_a_lost_cluster_ends_a_sweep_in_one_line(monkeypatch, function, line):
     request = sweeps.Request((), (), (), None, False, folder, folder, True, "triattn sweep")
     variant = sweeps.Variant(folder / "config.json", {}, read_config(CONFIG), ("dev",))
     with pytest.raises(ConfigError) as raised:
-        list(train._train_variants(sweeps.Plan(((variant, "digest", (1,)),), folder, folder), request, Cluster()))
+        list(train.train_variants(sweeps.Plan(((variant, "digest", (1,)),), folder, folder), request, Cluster()))
     assert str(raised.value) == f"{line}; the same command with --resume goes on"

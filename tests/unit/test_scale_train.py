@@ -58,7 +58,7 @@ def make_runs(folder: Path, names: tuple[str, ...]) -> None:
 )
 def test_a_training_removes_its_own_runs_and_no_other(small, monkeypatch, more, removed):
     seen = []
-    monkeypatch.setattr(train, "_fit", lambda order, cluster: seen.append(names(order.runs)) or [])
+    monkeypatch.setattr(train, "run_trainer", lambda order, cluster: seen.append(names(order.runs)) or [])
     command = command_line(small, "train", "there", "--engine", "ray", *more)
     make_runs(small / "there" / "runs", RUNS)
     assert main(command) == 0
@@ -103,7 +103,7 @@ def test_a_sweep_removes_the_runs_of_its_variants_and_no_other(small, monkeypatc
         assert request.resume  # a worker that is started again goes on
         return []
 
-    monkeypatch.setattr(train, "_train_variants", run)
+    monkeypatch.setattr(train, "train_variants", run)
     command = command_line(small, "sweep", "there", "--engine", "ray", "--seeds", "1,2", "--name", "s")
     config = digest(small / "there" / "small-bi" / "config.json")
     own = {f"s-{config}-seed-{seed}" for seed in (1, 2)}
@@ -131,7 +131,7 @@ def test_a_sweep_trains_variants_with_the_same_settings_and_seed_once(small, mon
     trained: list[str] = []
     monkeypatch.setattr(sweeps, "train_variant", train_variant)
     monkeypatch.setattr(sweeps, "store", lambda *_: Event("metric", 1, 1, {}))
-    monkeypatch.setattr(train, "_train_variants", train_on_ray)
+    monkeypatch.setattr(train, "train_variants", train_on_ray)
     command = command_line(small, "sweep", "there", "--seeds", "1,2", "--name", "s", "--engine", engine)
     config = small / "there" / "small-bi" / "config.json"
     expected = [f"s-{digest(config)}-seed-{seed}" for seed in (1, 2)]
@@ -194,7 +194,7 @@ def test_workers_train_while_their_own_command_has_locked_its_runs(small, monkey
             pass
         monkeypatch.setattr("ray.train.get_context", lambda: SimpleNamespace(get_world_rank=lambda: 0))
         events = queue.Queue()
-        train._work({"order": order, "events": events})
+        train.work({"order": order, "events": events})
         assert not [event for event in events.queue if isinstance(event, Exception)]
         return []
 
@@ -202,12 +202,12 @@ def test_workers_train_while_their_own_command_has_locked_its_runs(small, monkey
         with pytest.raises(ConfigError, match="another command"), plan.lock():
             pass
         for variant, _, seeds in plan.variants:
-            assert train._train_variant(variant, seeds, plan, request, Path.cwd())["each_seed"]
+            assert train.train_variant(variant, seeds, plan, request, Path.cwd())["each_seed"]
         return []
 
     pytest.importorskip("ray.train")
-    monkeypatch.setattr(train, "_fit", fit)
-    monkeypatch.setattr(train, "_train_variants", train_variants)
+    monkeypatch.setattr(train, "run_trainer", fit)
+    monkeypatch.setattr(train, "train_variants", train_variants)
     change(small / "checkpoints" / "small-bi", training={"epochs": 1, "more_seeds": []})
     assert main(command_line(small, command, "there", "--engine", "ray", "--device", "cpu")) == 0
     assert (small / "there" / "small-bi" / "metrics.json").is_file() == (command == "train")

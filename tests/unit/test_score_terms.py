@@ -7,15 +7,17 @@ import pytest
 import torch
 
 from triattn_core.checkpoint.bundle import load, save
+from triattn_core.configs.laboratory import LaboratoryCheckpoint
 from triattn_core.inference.explain import explain
 from triattn_core.inference.score_terms import score_terms
-from triattn_core.models.laboratory import LaboratoryCheckpoint, LaboratoryModel
+from triattn_core.models.laboratory import LaboratoryModel
 from triattn_core.tasks.laboratory import LABORATORY
 from triattn_core.trace.site import Site
 
 TASK = "false-friends"
-WITHOUT = ("pairwise", "tree")  # no term reads all three
-TERMS = {"pairwise": ["q·k", "q·c", "k·c"], "tree": ["q·k", "k·c"]}
+WITHOUT = ("strassen", "tree")  # no term reads all three
+PARTS = {"scaled_dot": ("feature", 6), "determinant": ("block", 2), "additive": ("feature", 6)}  # six a head
+TERMS = {"strassen": ["q·k", "q·c", "k·c"], "tree": ["q·k", "k·c"]}
 
 
 @pytest.fixture(params=["scaled_dot", "determinant", "additive", *WITHOUT])
@@ -43,6 +45,10 @@ def test_terms_add_up_and_the_three_way_share_is_that_of_theory(bundle):
     assert list(parts.terms) == TERMS.get(similarity, [])
     if parts.terms:
         np.testing.assert_allclose(sum(parts.terms.values()), parts.relevance, atol=1e-5)
+        assert parts.parts is None
+    else:
+        assert (parts.part, parts.parts.shape[-1]) == PARTS[similarity]
+        np.testing.assert_allclose(parts.parts.sum(-1), parts.relevance, atol=1e-5)
     assert parts.three_way.shape == (2,)
     if similarity in WITHOUT:
         assert np.abs(parts.three_way).max() < 1e-9

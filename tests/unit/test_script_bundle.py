@@ -12,7 +12,8 @@ import pytest
 from triattn_core.views.lib import script_bundle as bundles
 from triattn_core.views.lib.script_bundle import ROOT, bundle_script
 
-FIGURES = ("agreement", "answers", "attention_maps", "coin", "cube", "head_grid", "side_by_side", "similarity", "start")
+OWN = ("agreement", "answers", "coin", "cube", "similarity", "start")
+FIGURES = (*(f"{name}/{name}.js" for name in OWN), "lib/renderer/figure.js")
 NODE = shutil.which("node")
 
 
@@ -32,16 +33,16 @@ def write(folder: Path, **files: str) -> None:
 
 @pytest.mark.parametrize("figure", FIGURES)
 def test_a_figure_is_one_script_that_mounts(figure):
-    script = bundle_script(f"{figure}/{figure}.js")
+    script = bundle_script(figure)
     assert not re.search(r"^(import|export)\b", script, re.MULTILINE)
-    assert script.rstrip().endswith(f"const {{ mount }} = module_{figure}_{figure};")
+    assert script.rstrip().endswith(f"const {{ mount }} = module_{re.sub(r'[/.]', '_', figure)[:-3]};")
     names = re.findall(r"^const (module_\w+) =", script, re.MULTILINE)
     assert len(names) == len(set(names)) and "</script" not in script
 
 
 def test_no_file_is_left_out():
     """Every script is part of some figure."""
-    scripts = "".join(bundle_script(f"{figure}/{figure}.js") for figure in FIGURES)
+    scripts = "".join(bundle_script(figure) for figure in FIGURES)
     files = {re.sub(r"\W", "_", str(file.relative_to(ROOT).with_suffix(""))) for file in ROOT.rglob("*.js")}
     assert set(re.findall(r"^const module_(\w+) =", scripts, re.MULTILINE)) == files
 

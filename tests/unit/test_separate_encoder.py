@@ -106,9 +106,12 @@ def test_hidden_and_given_words(world):
 def test_variants_read_an_unchanged_text_once(world, monkeypatch):
     encoder, tokenizer, _ = world
     apart, read = ApartEncoder(encoder, (2, 2), True), []
-    [roles], run = pairs.roles(PAIRS[:1], tokenizer, Limits(40, apart=True))[0], ApartEncoder._run
+    [roles] = pairs.roles(PAIRS[:1], tokenizer, Limits(40, apart=True))[0]
     batch = repeat_batch(collate([roles], tokenizer), 3)
-    monkeypatch.setattr(ApartEncoder, "_run", lambda one, ids, *more: read.append(len(ids)) or run(one, ids, *more))
+    forward = encoder.joint.forward
+    monkeypatch.setattr(
+        encoder.joint, "forward", lambda **inputs: read.append(len(inputs["input_ids"])) or forward(**inputs)
+    )
     seen = batch.context.keep.clone()
     seen[1, 2] = seen[2, 3] = False  # of the first text
     context_vectors = apart(batch, {"context": InputOverride(seen=seen)}).context.vectors
@@ -119,8 +122,8 @@ def test_variants_read_an_unchanged_text_once(world, monkeypatch):
 
 
 def test_layers_that_the_encoder_does_not_have(world, tmp_path):
+    from triattn_core.configs.tan import TanCheckpoint
     from triattn_core.kinds import kind_of
-    from triattn_core.models.tan import TanCheckpoint
 
     encoder, _, _ = world
     config = TanCheckpoint.model_validate(

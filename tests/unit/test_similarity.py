@@ -15,8 +15,8 @@ from triattn_core.attention.tri_similarity.bilinear import bili, trili
 from triattn_core.attention.tri_similarity.determinant import determinant
 from triattn_core.attention.tri_similarity.dot import dp, tdp
 from triattn_core.attention.tri_similarity.full_trilinear import FullTrilinear, trili_full
-from triattn_core.attention.tri_similarity.pairwise import pairwise
 from triattn_core.attention.tri_similarity.scaled_dot import sdp, tsdp
+from triattn_core.attention.tri_similarity.strassen import strassen
 from triattn_core.attention.tri_similarity.tree import tree
 from triattn_core.errors import ConfigError
 
@@ -33,7 +33,7 @@ THREE = {
     "tsdp": (tsdp, oracle.tsdp, ()),
     "trili": (trili, oracle.trili, ("DD", "DD", "DD")),
     "trili_full": (trili_full, oracle.trili_full, ("DDD",)),
-    "pairwise": (pairwise, oracle.pairwise, ()),
+    "strassen": (strassen, oracle.strassen, ()),
     "tree": (tree, oracle.tree, ()),
     "determinant": (determinant, oracle.determinant, ()),
 }
@@ -125,7 +125,7 @@ def test_three_way_degrades_to_two_way(name):
         "tsdp": lambda: sdp(query, key),
         "trili": lambda: bili(query, key, parameters[0].T @ parameters[1]),
         "trili_full": lambda: bili(query, key, parameters[0].sum(-1)),
-        "pairwise": lambda: sdp(query, key),
+        "strassen": lambda: sdp(query, key),
         "tree": lambda: sdp(query, key),
         "determinant": lambda: sdp(query, key),
     }
@@ -143,12 +143,12 @@ def test_dot_products_are_special_cases_of_the_trilinear_forms():
     torch.testing.assert_close(tsdp(query, key, context) * D**0.5, tdp(query, key, context))
 
 
-def test_pairwise_scores_have_no_term_of_three():
+def test_strassen_scores_have_no_term_of_three():
     """The change that a context token makes to a key's score is the same for every query: mixed differences vanish."""
     rng = np.random.default_rng(9)
     query, key, context = (torch.tensor(rng.normal(size=(size, D))) for size in (N, I, J))
     mixed = lambda cube: cube.diff(dim=0).diff(dim=1).diff(dim=2).abs().max()  # noqa: E731
-    assert mixed(pairwise(query, key, context)) < 1e-12 < 0.1 < mixed(tsdp(query, key, context))
+    assert mixed(strassen(query, key, context)) < 1e-12 < 0.1 < mixed(tsdp(query, key, context))
 
 
 def test_economic_form_is_a_full_form_of_low_rank():
@@ -168,7 +168,7 @@ def test_modules_are_the_functions(name):
         "scaled_dot": (sdp, "", tsdp, ""),
         "bilinear": (bili, "W", trili, "WUH"),
         "full_trilinear": (bili, "W", trili_full, "w"),
-        "pairwise": (sdp, "", pairwise, ""),
+        "strassen": (sdp, "", strassen, ""),
         "tree": (sdp, "", tree, ""),
         "determinant": (sdp, "", determinant, ""),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import transformers
 
 from tests.support.tiny_transformers import make
 from triattn_core import draw, explain, sources, trace_of
-from triattn_core.checkpoint.registry import VARIABLE, list_checkpoints, list_transformers, roots
+from triattn_core.checkpoint.registry import VARIABLE, Entry, list_checkpoints, list_transformers, roots
 from triattn_core.errors import CheckpointError, InputError, TraceError
 from triattn_core.sources import find_entries, open_source
 from triattn_core.sources.checkpoint import CheckpointSource
@@ -41,12 +42,8 @@ def test_what_a_source_can_do_is_known_before_it_is_loaded(small_bert):
     assert kinds == [CheckpointSource, CheckpointSource, HuggingFaceSource, FileSource]
     assert all(isinstance(source, Source) for source in (tri, reader, bert, file))
     assert [source.title for source in (tri, bert, file)] == ["quora-tri-living", "small-bert", "mine.npy"]
-    assert (
-        tri.abilities == EVERYTHING
-        and bert.abilities == {Ability.RUN, Ability.LABELS, Ability.REPLACE}
-        and not file.abilities
-    )
-    assert reader.abilities == {Ability.RUN}
+    assert tri.abilities == EVERYTHING and bert.abilities == EVERYTHING and not file.abilities
+    assert reader.abilities == {Ability.RUN, Ability.ROWS, Ability.SCORED}
     assert "context" in tri.axes and "context" not in bert.axes | file.axes and bert.axes == {"head", "query", "key"}
     assert all(len(source.digest) >= 16 for source in (tri, reader, bert, file))
 
@@ -55,7 +52,7 @@ def test_what_a_view_lacks_is_said_in_a_line(small_bert):
     bert = open_source(str(small_bert))
     assert lacks(bert, ("query", "key"), [Ability.RUN]) == ""
     assert lacks(bert, ("query", "context")) == "small-bert has no context axis"
-    assert lacks(bert, (), [Ability.GRADIENTS]) == "small-bert cannot give gradients"
+    assert lacks(FileSource(TWO_WAY), (), [Ability.GRADIENTS]) == "mine.npy cannot give gradients"
     assert lacks(FileSource(TWO_WAY), (), [Ability.RUN]) == "mine.npy cannot be run on another example"
 
 
@@ -106,7 +103,9 @@ def test_it_stands_beside_a_checkpoint_of_ours(small_bert):
     ours, theirs = side.comparison.panels if hasattr(side, "comparison") else side.explanations
     assert [explanation.entry.name for explanation in side.explanations] == ["quora-tri-living", "small-bert"]
     panels = side.figure.payload["panels"]
-    assert [panel["title"] for panel in panels] == ["Tri", "multi-head"] and panels[1]["note"] == "the other text alone"
+    assert [panel["title"] for panel in panels[:-1]] == ["Tri", "small-bert"] and panels[1][
+        "note"
+    ] == "the other text alone"
     assert "small-bert attends to all tokens in one softmax" in side.figure.payload["notes"]
     with pytest.raises(TraceError, match="small-bert records no relevance: choose weight"):
         draw("side_by_side", ["quora-tri-living", "small-bert"], PAIR, site="layer.0/a_over_b/relevance")
@@ -121,11 +120,23 @@ def test_a_source_is_a_class_and_a_line(monkeypatch):
         abilities: frozenset = frozenset()
         calls: list = field(default_factory=list)
 
+        @classmethod
+        def of(cls, what, device=None):
+            return cls() if what == "constant:" else None
+
+        @classmethod
+        def entries(cls):
+            return (Entry("constant", Path(), {"source": "constant", "task": "pairs", "model": {}}, {}, "0", 0),)
+
         def explain(self, example=None, option=None):
             return FileSource(TWO_WAY).explain()
 
-    monkeypatch.setitem(sources.SOURCES, "constant", lambda what, device: Constant() if what == "constant:" else None)
+    monkeypatch.setitem(sources.SOURCES, "constant", Constant)
+    assert "constant" in [entry.name for entry in sources.list_others()]
     assert explain("constant:")[1] is TWO_WAY and lacks(open_source("constant:"), ("context",))
+    drawn, opened = draw("map", "constant:"), draw("map", TWO_WAY)
+    assert drawn.table.equals(opened.table) and drawn.trace is TWO_WAY
+    assert drawn.explanations[0].entry.name == "constant"
 
 
 def test_an_example_is_run_once_and_a_model_loaded_once(monkeypatch):

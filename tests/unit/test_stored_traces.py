@@ -8,12 +8,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 import xarray as xr
 
+from tests.oracles.cell_removal import without_cell
+from triattn_core.analysis.intervention.batched_variants import run_query
+from triattn_core.analysis.intervention.cell_removal import cell_costs
+from triattn_core.attention.tap import recording
+from triattn_core.attention.weight_override import replacing
 from triattn_core.checkpoint.bundle import load
 from triattn_core.inference import stored_traces
+from triattn_core.inference.batch import collate
 from triattn_core.inference.explain import explain
 from triattn_core.inference.stored_traces.__main__ import defaults
+from triattn_core.trace.site import Site
 
 DEFAULTS = {entry.name: (entry, example) for entry, example in defaults()}
 AGAIN = "python -m triattn_core.inference.stored_traces computes them again"
@@ -87,3 +95,39 @@ def test_nothing_is_lost_on_the_way(tmp_path) -> None:
     assert stored.meta == {**trace.meta, stored_traces.DATE: "2026-01-31"} and json.dumps(dict(stored.meta))
     for site, array in trace.sites.items():
         xr.testing.assert_identical(stored.sites[site], array)
+
+
+def test_stored_costs_are_those_of_the_model() -> None:
+    entry, example = DEFAULTS["quora-tri-living"]
+    stored = stored_traces.find(entry, example)
+    assert stored is not None
+    bundle, site = load(entry.path, "cpu"), next(site for site in stored[1].sites if site.quantity == "weight")
+    for head in (None, 5):
+        costs = stored_traces.find_costs(entry, example, site, head)
+        assert len(costs) >= 8, AGAIN
+        found = cell_costs(bundle, example, site, list(costs), head)
+        np.testing.assert_allclose(list(costs.values()), found, rtol=0, atol=TOLERANCE, err_msg=AGAIN)
+    assert not stored_traces.find_costs(replace(entry, digest="0" * 64), example, site, None)
+
+
+def test_cells_are_those_of_the_trace_where_special_tokens_are_left_out_of_it():
+    """Nothing attends to special tokens in this model: its cube has more places than the trace shows."""
+    entry, example = DEFAULTS["quora-tri-living"]
+    bundle, site = load(entry.path, "cpu"), Site(layer=0, role="a_over_b", quantity="weight")
+    shown = explain(bundle, example)[1].site(site).values  # [head, query, key, context]
+    query, head = run_query(bundle, example), 5
+    cell = np.unravel_index(shown[head].argmax(), shown[head].shape)
+    with torch.inference_mode():
+        encoded = bundle.encoder(collate([query.roles], bundle.tokenizer))
+        with recording(lambda at: at == site) as record:
+            before = query.log_odds(bundle.model(encoded).float())
+        weights = record.sites[site].tensor[0].double().numpy()
+        assert weights.shape[-1] > shown.shape[-1]
+        place = tuple(int(at[0]) for at in np.where(weights[head] == weights[head].max()))
+        assert weights[(head, *place)] == pytest.approx(shown[(head, *cell)], abs=1e-6)
+        changed = torch.tensor(without_cell(weights, place, [head])).float()[None]
+        with replacing(lambda at, own, keeps: changed if at == site else own):
+            after = query.log_odds(bundle.model(encoded).float())
+    (cost,) = cell_costs(bundle, example, site, [tuple(map(int, cell))], head)
+    assert cost == pytest.approx(float(before - after), abs=1e-5)
+    assert abs(cost) > 1e-4

@@ -10,9 +10,10 @@ import torch
 
 from tests.oracles import tagging as oracle
 from triattn_core.attention.tap import recording
+from triattn_core.configs.tagger import TaggerConfig
 from triattn_core.inference.tag_decoding import best_tags
 from triattn_core.models.fusion import FUSIONS
-from triattn_core.models.tagger import MarkedStates, Tagger, TaggerConfig
+from triattn_core.models.tagger import MarkedStates, Tagger
 from triattn_core.tasks import roles
 from triattn_core.text.bio_tags import bio_tags, breaks_bio, chunks
 

@@ -75,6 +75,21 @@ def test_it_learns_and_is_recorded(folder):
     assert "semantic roles" in card and f"{metrics['test']['f1']:.2f}" in card
 
 
+def test_a_tagger_without_maps_is_recorded_without_them(folder, world):
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    config["model"] = {"mechanism": "bi_lstm", "out": 12, "layers": 1, "feed_forward": 16}
+    config["training"] = {"epochs": 1, "rate": 0.03, "batch": 12}
+    recurrent = world / "checkpoints" / "recurrent"
+    recurrent.mkdir()
+    keep = ("format", "kind", "task", "language", "encoder", "labels", "max_tokens", "model", "training", "data")
+    (recurrent / "config.json").write_text(json.dumps({name: config[name] for name in keep}))
+    command = ["train", str(recurrent / "config.json"), "--data", str(world / "data"), "--runs", str(world / "runs")]
+    assert main(command) == 0
+    metrics = json.loads((recurrent / "metrics.json").read_text("utf-8"))
+    assert metrics["test"]["n"] == 12 and "attention" not in metrics
+    assert "semantic roles" in (recurrent / "README.md").read_text("utf-8")
+
+
 def test_the_commands_take_it(folder, world, capsys, tmp_path):
     row, out = world / "row.json", tmp_path / "trace.nc"
     row.write_text(json.dumps({"text": f"{WORDS[5]} {WORDS[6]} {WORDS[7]}", "predicate": 1}))

@@ -12,11 +12,12 @@ from transformers import BertModel
 from tests.oracles import tan as oracle
 from tests.support.tiny import make_encoder
 from triattn_core.attention.states import States
+from triattn_core.configs.tan import TanConfig
 from triattn_core.errors import ConfigError
 from triattn_core.inference.batch import collate
 from triattn_core.models.encoder import Encoded
 from triattn_core.models.encoders import load_encoder
-from triattn_core.models.tan import Tan, TanConfig
+from triattn_core.models.tan import Tan
 from triattn_core.tasks.pairs import Example, roles
 from triattn_core.text.roles import Limits
 

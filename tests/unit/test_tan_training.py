@@ -82,8 +82,8 @@ def measured(small, monkeypatch):
         sets.append(data)
         return job(tan, config, data, run, accelerator)
 
-    job = tan_training._job
-    monkeypatch.setattr(tan_training, "_job", make)
+    job = tan_training.make_job
+    monkeypatch.setattr(tan_training, "make_job", make)
 
     def trained(name: str, **data) -> tuple[list, list, int]:
         folder = small / "others" / name

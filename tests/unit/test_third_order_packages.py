@@ -1,6 +1,6 @@
 """Third-order attention of this package against the packages of other authors: values and gradients to 1e-5.
 
-The packages are installed from requirements-dev.txt; where one is missing, its tests are skipped.
+The packages are installed from requirements-authors.txt; where one is missing, its tests are skipped.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from torch import Tensor
 from triattn_core.attention.contextual_value import context_alone, multiplicative
 from triattn_core.attention.softmax import joint_softmax
 from triattn_core.attention.tri_similarity.determinant import determinant
-from triattn_core.attention.tri_similarity.pairwise import pairwise
 from triattn_core.attention.tri_similarity.scaled_dot import tsdp
+from triattn_core.attention.tri_similarity.strassen import strassen
 from triattn_core.attention.tri_similarity.tree import tree
 
 B, H, N, D = 2, 3, 7, 13
@@ -58,7 +58,7 @@ def test_strassen_attention():
     scale = D**0.25
 
     def ours(query, key, context, value_key, value_context):
-        return attend(pairwise, multiplicative, query / scale, key * scale, context * scale, value_key, value_context)
+        return attend(strassen, multiplicative, query / scale, key * scale, context * scale, value_key, value_context)
 
     assert_same(ours, package.strassen_attend)
 

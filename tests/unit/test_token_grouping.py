@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import replace
 from functools import partial
 
@@ -12,6 +11,7 @@ import xarray as xr
 
 from tests.oracles import aggregation as oracle
 from tests.oracles import compare as numbers
+from tests.support.figure_arrays import sent_array
 from tests.support.mtsa_traces import LAYER, MASKS, N, make_trace, open_pairs
 from tests.unit.test_aggregation import SITE, TEXTS, trace
 from tests.unit.test_views_side_by_side import three
@@ -25,6 +25,7 @@ from triattn_core.views import side_by_side as view
 from triattn_core.views.attention_maps import maps as head_maps
 from triattn_core.views.lib import cell
 from triattn_core.views.lib.strongest import labels
+from triattn_core.views.side_by_side.described import chance
 from triattn_core.views.side_by_side.panels import HIDDEN, hidden, without
 
 QUERY, KEY = [0, 0, 1, 2, 3, 4, 5, 6], [0, 0, 0]  # "Un ##happy cats, if any, nap" in words; "do dogs nap" is one phrase
@@ -126,13 +127,13 @@ def test_the_heads_of_a_folded_layer_begin_where_most_stands_against_an_even_sha
         if panel.even.values[q, k] > 0
     }
     assert tuple(payload["cell"][:3]) == max(times, key=times.get) and payload["notes"].startswith("Query is folded")
-    sent = np.frombuffer(base64.b64decode(payload["panels"][1]["even"]), "<f4").reshape(4, 4)
+    sent = sent_array(payload, 1, "even")
     np.testing.assert_allclose(sent, maps[1].even.values, rtol=1e-6)
     assert f"× {max(times.values()):.3g}" in payload["alt"] and "4 by 4 groups of tokens" in payload["alt"]
     rows = head_maps.table(folded_trace, LAYER)
     assert rows["key_tokens"].tolist()[:4] == [1, 2, 1, 3] and "score" not in rows
     plain = attention_maps.figure(head_maps.maps(make_trace(), LAYER, [0]), make_trace().texts).payload
-    assert plain["notes"] == "" and plain["panels"][0]["even"] == ""
+    assert plain["notes"] == "" and plain["panels"][0]["arrays"]["even"]["over"] == ["query"]
 
 
 def test_the_pair_behind_a_folded_cell_is_the_largest_in_it():
@@ -190,8 +191,9 @@ def test_what_is_hidden_leaves_all_numbers_of_the_rows_as_they_were():
         rows = panel.weights.values[1:]
         assert f"{100 * rows[:, 1].sum() / rows.sum():.3g} % in {name}" in sentence
     payload = view.figure(visible_panels, left, texts, (0, 0), notes=sentence).payload
-    assert payload["hidden"] == [1, 1] and payload["notes"] == sentence and payload["lines"][1] == "Line: uniform, 1/5."
-    assert payload["gap"]["chance"] == pytest.approx(9 / 5)
+    assert sent_array(payload, 0, "keys").tolist() == [5, 5]
+    assert payload["notes"] == sentence and payload["scale_lines"][1] == "Line: even, 1/5."
+    assert chance(left, visible_panels) == pytest.approx(9 / 5)
     assert set(view.table(visible_panels, left, texts)["key_at"]) == {0, 2, 3, 4}
     none = hidden(*([without(three()[0], gap)[0]] * 2), texts, 5.0)
     assert none == "Nothing is hidden: no token receives more than 5 times an even share."

@@ -31,7 +31,7 @@ def words(count: int, of: str = "w") -> list[str]:
 
 def test_axes_go_where_they_belong():
     given = weights()
-    trace = trace_of(given, query=words(N), key=words(I), context=words(J)).site("attention/weight")
+    trace = trace_of(given, tokens={"query": words(N), "key": words(I), "context": words(J)}).site("attention/weight")
     assert trace.dims == ("head", "query", "key", "context") and trace.attrs["sums_over"] == "key,context"
     np.testing.assert_allclose(trace.values, given, rtol=1e-6)
     turned = trace_of(given.transpose(3, 0, 2, 1), axes=("context", "head", "key", "query"))
@@ -41,7 +41,7 @@ def test_axes_go_where_they_belong():
 
 def test_two_axes_and_a_cube_need_no_names_and_three_do():
     assert trace_of(weights(N, I, over=1)).site("attention/weight").dims == ("query", "key")
-    cube = trace_of(weights(N, I, J), context=words(J)).site("attention/weight")
+    cube = trace_of(weights(N, I, J), tokens={"context": words(J)}).site("attention/weight")
     assert cube.dims == ("query", "key", "context")
     assert trace_of(weights(N, I, J)).site("attention/weight").dims == ("query", "key", "context")
     with pytest.raises(AxesError, match="can be read in more than one way") as error:
@@ -116,7 +116,8 @@ def test_softmax_is_that_of_the_loop():
     np.testing.assert_allclose(softmax(scores, (2, 3)), expected, atol=1e-12)
     trace = trace_of(scores, quantity="relevance", axes=CUBES)
     np.testing.assert_allclose(trace.site("attention/weight").values, expected, atol=2e-6)
-    assert notes_of(trace) == ["Weights are the softmax of the relevance over key × context."]
+    masked = "1 of 6 rows have no softmax, since all of their relevances are −inf: their weights are zero."
+    assert notes_of(trace) == ["Weights are the softmax of the relevance over key × context.", masked]
     over_key = trace_of(scores, quantity="relevance", sums_over=["key"], axes=CUBES).site("attention/weight")
     np.testing.assert_allclose(over_key.values, oracle.softmax(scores, (2,)), atol=2e-6)
 
@@ -155,7 +156,7 @@ def test_tokens_share_a_text_where_they_are_the_same():
     assert site["query_special"].values.tolist() == [1, 0, 0, 0] and site["key_text"].values[0] == ""
     spans = zip(site["key_start"].values.tolist(), site["key_end"].values.tolist())
     assert [trace.texts["tokens"][a:b] for a, b in spans] == ["", "un", "happy", "cat"]
-    apart = trace_of(weights(N, I, over=1), query=words(N), key=words(I), names={"query": "residue i"})
+    apart = trace_of(weights(N, I, over=1), tokens={"query": words(N), "key": words(I)}, names={"query": "residue i"})
     assert apart.texts == {"residue i": "w0 w1 w2", "key": "w0 w1 w2 w3 w4"}
     assert apart.meta["query_name"] == "residue i"
     assert join_tokens(["##a", "##"]) == ("##a ##", [(0, 3), (4, 6)])
@@ -164,17 +165,17 @@ def test_tokens_share_a_text_where_they_are_the_same():
 def test_tokens_that_do_not_fit():
     given = weights(N, I, over=1)
     with pytest.raises(TraceError, match="tokens of key: 4 for 5 positions"):
-        trace_of(given, key=words(4))
+        trace_of(given, tokens={"key": words(4)})
     with pytest.raises(TraceError, match="4 tokens fit no axis: query 3, key 5"):
         trace_of(given, tokens=words(4))
     with pytest.raises(TraceError, match="tokens of context: there is no such axis"):
-        trace_of(given, context=words(4))
+        trace_of(given, tokens={"context": words(4)})
     with pytest.raises(TraceError, match="tokens of key: expected strings, got int 3"):
-        trace_of(given, key=[3] * I)
+        trace_of(given, tokens={"key": [3] * I})
 
 
 def test_it_is_saved_and_loaded(tmp_path):
-    before = trace_of(weights(), query=words(N), source="mine.npy")
+    before = trace_of(weights(), tokens={"query": words(N)}, source="mine.npy")
     before.save(tmp_path / "t.nc")
     after = triattn_core.AttentionTrace.load(tmp_path / "t.nc")
     assert after.meta == before.meta and after.texts == before.texts
@@ -183,7 +184,7 @@ def test_it_is_saved_and_loaded(tmp_path):
 
 def test_a_notebook_draws_it():
     given = weights()
-    view = triattn_core.draw("cube", trace_of(given, query=words(N), source="mine.npy"), head=2)
+    view = triattn_core.draw("cube", trace_of(given, tokens={"query": words(N)}, source="mine.npy"), head=2)
     strongest = np.unravel_index(given[1].argmax(), given[1].shape)
     assert view.settings.cell == strongest and view.table["weight"].iloc[0] == pytest.approx(given[1].max())
     assert "<iframe" in view._repr_html_() and view.picture().svg().startswith(b"<?xml")

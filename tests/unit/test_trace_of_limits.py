@@ -12,11 +12,13 @@ from triattn_core.trace.from_array import LONGEST, notes_of, trace_of
 
 def test_a_large_array_is_cropped_and_it_is_said():
     given = weights(N, 3 * LONGEST, over=1)
-    trace = trace_of(given, key=words(3 * LONGEST))
+    trace = trace_of(given, tokens={"key": words(3 * LONGEST)})
     site, share = trace.site("attention/weight"), 100 * given[:, :LONGEST].sum() / N
     assert site.sizes["key"] == LONGEST and site["key_token"].values[-1] == "w255"
     assert f"Cropped to key 0:256 of 768 (positions from 0); the crop holds {share:.3g} %" in notes_of(trace)[-1]
-    later = trace_of(given, key=words(40), crop={"key": (300, 340), "query": (1, 3)}).site("attention/weight")
+    later = trace_of(given, tokens={"key": words(40)}, crop={"key": (300, 340), "query": (1, 3)}).site(
+        "attention/weight"
+    )
     np.testing.assert_allclose(later.values, given[1:3, 300:340], rtol=1e-6)
     plain = trace_of(given, crop={"key": (300, 340)}).site("attention/weight")
     assert plain["key_token"].values[0] == "301"  # numbered as in the whole

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import triattn_core
+from tests.support.figure_arrays import sent_array
 from triattn_core.analysis.maps.head_measures import head_table, rollout
 from triattn_core.analysis.maps.trace_context import context_table
 from triattn_core.errors import TraceError
@@ -26,8 +27,9 @@ TRACE = trace_of(VALUES, axes=AXES, tokens=WORDS, source="mine.npy")
 FIRST, ONLY = Site(layer=0, role="attention"), Site(role="attention")
 
 
-def floats(packed: str, *shape: int) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(packed), "<f4").reshape(shape)
+def titles(payload) -> list[str]:
+    """What a figure calls its axes."""
+    return [axis["title"] for axis in payload["axes"].values()]
 
 
 def test_all_heads_at_once():
@@ -58,9 +60,9 @@ def test_a_long_text_has_blocks_as_thumbnails():
 
 def test_one_map():
     view = triattn_core.draw("map", TRACE, site="layer.1/attention", head=3)
-    panel = view.figure.payload["panels"][0]
-    np.testing.assert_allclose(floats(panel["weights"], N, N), VALUES[1, 2], rtol=1e-6)
-    assert panel["title"] == "Layer 2, head 3" and view.figure.payload["roles"] == ["query", "key"]
+    payload = view.figure.payload
+    np.testing.assert_allclose(sent_array(payload, 0, "weights"), VALUES[1, 2], rtol=1e-6)
+    assert payload["panels"][0]["title"] == "Layer 2, head 3" and titles(payload) == ["query", "key"]
     np.testing.assert_allclose(view.table["weight"], VALUES[1, 2].ravel(), rtol=1e-6)
     assert b"<svg" in view.picture().svg()
     first = triattn_core.draw("map", TRACE)
@@ -68,10 +70,10 @@ def test_one_map():
     np.testing.assert_allclose(first.table["weight"], VALUES[0, 0].ravel(), rtol=1e-6)
     second = triattn_core.draw("map", TRACE, layer=2)
     np.testing.assert_allclose(second.table["weight"], VALUES[1, 0].ravel(), rtol=1e-6)
-    mean = triattn_core.draw("map", TRACE, site="layer.0/attention", head="mean").figure.payload["panels"][0]
-    np.testing.assert_allclose(floats(mean["weights"], N, N), VALUES[0].mean(0), rtol=1e-6)
-    rolled = triattn_core.draw("map", TRACE, site="rollout").figure.payload["panels"][0]
-    np.testing.assert_allclose(floats(rolled["weights"], N, N), rollout(TRACE).values, rtol=1e-6)
+    mean = triattn_core.draw("map", TRACE, site="layer.0/attention", head="mean").figure.payload
+    np.testing.assert_allclose(sent_array(mean, 0, "weights"), VALUES[0].mean(0), rtol=1e-6)
+    rolled = triattn_core.draw("map", TRACE, site="rollout").figure.payload
+    np.testing.assert_allclose(sent_array(rolled, 0, "weights"), rollout(TRACE).values, rtol=1e-6)
     for settings, reason in (
         ({"head": 4}, "there is no head 4"),
         ({"layer": 3}, "there is no layer 3 in this trace: it has 1, 2"),
@@ -86,19 +88,18 @@ def test_more_keys_than_queries_and_masked_scores():
     scores = DRAW.normal(size=(3, 4))
     scores[1, 2:] = -np.inf
     view = triattn_core.draw("map", trace_of(scores, quantity="relevance"), quantity="relevance")
-    panel = view.figure.payload["panels"][0]
-    masked = np.frombuffer(base64.b64decode(panel["masked"]), np.uint8).reshape(3, 4)
+    masked = sent_array(view.figure.payload, 0, "masked")
     np.testing.assert_array_equal(masked, np.isneginf(scores))
-    np.testing.assert_allclose(floats(panel["scores"], 3, 4)[0], scores[0], rtol=1e-6)
+    np.testing.assert_allclose(sent_array(view.figure.payload, 0, "scores")[0], scores[0], rtol=1e-6)
 
 
 def test_two_heads_side_by_side():
     sides = [TraceSide(f"head {head + 1}", TRACE, FIRST, head) for head in (0, 1)]
     pair = build_pair(*sides)
     payload = pair.screen.payload
-    np.testing.assert_allclose(floats(payload["gap"]["values"], N, N), VALUES[0, 1] - VALUES[0, 0], atol=1e-6)
-    assert payload["panels"][0]["share"] == "" and "says" not in pair.screen.alt
-    other = trace_of(VALUES[0, 0], query=list("abcde"), key=list("abcde"))
+    np.testing.assert_allclose(sent_array(payload, -1, "values"), VALUES[0, 1] - VALUES[0, 0], atol=1e-6)
+    assert payload["panels"][0]["answer"]["share"] == "" and "says" not in pair.screen.alt
+    other = trace_of(VALUES[0, 0], tokens={"query": list("abcde"), "key": list("abcde")})
     with pytest.raises(TraceError, match="head 1 and other are not of the same tokens, nor of the same texts"):
         build_pair(sides[0], TraceSide("other", other, ONLY))
 
@@ -128,7 +129,7 @@ def test_a_cube_opens_on_the_first_head_and_says_so():
         table = drawn.table
         values = expected[table["query_at"], table["key_at"], table["context_at"]]
         np.testing.assert_allclose(table["weight"], values, rtol=1e-5)
-    alone = triattn_core.draw("cube", trace_of(CUBE[0], context=list("abcd")))
+    alone = triattn_core.draw("cube", trace_of(CUBE[0], tokens={"context": list("abcd")}))
     assert alone.settings.head is None and "head" not in alone.figure.payload["caption"]
 
 
@@ -141,15 +142,15 @@ def test_your_names_of_axes_stand_where_ours_would():
     assert payload["roles"] == LABELS and "4 residue i × 3 residue j × 4 residue k" in payload["alt"]
     assert "over residue j × residue k, for each residue i" in payload["check"]
     assert b"residue i" in cube.figure.svg() and payload["says"]["query"].startswith("Residue i is the query axis. ")
-    assert map_view.figure.payload["roles"] == ["residue i", "residue j"]
+    assert titles(map_view.figure.payload) == ["residue i", "residue j"]
     assert map_view.figure.payload["panels"][0]["note"] == "summed over residue k"
     sides = [TraceSide(f"head {head + 1}", trace, ONLY, head) for head in (0, 1)]
     pair = build_pair(*sides)
-    assert pair.screen.payload["roles"] == {"query": "residue i", "key": "residue j"}
+    assert pair.screen.payload["readout"]["columns"][-1][0] == "strongest residue j of this residue i"
     assert pair.screen.payload["panels"][0]["note"] == "residue i × residue j, summed over residue k"
     assert "4 residue i by 3 residue j positions" in pair.screen.alt and "residue j_at" in pair.table
     other = build_pair(sides[0], TraceSide("plain", trace_of(CUBE), ONLY, 1))
-    assert other.screen.payload["roles"] == {"query": "query", "key": "key"}
+    assert other.screen.payload["readout"]["columns"][-1][0] == "strongest key of this query"
 
 
 def test_a_name_that_is_taken_renames_no_column():

@@ -12,10 +12,11 @@ import transformers
 
 from tests.support.tiny_transformers import SIZES, make
 from triattn_core.__main__ import main
-from triattn_core.errors import DataError, InputError
+from triattn_core.errors import DataError
 from triattn_core.importers.text_rows import TextRow
 from triattn_core.sources import transformer_heads
 from triattn_core.sources.transformer import load_transformer
+from triattn_core.sources.transformer_worth import without_heads
 
 ROW = TextRow(("Which browsers can play movies?", "unhappy cats sat on mats"), 1)
 VALUES = {"bert": "attention.self.value", "roberta": "attention.self.value", "electra": "attention.self.value",
@@ -45,7 +46,7 @@ def test_it_is_the_model_without_the_values_of_the_head(folders, family):
     transformer = load_transformer(str(folders[family]), "cpu")
     transformer.model.double()  # of random weights a head changes little
     heads = [(f"layer.{layer}/attention/weight", head) for layer in range(3) for head in range(4)]
-    table = transformer_heads.measure_text(transformer, ROW, heads)
+    table = without_heads(transformer, ROW, heads)
     inputs = transformer.tokenizer(*ROW.texts, return_tensors="pt")
     own = transformer.model(**inputs).logits[0]
 
@@ -64,10 +65,28 @@ def test_it_is_the_model_without_the_values_of_the_head(folders, family):
 
 def test_a_label_is_its_number_or_its_name(folders):
     transformer = load_transformer(str(folders["bert"]), "cpu")
-    assert [transformer_heads.label_of(transformer, label) for label in (2, "unsure", "2")] == [2, 2, 2]
+    assert [transformer_heads.label_of(transformer, label) for label in (2, "unsure", "2", "UNSURE")] == [2] * 4
     for wrong in (3, -1, "never", True):
         with pytest.raises(DataError, match="different, same, unsure"):
             transformer_heads.label_of(transformer, wrong)
+
+
+def test_a_name_in_another_case_is_that_of_one_class_alone():
+    assert transformer_heads.class_number("no", {0: "NO", 1: "yes"}) == 0
+    assert transformer_heads.class_number("no", {0: "NO", 1: "No"}) is None
+    assert transformer_heads.class_number("No", {0: "NO", 1: "No"}) == 1
+    assert transformer_heads.class_number("0", {0: "1", 1: "0"}) == 1  # a name goes before a number
+
+
+@pytest.mark.parametrize("field", ["label", "gold_label", "is_duplicate"])
+def test_labels_are_read_under_the_names_of_their_owners(folders, field, tmp_path, capsys):
+    rows = [{"sentence1": "browsers play", "sentence2": "cats sat", field: label} for label in ("SAME", "same", 1)]
+    (data := tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    assert main(["evaluate", str(folders["bert"]), str(data), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["n"] == 3
+    data.write_text(json.dumps(rows[0] | {field: "-"}), "utf-8")
+    assert main(["evaluate", str(folders["bert"]), str(data)]) == 1
+    assert "line 1: no label" in capsys.readouterr().err
 
 
 def test_a_decoder_without_a_padding_token_is_read_row_by_row(tmp_path):
@@ -77,13 +96,8 @@ def test_a_decoder_without_a_padding_token_is_read_row_by_row(tmp_path):
     transformers.GPT2ForSequenceClassification(config).save_pretrained(folder)
     transformer = load_transformer(str(folder), "cpu")
     assert transformer.model.config.pad_token_id is None
-    table = transformer_heads.measure_text(transformer, ROW, [("layer.2/attention/weight", head) for head in range(4)])
+    table = without_heads(transformer, ROW, [("layer.2/attention/weight", head) for head in range(4)])
     assert len(table) == 4 and (table["change"].abs() > 1e-6).all()
-
-
-def test_a_model_without_labels_is_said(folders):
-    with pytest.raises(InputError, match="predicts no labels"):
-        transformer_heads.measure_text(load_transformer(str(folders["gpt2"]), "cpu"), ROW, [("layer.0/x", 0)])
 
 
 def test_the_command_and_rows_without_a_label(folders, tmp_path, capsys):

@@ -93,8 +93,8 @@ def test_the_command_prints_it(folder, rows, tmp_path, capsys):
     assert report["score"] == 75.0 and set(report["reliance"]) == {"even", "shuffled", "mean row"}
     assert main(["evaluate", str(folder), str(file), "--device", "cpu"]) == 0
     assert "4 rows  accuracy 75.0" in capsys.readouterr().out
-    assert main(["evaluate", str(folder), str(folder), str(file)]) == 1
-    assert "evaluated alone" in capsys.readouterr().err
+    assert main(["evaluate", str(folder), str(folder), str(file), "--attention"]) == 1
+    assert "one model of others at a time" in capsys.readouterr().err
 
 
 def test_rows_of_another_task_are_refused_in_a_line(folder):
@@ -109,4 +109,4 @@ def test_rows_of_another_task_are_refused_in_a_line(folder):
 
 def test_a_model_without_labels_is_refused(tmp_path):
     with pytest.raises(InputError, match="predicts no labels"):
-        measure_worth(load_transformer(str(make("gpt2", tmp_path / "gpt2")), "cpu"), [])
+        measure_worth(load_transformer(str(make("bert", tmp_path / "bare", head=False)), "cpu"), [])

@@ -10,8 +10,9 @@ import torch
 
 from tests.oracles import translation as oracle
 from triattn_core.attention.tap import recording
+from triattn_core.configs.translation import ENCODERS, TranslationConfig
 from triattn_core.inference.beam_search import beam_search
-from triattn_core.models.translation import ENCODERS, Sentences, TranslationConfig, TranslationModel
+from triattn_core.models.translation import Sentences, TranslationModel
 from triattn_core.text.sub_words import SubWords, learn_sub_words
 
 WORDS, LAYERS, HEADS = 11, 2, 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 
 import numpy as np
 import pytest
@@ -121,3 +122,12 @@ def test_rows_that_cannot_be_read_are_named():
         translation.Example.from_row({"source": "a", "sure": [[1]]})
     with pytest.raises(InputError, match="empty"):
         translation.Example(" ").check()
+
+
+def test_bleu_is_asked_for_before_anything_is_trained(tmp_path, monkeypatch):
+    from triattn_core.training.translation.trainer import train_translation
+
+    monkeypatch.setitem(sys.modules, "sacrebleu.metrics", None)
+    with pytest.raises(InputError, match="pip install 'sacrebleu"):
+        next(train_translation(None, tmp_path, tmp_path, tmp_path, False, None))
+    assert not list(tmp_path.iterdir())

@@ -15,7 +15,7 @@ from triattn_core.attention.tri_similarity.tree import branches
 from triattn_core.trace.site import Site
 
 N, I, J, D = 5, 7, 11, 13
-PAIRED = ("multiplicative", "bilinear", "additive", "context")  # values that need no cube
+PAIRED = ("multiplicative", "bilinear", "additive", "context", "value_and_product")  # values that need no cube
 
 
 @pytest.mark.parametrize("kept", [(I, J), (4, 3), (4, 0), (0, 3)], ids=str)
@@ -48,10 +48,11 @@ def test_outputs_and_gradients_are_those_of_the_cube(value):
     torch.testing.assert_close(*gradients)
 
 
-def test_the_cube_is_not_formed(monkeypatch):
+@pytest.mark.parametrize("value", PAIRED)
+def test_the_cube_is_not_formed(value, monkeypatch):
     def refuse(*_):
         raise AssertionError("a cube")
 
-    module = TriAttention(HIDDEN, HEADS, "tree")
+    module = TriAttention(HIDDEN, HEADS, "tree", value)
     monkeypatch.setattr(type(module.similarity), "three", refuse)
     module(*sequences(4, torch.float32), Site(role="here"))

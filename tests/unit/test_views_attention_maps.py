@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
+from tests.support.figure_arrays import sent_array
 from tests.support.mtsa_traces import LAYER, MASKS, SIZE, N, make_trace, open_pairs
 from triattn_core.analysis.maps.clusters import cluster_features, similarity_order
 from triattn_core.analysis.maps.mtsa_tensor import head_tensor
 from triattn_core.errors import InputError, TraceError
+from triattn_core.trace.array_rows import empty_unknown_rows
 from triattn_core.views import attention_maps
 from triattn_core.views.attention_maps import maps
 
 ORDERS = [[4, 2, 0, 1, 3], [1, 0, 2, 3, 4]]
-
-
-def unpack(packed: str, kind: str, *shape: int) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(packed), kind).reshape(shape)
 
 
 def site(trace, name: str, head: int) -> np.ndarray:
@@ -32,7 +30,7 @@ def test_heads_stand_beside_each_other_one_of_each_mask():
     trace = make_trace(masks="forward,forward,backward")
     assert maps.groups(trace) == {"forward": [0, 1], "backward": [2]}
     assert maps.one_head_per_mask(trace, 0) == [0, 2] and maps.one_head_per_mask(trace, 1) == [1, 2]
-    assert maps.looks("window:2") == "looks 2 tokens to either side"
+    assert maps.looks("window:2") == "2 tokens to either side"
     with pytest.raises(TraceError, match="not one of MTSA"):
         maps.groups(make_trace(masks=""))
 
@@ -40,18 +38,19 @@ def test_heads_stand_beside_each_other_one_of_each_mask():
 def test_a_map_is_the_weights_of_its_head_with_its_mask_hatched():
     trace = make_trace()
     payload = attention_maps.figure(maps.maps(trace, LAYER, [1, 2]), trace.texts, ORDERS).payload
-    assert [panel["title"] for panel in payload["panels"]] == ["Head 2, backward", "Head 3, window 2"]
-    for panel, head, order in zip(payload["panels"], (1, 2), ORDERS):
+    assert [panel["title"] for panel in payload["panels"]] == ["Head 2, backward", "Head 3, window 2", "Source2token"]
+    for index, (head, order) in enumerate(zip((1, 2), ORDERS)):
+        sent = partial(sent_array, payload, index)
         out = ~open_pairs(MASKS[head], N)
         weights = site(trace, "token2token/weight", head)
-        np.testing.assert_allclose(unpack(panel["weights"], "f4", N, N), weights, rtol=1e-6)
-        np.testing.assert_array_equal(unpack(panel["masked"], "u1", N, N), out)
+        np.testing.assert_allclose(sent("weights"), weights, rtol=1e-6)
+        np.testing.assert_array_equal(sent("masked"), out)
         scores = np.where(out, -np.inf, site(trace, "token2token/relevance", head))
-        np.testing.assert_allclose(unpack(panel["scores"], "f4", N, N), scores, rtol=1e-6)
+        np.testing.assert_allclose(sent("scores"), scores, rtol=1e-6)
         source = site(trace, "source2token/weight", head)
-        np.testing.assert_allclose(unpack(panel["source"], "f4", N, SIZE), source[:, order], rtol=1e-6)
-        np.testing.assert_allclose(unpack(panel["mean"], "f4", N), source.mean(1), rtol=1e-5)
-        assert panel["order"] == order
+        np.testing.assert_allclose(sent("source"), source[:, order], rtol=1e-6)
+        np.testing.assert_allclose(sent("mean"), source.mean(1), rtol=1e-5)
+        assert sent("order").tolist() == [feature + 1 for feature in order]
 
 
 @pytest.mark.parametrize("scale", ["identity", "log_sigmoid"])
@@ -59,48 +58,49 @@ def test_relevance_is_drawn_as_its_softmax_takes_it(scale):
     """Differences within a row are those of its log weights."""
     trace = make_trace(scale_t=scale, scale_s=scale)
     (head_map,) = maps.maps(trace, LAYER, [0], "relevance")
-    panel = attention_maps.figure([head_map], trace.texts, ORDERS[:1]).payload["panels"][0]
-    weights, values = site(trace, "token2token/weight", 0), unpack(panel["values"], "f4", N, N)
+    sent = partial(sent_array, attention_maps.figure([head_map], trace.texts, ORDERS[:1]).payload, 0)
+    weights, values = site(trace, "token2token/weight", 0), sent("values")
     for q in range(2, N):
         log_weights = np.log(weights[q, :q])
         np.testing.assert_allclose(values[q, :q], log_weights - log_weights.mean(), atol=1e-4)
     source = site(trace, "source2token/relevance", 0)
     source = source if scale == "identity" else -np.log1p(np.exp(-source))
-    np.testing.assert_allclose(unpack(panel["mean"], "f4", N), (source - source.mean(0)).mean(1), atol=1e-5)
-    assert unpack(panel["scores"], "f4", N, N)[3, 1] == pytest.approx(site(trace, "token2token/relevance", 0)[3, 1])
+    np.testing.assert_allclose(sent("mean"), (source - source.mean(0)).mean(1), atol=1e-5)
+    assert sent("scores")[3, 1] == pytest.approx(site(trace, "token2token/relevance", 0)[3, 1])
 
 
 def test_relevance_is_centred_over_what_the_mask_leaves():
     trace = make_trace(scale_t="identity")
     (head_map,) = maps.maps(trace, LAYER, [0], "relevance")
-    panel = attention_maps.figure([head_map], trace.texts, ORDERS[:1]).payload["panels"][0]
-    scores, values = site(trace, "token2token/relevance", 0), unpack(panel["values"], "f4", N, N)
+    sent = partial(sent_array, attention_maps.figure([head_map], trace.texts, ORDERS[:1]).payload, 0)
+    scores, values = site(trace, "token2token/relevance", 0), sent("values")
     for q in range(1, N):
         row = scores[q, :q]  # forward: what stands before it
         np.testing.assert_allclose(values[q, :q], row - row.mean(), atol=1e-5)
     source = site(trace, "source2token/relevance", 0)
-    np.testing.assert_allclose(unpack(panel["mean"], "f4", N), (source - source.mean(0)).mean(1), atol=1e-5)
+    np.testing.assert_allclose(sent("mean"), (source - source.mean(0)).mean(1), atol=1e-5)
 
 
 @pytest.mark.parametrize("quantity", ["weight", "relevance"])
 def test_source2token_comes_with_its_weights_and_raw_scores(quantity):
     trace = make_trace(scale_s="log_sigmoid")
-    panel = attention_maps.figure(maps.maps(trace, LAYER, [1], quantity), trace.texts, ORDERS[:1]).payload["panels"][0]
+    payload = attention_maps.figure(maps.maps(trace, LAYER, [1], quantity), trace.texts, ORDERS[:1]).payload
+    sent = partial(sent_array, payload, 0)
     raw, weights = (site(trace, f"source2token/{name}", 1) for name in ("relevance", "weight"))
-    np.testing.assert_allclose(unpack(panel["source_scores"], "f4", N, SIZE), raw[:, ORDERS[0]], rtol=1e-6)
-    np.testing.assert_allclose(unpack(panel["mean_scores"], "f4", N), raw.mean(1), atol=1e-6)
+    np.testing.assert_allclose(sent("source_scores"), raw[:, ORDERS[0]], rtol=1e-6)
+    np.testing.assert_allclose(sent("mean_scores"), raw.mean(1), atol=1e-6)
     drawn = quantity == "weight"  # not sent twice
-    assert ("source_weights" in panel) != drawn
-    values = unpack(panel["source" if drawn else "source_weights"], "f4", N, SIZE)
+    assert ("source_weights" in payload["panels"][0]["arrays"]) != drawn
+    values = sent("source" if drawn else "source_weights")
     np.testing.assert_allclose(values, weights[:, ORDERS[0]], rtol=1e-6)
-    np.testing.assert_allclose(unpack(panel["mean" if drawn else "mean_weights"], "f4", N), weights.mean(1), rtol=1e-5)
+    np.testing.assert_allclose(sent("mean" if drawn else "mean_weights"), weights.mean(1), rtol=1e-5)
 
 
 def test_a_grid_has_strips_and_no_features():
     trace = make_trace()
     payload = attention_maps.figure(maps.maps(trace, LAYER, range(3)), trace.texts).payload
-    assert len(payload["panels"]) == 3 and all("source" not in panel for panel in payload["panels"])
-    assert all(panel["mean_levels"] and panel["order"] is None for panel in payload["panels"])
+    assert len(payload["panels"]) == 3 and all("source" not in panel["arrays"] for panel in payload["panels"])
+    assert all("mean_levels" in panel["arrays"] and panel["marks"][0]["mark"] == "strip" for panel in payload["panels"])
     assert payload["cell"][3] == 0
 
 
@@ -162,11 +162,12 @@ def test_prototypes_are_maps_of_clusters():
     drawn = maps.prototypes(trace, LAYER, clusters.assignments.tolist(), clusters.prototypes, clusters.typical)
     payload = attention_maps.figure(drawn, trace.texts).payload
     for i, panel in enumerate(payload["panels"]):
+        sent = partial(sent_array, payload, i)
         members = [f for f in range(SIZE) if clusters.assignments[f] == i]
         mean = sum(trace.site(f"{LAYER}/tensor/weight").values[..., f] for f in members) / len(members)
-        np.testing.assert_allclose(unpack(panel["weights"], "f4", N, N), mean, atol=1e-6)
+        np.testing.assert_allclose(sent("weights"), mean, atol=1e-6)
         many, single = f"{len(members)} features, like {clusters.typical[i] + 1}", f"feature {members[0] + 1}"
-        assert panel["note"] == (many if len(members) > 1 else single) and not panel["scores"]
+        assert panel["note"] == (many if len(members) > 1 else single) and "scores" not in panel["arrays"]
 
 
 def test_every_pair_of_every_head_is_a_row():
@@ -192,3 +193,14 @@ def test_offline_page_loads_nothing_and_reads_no_token_as_html():
     inside = re.search(r'<script id="payload" type="application/json">(.*?)</script>', page, re.S).group(1)
     assert "<" not in inside and json.loads(inside)["texts"]["text"].startswith("</script>")
     assert not re.search(r"""(src|href)=["']?https?:|@import|url\(""", page) and "innerHTML" not in page
+
+
+def test_rows_that_are_no_numbers_are_not_said_to_be_masked():
+    head_map = maps.maps(make_trace(), LAYER, [0])[0]
+    weights = head_map.weights.expand_dims(head=2).astype(float)
+    for rows, wanted in ((N, "No weight is a number: every row is shown empty."), (2, "“w0” and “w1” are empty, not")):
+        values = np.where(np.arange(N)[:, None] < rows, np.nan, weights.values + 0.1)
+        arrays, _ = empty_unknown_rows({LAYER: weights.copy(data=values)})
+        drawn = [replace(head_map, weights=arrays[LAYER].isel(head=0))]
+        described = attention_maps.alt(drawn, make_trace().texts)
+        assert wanted in described and "nothing to attend" not in described

@@ -35,7 +35,11 @@ def test_names_are_in_the_order_of_the_ends_with_a_leader_where_they_are_moved()
     ],
 )
 def test_every_value_lies_between_two_labels(low, high, log, ticks):
-    assert efficiency._ticks(float(low), float(high), log) == pytest.approx(ticks)
+    table = pd.DataFrame(
+        [{"name": "a", "tokens": n, "seconds": ms / 1e3, "memory": 1} for n, ms in ((16, low), (64, high))]
+    )
+    axis = efficiency.figure(table, {"a": "text"}, "seconds", log).to_dict()["layer"][0]["encoding"]["y"]["axis"]
+    assert axis["values"] == pytest.approx(ticks)
 
 
 @pytest.mark.parametrize("log", [True, False])

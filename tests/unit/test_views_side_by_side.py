@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import base64
 import json
 from dataclasses import replace
 
@@ -8,6 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from tests.support.figure_arrays import sent_array
 from triattn_core.analysis.maps import compare
 from triattn_core.errors import TraceError
 from triattn_core.views import side_by_side as view
@@ -56,24 +56,22 @@ def three(quantity: str = "weight"):
     return panels, gap_of(panels)
 
 
-def unpacked(packed: str, kind) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(packed), kind).reshape(3, 5)
-
-
 @pytest.mark.parametrize("quantity", ["weight", "relevance"])
 def test_payload_holds_the_exact_numbers_and_the_levels_of_one_scale(quantity):
     panels, gap = three(quantity)
     payload = view.figure(panels, gap, TEXTS, (1, 2)).payload
     scale = view.scale_of(panels)
-    for sent, given in zip(payload["panels"], panels):
-        np.testing.assert_array_equal(unpacked(sent["values"], "<f4"), given.map_values.values.astype("<f4"))
-        np.testing.assert_array_equal(unpacked(sent["weights"], "<f4"), given.weights.values.astype("<f4"))
-        np.testing.assert_array_equal(unpacked(sent["levels"], "u1"), scale.levels(given.map_values.values))
-        np.testing.assert_array_equal(unpacked(sent["ranks"], "u1"), given.rank)
-        np.testing.assert_allclose(sent["entropy"], given.entropy, atol=1e-6)
-    np.testing.assert_array_equal(unpacked(payload["gap"]["values"], "<f4"), gap.values.values.astype("<f4"))
-    np.testing.assert_allclose(payload["gap"]["divergence"], gap.divergence, atol=1e-7)
-    assert payload["cell"] == [1, 2] and payload["scale"]["kind"] == ("log" if quantity == "weight" else "signed")
+    drawn = "weights" if quantity == "weight" else "values"
+    for i, given in enumerate(panels):
+        np.testing.assert_array_equal(sent_array(payload, i, drawn), given.map_values.values.astype("<f4"))
+        np.testing.assert_array_equal(sent_array(payload, i, "weights"), given.weights.values.astype("<f4"))
+        np.testing.assert_array_equal(sent_array(payload, i, "levels"), scale.levels(given.map_values.values))
+        np.testing.assert_array_equal(sent_array(payload, i, "ranks"), given.rank)
+        np.testing.assert_allclose(sent_array(payload, i, "entropy"), given.entropy, atol=1e-6)
+    np.testing.assert_array_equal(sent_array(payload, -1, "values"), gap.values.values.astype("<f4"))
+    np.testing.assert_allclose(sent_array(payload, -1, "divergence"), gap.divergence, atol=1e-7)
+    kind = payload["scales"]["main"]["kind"]
+    assert payload["cell"] == [1, 2] and kind == ("log" if quantity == "weight" else "signed")
 
 
 def test_labels_are_the_untouched_text():
@@ -85,17 +83,17 @@ def test_labels_are_the_untouched_text():
 
 def test_the_caption_says_what_was_done_to_the_cube():
     for quantity, words in (("weight", ["1/5", "summed over context"]), ("relevance", ["centred", "log-sum-exp"])):
-        caption = " ".join(view.figure(*three(quantity), TEXTS, (0, 0)).payload["lines"])
+        caption = " ".join(view.figure(*three(quantity), TEXTS, (0, 0)).payload["scale_lines"])
         assert all(word in caption for word in words)
     panels = three()[0][:2]
-    assert "Tri" not in " ".join(view.figure(panels, gap_of(panels), TEXTS, (0, 0)).payload["lines"])
+    assert "Tri" not in " ".join(view.figure(panels, gap_of(panels), TEXTS, (0, 0)).payload["scale_lines"])
 
 
 def test_rounding_of_float32_is_no_difference():
     panels, gap = three()
     noise = replace(gap, values=gap.values * 0 + 9e-9)
-    sent = view.figure(panels, noise, TEXTS, (0, 0)).payload["gap"]
-    assert not unpacked(sent["values"], "<f4").any() and sent["scale"]["limit"] == 1
+    payload = view.figure(panels, noise, TEXTS, (0, 0)).payload
+    assert not sent_array(payload, -1, "values").any() and payload["scales"]["difference"]["limit"] == 1
 
 
 @pytest.mark.parametrize("peak", [0.05, 30.0])  # near uniform, and far from it
@@ -123,7 +121,7 @@ def test_masked_relevance_does_not_break_the_figure():
     hole[1, 3] = -np.inf
     panels[0] = replace(panels[0], map_values=hole)
     payload = view.figure(panels, gap_of(panels), TEXTS, (0, 0)).payload
-    assert np.isfinite(payload["scale"]["limit"]) and np.isfinite(payload["gap"]["scale"]["limit"])
+    assert all(np.isfinite(scale["limit"]) for scale in payload["scales"].values())
     json.dumps(dict(payload), allow_nan=False)
 
 

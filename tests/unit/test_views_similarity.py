@@ -94,7 +94,7 @@ def test_titles_tell_readers_apart():
 
     assert similarity.titles({"a": model("fnn"), "b": model("t_trilinear")}) == {"a": "FNN", "b": "T-trilinear"}
     both = similarity.titles({"a": model("dot"), "b": model("dot", "O_1"), "c": model("dot", mechanism="dcn")})
-    assert both == {"a": "dot-product, O_2", "b": "dot-product, O_1", "c": "DCN dot-product"}
+    assert both == {"a": "dot-product", "b": "dot-product, no product", "c": "DCN dot-product"}
     assert similarity.titles({"a": model("dot"), "b": model("dot")})["b"] == "dot-product (b)"
 
 

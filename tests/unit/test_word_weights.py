@@ -43,9 +43,11 @@ def tables() -> list[pd.DataFrame]:
         trace = trace_of(
             values / values.sum((-1, -2), keepdims=True),
             axes=AXES,
-            query=["a", "cat", "is", "not", "red"],
-            key=["it", "never", "was", "red"],
-            context=["not", "a", "big", "blue", "cat", "never", "."],
+            tokens={
+                "query": ["a", "cat", "is", "not", "red"],
+                "key": ["it", "never", "was", "red"],
+                "context": ["not", "a", "big", "blue", "cat", "never", "."],
+            },
             quantity="weight",
         )
         parts.append(profile_table(trace).assign(row=row, id=f"r{row}"))

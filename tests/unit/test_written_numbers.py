@@ -6,7 +6,7 @@ import pytest
 
 from pages.results.results_table import format_difference
 from pages.shared.checkpoint_html import duration, percent
-from triattn_core.views.lib.number_format import half_up, minus
+from triattn_core.views.lib.number_format import half_up, minus, per_cent
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,10 @@ def test_a_score_in_per_cent_is_rounded_half_up_or_a_dash():
 )
 def test_a_duration_has_no_power_of_ten(seconds, text):
     assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(100, "100"), (99.97, "99.97"), (99.94, "99.9"), (0, "0.0"), (66.75, "66.8")]
+)
+def test_only_all_is_written_as_100(value, text):
+    assert per_cent(value) == text

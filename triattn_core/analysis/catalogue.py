@@ -40,6 +40,8 @@ METHODS = {
     "attention": Method("attention", "mean of layers and heads"),
     "rollout": Method("rollout", "attention through the layers"),
 }
+# The same of models that read their texts as one, and what only these have.
+JOINT_METHODS = METHODS | {"norms": Method("norms", "length of weight × transformed value")}
 REPLACEMENTS = {
     "uniform": Replacement("the same weight everywhere", is_random=False),
     "shuffled": Replacement("its own weights in a drawn order"),

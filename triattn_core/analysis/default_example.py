@@ -1,13 +1,15 @@
 """Chooses the pair that pages open on: `python -m triattn_core.analysis.default_example`.
 
 A page should open on something that happens.  A pair is fit if Tri answers it rightly and not by a hair, if right and
-wrong answers are both among the mechanisms of its data set, and if taking out one word moves the log-odds of Tri's
-answer by EFFECT at least.  Of those it is the one with the largest product of that change and of how evenly the models
-are split.  That an answer flips is not asked for: it flips where it stood near one half.  Other seeds of these
-checkpoints are not shipped, so that agreement over seeds cannot be asked for.  Chinese opens on the paper's own case.
+wrong answers are both among the mechanisms of its data set, and if three changes move the log-odds of an answer: one
+word taken out of Tri's input by EFFECT at least, one attention weight of Tri's set to zero and COIN's context taken out
+by SMALLER.  Of those it is the one with the largest product of how far the word moves the probability of Tri's answer
+and of how evenly the models are split.  Of a pair that is ruled out by what is measured first, in this order, nothing
+more is measured.  Other seeds of these checkpoints are not shipped, so that agreement over seeds cannot be asked for.
+Chinese opens on the paper's own case.
 
-With `--write` it exchanges the pair with the first of the task's examples and writes the numbers of all of them beside
-the records.  Stored traces must be computed again afterwards.
+With `--write` it moves the pair before the task's other examples and writes the numbers of all of them beside the
+records.  Stored traces must be computed again afterwards.
 """
 
 from __future__ import annotations
@@ -20,47 +22,87 @@ from typing import Any
 
 import numpy as np
 
+from triattn_core.analysis.intervention.cell_removal import costs_of_strongest
 from triattn_core.analysis.intervention.leave_one_out import score_units
 from triattn_core.checkpoint.bundle import Bundle, load
 from triattn_core.checkpoint.registry import list_checkpoints
 from triattn_core.inference.explain import explain
+from triattn_core.inference.predictions import Prediction
+from triattn_core.sources.models import Models
 from triattn_core.tasks import pairs
 
 CHECKPOINTS = {
     "en": ("quora-tri-living", "quora-bi-living", "quora-bi-joint-living", "quora-cbi-living", "quora-coin"),
-}
+}  # Tri first, COIN last
 SURE = 0.5  # log-odds of Tri's answer, from which on it is no toss of a coin
-EFFECT = 0.5  # change of the log-odds by one word taken out
+EFFECT, SMALLER = 0.5, 0.25  # changes of the log-odds, see above
+MODELS = Models("cpu")
 RECORDS = Path(__file__).parents[1] / "results" / "records"
 
 
 def score(bundles: Sequence[Bundle], example: Any) -> dict[str, Any]:
-    """Which models are right, how sure the first is, and the largest change of its log-odds by one word taken out."""
+    """Which models are right and how sure the first is; of a pair that may be fit also the largest change of its
+    log-odds by one word taken out and the change of the last without its context, and where these are large the
+    largest cost of one of its strongest cells."""
     predictions = [explain(bundle, example, lambda site: False)[0] for bundle in bundles]
     right = {bundle.name: prediction.best == example.label for bundle, prediction in zip(bundles, predictions)}
-    chance = predictions[0].probabilities[predictions[0].best]
-    units = score_units(bundles[0], example, unit="tokens")
-    largest = units.loc[units["change"].abs().idxmax()]
-    return {
+    answers = {
         "id": example.id,
         "right": {name: bool(is_right) for name, is_right in right.items()},
-        "log_odds": round(float(np.log(chance / (1 - chance))), 2),
+        "log_odds": round(_log_odds(predictions[0], predictions[0].best), 2),
+    }
+    if not may_be_fit(answers):
+        return answers
+    coin = next(entry for entry in list_checkpoints() if entry.name == bundles[-1].name)
+    ablated = list(MODELS.without(coin, example).values())[-1].prediction  # the last is its context
+    units = score_units(bundles[0], example, unit="tokens")
+    largest = units.loc[units["change"].abs().idxmax()]
+    changes = answers | {
         "unit": str(largest["unit"]),
         "change": round(float(largest["change"]), 2),
         "flips": bool(units["flips"].any()),
+        "without_context": round(
+            _log_odds(ablated, predictions[-1].best) - _log_odds(predictions[-1], predictions[-1].best), 2
+        ),
     }
+    if not moves(changes):
+        return changes
+    costs = costs_of_strongest(bundles[0], example, explain(bundles[0], example)[1])
+    cost, place, cell = max(((cost, at, cell) for at, cells in costs.items() for cell, cost in cells), key=_size)
+    return changes | {"cost": round(cost, 2), "cell": f"{place} {'.'.join(map(str, cell))}"}
+
+
+def _log_odds(prediction: Prediction, label: int) -> float:
+    chance = prediction.probabilities[label]
+    return float(np.log(chance / (1 - chance)))
+
+
+def _size(cost: tuple[float, str, Sequence[int]]) -> float:
+    return abs(cost[0])
+
+
+def may_be_fit(row: Mapping[str, Any]) -> bool:
+    """Whether the first model is right and not by a hair, and another one is wrong."""
+    answers = list(row["right"].values())
+    return answers[0] and not all(answers) and row["log_odds"] >= SURE
+
+
+def moves(row: Mapping[str, Any]) -> bool:
+    """Whether a word taken out moves Tri's answer, and the context taken out COIN's."""
+    return abs(row["change"]) >= EFFECT and abs(row["without_context"]) >= SMALLER
 
 
 def is_fit(row: Mapping[str, Any]) -> bool:
     """Whether something happens in a pair."""
-    answers = list(row["right"].values())
-    return answers[0] and not all(answers) and abs(row["change"]) >= EFFECT and row["log_odds"] >= SURE
+    return may_be_fit(row) and moves(row) and abs(row["cost"]) >= SMALLER
 
 
 def appeal(row: Mapping[str, Any]) -> float:
-    """The change of the log-odds by one word, times how many models are on the smaller side of right and wrong."""
-    right = sum(row["right"].values())
-    return abs(row["change"]) * min(right, len(row["right"]) - right)
+    """How far one word moves the probability of the answer, times how many models are on the smaller side of right and
+    wrong."""
+    right, before = sum(row["right"].values()), np.array([row["log_odds"], row["log_odds"] + row["change"]])
+    first, second = 1 / (1 + np.exp(-before))
+    return float(abs(first - second)) * min(right, len(row["right"]) - right)
 
 
 def choose(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
@@ -77,32 +119,33 @@ def main() -> int:
         rows = [score(bundles, example) for example in pairs.examples(language)]
         best = choose(rows)
         for row in rows:
-            flips = "flips" if row["flips"] else ""
-            print(row["id"], row["log_odds"], row["change"], row["unit"], flips, *map(int, row["right"].values()))
+            flips = "flips" if row.get("flips") else ""
+            measured = [row.get(name, "") for name in ("change", "unit", "cost", "without_context")]
+            print(row["id"], row["log_odds"], *measured, flips, *map(int, row["right"].values()))
         if best is None:
             print(f"{language}: no pair is fit; the examples stay as they are.", file=sys.stderr)
             continue
         wrong = [name for name, right in best["right"].items() if not right]
         why = (
             f"{best['id']}: {here[0]} is right (log-odds {best['log_odds']}), {', '.join(wrong)} wrong; without "
-            f"{best['unit']} they change by {best['change']}. "
+            f"{best['unit']} they change by {best['change']}, without the weight {best['cell']} by {-best['cost']}; "
+            f"those of {here[-1]} without its context by {best['without_context']}. "
             f"{sum(map(is_fit, rows))} of {len(rows)} pairs are fit."
         )
         print(why)
         if "--write" in sys.argv:
-            _put_first(language, best["id"])
-            file = RECORDS / f"default_example.{language}.json"
-            file.write_text(json.dumps({"why": why, "rows": rows}, ensure_ascii=False, indent=1) + "\n", "utf-8")
+            record(pairs.NAME, language, best["id"], why, rows)
     return 0
 
 
-def _put_first(language: str, name: str) -> None:
-    """Exchanges an example with the first in the file of its task."""
-    file = Path(pairs.__file__).with_name(f"pairs.{language}.jsonl")
+def record(task: str, language: str, name: str, why: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Moves an example before the others of its task, and writes the scores of all beside the records."""
+    file = Path(pairs.__file__).with_name(f"{task}.{language}.jsonl")
     lines = file.read_text("utf-8").splitlines()
-    place = next(i for i, line in enumerate(lines) if json.loads(line)["id"] == name)
-    lines[0], lines[place] = lines[place], lines[0]
+    lines.sort(key=lambda line: json.loads(line)["id"] != name)
     file.write_text("\n".join(lines) + "\n", "utf-8")
+    told = json.dumps({"why": why, "rows": rows}, ensure_ascii=False, indent=1)
+    (RECORDS / f"default_example.{task}.{language}.json").write_text(told + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -17,10 +17,10 @@ import torch
 from torch import Tensor
 from torch.autograd.profiler import profile
 
+from triattn_core.configs.fusion import FusionSettings
 from triattn_core.errors import ConfigError, TriattnError, choices
 from triattn_core.inference.device import describe_device, memory_guard
 from triattn_core.models.fusion import FUSIONS, PAPER
-from triattn_core.models.fusion.settings import FusionSettings
 from triattn_core.results.efficiency import PASSES, Measurement, Point
 from triattn_core.results.run_records import today
 
@@ -94,12 +94,13 @@ class Run:
         if not reason:
             try:
                 with memory_guard(f"{block} on {tokens} tokens"):
-                    return self._measure(block, tokens, pass_name)
+                    return self.measure(block, tokens, pass_name)
             except TriattnError as error:
                 reason = str(error)
         return Point(block=block, tokens=tokens, passed=pass_name, reason=reason)
 
-    def _measure(self, block: str, tokens: int, pass_name: str) -> Point:
+    def measure(self, block: str, tokens: int, pass_name: str) -> Point:
+        """Seconds and peak memory of a pass (of PASSES) through a new block over so many tokens."""
         torch.manual_seed(1)
         settings = FusionSettings().model_copy(update=PAPER.get(block, {}))
         module = FUSIONS[block](self.plan.width, settings).to(self.device)
@@ -162,7 +163,8 @@ def duration(seconds: float) -> str:
 def time_call(call: Callable[[], object], device: str, limit: float) -> tuple[float, int]:
     """The median seconds of a call and the number of repeats; one if it takes longer than the limit."""
     spent: list[float] = []
-    while sum(spent) < limit and (sum(spent) < LEAST or len(spent) < FEWEST):
+    began = time.perf_counter()
+    while (passed := time.perf_counter() - began) < limit and (passed < LEAST or len(spent) < FEWEST) or not spent:
         _synchronize(device)
         start = time.perf_counter()
         call()

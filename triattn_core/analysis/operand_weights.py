@@ -8,6 +8,7 @@ import numpy as np
 
 from triattn_core.tasks.operands.example import Example, Pair
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.axes import further_axes
 
 
 def pair_weights(trace: AttentionTrace) -> np.ndarray:
@@ -18,7 +19,7 @@ def pair_weights(trace: AttentionTrace) -> np.ndarray:
     """
     *_, first = sorted(site for site in trace.sites if (site.role, site.quantity) == ("a_over_b", "weight"))
     weights = trace.site(first)
-    if "context" in weights.dims:
+    if further_axes(weights.dims):
         return weights.mean("head").values[0]
     second = trace.site(replace(first, role="a_over_c"))
     cells = weights.values[:, 0, :, None] * second.values[:, 0, None, :]

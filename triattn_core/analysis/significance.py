@@ -72,6 +72,41 @@ def mcnemar(
     return [Difference(a, b, gain, p, q, x, y) for (a, b, gain, p, x, y), q in zip(results, adjusted)]
 
 
+SIGNS, EXACT = 10_000, 12  # drawn sign patterns; of so many differences or fewer every pattern is counted
+MCNEMAR, SIGN_FLIP = "McNemar's exact test", "sign-flip test over rows"
+
+
+def sign_flip(differences: Sequence[float] | np.ndarray, seed: int = 0) -> float:
+    """The two-sided p of paired differences: the share of sign patterns whose sum is at least as far from zero (the
+    paired randomisation test of Fisher 1935; Noreen 1989).
+
+    All patterns of up to EXACT differences that are not zero, else SIGNS drawn ones and the own.  Where all differences
+    are 1 or -1 and every pattern is counted it is McNemar's exact p.
+    """
+    values = np.asarray(differences, float)
+    values = values[values != 0]
+    if not len(values):
+        return 1.0
+    if len(values) <= EXACT:
+        signs = 1 - 2 * ((np.arange(2 ** len(values))[:, None] >> np.arange(len(values))) & 1)
+        extra = 0
+    else:
+        signs = np.random.default_rng(seed).choice(np.array([-1, 1], np.int8), (SIGNS, len(values)))
+        extra = 1
+    far = np.abs(signs @ values) >= abs(values.sum()) * (1 - 1e-12)
+    return float((far.sum() + extra) / (len(signs) + extra))
+
+
+def paired_p(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray) -> tuple[float, str]:
+    """The p of the difference of two scores of the same rows, and the test: McNemar's where a row is right or wrong,
+    that of flipped signs where it is right in part."""
+    first, second = np.asarray(a, float), np.asarray(b, float)
+    if not set(np.unique([first, second])) <= {0.0, 1.0}:
+        return sign_flip(second - first), SIGN_FLIP
+    (test,) = mcnemar(["a", "b"], [first.astype(bool), second.astype(bool)])
+    return test.p, MCNEMAR
+
+
 @dataclass(frozen=True)
 class Sample:
     """A sample of runs: mean, standard deviation (None for one run) and size."""

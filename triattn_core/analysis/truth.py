@@ -7,6 +7,7 @@ Equal weights are told apart by no measure in favour of the truth: a uniform map
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,15 @@ def truth_mask(example: Example, shape: tuple[int, ...]) -> np.ndarray:
             mask[i] = True
         else:
             mask[[1 + i, 1 + size + j]] = True
+    return mask
+
+
+def triangle_truth(example: Example, task: Any) -> np.ndarray:
+    """The true cells [end, third node] of the pairs from the first node of what is asked for: the row of that pair, at
+    the third nodes over which it can be composed.  task: of pairs of nodes, such as relation composition."""
+    mask = np.zeros((len(task.NODES), len(task.NODES)), bool)
+    _, end = task.ends(example.query)
+    mask[end, [task.ends(example.keys[i])[1] for i, _ in task.answer_cells(example)]] = True
     return mask
 
 

@@ -201,6 +201,11 @@ class ValueAndProduct(nn.Module):
         """[B, heads, N, I, J], [B, heads, I, D], [B, heads, J, D] → [B, heads, N, 2 D]."""
         return value_and_product(weights, value, context, has_context)
 
+    def doubled(self, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """`[v; v]` and `[1; c]`, whose product is the contextual value: [B, heads, I, 2 D] and [B, heads, J, 2 D]."""
+        context = with_neutral(context, has_context, 1.0)
+        return torch.cat([value, value], -1), torch.cat([torch.ones_like(context), context], -1)
+
 
 VALUES = {
     "additive": Additive,

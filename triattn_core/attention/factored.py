@@ -96,8 +96,8 @@ class Products(torch.autograd.Function):
     @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)
     def forward(ctx, query, key, context, value, context_value, masked: Tensor | None, keep_weights: bool) -> Tensor:
         outputs = torch.empty_like(query)
-        kept = _kept(query, key, context) if keep_weights else None
-        for rows, queries, weights, context_sums, pairs in _blocks(query, key, context):
+        kept = room_for_weights(query, key, context) if keep_weights else None
+        for rows, queries, weights, context_sums, pairs in blocks(query, key, context):
             part = query[rows, queries], key[rows], context[rows], context_value[rows]
             _write_weights(*part, None if masked is None else masked[rows], weights, context_sums, pairs)
             if kept is not None:
@@ -114,7 +114,7 @@ class Products(torch.autograd.Function):
         # The term that the softmax subtracts: sum_ij A dA, which equals the output times its gradient.
         mean = (grad * outputs).sum(-1, keepdim=True)
         gradients = [torch.zeros_like(factor) for factor in (query, key, context, value, context_value)]
-        for rows, queries, weights, context_sums, pairs in _blocks(query, key, context):
+        for rows, queries, weights, context_sums, pairs in blocks(query, key, context):
             part = query[rows, queries], key[rows], context[rows], context_value[rows]
             if all_weights is None:
                 _write_weights(*part, None if masked is None else masked[rows], weights, context_sums, pairs)
@@ -159,7 +159,7 @@ def _slopes(
     return of_query, of_pairs.mul_(query[:, :, None]).sum(1), of_context, of_value, of_context_value
 
 
-def _kept(query: Tensor, key: Tensor, context: Tensor) -> tuple[Tensor, Tensor]:
+def room_for_weights(query: Tensor, key: Tensor, context: Tensor) -> tuple[Tensor, Tensor]:
     """Room for all weights [R, N, I·J] and sums [R, N, I, D]."""
     (R, N, D), I, J = query.shape, key.shape[1], context.shape[1]
     return query.new_empty(R, N, I * J), query.new_empty(R, N, I, D)
@@ -170,7 +170,7 @@ def _rows(weights: Tensor, context_sums: Tensor) -> Tensor:
     return weights.view(len(weights), context_sums.shape[1] * context_sums.shape[2], -1)
 
 
-def _blocks(query: Tensor, key: Tensor, context: Tensor) -> Iterator[tuple[slice, slice, Tensor, Tensor, Tensor]]:
+def blocks(query: Tensor, key: Tensor, context: Tensor) -> Iterator[tuple[slice, slice, Tensor, Tensor, Tensor]]:
     """Yield (rows, queries, buffer for their weights [n, N, I·J], two for their pairs [n, N, I, D]).
 
     A block is several small rows, or some queries of a large one; all share the memory.

@@ -15,6 +15,7 @@ from triattn_core.attention.softmax import kept_softmax
 from triattn_core.attention.states import heads_first
 from triattn_core.attention.tap import is_tapped, tap
 from triattn_core.attention.weight_override import heads_output, scores
+from triattn_core.configs.mask_names import of_heads
 from triattn_core.trace.site import Site
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": relu, "elu": elu}
@@ -50,7 +51,8 @@ class Source2Token(nn.Module):
 class Mtsa(nn.Module):
     """MTSA: each head is a tensorized self-attention with its own positional mask.
 
-    masks: names of `masks.MASKS`, see `masks.of_heads`.  token2token, source2token: False ablates the score (Table 3).
+    masks: names of `masks.MASKS`, see `mask_names.of_heads`.  token2token, source2token: False ablates the score (Table
+    3).
     keep: probability p that attention dropout keeps a product: sqrt(p) on each factor (Appendix A.3).
     Raises ConfigError for an unknown mask.
     """
@@ -70,7 +72,7 @@ class Mtsa(nn.Module):
         keep: float = 1.0,
     ):
         super().__init__()
-        self.masks = positions.of_heads(masks, heads)
+        self.masks = of_heads(masks, heads)
         self.heads, self.include_self, self.share = heads, include_self, 1 - sqrt(keep)
         self.scale_t, self.scale_s = scale_t, scale_s
         scores = token2token, token2token or source2token  # ablated scores have no parameters

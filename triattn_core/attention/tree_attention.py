@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from triattn_core.attention.contextual_value import ValueAndProduct
 from triattn_core.attention.softmax import masked_softmax
 from triattn_core.attention.tri_similarity.protocol import ProductValue, SumValue
 
@@ -50,14 +51,16 @@ def tree_sums(
 
 def attend_by_tree(
     maps: tuple[Tensor, Tensor],
-    mix: ProductValue | SumValue,
+    mix: ProductValue | SumValue | ValueAndProduct,
     value: Tensor,
     context: Tensor,
     has_context: Tensor | None,
 ) -> Tensor:
     """The maps of `tree_maps` over contextual values of value [B, heads, I, D] and context [B, heads, J, D]
-    → [B, heads, N, D]."""
+    → [B, heads, N, vectors * D]."""
     first, second = (weights.to(value.dtype) for weights in maps)
+    if isinstance(mix, ValueAndProduct):
+        return tree_products(first, second, *mix.doubled(value, context, has_context))
     if isinstance(mix, ProductValue):
         return tree_products(first, second, *mix.factors(value, context, has_context))
     return tree_sums(first, second, *mix.terms(value, context, has_context))

@@ -9,7 +9,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from triattn_core.attention.contextual_value import VALUES
+from triattn_core.attention.contextual_value import VALUES, ValueAndProduct
 from triattn_core.attention.factored import product_attention
 from triattn_core.attention.neutral import at_least_one
 from triattn_core.attention.softmax import joint_softmax
@@ -32,6 +32,7 @@ from triattn_core.trace.site import Site
 LARGEST = 1 << 22  # most cells of a cube at once on a CPU: larger blocks cost a page fault per 4 KB
 WORTH = 1 << 19  # cells of a batch's cubes from which on factored attention is faster
 AXES = ("head", "query", "key", "context")
+BY_TREE = ProductValue | SumValue | ValueAndProduct  # mixes by the two maps of a tree alone, without their cube
 
 
 class TriAttention(nn.Module):
@@ -95,7 +96,7 @@ class TriAttention(nn.Module):
             query, key, context = similarity.factors(q, k, c, has_context)
             value, context_value = mix.factors(v, c, has_context)
             return product_attention(query, key, context, value, context_value, keep_key, keep_context)
-        if not needs_cube and isinstance(similarity, TreeSimilarity) and isinstance(mix, ProductValue | SumValue):
+        if not needs_cube and isinstance(similarity, TreeSimilarity) and isinstance(mix, BY_TREE):
             maps = tree_maps(*similarity.branches(q, k, c, has_context), keep_key[:, None], keep_context[:, None])
             return attend_by_tree(maps, mix, v, c, has_context)
         rows = max(2, LARGEST * len(q) // max(1, cells))  # single rows would not be compiled

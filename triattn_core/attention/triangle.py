@@ -43,6 +43,12 @@ class TriangleAttention(nn.Module):
         Taps `<site>/relevance` and `<site>/weight` [head, i, j, k] as axes query, key and context; weights sum to one
         over context.
         """
+        return self.attend(pairs, keep, site)[0]
+
+    def attend(
+        self, pairs: Float[Tensor, "B n n F"], keep: Bool[Tensor, "B n n"], site: Site = TRIANGLE
+    ) -> tuple[Float[Tensor, "B n n F"], Float[Tensor, "B h n n n"]]:
+        """`forward`, and the weights [B, head, i, j, k]."""
         if not self.starting:  # around the ending node, (i, j) and (k, j) change places with (j, i) and (j, k)
             pairs, keep = pairs.transpose(1, 2), keep.transpose(1, 2)
         states = self.norm(pairs)
@@ -53,9 +59,10 @@ class TriangleAttention(nn.Module):
         scores = triangle_scores(query, key, self.bias(states).movedim(-1, 1))
         weights = masked_softmax(scores, keep[:, None])
         tap(site, self._as_given(scores), AXES, "relevance")
-        tap(site, self._as_given(weights), AXES, "weight", ("context",))
+        as_given = self._as_given(weights)
+        tap(site, as_given, AXES, "weight", ("context",))
         attended = weights @ value * gate.sigmoid()
-        return self._as_given(self.out(attended.movedim(1, -2).flatten(-2)), 1)
+        return self._as_given(self.out(attended.movedim(1, -2).flatten(-2)), 1), as_given
 
     def _as_given(self, tensor: Tensor, first: int = 2) -> Tensor:
         """The tensor with its first node before its last again, at axes `first` and `first + 1`."""

@@ -14,7 +14,6 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from triattn_core.case_card.manifest import FILE, TRACE, manifest
 from triattn_core.scenes.figures import Figure
 from triattn_core.scenes.scene import RequestedScene
-from triattn_core.text.atomic_write import write_whole
 from triattn_core.trace import AttentionTrace
 
 README = """A case card of triattn.
@@ -69,8 +68,3 @@ def trace_file(trace: AttentionTrace) -> bytes:
         path = Path(folder) / "trace.nc"
         trace.save(path)
         return path.read_bytes()
-
-
-def write(scene: RequestedScene, figures: Mapping[str, Figure], path: Path) -> None:
-    """Writes the zip.  Raises DataError where it cannot be written."""
-    write_whole(path, pack(scene, figures))

@@ -15,17 +15,18 @@ from triattn_core.scenes.settings import validate_settings
 from triattn_core.scenes.trace_sites import on_first_head
 from triattn_core.sources import find_entries, open_source
 from triattn_core.sources.explanation import Explanation
-from triattn_core.sources.file import FileSource
 from triattn_core.sources.models import Models
+from triattn_core.sources.source import Source
 from triattn_core.tasks import TASKS, as_example, check, text_task
 
 
 def draw(view: str, what: Any, example: Any = None, models: Models | None = None, **settings: Any) -> RenderedView:
     """A view of SCENES of an example under one or several checkpoints, all of one task; or of a trace alone.
 
-    what: a checkpoint (its name, folder or entry), several of them, a trace, or a file that holds one.  example: of
-    the checkpoints' task, or its fields as a dict.  settings: of the view, see its module; what is left out is as the
-    page opens.  models: who runs the checkpoints.
+    what: a checkpoint (its name, folder or entry, or loaded), several of them; or a trace, a file that holds one, what
+    another source opens, two of these side by side.  example: of the checkpoints' task, its fields as a dict, or its
+    text or texts.  settings: of the view, see its module; what is left out is as the page opens.  models: who runs the
+    checkpoints.
 
     >>> pair = {"text_a": "Is it red?", "text_b": "Is it blue?"}
     >>> print(draw("cube", "quora-tri-living", pair, head=4, cell=(0, 1, 2)).settings.site)
@@ -38,9 +39,12 @@ def draw(view: str, what: Any, example: Any = None, models: Models | None = None
     if view not in SCENES:
         raise ConfigError(f"no view {view!r}; {choices(view, SCENES)}")
     validated = validate_settings(SCENES[view].settings, settings, view)
-    several = list(what) if isinstance(what, Sequence) and not isinstance(what, str) else [what]
-    if len(several) == 1 and isinstance(source := open_source(several[0]), FileSource):
-        return _of_trace(view, source, validated, example)
+    several = list(map(_of_loaded, what if isinstance(what, Sequence) and not isinstance(what, str) else [what]))
+    sources = list(map(open_source, several))
+    if not any(hasattr(source, "entry") for source in sources):
+        return _of_traces(view, sources, validated, example)
+    if alone := next((source for source in sources if not hasattr(source, "entry")), None):
+        raise ConfigError(f"{alone.title} is no model: save the traces of the models, to draw them beside it")
     entries = [part if isinstance(part, Entry) else find_entries([str(part)])[0] for part in several]
     _check_entries(view, entries)
     task = entries[0].config["task"]
@@ -51,15 +55,29 @@ def draw(view: str, what: Any, example: Any = None, models: Models | None = None
     return _rendered(scene, view=view, task=task, row=TASKS[task].row(example))
 
 
-def _of_trace(view: str, source: FileSource, settings: Any, example: Any) -> RenderedView:
-    of_traces = SCENES[view].of_traces
+def _of_loaded(what: Any) -> Any:
+    """The folder of a checkpoint that is loaded; anything else as it is."""
+    return what.path if hasattr(what, "logits") else what
+
+
+def _of_traces(view: str, sources: Sequence[Source], settings: Any, example: Any) -> RenderedView:
+    """The view of the traces that sources give, of which the registry has no entry, such as files."""
+    of_traces, most = SCENES[view].of_traces, SCENES[view].most
     if of_traces is None:
         raise ConfigError(f"no view {view!r} of a trace alone; {choices(view, TRACE_VIEWS)}")
-    if example is not None:
-        source.explain(example)  # says why a file takes none
-    chosen = on_first_head(source.trace, settings)
-    scene = of_traces([Explanation.of_trace(source.trace)], chosen)
-    return replace(_rendered(scene, view=view), trace=source.trace)  # whole, as it is saved: figures may show it folded
+    if not 1 <= len(sources) <= most:
+        raise ConfigError(f"{view} shows {'one trace' if most == 1 else 'two traces'}, got {len(sources)}")
+    option = getattr(settings, "option", None)
+    explanations = [Explanation.of_source(source, example, option and option - 1) for source in sources]
+    names = [explanation.entry.name for explanation in explanations]
+    if len(set(names)) < len(names):
+        explanations = [
+            replace(explanation, entry=replace(explanation.entry, name=f"{name}, {number}"))
+            for number, (name, explanation) in enumerate(zip(names, explanations), start=1)
+        ]
+    traces = [explanation.trace for explanation in explanations]
+    scene = of_traces(explanations, on_first_head(settings, *traces))
+    return replace(_rendered(scene, view=view), trace=traces[0])  # whole: figures may show it folded
 
 
 def _rendered(scene: Scene, **asked: Any) -> RenderedView:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from triattn_core.checkpoint.registry import Entry
-from triattn_core.errors import DataError, choices
+from triattn_core.errors import ConfigError, DataError, choices
 from triattn_core.scenes.catalogue import SCENES, TRACE_VIEWS
 from triattn_core.scenes.cli_settings import card_command
 from triattn_core.scenes.scene import RequestedScene
@@ -80,7 +80,9 @@ class Manifest(BaseModel):
 
 
 def manifest(rendered: RequestedScene) -> Manifest:
-    """The manifest of what was drawn."""
+    """The manifest of what was drawn.  Raises ConfigError for several traces."""
+    if not rendered.task and len(rendered.explanations) > 1:
+        raise ConfigError("a case card holds one trace: save two side by side as a figure (.pdf, .svg, .png)")
     figures = {name: {"title": figure.title, "alt": figure.alt} for name, figure in rendered.figures.items()}
     common: dict[str, Any] = {"format": FORMAT, "view": rendered.view, "figures": figures, "versions": versions()}
     common |= {"settings": rendered.settings.model_dump(mode="json")}
@@ -100,9 +102,9 @@ def manifest(rendered: RequestedScene) -> Manifest:
     )
 
 
-def trace_command(view: str, settings: ViewSettings, *tail: str, file: str = TRACE) -> str:
-    """What makes the card of a trace alone again, or what else is asked in the tail.  file: where the trace is."""
-    return card_command(view, [file], settings, *(tail or ("--out", f"{view}.zip")))
+def trace_command(view: str, settings: ViewSettings, *tail: str, files: Sequence[str] = (TRACE,)) -> str:
+    """What makes the card of traces alone again, or what else is asked in the tail.  files: where the traces are."""
+    return card_command(view, files, settings, *(tail or ("--out", f"{view}.zip")))
 
 
 def describe_checkpoint(entry: Entry) -> Checkpoint:

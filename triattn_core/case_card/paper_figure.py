@@ -12,7 +12,8 @@ from triattn_core.importers import trace_store
 from triattn_core.scenes.charts import Chart
 from triattn_core.scenes.printing.chart import paper_chart
 from triattn_core.scenes.printing.from_canvas import sheet_from_canvas
-from triattn_core.scenes.printing.paper import paper_figure
+from triattn_core.scenes.printing.letters import families, texts_of, without_shape
+from triattn_core.scenes.printing.paper import label_note, lettered, paper_figure
 from triattn_core.scenes.printing.settings import DOTS, FORMATS, PrintSettings
 from triattn_core.scenes.printing.sheet import Sheet
 from triattn_core.text.atomic_write import write_whole
@@ -21,7 +22,7 @@ from triattn_core.views.lib.canvas import Canvas
 if TYPE_CHECKING:
     import pandas as pd
 
-    from triattn_core.case_card.rendered import RenderedView
+    from triattn_core.scenes.scene import RequestedScene
     from triattn_core.sources.explanation import Explanation
 
 DIGEST = 12  # letters of a digest in a caption
@@ -41,7 +42,7 @@ class PaperFigure:
     command: str
 
     @classmethod
-    def of_view(cls, rendered: RenderedView, command: str, name: str | None = None) -> PaperFigure:
+    def of_view(cls, rendered: RequestedScene, command: str, name: str | None = None) -> PaperFigure:
         """Of a scene the figure with this name, by default the first with maps, else the first.  Raises ConfigError:
         there is no such figure."""
         printable = {
@@ -51,6 +52,8 @@ class PaperFigure:
         }
         if name is not None and name not in printable:
             raise ConfigError(f"no figure {name!r} to print; {choices(name, printable)}")
+        if not printable:
+            raise ConfigError(f"{rendered.view} has no figure to print")
         maps = [key for key, figure in printable.items() if isinstance(figure, Canvas)]
         models = {explanation.entry.name: _digest(explanation) for explanation in rendered.explanations}
         return cls(printable[name or [*maps, *printable][0]], lambda: rendered.table, models, command)
@@ -70,16 +73,21 @@ class PaperFigure:
     def caption(self, settings: PrintSettings) -> str:
         """What is drawn, of which input and weights, in numbers; and the command.  Plain text."""
         sheet = self.sheet(settings.theme)
-        panels = "; ".join(plate.heading for plate in settings.pick(sheet.plates) if not plate.thumb)
+        letter = "({}) ".format if "letters" in settings.show else lambda _: ""
+        plates = [plate for plate in lettered(settings.pick(sheet.plates)) if not plate.thumb]
+        panels = "; ".join((letter(plate.letter) if plate.letter else "") + plate.heading for plate in plates)
         models = "; ".join(
             f"{name}, SHA-256 {digest[:DIGEST]}" if digest else name for name, digest in self.models.items()
         )
+        _, lacking = families(texts_of(sheet))
         score = "; ".join(dict.fromkeys(plate.score for plate in sheet.plates if plate.score))
         parts = [
             f"{sheet.title}: {panels}." if panels else f"{sheet.title}.",
             f"{sheet.sentence.rstrip('.')}.",
             f"Input: {sheet.texts}" if sheet.texts else "",
             f"Shown: {sheet.caption.rstrip('.')}." if sheet.caption else "",
+            f"Labels: {note}." if (note := label_note(sheet, settings)) else "",
+            f"In PDF and PNG {without_shape(lacking)}." if lacking else "",
             f"Weights: {models}." + (f" {score}." if score else "") if models else "",
             f"Made by: {self.command}",
         ]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triattn_core.cached import cached_property
 from triattn_core.case_card import archive
+from triattn_core.case_card.paper_figure import PaperFigure
+from triattn_core.errors import ConfigError
 from triattn_core.scenes.figures import Picture, Printed
+from triattn_core.scenes.printing.settings import PrintSettings
 from triattn_core.scenes.scene import RequestedScene
+from triattn_core.text.atomic_write import write_whole
 from triattn_core.views.lib.canvas import Canvas
 
 if TYPE_CHECKING:
@@ -61,5 +65,16 @@ class RenderedView(RequestedScene):
         return archive.pack(self, self.figures)
 
     def save(self, path: str | Path) -> None:
-        """Writes the case card.  Raises DataError where the file cannot be written."""
-        archive.write(self, self.figures, Path(path))
+        """Writes the case card, a .zip; or, by the ending of the name, the figure of the page as .html, .svg, .png or
+        .pdf.  Raises DataError where the file cannot be written, ConfigError for another ending or nothing to print."""
+        path = Path(path)
+        writes: Mapping[str, Callable[[], bytes]] = {
+            ".zip": self.case_card,
+            ".html": lambda: self.figure.html().encode(),
+            ".svg": lambda: self.figure.svg(),
+            ".png": lambda: self.figure.png(),
+            ".pdf": lambda: PaperFigure.of_view(self, "").file("pdf", PrintSettings()),
+        }
+        if path.suffix not in writes:
+            raise ConfigError(f"{path}: name a file that ends in {', '.join(writes)}")
+        write_whole(path, writes[path.suffix]())

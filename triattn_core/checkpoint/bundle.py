@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from triattn_core.checkpoint.config import read_config
-from triattn_core.checkpoint.config_parts import CheckpointConfig
 from triattn_core.checkpoint.registry import WEIGHTS, checkpoint_name, find_checkpoint, require_regular
+from triattn_core.configs.parts import CheckpointConfig
 from triattn_core.errors import CheckpointError, ConfigError
 from triattn_core.inference.device import choose_device
 from triattn_core.kinds import Frozen, Kind, kind_of

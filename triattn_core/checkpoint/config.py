@@ -10,7 +10,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from triattn_core.checkpoint.config_parts import CheckpointConfig
+from triattn_core.checkpoint.old_names import current_config
+from triattn_core.configs.parts import CheckpointConfig
 from triattn_core.errors import ConfigError, choices
 from triattn_core.kinds import KINDS, load_kind
 
@@ -35,6 +36,7 @@ def read_config(path: Path, changes: Mapping[str, Any] = NO_CHANGES) -> Checkpoi
         if not isinstance(parent, dict):
             raise ConfigError(f"{path}: {name!r} is no setting: its parts are objects of the file")
         parent[last] = value
+    settings = current_config(settings)
     kind = str(settings.get("kind", "tan")) if isinstance(settings, dict) else "tan"
     if kind not in KINDS:
         raise ConfigError(f"{path}: unknown kind {settings['kind']!r:.60}; {choices(kind, KINDS)}")

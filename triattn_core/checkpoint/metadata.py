@@ -11,7 +11,7 @@ from typing import Any
 from triattn_core.checkpoint import registry
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.tasks import TASKS
-from triattn_core.trace.axes import TAN_MECHANISMS
+from triattn_core.trace.axes import MECHANISM_LABELS, TAN_MECHANISMS
 
 # Main metric of a model: the first of these in its metrics.json, with its display name.
 METRICS = {"f1": "F1", "em": "exact match", "accuracy_middle": "middle school", "accuracy_high": "high school",
@@ -20,6 +20,7 @@ METRICS = {"f1": "F1", "em": "exact match", "accuracy_middle": "middle school", 
 BASELINES = {"majority": "largest class", "chance": "chance"}  # scores without looking at the input
 LANGUAGES = {"en": "English", "zh": "Chinese"}
 SIMILARITY_ORDER = ("additive", "dot", "scaled_dot", "bilinear")  # as the paper's tables list them
+SIMILARITY_NAMES = {"strassen": "Strassen"}  # of people
 SETS = {"quora": "Quora", "mrpc": "MRPC", "lcqmc": "LCQMC", "ubuntu_irc": "Ubuntu IRC", "race": "RACE"} | {
     "squad1.1": "SQuAD", "snli": "SNLI", "mnli_subset": "MultiNLI, a sample", "trec": "TREC", "sst5": "SST-5",
     "propbank_ewt": "PropBank EWT", "cr": "CR", "mpqa": "MPQA", "subj": "SUBJ", "tatoeba_en_de": "Tatoeba",
@@ -32,6 +33,11 @@ def model_setting(entry: Entry, setting: str) -> str:
     """A setting of the model (`mechanism`, `similarity`, …); empty if the config has none."""
     settings = entry.config.get("model")
     return str(settings.get(setting) or "") if isinstance(settings, Mapping) else ""
+
+
+def similarity_label(name: str) -> str:
+    """A similarity as texts write it: `scaled_dot` → "scaled dot"."""
+    return SIMILARITY_NAMES.get(name, name.replace("_", " "))
 
 
 def task_label(entry: Entry) -> str:
@@ -56,10 +62,20 @@ def is_living(entry: Entry) -> bool:
 
 
 def form(entry: Entry) -> str:
-    """Of a TAN "living" or "published"; empty of other models."""
+    """Of a TAN "through attention" (its answer depends on it alone) or "as published"; empty of other models."""
     if model_setting(entry, "mechanism") not in TAN_MECHANISMS:
         return ""
-    return "living" if is_living(entry) else "published"
+    return "through attention" if is_living(entry) else "as published"
+
+
+def plain_title(entry: Entry) -> str:
+    """A checkpoint in the field's words, mechanism, similarity and data set: "Tri (dot) on Quora"; its name where these
+    are not known."""
+    mechanism = MECHANISM_LABELS.get(model_setting(entry, "mechanism"), "")
+    if not mechanism or "source" in entry.config:
+        return entry.name
+    similarity = similarity_label(model_setting(entry, "similarity"))
+    return f"{mechanism}{f' ({similarity})' if similarity else ''} on {dataset_name(entry)}"
 
 
 def sort_key(entry: Entry) -> tuple[int, bool, int, str, bool, str]:
@@ -89,7 +105,7 @@ def controls(entries: Iterable[Entry]) -> tuple[Entry, ...]:
 
 def is_control(entry: Entry) -> bool:
     """Whether its weights are fixed, or its scores pairwise."""
-    return bool(model_setting(entry, "weights")) or model_setting(entry, "similarity") == "pairwise"
+    return bool(model_setting(entry, "weights")) or model_setting(entry, "similarity") == "strassen"
 
 
 def data_folder(entry: Entry) -> str:

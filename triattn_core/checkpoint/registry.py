@@ -7,12 +7,12 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 
 from triattn_core.checkpoint import transformer_folder
 from triattn_core.checkpoint.listed_settings import wrong_setting
+from triattn_core.checkpoint.old_names import current_config
 from triattn_core.errors import CheckpointError, choices
 from triattn_core.kinds import Kind, listed_kind
 
@@ -25,7 +25,7 @@ OPERANDS = "operands"  # that of the models that find the operands of a number
 UNLISTED = {"encoders", LABORATORY, OPERANDS, "baselines", "full-size", "results", "runs"}
 PARTS = ("config.json", "metrics.json")
 # Names no longer shipped: one similarity per data set remains of the published form, under another name.
-RETIRED = re.compile(r"(quora|lcqmc|ubuntu|race)-(bi|cbi|tri)-(?:additive|dot|scaled-dot|bilinear)")
+RENAMED = re.compile(r"(gsm8k|[a-z-]+-tri)-pairwise")  # before its score had its authors' name
 REMEMBERED = 4096  # folders
 LONGEST_NAME = 80  # letters of a name in an error
 
@@ -89,7 +89,7 @@ def find_checkpoint(name: str | Path) -> Path:
     """The folder of a checkpoint by name or path. Raises CheckpointError with the nearest name."""
     apart = [entry for folder in (LABORATORY, OPERANDS) for entry in list_checkpoints(root() / folder)]
     path_of = {entry.name: entry.path for entry in apart} | _find_all()
-    path = path_of.get(str(name)) or path_of.get(current_name(str(name))) or current_paths(Path(name))[0]
+    path = path_of.get(str(name)) or path_of.get(current_name(str(name))) or Path(name)
     if not os.path.isfile(path / "config.json"):  # Path.is_file raises where a name is too long for the system
         quoted = repr(shorten(str(name)))
         raise CheckpointError(
@@ -99,24 +99,9 @@ def find_checkpoint(name: str | Path) -> Path:
 
 
 def current_name(name: str) -> str:
-    """The current name for a retired one: `quora-tri-dot` → `quora-tri-published`; other names are unchanged."""
-    retired = RETIRED.fullmatch(name)
-    return f"{retired[1]}-{retired[2]}-published" if retired else name
-
-
-def current_paths(path: Path) -> list[Path]:
-    """Where a checkpoint's folder or config is: as named or, if nothing is there, in the folder of its data set.
-
-    `checkpoints/trec-mtsa/config.json` → `checkpoints/trec/trec-mtsa/config.json`.  A name with `*`, which a shell
-    leaves as it is where nothing matches, may be several.
-    """
-    if not os.path.exists(path):  # Path.exists raises where a name is too long for the system
-        for folder, file in ((path, ""), (path.parent, path.name)):
-            if matches := [
-                checkpoint / file for checkpoint in _folders(folder.parent) if fnmatchcase(checkpoint.name, folder.name)
-            ]:
-                return matches
-    return [path]
+    """The current name for an older one: `gsm8k-pairwise` → `gsm8k-strassen`; other names are unchanged."""
+    renamed = RENAMED.fullmatch(name)
+    return f"{renamed[1]}-strassen" if renamed else name
 
 
 def shorten(name: str) -> str:
@@ -212,7 +197,7 @@ def _find_all() -> dict[str, Path]:
 
 def _entry(name: str, path: Path) -> Entry:
     """The entry of a folder, parsed once for every state of its files."""
-    return _parse(name, path, tuple(_stamp(f"{path}/{part}") for part in (*PARTS, WEIGHTS)))
+    return parse_folder(name, path, tuple(_stamp(f"{path}/{part}") for part in (*PARTS, WEIGHTS)))
 
 
 def _stamp(file: str) -> tuple[int, ...]:
@@ -225,7 +210,7 @@ def _stamp(file: str) -> tuple[int, ...]:
 
 
 @lru_cache(REMEMBERED)
-def _parse(name: str, path: Path, stamps: tuple) -> Entry:
+def parse_folder(name: str, path: Path, stamps: tuple) -> Entry:
     """The entry of a folder, cached by `stamps`: the states of its files."""
     weights = path / WEIGHTS
     size = weights.stat().st_size if weights.is_file() else 0
@@ -240,7 +225,7 @@ def _parse(name: str, path: Path, stamps: tuple) -> Entry:
         except (OSError, ValueError, RecursionError) as error:
             reason = "nested too deeply" if isinstance(error, RecursionError) else error
             parts[part], problem = {}, f"{file}: not JSON ({reason}); copy the checkpoint again"
-    config = parts["config.json"]
+    config = current_config(parts["config.json"])
     if transformer_folder.is_transformer(config):
         return Entry(name, path, *transformer_folder.facts(path, config))
     if wrong := wrong_setting(config):

@@ -10,6 +10,11 @@ from typing import Any
 
 WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
 BLOCK = 1 << 20
+ADAPTER = "adapter_config.json"  # of peft
+UNMERGED = (
+    f"{ADAPTER}: an adapter, which is not applied here: merge it with merge_and_unload of peft, then save the model "
+    "and its tokenizer with save_pretrained"
+)
 # What the families of models call the number of layers and of heads.
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers")
 # What a head predicts, by what the name of the class that was saved holds.
@@ -17,7 +22,13 @@ PREDICTS = {
     "ForSequenceClassification": "labels",
     "ForCausalLM": "next word",
     "LMHeadModel": "next word",
+    "ForMaskedLM": "masked word",
+    "ForQuestionAnswering": "answer span",
+    "ForConditionalGeneration": "first word",  # of a decoder that reads an encoder
+    "MarianMTModel": "first word",
 }
+# What a model reads, by what it predicts; a pair of texts, of which the second may be blank, where nothing is said.
+READS = {"next word": "text", "masked word": "text", "first word": "source", "answer span": "passage"}
 HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads")
 
 
@@ -29,7 +40,8 @@ def is_transformer(config: Any) -> bool:
 def checkpoint_config(config: Mapping[str, Any]) -> dict[str, Any]:
     """The same as the config of a checkpoint has it: a reader of two texts, as sentence pairs are.
 
-    `source`: who runs it; `predicts`: one of the values of PREDICTS, empty where it has no head.
+    `source`: who runs it; `predicts`: one of the values of PREDICTS, empty where it has no head; `reads`: a `text`, a
+    `source` of which it writes another text, a question and a `passage`, or a `pair`.
     """
     layers, heads = (
         next((count for name in names if type(count := config.get(name)) is int and count > 0), 1)
@@ -37,7 +49,9 @@ def checkpoint_config(config: Mapping[str, Any]) -> dict[str, Any]:
     )
     saved = " ".join(map(str, config.get("architectures") or ()))
     predicts = next((answer for name, answer in PREDICTS.items() if name in saved), "")
+    predicts = "" if predicts == "first word" and not config.get("is_encoder_decoder") else predicts
     model = {"mechanism": "multi_head", "layers": layers, "heads": heads, "predicts": predicts}
+    model["reads"] = READS.get(predicts, "pair")
     return {"source": "hugging_face", "task": "pairs", "model": model | {"model_type": config["model_type"]}}
 
 
@@ -45,6 +59,7 @@ def facts(folder: Path, config: Mapping[str, Any]) -> tuple[dict, dict, str, int
     """Config, metrics, digest, bytes of weights and problem of a model, in the order of `registry.Entry`."""
     files = weight_files(folder)
     problem = None if files else f"{folder}: no weights (*.safetensors) there: save the model with save_pretrained"
+    problem = f"{folder}: {UNMERGED}" if (folder / ADAPTER).is_file() else problem
     return checkpoint_config(config), {}, digest(folder), sum(path.stat().st_size for path in files), problem
 
 

@@ -33,6 +33,7 @@ OWN_HOSTS = ("localhost", "127.0.0.1")
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     listing.folders(parser)
+    listing.modules(parser)
     parser.add_argument("--port", type=int, default=8501, help="port to listen on (default: 8501)")
     parser.add_argument("--address", help="address to listen on (default: this machine only)")
     parser.add_argument(
@@ -60,6 +61,7 @@ def run(options: argparse.Namespace) -> int:
     if not (root / "app.py").is_file():
         raise TriattnError(f"{root / 'app.py'}: no such file; the app is in the repository alone: there, `make app`")
     listing.add_folders(options)
+    listing.add_modules(options)
     if options.device:
         os.environ["TRIATTN_DEVICE"] = options.device
     command = [sys.executable, "-c", STREAMLIT, "run", str(root / "app.py"), "--server.port", str(options.port)]

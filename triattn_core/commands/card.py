@@ -22,8 +22,9 @@ BEST = 3  # answers to print per checkpoint
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    text = "a view, its checkpoints, and a JSON file with one row of their task; or cube, heads, map or "
-    text += "context and a trace (.nc); or the manifest.json of a case card to make it again"
+    text = "a view, its checkpoints, and a JSON file with one row of their task; or cube, heads, map, context, mtsa, "
+    text += "tensor or coin and a trace (.nc); or side_by_side and two traces; or the manifest.json of a case card to "
+    text += "make it again"
     parser.add_argument("what", nargs="+", metavar="WHAT", help=text)
     text = "settings of the view, named as in the link of its page, such as layer=2 units=token 1,token 2"
     parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=text)
@@ -31,6 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help=text)
     paper_options.arguments(parser)
     listing.folders(parser)
+    listing.modules(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -39,13 +41,9 @@ def run(options: argparse.Namespace) -> None:
 
     require_room(options.out, "write the card")
     listing.add_folders(options)
-    if len(options.what) == 2 and options.what[1].endswith(".nc"):
-        _of_trace(options, *options.what)
-    elif len(options.what) > 2 and options.what[-1].endswith(".nc"):
-        raise ConfigError(
-            f"a card takes one trace, got {len(options.what) - 1}: cube, heads, map or context of a trace (.nc); "
-            "the page Open shows two side by side"
-        )
+    listing.add_modules(options)
+    if len(options.what) > 1 and options.what[-1].endswith(".nc"):
+        _of_traces(options, *options.what)
     elif len(options.what) == 1 and options.what[0] not in SCENES:
         _remake(options, Path(options.what[0]))
     else:
@@ -63,7 +61,7 @@ def _new(options: argparse.Namespace, view: str, *arguments: str) -> None:
     from triattn_core.scenes.cli_settings import command, read
     from triattn_core.sources import find_entries
     from triattn_core.sources.models import Models
-    from triattn_core.tasks import TASKS
+    from triattn_core.tasks import TASKS, text_task
     from triattn_core.text.rows import read_json
 
     if view not in SCENES:
@@ -74,7 +72,9 @@ def _new(options: argparse.Namespace, view: str, *arguments: str) -> None:
     models, first = Models(options.device), find_entries(names)[0]
     task = first.config["task"]
     settings = read(SCENES[view].settings, options.set, task)
-    example = TASKS[task].Example.from_row(read_json(Path(path)), path)
+    row = read_json(Path(path))
+    task = text_task(task, row) if "source" in first.config else task
+    example = TASKS[task].Example.from_row(row, path)
     if "source" not in first.config:  # of another library nobody knows what it reads
         warn_other_language(models.load(first), [example])
     with count_progress(view):
@@ -109,8 +109,8 @@ def _print_card(out: Path, record: Manifest, rendered: RenderedView) -> None:
         print(f"{' and '.join(titles)}: {sentence}")
 
 
-def _of_trace(options: argparse.Namespace, view: str, path: str) -> None:
-    """A card or a figure of a trace alone.  Raises ConfigError for no view of a trace."""
+def _of_traces(options: argparse.Namespace, view: str, *paths: str) -> None:
+    """A card of a trace alone, or a figure of one or two.  Raises ConfigError for no view of a trace."""
     from triattn_core.case_card import draw
     from triattn_core.case_card.manifest import trace_command
     from triattn_core.case_card.paper_figure import PaperFigure
@@ -120,9 +120,10 @@ def _of_trace(options: argparse.Namespace, view: str, path: str) -> None:
 
     if view not in TRACE_VIEWS:
         raise ConfigError(f"no view {view!r} of a trace alone; {choices(view, TRACE_VIEWS)}")
-    rendered = draw(view, open_file(Path(path)), **read_plain(SCENES[view].settings, options.set))
+    traces = [open_file(Path(path)) for path in paths]
+    rendered = draw(view, traces, **read_plain(SCENES[view].settings, options.set))
     if paper_options.is_requested(options):
-        command = partial(trace_command, view, rendered.settings, file=Path(path).name)
+        command = partial(trace_command, view, rendered.settings, files=[Path(path).name for path in paths])
         paper_options.write(options, lambda tail: PaperFigure.of_view(rendered, command(*tail), options.figure))
         return
     rendered.save(options.out)

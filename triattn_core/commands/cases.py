@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from triattn_core.analysis.mining.folder_path import out_path
 from triattn_core.commands import engine, set_aside
 from triattn_core.commands.row_table import OUT
-from triattn_core.errors import DataError
+from triattn_core.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from triattn_core.analysis.mining.case_table import Cases
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    text = "two to four checkpoints of one task and language, by name or folder"
+    text = "two to four checkpoints of one task and language, by name or folder; of pairs also Hugging Face classifiers"
     parser.add_argument("name", nargs="+", metavar="NAME", help=text)
-    text = "a file of rows: JSON Lines or SQuAD's official .json, plain or .gz, or Parquet; rows that cannot be read "
+    text = (
+        "a file of rows: JSON Lines, .csv, .tsv or SQuAD's .json, plain or .gz, or Parquet; rows that cannot be read "
+    )
     text += "are set aside and counted"
     parser.add_argument("data", type=Path, metavar="DATA", help=text)
     parser.add_argument("--out", type=out_path, required=True, metavar="FILE", help=OUT)
@@ -35,8 +37,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Mine, store and print cases; after Ctrl-C, the rows so far."""
     from triattn_core.analysis.mining import sources
+    from triattn_core.analysis.mining.other_answers import OtherModel, load_row_models
     from triattn_core.analysis.mining.table_folder import require_place
-    from triattn_core.checkpoint.bundle import load
     from triattn_core.inference.device import keep_freed_memory
 
     on_ray = engine.is_ray(options)
@@ -45,7 +47,9 @@ def run(options: argparse.Namespace) -> int:
     if options.out.resolve() == options.data.resolve():
         raise DataError(f"{options.out}: --out would overwrite the input; choose another file")
     keep_freed_memory()
-    bundles = [load(name, engine.loading_device(options)) for name in options.name]
+    bundles = load_row_models(options.name, engine.loading_device(options))
+    if on_ray and any(isinstance(bundle, OtherModel) for bundle in bundles):
+        raise ConfigError("workers take checkpoints of ours alone: leave out --engine ray")
     if on_ray:
         return _on_ray(options, bundles, source)
     return _locally(options, bundles, source)

@@ -26,20 +26,23 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     text = (
         "one or more checkpoints, by name or folder; several encode the rows only once if they share an encoder; or "
-        "the folder of a Hugging Face classifier"
+        "models of others: folders of Hugging Face, or FILE.py:FUNCTION of a module of your own, whose file is run"
     )
     parser.add_argument("name", nargs="+", metavar="NAME", help=text)
-    text = "a file of rows: JSON Lines, plain or .gz, or Parquet; or laboratory:TASK for rows generated from --seed"
+    text = "a file of rows: JSON Lines, .csv or .tsv, plain or .gz, or Parquet; or laboratory:TASK for rows generated "
+    text += "from --seed"
     parser.add_argument("data", type=Path, metavar="DATA", help=text)
     text = "seed of the generated laboratory rows (default: 1)"
     parser.add_argument("--seed", type=int, default=1, metavar="N", help=text)
     text = f"use the first N rows only (default: all); how many laboratory rows to generate (default: {GENERATED})"
     parser.add_argument("--rows", "--limit", type=engine.row_count, metavar="N", help=text)
+    text = "DATA is the training set: use only the rows of it that the model was not trained on, which are its dev"
+    parser.add_argument("--dev", action="store_true", help=text)
     text = "also evaluate the majority vote of the checkpoints (a tie goes to the higher mean probability)"
     parser.add_argument("--vote", action="store_true", help=text)
     text = (
         "also measure how much predictions rely on the attention weights (more of TANs and laboratory models); of a "
-        "Hugging Face classifier also each head's sinks, and the answers without it"
+        "model of others also each head's sinks, and the answers without it"
     )
     parser.add_argument("--attention", action="store_true", help=text)
     text = (
@@ -59,19 +62,14 @@ def run(options: argparse.Namespace) -> int:
     """
     from triattn_core.checkpoint.bundle import load
     from triattn_core.inference.device import keep_freed_memory
-    from triattn_core.sources.transformer import is_transformer_folder
 
     keep_freed_memory()
-    if any(map(is_transformer_folder, options.name)):
+    others = any(map(evaluate_transformer.is_other, options.name))
+    if options.dev and (others or options.record or str(options.data).startswith(SET)):
+        raise DataError("--dev is for checkpoints that hold out part of their training set, without --record")
+    if others:
         return evaluate_transformer.run(options)
-    if len(set(options.name)) < len(options.name):
-        raise DataError("a checkpoint is named twice: name each once")
-    if options.vote and len(options.name) < 3:
-        raise DataError("a majority vote needs three checkpoints or more")
-    if options.record and not (options.vote or options.attention):
-        raise DataError("--record keeps the numbers of a vote, or of the attention: add --vote or --attention")
-    if engine.is_ray(options):
-        _require_plain(options)
+    _check(options)
     if str(options.data).startswith(SET):
         return evaluate_laboratory.run(options)
     if not options.data.is_file():
@@ -99,6 +97,17 @@ def run(options: argparse.Namespace) -> int:
         print(f"triattn: stopped after {len(judged.rows):,} rows", file=sys.stderr)
         return 130
     return set_aside.exit_status(len(judged.errors), len(judged.rows) + judged.unlabelled, judged.errors)
+
+
+def _check(options: argparse.Namespace) -> None:
+    if len(set(options.name)) < len(options.name):
+        raise DataError("a checkpoint is named twice: name each once")
+    if options.vote and len(options.name) < 3:
+        raise DataError("a majority vote needs three checkpoints or more")
+    if options.record and not (options.vote or options.attention):
+        raise DataError("--record keeps the numbers of a vote, or of the attention: add --vote or --attention")
+    if engine.is_ray(options):
+        _require_plain(options)
 
 
 def _require_plain(options: argparse.Namespace) -> None:
@@ -150,7 +159,7 @@ def with_attention_measures(bundle: Bundle, result: dict, options: argparse.Name
     from triattn_core.commands import progress_line
     from triattn_core.training.metrics_writer import write_measures
 
-    rows = list(readable_examples(bundle.task.NAME, options, judged))
+    rows = list(readable_examples(bundle, options, judged))
     with progress_line.bar(f"attention of {bundle.name}", len(rows)) as bar:
         report = dict(bundle.kind.attention_report(bundle, rows, bar.update))
     if options.record:

@@ -43,6 +43,8 @@ def judge(bundles: Sequence[Bundle], options: argparse.Namespace) -> Judged:
 
     if bundles[0].task.NAME not in TASKS:
         return _judge_whole_file(bundles, options)
+    if options.dev:
+        bundles[0].kind.held_out(bundles[0].config, ())
     source = sources.file_source(options.data)
     first = islice(sources.read_examples(bundles[0].task.NAME, source), FIRST)
     warn_other_language(bundles[0], [example for _, example in first if not isinstance(example, DataError)])
@@ -67,9 +69,14 @@ def _judge_whole_file(bundles: Sequence[Bundle], options: argparse.Namespace) ->
     judged = Judged()
     combine = evaluate.append_vote if options.vote else list
     with progress_line.bar(" ".join(options.name), options.rows) as bar:
-        examples = islice(bundles[0].task.read(options.data), options.rows)
-        judged.rows += evaluate.judge(bundles, examples, bar.update, combine)
+        judged.rows += evaluate.judge(bundles, examples_of_file(bundles[0], options), bar.update, combine)
     return judged
+
+
+def examples_of_file(bundle: Bundle, options: argparse.Namespace) -> Iterator[Any]:
+    """The first examples of a file that its task reads whole; with --dev those that are the model's dev."""
+    examples = bundle.task.read(options.data)
+    return islice(bundle.kind.held_out(bundle.config, list(examples)) if options.dev else examples, options.rows)
 
 
 def _judge_locally(bundles: Sequence[Bundle], options: argparse.Namespace, source: Source, over: Over) -> Judged:
@@ -118,11 +125,15 @@ def _verdicts(table: pd.DataFrame) -> list[list[tuple]]:
     return [list(map(tuple, json.loads(verdicts))) for verdicts in table["verdicts"]] if len(table) else []
 
 
-def readable_examples(task: str, options: argparse.Namespace, judged: Judged) -> Iterator[object]:
+def readable_examples(bundle: Bundle, options: argparse.Namespace, judged: Judged) -> Iterator[object]:
     """The examples of the rows that were not set aside."""
     from triattn_core.analysis.measures import LINE
     from triattn_core.analysis.mining import sources
 
+    task = bundle.task.NAME
+    if task not in TASKS:
+        yield from examples_of_file(bundle, options)
+        return
     aside = {int(match[1]) for error in judged.errors if (match := LINE.match(error))}
     rows = sources.read_examples(task, sources.file_source(options.data))
     for line, example in islice(rows, options.rows):

@@ -1,44 +1,115 @@
-"""`triattn evaluate` of a Hugging Face classifier: its accuracy over rows, and what its attention is worth."""
+"""`triattn evaluate` of models of others: how much of the rows is right, and what their attention is worth."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from itertools import islice
+from collections.abc import Mapping, Sequence
+from itertools import combinations, islice
+from typing import Any
 
 from triattn_core.commands import engine, progress_line
 from triattn_core.errors import DataError
 
 LISTED = 20  # rows set aside that are named
+SHOWN = 3  # rows that one model alone has right, or has more of
+
+
+def is_other(name: str) -> bool:
+    """Whether it names a folder of Hugging Face, or a function of a Python file."""
+    from triattn_core.sources.transformer import is_transformer_folder
+
+    return name.rpartition(":")[0].endswith(".py") or is_transformer_folder(name)
+
+
+def load_other(name: str, device: str | None) -> Any:
+    """Loads such a model.  Raises CheckpointError, or ConfigError."""
+    from triattn_core.inference.device import choose_device
+    from triattn_core.recording.own_module import OwnModule
+    from triattn_core.sources.transformer import load_transformer
+
+    if not name.rpartition(":")[0].endswith(".py"):
+        return load_transformer(name, device)
+    own = OwnModule.of(name)
+    own.module.to(choose_device(device))
+    return own
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the report of `measure_worth`; without --attention the accuracy alone.  Raises DataError, InputError."""
-    from triattn_core.analysis.mining.sources import file_source
-    from triattn_core.importers.text_rows import read_texts
-    from triattn_core.sources.transformer import load_transformer
-    from triattn_core.sources.transformer_worth import describe_worth, measure_worth
-
-    if len(options.name) > 1 or options.vote or options.record or options.exclude_overlap or engine.is_ray(options):
-        raise DataError("a Hugging Face model is evaluated alone, without --vote, --record, --exclude-overlap or ray")
+    """Print the report of `measure_worth`; of several models, or without --attention, what they have right.  Raises
+    DataError, InputError."""
+    if options.vote or options.record or options.exclude_overlap or engine.is_ray(options):
+        raise DataError("models of others are evaluated without --vote, --record, --exclude-overlap or ray")
+    if len(options.name) > 1 and options.attention:
+        raise DataError("--attention takes one model of others at a time")
+    if not all(map(is_other, options.name)):
+        raise DataError("checkpoints of ours beside models of others: `triattn cases` compares them")
     if not options.data.is_file():
         raise DataError(f"{options.data}: no such file")
-    source = file_source(options.data)
-    model = load_transformer(options.name[0], options.device)
-    total = min(options.rows or source.lines, source.lines)
-    with progress_line.bar(f"attention of {model.name}", total) as bar:
-        rows = islice(read_texts(source), options.rows)
-        report = measure_worth(model, rows, ablate=options.attention, progress=bar.update)
-    aside = report.pop("aside", [])
-    for error in aside[:LISTED]:
+    reports = [_report(name, options) for name in options.name]
+    for error in reports[0].get("aside", [])[:LISTED]:
         print(f"triattn: set aside: {error}", file=sys.stderr)
-    if not options.attention:
-        report = {name: report[name] for name in ("n", "metric", "score")}
-    if options.json:
-        print(json.dumps(report | ({"aside": len(aside)} if aside else {})))
-    elif not options.attention:
-        print(f"{report['n']:,} rows  accuracy {report['score']}")
+    aside = len(reports[0].pop("aside", []))
+    if options.attention:
+        _print_worth(reports[0] | ({"aside": aside} if aside else {}), options)
     else:
-        print("\n".join(describe_worth(report)))
+        _print_scores(options, reports)
     return 0
+
+
+def _report(name: str, options: argparse.Namespace) -> dict[str, Any]:
+    from triattn_core.analysis.mining.sources import file_source
+    from triattn_core.importers.text_rows import read_texts
+    from triattn_core.sources.transformer_worth import measure_score, measure_worth
+
+    source, model = file_source(options.data), load_other(name, options.device)
+    total = min(options.rows or source.lines, source.lines)
+    measure = measure_worth if options.attention else measure_score
+    with progress_line.bar(f"{'attention of ' * options.attention}{model.name}", total) as bar:
+        return measure(model, islice(read_texts(source), options.rows), progress=bar.update)
+
+
+def _print_worth(report: Mapping[str, Any], options: argparse.Namespace) -> None:
+    from triattn_core.sources.transformer_worth import describe_worth
+
+    print(json.dumps(report) if options.json else "\n".join(describe_worth(report)))
+
+
+def _print_scores(options: argparse.Namespace, reports: Sequence[Mapping[str, Any]]) -> None:
+    """What each model has right and, of each two, the difference and the rows on which they are furthest apart."""
+    differences = [_difference(*pair) for pair in combinations(zip(options.name, reports), 2)]
+    if options.json:
+        kept = ("n", "metric", "score") if len(reports) == 1 else ("n", "metric", "score", "rows")
+        models = [{"name": name} | {key: report[key] for key in kept} for name, report in zip(options.name, reports)]
+        print(json.dumps({"models": models, "differences": differences} if len(reports) > 1 else models[0]))
+        return
+    for name, report in zip(options.name, reports):
+        line = f"{report['n']:,} rows  {report['metric']} {report['score']} %"
+        print(f"{name}  {line}" if len(reports) > 1 else line)
+    for found in differences:
+        print(f"{found['b']} less {found['a']}: {found['points']:+.2f} points, p {found['p']:.3g} ({found['test']})")
+        for name, lines in found["more"].items():
+            listed = ", ".join(map(str, lines[:SHOWN])) + (" …" if len(lines) > SHOWN else "")
+            print(f"  more right in {name}: {len(lines):,} rows" + f", such as lines {listed}" * bool(lines))
+
+
+def _difference(a: tuple[str, Mapping[str, Any]], b: tuple[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The difference of two models on the rows that both were asked, and the lines of which either has more right, the
+    furthest apart first.  Raises DataError where they are asked for different things."""
+    import numpy as np
+
+    from triattn_core.analysis.significance import paired_p
+
+    (first, one), (second, other) = a, b
+    if one["metric"] != other["metric"]:
+        raise DataError(f"{first} is asked for labels or words, {second} for the other: they cannot be compared")
+    lines = sorted(one["rows"].keys() & other["rows"].keys())
+    left, right = (np.array([report["rows"][line] for line in lines]) for report in (one, other))
+    p, test = paired_p(left, right)
+    order = np.argsort(-np.abs(right - left), kind="stable")
+    more = {
+        name: [lines[i] for i in order if sign * (right - left)[i] > 0] for name, sign in ((first, -1), (second, 1))
+    }
+    points = round(100 * float((right - left).mean()), 2)
+    return {"a": first, "b": second, "rows": len(lines), "points": points, "p": p, "test": test, "more": more}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from triattn_core.errors import DataError, InputError
 from triattn_core.text.atomic_write import require_room
+from triattn_core.trace.axes import TOKEN_AXES
 
 if TYPE_CHECKING:
     from triattn_core.checkpoint.bundle import Bundle
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from triattn_core.trace import AttentionTrace
     from triattn_core.trace.token_grouping import TokenGrouping
 
-FOLDED = ("query", "key", "context")
 REDUCED = ("mean", "sum", "max", "logsumexp")  # see `trace.reduce`
 ROWS = (
     '{"text_a", "text_b"}, {"history", "candidates"}, {"passage", "question", "options"}, {"context", "question"}, '
@@ -33,7 +33,8 @@ COUNTED = "(sites and positions count from 0, the pages from 1: layer.0, head 0 
 
 def explain_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `triattn explain`."""
-    parser.add_argument("name", metavar="NAME", help="a checkpoint, by name or folder")
+    text = "a checkpoint, by name or folder; or the folder of a Hugging Face model, or FILE.py:FUNCTION"
+    parser.add_argument("name", metavar="NAME", help=text)
     text = f"a JSON file with one row of the checkpoint's task: {ROWS}"
     parser.add_argument("input", type=Path, metavar="INPUT", help=text)
     parser.add_argument("--out", type=Path, metavar="FILE", help="where to save the trace (NetCDF)")
@@ -61,25 +62,12 @@ def verify_arguments(parser: argparse.ArgumentParser) -> None:
 
 def explain(options: argparse.Namespace) -> None:
     """Print the prediction; save the trace if requested."""
-    from triattn_core.checkpoint.bundle import load
-    from triattn_core.inference.explain import explain as explain_one
-    from triattn_core.text.rows import read_json
+    from triattn_core.commands.evaluate_transformer import is_other
 
     if options.out:
         require_room(options.out, "save the trace")
-    bundle = load(options.name, options.device)
-    example = bundle.task.Example.from_row(read_json(options.input), str(options.input))
-    example.check()
-    warn_other_language(bundle, [example])
-    option = None if options.part is None else options.part - 1
-    if options.ablate:
-        from triattn_core.analysis.intervention.coin_ablation import explain_ablated
-
-        prediction, trace = explain_ablated(bundle, example, options.ablate, option)
-    else:
-        prediction, trace = explain_one(bundle, example, option=option)
-    terms = _terms(options.terms, bundle, example, trace) if options.terms else {}
-    spread = _spread(options.spread, bundle, trace) if options.spread else {}
+    run = _explain_other if is_other(options.name) else _explain_own
+    prediction, trace, terms, spread = run(options)
     if options.group_by:
         trace = _grouping(options.group_by, options.phrases, trace).trace(trace)
     cells = [cell(trace, *positions) for positions in options.cell]
@@ -103,6 +91,52 @@ def explain(options: argparse.Namespace) -> None:
         print(f"{site}  {' x '.join(f'{axis} {size}' for axis, size in array.sizes.items())}")
     if not (terms or spread) and any(site.layer is not None for site in trace.sites):
         print(COUNTED, file=sys.stderr)  # the numbers on stdout are for scripts
+
+
+Explained = tuple["Prediction", "AttentionTrace", dict[str, Any], dict[str, float]]
+
+
+def _explain_own(options: argparse.Namespace) -> Explained:
+    """Prediction and trace of a checkpoint of ours, and what --terms and --spread ask for."""
+    from triattn_core.checkpoint.bundle import load
+    from triattn_core.inference.explain import explain as explain_one
+    from triattn_core.text.rows import read_json
+
+    bundle = load(options.name, options.device)
+    example = bundle.task.Example.from_row(read_json(options.input), str(options.input))
+    example.check()
+    warn_other_language(bundle, [example])
+    option = None if options.part is None else options.part - 1
+    if options.ablate:
+        from triattn_core.analysis.intervention.coin_ablation import explain_ablated
+
+        prediction, trace = explain_ablated(bundle, example, options.ablate, option)
+    else:
+        prediction, trace = explain_one(bundle, example, option=option)
+    terms = _terms(options.terms, bundle, example, trace) if options.terms else {}
+    spread = _spread(options.spread, bundle, trace) if options.spread else {}
+    return prediction, trace, terms, spread
+
+
+def _explain_other(options: argparse.Namespace) -> Explained:
+    """The same of a Hugging Face model, or of a module of one's own.  Raises DataError for what only ours have."""
+    from triattn_core.commands.evaluate_transformer import load_other
+    from triattn_core.importers.text_rows import row_texts
+    from triattn_core.recording.own_module import OwnModule
+    from triattn_core.sources.hugging_face import explain_transformer
+    from triattn_core.sources.own_text import OwnText
+    from triattn_core.text.rows import read_json
+
+    for name in ("ablate", "terms", "spread", "part"):
+        if getattr(options, name):
+            raise DataError(f"--{name} is of checkpoints of ours; {options.name} is a model of others")
+    row, model = read_json(options.input), load_other(options.name, options.device)
+    texts = row_texts(row, str(options.input))
+    if isinstance(model, OwnModule):
+        asked = OwnText.of(model, texts)
+        trace = asked.trace()
+        return asked.prediction(trace), trace, {}, {}
+    return *explain_transformer(model, row), {}, {}
 
 
 def _print_terms(terms: Mapping[str, Any]) -> None:
@@ -171,7 +205,7 @@ def _grouping(settings: Sequence[str], phrases: str, trace: AttentionTrace) -> T
     units: dict[str, Any] = {}
     for setting in settings:
         axis, _, unit = setting.partition("=")
-        available = [name for name in FOLDED if any(name in site.dims for site in trace.sites.values())]
+        available = [name for name in TOKEN_AXES if any(name in site.dims for site in trace.sites.values())]
         if axis not in available or unit not in UNITS:
             expected = f"{', '.join(available)} to {', '.join(UNITS)}"
             raise InputError(f"--group-by {setting}: expected an axis and its unit, query=words; there are {expected}")

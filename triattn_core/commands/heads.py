@@ -6,7 +6,7 @@ import argparse
 from functools import partial
 from typing import TYPE_CHECKING
 
-from triattn_core.commands import engine, row_table
+from triattn_core.commands import engine, evaluate_transformer, row_table
 from triattn_core.errors import DataError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ WORD_MEANS = {  # what the mean, and low and high of its band, are of, by `head_
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `triattn heads`."""
-    text = "a checkpoint, by name or folder; or the folder of a Hugging Face model"
+    text = "a checkpoint, by name or folder; or a folder of Hugging Face, or FILE.py:FUNCTION of a module of your own"
     parser.add_argument("name", metavar="NAME", help=text)
     text = 'also measure the attention weight on these words, such as "not, never, no"'
     parser.add_argument("--words", metavar="WORDS", help=text)
@@ -39,10 +39,9 @@ def run(options: argparse.Namespace) -> int:
     from triattn_core.analysis.maps import head_atlas, head_profiles, word_weights
     from triattn_core.analysis.maps.stored_profiles import decode_profiles
     from triattn_core.checkpoint.bundle import load
-    from triattn_core.sources.transformer import is_transformer_folder
 
     words = word_weights.split_words(options.words) if options.words else ()
-    if is_transformer_folder(options.name):
+    if evaluate_transformer.is_other(options.name):
         table, errors, was_stopped = _of_transformer(options, bool(words))
     else:
         as_text = bool(words) and engine.is_ray(options)
@@ -72,19 +71,21 @@ def _of_transformer(options: argparse.Namespace, words: bool) -> tuple[pd.DataFr
     """The table of a model of others, over rows of a text or a pair.  Raises DataError for what asks ours alone."""
     from triattn_core.analysis.maps import head_atlas, head_profiles
     from triattn_core.importers.text_rows import read_texts
-    from triattn_core.sources.transformer import load_transformer
-    from triattn_core.sources.transformer_heads import check_labels, measure_text
-    from triattn_core.sources.transformer_trace import trace_transformer
+    from triattn_core.sources.row_answers import LABELS, metric_of, trace_row
+    from triattn_core.sources.transformer_worth import without_heads
 
     if engine.is_ray(options):
-        raise DataError(f"--engine ray is for checkpoints of this project, {options.name} is a Hugging Face model")
-    model = load_transformer(options.name, options.device)
-    if options.ablate:
-        check_labels(model)
+        raise DataError(f"--engine ray is for checkpoints of this project, {options.name} is a model of others")
+    model = evaluate_transformer.load_other(options.name, options.device)
+    metric = metric_of(model) if options.ablate else ""
 
     def measure(models):
-        without = partial(measure_text, models[0]) if options.ablate else None
-        return lambda rows: head_atlas.measure_texts(partial(trace_transformer, models[0]), rows, words, without)
+        def without(row, heads):
+            return None if metric == LABELS and row.label is None else without_heads(models[0], row, heads)
+
+        return lambda rows: head_atlas.measure_texts(
+            partial(trace_row, models[0]), rows, words, without if options.ablate else None
+        )
 
     return row_table.run(options, [model], measure, read_texts, head_profiles.drop_profiles)
 

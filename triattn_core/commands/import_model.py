@@ -16,7 +16,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     text = "a folder with config.json, tokenizer.json and weights; or the hub name of a model downloaded before"
     parser.add_argument("model", metavar="MODEL", help=text)
     text = 'one text or two; or a .json file with {"text"} or {"text_a", "text_b"}'
-    parser.add_argument("input", nargs="+", metavar="INPUT", help=text)
+    parser.add_argument("input", nargs="*", metavar="INPUT", help=text)
+    parser.add_argument(
+        "--image", type=Path, metavar="FILE", help="a picture, for a vision transformer, in place of text"
+    )
     parser.add_argument("--offline", action="store_true", help="never download, even if TRIATTN_HUB is set")
     text = "record only this layer, or this module, and of it these heads: 3, 3:0,2, encoder.* (counted from 0)"
     parser.add_argument("--select", nargs="+", metavar="LAYER[:HEADS]", help=text)
@@ -32,19 +35,12 @@ def run(options: argparse.Namespace) -> None:
     if options.out:
         require_trace_name(options.out)
         require_room(options.out, "save the trace")
-    texts = input_texts(options.input)
     from triattn_core.importers.prediction import prediction_of
     from triattn_core.recording.head_selection import Selection
-    from triattn_core.sources.transformer import load_transformer
-    from triattn_core.sources.transformer_trace import trace_transformer
     from triattn_core.trace.from_array import notes_of
 
-    if options.generate < 0:
-        raise ConfigError(f"--generate {options.generate}: expected a number of tokens")
     selection = Selection.of(options.select)
-    model = load_transformer(options.model, options.device, options.offline or None)
-    read = {"target": options.target, "generate": options.generate, "select": selection.select}
-    trace = selection.keep(trace_transformer(model, *texts, **read))
+    trace = selection.keep(_picture(options, selection) if options.image else _text(options, selection))
     if options.out:
         trace.save(options.out)
     layers, heads = int(trace.meta["layers"]), int(trace.meta["heads"])
@@ -63,8 +59,33 @@ def run(options: argparse.Namespace) -> None:
         print(note)
 
 
+def _text(options: argparse.Namespace, selection: Any) -> Any:
+    """The trace of a text or two.  Raises TriattnError."""
+    texts = input_texts(options.input)
+    from triattn_core.sources.transformer import load_transformer
+    from triattn_core.sources.transformer_trace import trace_transformer
+
+    if options.generate < 0:
+        raise ConfigError(f"--generate {options.generate}: expected a number of tokens")
+    model = load_transformer(options.model, options.device, options.offline or None)
+    read = {"target": options.target, "generate": options.generate, "select": selection.select}
+    return trace_transformer(model, *texts, **read)
+
+
+def _picture(options: argparse.Namespace, selection: Any) -> Any:
+    """The trace of a picture.  Raises TriattnError."""
+    if options.input or options.target is not None or options.generate:
+        raise InputError("--image: the model reads a picture alone, without a text, --target or --generate")
+    from triattn_core.sources.vision import load_vision_model, trace_picture
+
+    vision = load_vision_model(options.model, options.device, options.offline or None)
+    return trace_picture(vision, options.image, selection.select)
+
+
 def input_texts(texts: list[str]) -> tuple[str, ...]:
     """One text or two, from the command line or a JSON file.  Raises InputError or DataError."""
+    if not texts:
+        raise InputError("no text given: put one after the model, or name a picture with --image")
     if len(texts) > 2:
         raise InputError(f"expected a text or a pair, got {len(texts)}: put each in quotes")
     if len(texts) == 2 or not texts[0].endswith(".json"):

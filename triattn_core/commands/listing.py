@@ -16,11 +16,33 @@ def folders(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--checkpoints", nargs="+", type=Path, default=[], metavar="FOLDER", help=text)
 
 
+def modules(parser: argparse.ArgumentParser) -> None:
+    """Add the argument of commands that take modules of one's own by name."""
+    text = "a module of your own: a Python file and its function, which are run; the file's name is that of the model"
+    parser.add_argument("--model", nargs="+", default=[], metavar="FILE.py:FUNCTION", help=text)
+
+
 def add_folders(options: argparse.Namespace) -> None:
     """Add the given folders to the roots.  Raises CheckpointError if one has no checkpoint."""
     from triattn_core.checkpoint.registry import add_roots
 
     add_roots(options.checkpoints)
+
+
+def add_modules(options: argparse.Namespace) -> None:
+    """Run the given files, and offer their modules to this process and its children.  Raises ConfigError in one line:
+    no such file or function, whatever a file raises."""
+    if not options.model:
+        return
+    from triattn_core.checkpoint import own_modules
+    from triattn_core.recording.own_module import OwnModule
+    from triattn_core.sources.own_text import probe
+
+    builds = []
+    for text in options.model:
+        file, mark, function = text.rpartition(":")
+        builds.append(f"{Path(file).expanduser().resolve()}:{function}" if mark else text)
+    own_modules.offer(builds, [probe(OwnModule.of(build)) for build in builds])
 
 
 def list_(options: argparse.Namespace) -> None:
@@ -119,7 +141,7 @@ def _print_seeds(row: dict) -> None:
 
 def _worth_line(name: str, control: str, gain: dict) -> str:
     """What attention, or its third order, is worth beside a control that was trained."""
-    what = "third order" if control == "pairwise" else "attention"
+    what = "third order" if control == "strassen" else "attention"
     form = ", in its form with the scaled dot" if gain.get("of") else ""
     spread = "" if gain["spread"] is None else f" ± {gain['spread']:.1f}"
     seeds_text = f"{gain['seeds']} seed{'s' * (gain['seeds'] != 1)}"

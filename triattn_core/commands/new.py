@@ -15,7 +15,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     text = "the folder to create; its name becomes that of the checkpoint"
     parser.add_argument("folder", type=Path, metavar="FOLDER", help=text)
-    parser.add_argument("--data", type=Path, required=True, metavar="FILE", help="the rows (JSON Lines)")
+    parser.add_argument("--data", type=Path, required=True, metavar="FILE", help="the rows (JSON Lines, .csv or .tsv)")
     text = "the frozen encoder: one of `checkpoints/encoders`, a folder, or a hub name (default: minilm-en)"
     parser.add_argument("--encoder", default="minilm-en", help=text)
     text = "the task of the rows (default: pairs)"

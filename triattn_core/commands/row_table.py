@@ -40,7 +40,8 @@ class Model(Protocol):
 
 def data_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of a command that makes such a table."""
-    text = "a file of rows: JSON Lines, plain or .gz, or Parquet; rows that cannot be read are set aside and counted"
+    text = "a file of rows: JSON Lines, .csv or .tsv, plain or .gz, or Parquet; rows that cannot be read are set "
+    text += "aside and counted"
     parser.add_argument("data", type=Path, metavar="DATA", help=text)
     parser.add_argument("--rows", type=engine.row_count, metavar="N", help="use the first N rows only (default: all)")
     parser.add_argument("--out", type=out_path, required=True, metavar="FILE", help=OUT)

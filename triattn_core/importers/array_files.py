@@ -140,17 +140,26 @@ def _npz_entry(path: Path, archive: ZipFile, member: str) -> StoredArray:
 def _netcdf(path: Path) -> dict[str, StoredArray]:
     from triattn_core.trace.netcdf import open_groups
 
-    def reader(name: str) -> Callable[[], Any]:
+    with path.open("rb") as file:
+        if file.read(3) == b"CDF":
+            reason = 'NetCDF 3, which is not read: save it as NetCDF 4, as to_netcdf(file, engine="h5netcdf") does'
+            raise DataError(f"{path}: {reason}")
+
+    def reader(group: str, name: str) -> Callable[[], Any]:
         def read() -> Any:
             with open_groups(path) as groups:
-                _limit(path, groups[""][name].nbytes)
-                return groups[""][name].load()
+                _limit(path, groups[group][name].nbytes)
+                return groups[group][name].load()
 
         return read
 
     with open_groups(path) as groups:
-        shapes = {str(name): tuple(array.shape) for name, array in groups[""].data_vars.items()}
-    return {name: StoredArray(shape, reader(name)) for name, shape in shapes.items()}
+        found = [
+            (group, str(name), array.shape) for group, own in groups.items() for name, array in own.data_vars.items()
+        ]
+    return {
+        f"{group}/{name}".strip("/"): StoredArray(tuple(shape), reader(group, name)) for group, name, shape in found
+    }
 
 
 def _safetensors(path: Path) -> dict[str, StoredArray]:

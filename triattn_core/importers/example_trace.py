@@ -29,5 +29,5 @@ def example_trace() -> AttentionTrace:
     scores = np.stack([-circumference / width for width in WIDTHS])
     residues = [f"{letter}{i + 1}" for i, letter in enumerate(SEQUENCE)]
     options: dict[str, Any] = {"quantity": "relevance", "axes": ("head", *NAMES), "names": NAMES}
-    options |= dict.fromkeys(NAMES, residues)
+    options["tokens"] = dict.fromkeys(NAMES, residues)
     return trace_of(scores, **options, source="worked example: triangles on a helix")

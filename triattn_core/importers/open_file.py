@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,8 @@ from triattn_core.importers.array_files import read_array
 from triattn_core.importers.hdf5_check import require_readable
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.array_axes import AxesError
-from triattn_core.trace.array_rows import SelectError
-from triattn_core.trace.from_array import trace_of
+from triattn_core.trace.array_rows import SelectError, empty_unknown_rows
+from triattn_core.trace.from_array import notes_of, trace_of
 from triattn_core.trace.quantity_check import QuantityError
 
 
@@ -43,11 +44,13 @@ def open_file(
     if path.suffix == ".nc" and path.is_file():
         require_readable(path)
         try:
-            return AttentionTrace.load(path)
+            return _without_unknown_rows(AttentionTrace.load(path))
         except TraceError:
             pass  # an array in NetCDF
     array = read_array(path, name)
-    options: dict[str, Any] = {**(tokens or {}), "quantity": quantity, "axes": axes, "sums_over": sums_over}
+    by_axis = dict(tokens or {})
+    options: dict[str, Any] = {"special": by_axis.pop("special", ()), "tokens": by_axis or None}
+    options |= {"quantity": quantity, "axes": axes, "sums_over": sums_over}
     try:
         return trace_of(array, **options, names=names, crop=crop, select=select, source=path.name)
     except AxesError as error:
@@ -58,3 +61,11 @@ def open_file(
         raise SelectError(f"{path.name}: {error}", error.axis, error.size) from None
     except TraceError as error:
         raise TraceError(f"{path.name}: {error}") from None
+
+
+def _without_unknown_rows(trace: AttentionTrace) -> AttentionTrace:
+    """The same with empty rows for those that hold what is no number, and a note, as of an array."""
+    sites, notes = empty_unknown_rows(trace.sites)
+    if not notes:
+        return trace
+    return replace(trace, sites=sites, meta={**trace.meta, "notes": "\n".join([*notes, *notes_of(trace)])})

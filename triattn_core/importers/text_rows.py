@@ -1,4 +1,5 @@
-"""Rows of texts for models of others: `{"text"}`, or `{"text_a", "text_b"}` of a pair; `label` where there is one."""
+"""Rows of texts for models of others: `{"text"}`, `{"text_a", "text_b"}` of a pair, or `{"source", "target"}` of a
+translation; `label`, `gold_label` or `is_duplicate` where there is one."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Any
 
 from triattn_core.analysis.mining.sources import Source
 from triattn_core.errors import DataError
-from triattn_core.tasks.classes import FIRST, SECOND
+from triattn_core.tasks.classes import FIRST, NO_GOLD, SECOND, label_field
 from triattn_core.text.row_fields import whole
 
 FIELDS = (
@@ -16,6 +17,7 @@ FIELDS = (
     ("text_a", "text_b"),
     *(zip(FIRST, SECOND)),
     ("sentence",),
+    ("source", "target"),
 )
 
 
@@ -38,6 +40,12 @@ def row_texts(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
     raise DataError(f'{where}: expected {{"text"}} or {{"text_a", "text_b"}}, each with at least one word')
 
 
+def text_row(row: Mapping[str, Any], where: str) -> TextRow:
+    """The texts of a row and its label.  Raises DataError."""
+    label = row.get(label_field(row))
+    return TextRow(row_texts(row, where), None if label == NO_GOLD else whole(label))
+
+
 def read_texts(source: Source) -> Iterator[tuple[int, TextRow | DataError]]:
     """Yield (line, the row, or the DataError that says why there are none) for each row of a file."""
     for line, row in source.each_row():
@@ -45,6 +53,6 @@ def read_texts(source: Source) -> Iterator[tuple[int, TextRow | DataError]]:
             if isinstance(row, DataError):
                 yield line, row
             else:
-                yield line, TextRow(row_texts(row, f"{source.name}:{line}"), whole(row.get("label")))
+                yield line, text_row(row, f"{source.name}:{line}")
         except DataError as error:
             yield line, error

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from triattn_core.errors import InputError
+from triattn_core.text.piece_text import piece_spans
+from triattn_core.text.rows import HALF, is_text
 from triattn_core.text.token_names import NO_WORD, name_tokens, special_flags, visible
 
 UNKNOWN = "unknown to this tokenizer"  # in a note
@@ -69,6 +73,8 @@ def encode(tokenizer: Any, text: str, pair: str | None, longest: int) -> tuple[A
     texts = list(texts_of(text, pair).items())
     if not any(content.strip() for _, content in texts):
         raise InputError("no text given; enter one")
+    if not all(is_text(content) for _, content in texts):
+        raise InputError(HALF)
     fast = {"return_offsets_mapping": True} if tokenizer.is_fast else {}
     options = {"truncation": True, "max_length": longest, "return_tensors": "pt", "return_special_tokens_mask": True}
     num_tokens = len(tokenizer(text, pair, verbose=False)["input_ids"])
@@ -76,6 +82,10 @@ def encode(tokenizer: Any, text: str, pair: str | None, longest: int) -> tuple[A
     ids = inputs["input_ids"][0].tolist()
     if not ids:
         raise InputError("this tokenizer produces no tokens for this text; enter another")
+    if len(ids) > longest:  # the library leaves a text whole that it cannot cut
+        raise InputError(
+            f"this tokenizer reads at most {longest} tokens, its special ones included: none is left for text"
+        )
     offsets, template = inputs.pop("offset_mapping", None), inputs.pop("special_tokens_mask")[0].tolist()
     pieces = tokenizer.convert_ids_to_tokens(ids)
     flags, typed = special_flags(ids, special_ids(tokenizer), template)
@@ -93,8 +103,10 @@ def encode(tokenizer: Any, text: str, pair: str | None, longest: int) -> tuple[A
 def name_ids(tokenizer: Any, ids: list[int]) -> Tokens:
     """The tokens of ids that a model reads or writes itself: they are of no text."""
     flags, _ = special_flags(ids, special_ids(tokenizer), [0] * len(ids))
-    pieces = [piece or f"id {id_}" for id_, piece in zip(ids, tokenizer.convert_ids_to_tokens(ids))]  # none: unknown
-    return Tokens(*_without_offsets(tokenizer, ids, pieces, flags), flags)
+    pieces = tokenizer.convert_ids_to_tokens(ids)
+    known = [piece is not None for piece in pieces]  # models have more rows than their tokenizers tokens
+    names = [piece if piece else f"id {id_}" for id_, piece in zip(ids, pieces)]
+    return Tokens(*_without_offsets(tokenizer, ids, names, flags, known), flags)
 
 
 def special_ids(tokenizer: Any) -> set[int]:
@@ -138,13 +150,32 @@ def _by_offsets(
 
 
 def _without_offsets(
-    tokenizer: Any, ids: list[int], pieces: list[str], flags: list[int]
+    tokenizer: Any, ids: list[int], pieces: list[str], flags: list[int], known: Sequence[bool] = ()
 ) -> tuple[list[str], list[str], list[tuple[int, int]], list[int]]:
-    """Names of tokens that have no offsets: each is a word of its own and of no text, since nothing says more."""
-    decoded = [piece if flag else tokenizer.decode([id_]) for id_, piece, flag in zip(ids, pieces, flags)]
-    names = [visible(text) if text and "\ufffd" not in text else visible(piece) for piece, text in zip(pieces, decoded)]
-    words = [NO_WORD if flag else i for i, flag in enumerate(flags)]
+    """Names of tokens that have no offsets, and which make up a word, from the text that their pieces stand for: a
+    special token, and one that is not `known`, is a word of its own.  They are of no text that is shown."""
+    names, words = [_special_name(tokenizer, piece) for piece in pieces], [NO_WORD] * len(ids)
+    apart = [bool(flag) or not (known[i] if known else True) for i, flag in enumerate(flags)]
+    for stops, run in groupby(range(len(ids)), key=lambda i: apart[i]):
+        own = list(run)
+        if not stops:
+            run_pieces = [pieces[i] for i in own]
+            text, spans = piece_spans(tokenizer, run_pieces)
+            named = name_tokens(text, run_pieces, spans)
+            for i, name, word in zip(own, named.names, named.words):
+                names[i], words[i] = name, own[word]
+        for i in own if stops else ():
+            words[i] = NO_WORD if flags[i] else i
     return names, [""] * len(ids), [(0, 0)] * len(ids), words
+
+
+def _special_name(tokenizer: Any, piece: str) -> str:
+    """The name of a special token: its own, or its part where it is a character without a shape, as in CANINE."""
+    parts = [part for part, token in tokenizer.special_tokens_map.items() if token == piece]
+    if piece.isprintable() or not parts:
+        return visible(piece)
+    own = ("cls_token", "sep_token")  # those of the template: CANINE has the same for the start and the end of a text
+    return f"[{next((part for part in own if part in parts), parts[0]).removesuffix('_token').upper()}]"
 
 
 def token_coords(tokens: Tokens) -> dict:

@@ -6,13 +6,14 @@ import json
 from pathlib import Path
 
 from triattn_core.errors import DataError
-from triattn_core.trace.token_lists import TOKEN_AXES
+from triattn_core.text.rows import HALF, is_text
+from triattn_core.trace.axes import TOKEN_AXES
 
 MOST_BYTES = 4 << 20
 
 
 def read_tokens(path: Path) -> dict[str, list[str]]:
-    """Tokens as keywords of `trace_of`: {"tokens": […]} of a list, {"query": […], "key": […]} of a JSON object.
+    """Tokens as `trace_of` takes them: {"tokens": […]} of a list, {"query": […], "key": […]} of a JSON object.
 
     Raises DataError in one line: no such file, no JSON, or neither of these.
     """
@@ -52,4 +53,6 @@ def parse_tokens(text: str, as_json: bool | None = None) -> dict[str, list[str]]
             raise DataError(f"{name!r} is no axis with tokens; known: {known}")
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise DataError(f"{name}: expected a list of strings")
+        if not all(map(is_text, words)):
+            raise DataError(f"{name}: {HALF}")
     return content

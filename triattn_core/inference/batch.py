@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from triattn_core.tasks.laboratory import Vocabulary
-from triattn_core.text.roles import Role, Roles
+from triattn_core.text.roles import ROLES, Role, Roles
 from triattn_core.text.texts import Texts
 from triattn_core.text.tokenizer import Tokenizer
 
@@ -64,7 +64,7 @@ def collate(roles: Sequence[Roles] | Sequence[Texts], tokenizer: Tokenizer | Voc
     texts = [row for row in roles if isinstance(row, Texts)]
     if texts:
         return TextBatch(tuple(_pad([row.roles[name] for row in texts], tokenizer) for name in texts[0].roles))
-    return Batch(*(_pad([getattr(row, name) for row in roles], tokenizer) for name in ("query", "key", "context")))
+    return Batch(*(_pad([getattr(row, name) for row in roles], tokenizer) for name in ROLES))
 
 
 def _pad(roles: Sequence[Role], tokenizer: Tokenizer | Vocabulary) -> RoleBatch:

@@ -60,6 +60,11 @@ class DeviceScheduler:
         """All that are under way, in the order in which they came."""
         return list(self._tasks)
 
+    @property
+    def holder(self) -> Task | None:
+        """The task that has the turn."""
+        return self._holder
+
     def join(self, task: Task) -> None:
         """A task comes; it has no turn yet."""
         with self._lock:
@@ -75,12 +80,16 @@ class DeviceScheduler:
                 session: (use, now) for session, use in used.items() if session in staying or use > SLICE / 10
             }
 
-    def take(self, task: Task) -> None:
-        """Waits for the turn.  Raises what `task.check` does."""
+    def ask(self, task: Task) -> None:
+        """The task is among those that wait; `task.called` is set once it has the turn."""
         with self._lock:
             self._waiting.append(task)
             if self._holder is None:
                 self._hand_on()
+
+    def take(self, task: Task) -> None:
+        """Waits for the turn.  Raises what `task.check` does."""
+        self.ask(task)
         try:
             while not task.called.wait(CHECK):
                 task.check()

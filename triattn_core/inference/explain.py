@@ -8,7 +8,7 @@ from typing import Any
 
 import xarray as xr
 
-from triattn_core.attention.tap import Record, recording
+from triattn_core.attention.tap import Record, TappedTensor, recording
 from triattn_core.attention.tri_similarity.exponential import without_compilation
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.inference.predict import predict
@@ -119,6 +119,17 @@ def _without_special(array: xr.DataArray) -> xr.DataArray:
         if axis not in NOT_SHARED:
             array = array.isel({axis: array[f"{axis}_special"].values == 0})
     return array
+
+
+def shown_places(tapped: TappedTensor, axis_roles: Mapping[str, Role], attend_special: bool) -> list[Sequence[int]]:
+    """Where the places of the trace's array lie in a recorded tensor, for its axes but the first; see `sites`."""
+    places: list[Sequence[int]] = []
+    for axis, size in zip(tapped.axes[1:], tapped.tensor.shape[2:]):
+        parts = [axis_roles[name] for name in tapped.roles.get(axis, (axis,))] if axis in axis_roles else []
+        special = [role.special[start] for role in parts for start, _ in role.runs]
+        drops = not attend_special and axis not in NOT_SHARED
+        places.append([i for i, one in enumerate(special) if not one] if drops else range(size))
+    return places
 
 
 def coordinates(axis: str, role: Role, texts: Mapping[str, str]) -> dict:

@@ -9,7 +9,7 @@ import numpy as np
 
 from triattn_core.analysis.truth import mean_measures, measures, quadrants, truth_mask
 from triattn_core.checkpoint.bundle import Bundle
-from triattn_core.checkpoint.config_parts import LaboratoryData
+from triattn_core.configs.parts import LaboratoryData
 from triattn_core.inference.laboratory import CELLS, evaluate_laboratory
 from triattn_core.tasks.laboratory import Example
 

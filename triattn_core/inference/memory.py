@@ -50,6 +50,11 @@ class Housekeeper:
         self._worked, self._lock = False, Lock()
         self._thread: Thread | None = None
 
+    @property
+    def is_awake(self) -> bool:
+        """Whether a thread looks after work and visitors."""
+        return self._thread is not None
+
     def wake(self) -> None:
         """There is, or was, work; a thread looks after it until the last visitor has gone."""
         with self._lock:

@@ -9,13 +9,16 @@ from zlib import crc32
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from triattn_core.tasks.operands.example import Example, place_of
 from triattn_core.tasks.operands.gsm8k import MOST
 from triattn_core.tasks.operands.operand_pairs import OperandRoles
 from triattn_core.tasks.operands.word_numbers import AROUND, HERE, KINDS, Number, held_by_steps
+from triattn_core.text.tokenizer import Tokenizer
 
 BUCKETS = 2048  # that words are hashed to, from 1; 0 is no word
+LONGEST = 24  # sub-words on one side of a number that are read
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,8 @@ class NumberBatch:
 
     results: [B] double, the numbers made.  values: [B, n] double.  kinds, places, held: [B, n] long; a place counts
     from the last number, `held` is 1 where the words of an earlier step hold the value.  words: [B, n, 2 AROUND] long,
-    buckets of the words before and after.  keep: [B, n] bool.  truth: [B, n, n] bool, both orders of the true pairs.
+    buckets of the words before and after; of a frozen encoder [B, n, w] long, see `windows`, or [B, n, features], what
+    it makes of them.  keep: [B, n] bool.  truth: [B, n, n] bool, both orders of the true pairs.
     """
 
     results: Tensor
@@ -48,18 +52,21 @@ class NumberBatch:
         return NumberBatch(**narrow | {"truth": short["truth"][:, :width, :width]})
 
 
-def number_batch(rows: Sequence[OperandRoles]) -> NumberBatch:
+def number_batch(rows: Sequence[OperandRoles], tokenizer: Tokenizer | None = None) -> NumberBatch:
     """The batch of some roles."""
-    return example_batch([row.example for row in rows if row.example is not None])
+    return example_batch([row.example for row in rows if row.example is not None], tokenizer)
 
 
-def example_batch(examples: Sequence[Example]) -> NumberBatch:
-    """The batch of some examples, padded to the longest."""
+def example_batch(examples: Sequence[Example], tokenizer: Tokenizer | None = None) -> NumberBatch:
+    """The batch of some examples, padded to the longest; with a tokenizer, `words` are those of a frozen encoder."""
     width = max(len(example.numbers) for example in examples)
     keep = torch.zeros(len(examples), width, dtype=torch.bool)
     values = torch.zeros(len(examples), width, dtype=torch.double)
     kinds, places, held = (torch.zeros(len(examples), width, dtype=torch.long) for _ in range(3))
-    words = torch.zeros(len(examples), width, 2 * AROUND, dtype=torch.long)
+    around = [torch.tensor([buckets(number) for number in example.numbers]) for example in examples]
+    if tokenizer is not None:
+        around = windows(examples, tokenizer)
+    words = torch.zeros(len(examples), width, max(part.shape[-1] for part in around), dtype=torch.long)
     truth = torch.zeros(len(examples), width, width, dtype=torch.bool)
     for row, example in enumerate(examples):
         size = len(example.numbers)
@@ -68,7 +75,7 @@ def example_batch(examples: Sequence[Example]) -> NumberBatch:
         kinds[row, :size] = torch.tensor([KINDS.index(number.kind) for number in example.numbers])
         places[row, :size] = torch.arange(size - 1, -1, -1)
         held[row, :size] = torch.tensor(held_by_steps(example.numbers), dtype=torch.long)
-        words[row, :size] = torch.tensor([buckets(number) for number in example.numbers])
+        words[row, :size, : around[row].shape[-1]] = around[row]
         for i, j in example.truth:
             truth[row, i, j] = truth[row, j, i] = True
     results = torch.tensor([example.result for example in examples], dtype=torch.double)
@@ -77,10 +84,26 @@ def example_batch(examples: Sequence[Example]) -> NumberBatch:
 
 def buckets(number: Number) -> list[int]:
     """The bucket of each word before and after a number, 0 where there is none: [2 AROUND]."""
+    before, after = ([bucket(word) for word in side] for side in sides(number))
+    return [0] * (AROUND - len(before)) + before + after + [0] * (AROUND - len(after))
+
+
+def sides(number: Number) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Up to AROUND words before a number, and after it."""
     here = number.words.index(HERE)
-    before, after = number.words[:here][-AROUND:], number.words[here + 1 :][:AROUND]
-    found = [bucket(word) for word in before], [bucket(word) for word in after]
-    return [0] * (AROUND - len(before)) + found[0] + found[1] + [0] * (AROUND - len(after))
+    return number.words[:here][-AROUND:], number.words[here + 1 :][:AROUND]
+
+
+def windows(examples: Sequence[Example], tokenizer: Tokenizer) -> list[Tensor]:
+    """Of each example, `[CLS] words before [MASK] words after [SEP]` of each number [n, w] long, padded at the end."""
+    texts = [" ".join(side) for example in examples for number in example.numbers for side in sides(number)]
+    found = iter(tokenizer.encode(texts, LONGEST))
+    cls, mask, sep, pad = (tokenizer.special[name] for name in ("cls", "mask", "sep", "pad"))
+    made = []
+    for example in examples:
+        rows = [torch.tensor([cls, *next(found).ids, mask, *next(found).ids, sep]) for _ in example.numbers]
+        made.append(pad_sequence(rows, batch_first=True, padding_value=pad))
+    return made
 
 
 @lru_cache(maxsize=1 << 16)

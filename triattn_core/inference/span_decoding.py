@@ -12,10 +12,11 @@ from torch.nn.functional import pad
 
 from triattn_core.attention.qa_flows import OVER_PASSAGE
 from triattn_core.checkpoint.bundle import Bundle
+from triattn_core.configs.reader import ReaderConfig
 from triattn_core.errors import InputError
 from triattn_core.inference.batch import collate
 from triattn_core.inference.predictions import Span
-from triattn_core.models.reader import Answering, ReaderConfig
+from triattn_core.models.reader import Answering
 from triattn_core.text.texts import Texts
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.site import Site

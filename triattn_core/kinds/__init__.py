@@ -23,6 +23,7 @@ KINDS: dict[str, str] = {
     "coin": "triattn_core.kinds.coin",
     "laboratory": "triattn_core.kinds.laboratory",
     "operands": "triattn_core.kinds.operands",
+    "kinship": "triattn_core.kinds.kinship",
     "tagger": "triattn_core.kinds.tagger",
     "translation": "triattn_core.kinds.translation",
 }

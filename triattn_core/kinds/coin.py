@@ -19,7 +19,7 @@ class CoinKind(TextKind):
         return ("coin",)
 
     def section(self) -> type[Any]:
-        from triattn_core.models.coin import CoinCheckpoint
+        from triattn_core.configs.coin import CoinCheckpoint
 
         return CoinCheckpoint
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from triattn_core.errors import DataError
+
 if TYPE_CHECKING:
     from triattn_core.trace.site import Site
 
@@ -39,6 +41,7 @@ class Kind:
     reads_word_table: word vectors are the embedding table of an encoder, where it has one.
     generates_rows: its task generates its rows; no file of them is read.
     keeps_last: the weights after the last step are kept, not those that are best on dev.
+    keeps_curve: a record of a sweep holds what was measured on dev during training.
     attention_rows: how many rows of dev the measures of attention in metrics.json are taken on; 0 for none.
     records: the file of records that `triattn train` adds a line to if no page lists the folder; "" where the
     metrics.json of the folder is enough.
@@ -50,6 +53,7 @@ class Kind:
     reads_word_table = False
     generates_rows = False
     keeps_last = False
+    keeps_curve = False
     attention_rows = 0
     records = "trained"
 
@@ -60,7 +64,7 @@ class Kind:
     # --- the config ---
 
     def section(self) -> type[Any]:
-        """The class of its config.json, a `config_parts.CheckpointConfig`."""
+        """The class of its config.json, a `configs.parts.CheckpointConfig`."""
         raise NotImplementedError
 
     def task(self, config: Any) -> Any:
@@ -128,6 +132,10 @@ class Kind:
         """The rows for training, dev and test, a `training.sentence.splits.Splits`, if the kind chooses them itself;
         None if the files of the data set are the parts."""
         return None
+
+    def held_out(self, config: Any, examples: Sequence[Any]) -> list[Any]:
+        """Those of the examples of its training set that are its dev.  Raises DataError where dev is another file."""
+        raise DataError("--dev: the dev rows of this model are a file of their own; name that file instead")
 
     # --- what is measured and written down ---
 

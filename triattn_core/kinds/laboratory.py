@@ -20,7 +20,7 @@ class LaboratoryKind(TextKind):
     records = ""
 
     def section(self) -> type[Any]:
-        from triattn_core.models.laboratory import LaboratoryCheckpoint
+        from triattn_core.configs.laboratory import LaboratoryCheckpoint
 
         return LaboratoryCheckpoint
 
@@ -28,10 +28,10 @@ class LaboratoryKind(TextKind):
         return LABORATORY[config.task].at_size(config.data.size)
 
     def load_frozen(self, config: Any, folder: Path, device: str) -> tuple[Frozen, Any]:
-        from triattn_core.models.laboratory import LaboratoryTokens
+        from triattn_core.models.nothing_frozen import NothingFrozen
 
         vocabulary = self.task(config).vocabulary
-        return LaboratoryTokens(len(vocabulary.words)), vocabulary
+        return NothingFrozen(len(vocabulary.words)), vocabulary
 
     def model(self, config: Any, hidden: int) -> Any:
         from triattn_core.models.laboratory import LaboratoryModel

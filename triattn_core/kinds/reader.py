@@ -16,7 +16,7 @@ class ReaderKind(TextKind):
     finds_spans = True
 
     def section(self) -> type[Any]:
-        from triattn_core.models.reader import ReaderCheckpoint
+        from triattn_core.configs.reader import ReaderCheckpoint
 
         return ReaderCheckpoint
 

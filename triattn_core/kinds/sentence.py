@@ -20,7 +20,7 @@ class SentenceKind(TextKind):
         return ("mtsa",) * (mechanism == "mtsa")
 
     def section(self) -> type[Any]:
-        from triattn_core.models.sentence import SentenceCheckpoint
+        from triattn_core.configs.sentence import SentenceCheckpoint
 
         return SentenceCheckpoint
 

@@ -19,7 +19,7 @@ class TaggerKind(TextKind):
         return ("mtsa",) * (mechanism in ("mtsa", "multi_head"))
 
     def section(self) -> type[Any]:
-        from triattn_core.models.tagger import TaggerCheckpoint
+        from triattn_core.configs.tagger import TaggerCheckpoint
 
         return TaggerCheckpoint
 

@@ -22,7 +22,7 @@ class TanKind(TextKind):
         return (*["cube"] * (mechanism == "tri"), "side_by_side")
 
     def section(self) -> type[Any]:
-        from triattn_core.models.tan import TanCheckpoint
+        from triattn_core.configs.tan import TanCheckpoint
 
         return TanCheckpoint
 

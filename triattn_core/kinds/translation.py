@@ -20,7 +20,7 @@ class TranslationKind(TextKind):
         return ("mtsa",)
 
     def section(self) -> type[Any]:
-        from triattn_core.models.translation import TranslationCheckpoint
+        from triattn_core.configs.translation import TranslationCheckpoint
 
         return TranslationCheckpoint
 

@@ -6,26 +6,11 @@ from collections.abc import Iterable
 from typing import cast
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
 from torch import nn
 
 from triattn_core.attention.states import States
+from triattn_core.configs.vectors import FineTuned
 from triattn_core.models.encoder import Pretrained
-
-
-class FineTuned(BaseModel):
-    """Settings of the encoder layers that are trained.
-
-    layers: how many, after that of the model's vectors.  heads, feed_forward: of each, as in the encoder.  rate: their
-    learning rate as a share of the model's.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    layers: int = Field(ge=1, le=12)
-    heads: int = Field(12, ge=1)
-    feed_forward: int = Field(1536, ge=1)
-    rate: float = Field(0.05, gt=0, le=1)
 
 
 class EncoderLayers(nn.ModuleList):

@@ -9,8 +9,8 @@ from weakref import WeakValueDictionary
 
 import torch
 
-from triattn_core.checkpoint.hub import OFFERED, hub_allowed
-from triattn_core.checkpoint.registry import WEIGHTS, encoder_root, find_encoder, require_regular, shorten
+from triattn_core.checkpoint.encoder_folders import encoder_folder
+from triattn_core.checkpoint.registry import WEIGHTS, require_regular
 from triattn_core.errors import CheckpointError
 from triattn_core.models.encoder import Encoder
 from triattn_core.models.tensors import digest, read_tensors
@@ -22,33 +22,6 @@ BASE = "base_encoder"  # key in config.json: the encoder that supplies the tenso
 _loaded: WeakValueDictionary[tuple, Encoder] = WeakValueDictionary()
 _digests: dict[tuple, str] = {}  # by the state of an encoder's files, so that unchanged files are read once
 _lock = Lock()
-
-
-def encoder_folder(name: str) -> Path:
-    """The local folder of an encoder, from the hub's cache or, if allowed, the hub.  Raises CheckpointError if there is
-    none."""
-    for path in (find_encoder(name), Path(name)):
-        if path and os.path.isfile(path / "config.json"):
-            return path
-    try:
-        return _hub_folder(name)
-    except (OSError, ValueError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0][:200]
-        raise CheckpointError(
-            f"encoder {shorten(name)!r}: not under {encoder_root()}, not a folder, and {reason}"
-        ) from None
-
-
-def _hub_folder(name: str) -> Path:
-    """The cached folder of a hub encoder, downloaded only if that is allowed.  Raises OSError, ValueError."""
-    from transformers.utils import cached_file
-
-    try:  # file by file: if the first is missing, the others are not requested
-        names = ("config.json", WEIGHTS, "tokenizer.json")
-        paths = [cached_file(name, file, local_files_only=not hub_allowed()) for file in names]
-        return Path(str(paths[0])).parent
-    except OSError as error:
-        raise error if hub_allowed() else FileNotFoundError(f"it was not fetched before; {OFFERED}") from None
 
 
 def load_encoder(name: str, device: str, expected: str | None = None) -> tuple[Encoder, Tokenizer]:

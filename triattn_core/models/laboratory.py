@@ -7,11 +7,9 @@ attention can do.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Protocol, runtime_checkable
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 
@@ -19,106 +17,18 @@ from triattn_core.attention.bi import BiAttention
 from triattn_core.attention.cbi import CBiAttention
 from triattn_core.attention.states import States
 from triattn_core.attention.tri import TriAttention
-from triattn_core.attention.tri_similarity import SIMILARITIES
-from triattn_core.checkpoint.config_parts import CheckpointConfig, LaboratoryData, LaboratoryTraining
-from triattn_core.errors import ConfigError, choices
+from triattn_core.configs.laboratory import LaboratoryConfig
 from triattn_core.inference.batch import Batch, RoleBatch
-from triattn_core.literal import one_of
-from triattn_core.tasks.laboratory import LABORATORY, LaboratoryTask
-from triattn_core.tasks.laboratory.example import MOST
-from triattn_core.text.roles import Limits
+from triattn_core.models.laboratory_triangle import TriangleBlock
+from triattn_core.tasks.laboratory import LaboratoryTask
 from triattn_core.trace.site import Site
 
 PLACES = 64  # positions that have an embedding, of tasks whose order matters
-MECHANISMS: dict[str, type[BiAttention] | type[TriAttention]] = {
+BLOCKS: dict[str, type[BiAttention] | type[TriAttention]] = {
     "bi_joint": BiAttention,
     "cbi": CBiAttention,
     "tri": TriAttention,
 }
-
-
-class LaboratoryConfig(BaseModel):
-    """What makes one laboratory model differ from another.
-
-    mechanism: `bi_joint` is two-way attention over the one sequence of query, keys and context; of `cbi` every token
-    carries the mean of the context; `tri` reads key and context together.  inputs: words' vectors are learnt, or
-    residues come as frozen Fourier features.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    mechanism: Annotated[str, one_of(MECHANISMS)]
-    similarity: str = "scaled_dot"
-    value: str | None = None
-    layers: int = Field(1, ge=1, le=3)
-    heads: int = Field(1, ge=1)
-    hidden: int = Field(32, ge=2, le=256)
-    inputs: Literal["learnt", "fourier"] = "learnt"
-
-    @field_validator("similarity")
-    @classmethod
-    def _similarity(cls, name: str) -> str:
-        if name not in SIMILARITIES:
-            raise ValueError(f"unknown {name!r}; {choices(name, SIMILARITIES)}")
-        return name
-
-    @model_validator(mode="after")
-    def _fits(self) -> LaboratoryConfig:
-        if self.layers > 1 and self.mechanism != "bi_joint":
-            raise ValueError("layers: only bi_joint is stacked here; of the others one layer is compared")
-        if self.hidden % self.heads:
-            raise ValueError(f"{self.hidden} features are not divisible by {self.heads} heads")
-        return self
-
-    @property
-    def about(self) -> dict[str, str | int]:
-        """What a trace says of the model that left it."""
-        return {name: getattr(self, name) for name in ("mechanism", "similarity", "layers", "heads")}
-
-
-class LaboratoryCheckpoint(CheckpointConfig):
-    """A small model of a laboratory task, which generates its rows and defines its words."""
-
-    format: Literal[1]
-    kind: Literal["laboratory"]
-    task: Annotated[str, one_of(LABORATORY)]
-    language: Literal["en"] = "en"
-    model: LaboratoryConfig
-    data: LaboratoryData = LaboratoryData()
-    training: LaboratoryTraining
-    digest: str | None = None
-
-    @property
-    def limits(self) -> Limits:
-        """Laboratory rows are read whole."""
-        return Limits(MOST)
-
-    @property
-    def sets(self) -> tuple[str, ...]:
-        """None: rows are generated."""
-        return ()
-
-    @model_validator(mode="after")
-    def _fits_its_task(self) -> LaboratoryCheckpoint:
-        try:
-            LABORATORY[self.task].at_size(self.data.size)
-        except ConfigError as error:
-            raise ValueError(str(error)) from None
-        if self.model.inputs == "fourier" and not LABORATORY[self.task].MODULUS:
-            raise ValueError(f"inputs: fourier is for tasks on residues, and {self.task} is none")
-        return self
-
-
-@dataclass(frozen=True)
-class LaboratoryTokens:
-    """What is frozen of a laboratory model: nothing. A batch goes to the model as it is."""
-
-    hidden: int
-    digest: str = ""
-
-    def __call__(self, batch: Batch) -> Batch:
-        """The batch."""
-        return batch
 
 
 class Embedding(nn.Module):
@@ -167,12 +77,37 @@ def residue_features(words: Sequence[str], modulus: int) -> Tensor:
     return features
 
 
+@runtime_checkable
+class BlockSettings(Protocol):
+    """What a block needs of the settings of a model."""
+
+    @property
+    def mechanism(self) -> str:
+        """A name of BLOCKS."""
+
+    @property
+    def similarity(self) -> str:
+        """A name of SIMILARITIES."""
+
+    @property
+    def value(self) -> str | None:
+        """A contextual value; None for the similarity's own."""
+
+    @property
+    def heads(self) -> int:
+        """The number of heads."""
+
+    @property
+    def hidden(self) -> int:
+        """The number of features."""
+
+
 class Block(nn.Module):
     """Attention and a token-wise network, each added to what it reads."""
 
-    def __init__(self, config: LaboratoryConfig, distinct: bool):
+    def __init__(self, config: BlockSettings, distinct: bool):
         super().__init__()
-        self.attention = MECHANISMS[config.mechanism](config.hidden, config.heads, config.similarity, config.value)
+        self.attention = BLOCKS[config.mechanism](config.hidden, config.heads, config.similarity, config.value)
         if isinstance(self.attention, TriAttention):  # two-way attention has no cell for a pair
             self.attention.distinct = distinct
         self.norm = nn.LayerNorm(config.hidden)
@@ -187,17 +122,26 @@ class Block(nn.Module):
 
 
 class LaboratoryModel(nn.Module):
-    """Logits [B, outputs] read at the query; sites are `layer.0/a_over_b/…`, of bi_joint `layer.<i>/joint/…`."""
+    """Logits [B, outputs] read at the query; sites are `layer.0/a_over_b/…`, of bi_joint `layer.<i>/joint/…`, of
+    triangle `layer.0/triangle/…` too."""
 
     def __init__(self, config: LaboratoryConfig, task: LaboratoryTask):
         super().__init__()
         self.mechanism = config.mechanism
         self.embed = Embedding(task, config)
-        self.layers = nn.ModuleList(Block(config, task.DISTINCT) for _ in range(config.layers))
+        self.layers = nn.ModuleList(
+            TriangleBlock(task, config.hidden, config.heads)
+            if config.mechanism == "triangle"
+            else Block(config, task.DISTINCT)
+            for _ in range(config.layers)
+        )
         self.norm, self.predict = nn.LayerNorm(config.hidden), nn.Linear(config.hidden, task.OUTPUTS)
 
     def forward(self, batch: Batch) -> Tensor:
         """[B, outputs] of query [B, 1], keys [B, I] and context [B, J]."""
+        if self.mechanism == "triangle":
+            query, tokens = self.embed(batch.query), self.embed(batch.key)
+            return self.predict(self.norm(self.layers[0](batch.query, batch.key, query.vectors, tokens.vectors)))
         return self.read_out(*(self.embed(role) for role in (batch.query, batch.key, batch.context)))
 
     def read_out(self, query: States, key: States, context: States) -> Tensor:

@@ -45,9 +45,12 @@ def value_features(values: Tensor) -> Tensor:
 
 
 class Numbers(nn.Module):
-    """Vectors of the number made [B, 1, hidden] and of the numbers of the problem [B, n, hidden]."""
+    """Vectors of the number made [B, 1, hidden] and of the numbers of the problem [B, n, hidden].
 
-    def __init__(self, hidden: int, inputs: str):
+    frozen: features of the words, where a frozen encoder reads them; 0 where their vectors are learnt.
+    """
+
+    def __init__(self, hidden: int, inputs: str, frozen: int = 0):
         super().__init__()
         self.inputs = inputs
         self.value = nn.Linear(FEATURES, hidden)
@@ -57,9 +60,11 @@ class Numbers(nn.Module):
         for table in (self.kinds, self.places, self.held):
             nn.init.normal_(table.weight, std=0.3)
         if self.inputs != "values":
-            self.words, self.around = nn.Embedding(1 + BUCKETS, WORD, padding_idx=0), nn.Linear(2 * WORD, hidden)
-            nn.init.normal_(self.words.weight, std=0.5)
-            nn.init.zeros_(self.words.weight[0].data)
+            self.words = None if frozen else nn.Embedding(1 + BUCKETS, WORD, padding_idx=0)
+            self.around = nn.Linear(frozen or 2 * WORD, hidden)
+            if self.words is not None:
+                nn.init.normal_(self.words.weight, std=0.5)
+                nn.init.zeros_(self.words.weight[0].data)
             nn.init.zeros_(self.around.weight)  # words begin by saying nothing
             nn.init.zeros_(self.around.bias)
         self.norm = nn.LayerNorm(hidden)
@@ -71,10 +76,15 @@ class Numbers(nn.Module):
         if self.inputs != "words":
             numbers = numbers + self.of_values(batch.values)
         if self.inputs != "values":
-            words = self.words(batch.words)
-            sides = torch.cat([words[..., :AROUND, :].sum(-2), words[..., AROUND:, :].sum(-2)], -1)
-            numbers = numbers + self.around(dropout(sides, DROPPED, self.training))
+            numbers = numbers + self.around(dropout(self._sides(batch.words), DROPPED, self.training))
         return self.norm(made), self.norm(numbers)
+
+    def _sides(self, words: Tensor) -> Tensor:
+        """[B, n, 2 AROUND] long → [B, n, 2 WORD]: the sum before and after; vectors of an encoder as they are."""
+        if self.words is None:
+            return words
+        vectors = self.words(words)
+        return torch.cat([vectors[..., :AROUND, :].sum(-2), vectors[..., AROUND:, :].sum(-2)], -1)
 
     def of_values(self, values: Tensor) -> Tensor:
         """[B, n] → [B, n, hidden]."""

@@ -6,11 +6,9 @@ probabilities of the pairs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Literal, cast
+from typing import cast
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 
@@ -19,105 +17,11 @@ from triattn_core.attention.states import split_heads
 from triattn_core.attention.tap import tap
 from triattn_core.attention.tri_similarity import SIMILARITIES
 from triattn_core.attention.tri_similarity.protocol import Similarity
-from triattn_core.checkpoint.config_parts import CheckpointConfig, Strict, Training
-from triattn_core.errors import choices
+from triattn_core.configs.operands import OperandsConfig
 from triattn_core.inference.number_batch import NumberBatch, pair_logits
-from triattn_core.literal import one_of
-from triattn_core.models.number_vectors import FEATURES, Numbers
-from triattn_core.tasks.operands.gsm8k import MOST
-from triattn_core.text.roles import Limits
+from triattn_core.models.number_vectors import Numbers
+from triattn_core.models.operation_reader import OperationReader
 from triattn_core.trace.site import Site
-
-MECHANISMS = ("tri", "bi", "cbi")
-
-
-class OperandsConfig(BaseModel):
-    """What makes one model of operands differ from another.
-
-    mechanism: `tri` scores both operands together with the number; `bi` has one softmax for each operand, and a pair's
-    weight is their product; of `cbi` every token carries the mean of the numbers besides.  before: layers of two-way
-    self-attention over the number made and all numbers, before.  inputs: what is known of a number.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    mechanism: Annotated[str, one_of(MECHANISMS)]
-    similarity: str = "scaled_dot"
-    before: int = Field(0, ge=0, le=3)
-    heads: int = Field(1, ge=1)
-    hidden: int = Field(128, ge=4, le=512)
-    inputs: Literal["values", "words", "both"] = "both"
-
-    @field_validator("similarity")
-    @classmethod
-    def _similarity(cls, name: str) -> str:
-        if name not in SIMILARITIES:
-            raise ValueError(f"unknown {name!r}; {choices(name, SIMILARITIES)}")
-        return name
-
-    @model_validator(mode="after")
-    def _fits(self) -> OperandsConfig:
-        if self.hidden % self.heads:
-            raise ValueError(f"{self.hidden} features are not divisible by {self.heads} heads")
-        return self
-
-    @property
-    def about(self) -> dict[str, str | int]:
-        """What a trace says of the model that left it."""
-        return {name: getattr(self, name) for name in ("mechanism", "similarity", "before", "heads", "inputs")}
-
-
-class OperandsData(Strict):
-    """train: one set, of which `dev_problems` problems, drawn from `split_seed`, are dev: all steps of each."""
-
-    train: tuple[str, ...] = Field(min_length=1, max_length=1)
-    dev: None = None
-    test: str | None = None
-    dev_problems: int = Field(600, ge=1)
-    split_seed: int = Field(0, ge=0)
-
-
-class OperandsTraining(Training):
-    """AdamW with a short warm-up and a linear decay; the last weights are kept.
-
-    redrawn: the share of the rows of a batch that get new numbers, see `training.operands.redraw`.  told: what the loss
-    knows: the annotated pair; or which pairs make the number by arithmetic, as a calculator would say, and no more.
-    """
-
-    rate: float = Field(3e-3, gt=0, lt=1)
-    batch: int = Field(128, ge=1)
-    redrawn: float = Field(0.5, ge=0, le=1)
-    told: Literal["pair", "arithmetic"] = "pair"
-
-
-class OperandsCheckpoint(CheckpointConfig):
-    """A model of *which two numbers make this one?*."""
-
-    format: Literal[1]
-    kind: Literal["operands"]
-    task: Literal["operands"] = "operands"
-    language: Literal["en"] = "en"
-    model: OperandsConfig
-    data: OperandsData
-    training: OperandsTraining
-    digest: str | None = None
-
-    @property
-    def limits(self) -> Limits:
-        """Problems are read whole."""
-        return Limits(MOST)
-
-
-@dataclass(frozen=True)
-class NumberTokens:
-    """What is frozen of a model of operands: nothing.  A batch goes to the model as it is."""
-
-    hidden: int = FEATURES
-    digest: str = ""
-
-    def __call__(self, batch: NumberBatch) -> NumberBatch:
-        """The batch."""
-        return batch
 
 
 class SelfAttention(nn.Module):
@@ -139,18 +43,19 @@ class SelfAttention(nn.Module):
 
 
 class OperandsModel(nn.Module):
-    """Log-probabilities [B, pairs] of the pairs of `tasks.operands`; taps the weights that they are.
+    """Log-probabilities [B, pairs] of the pairs of `tasks.operands`, of a model with `operation` then those of the
+    operations; taps the weights that the former are.
 
     Of `tri`, `layer.<before>/a_over_b/…` is a cube; of the others the first and the second operand have a map each,
-    `layer.<before>/a_over_b/…` and `layer.<before>/a_over_c/…`.
+    `layer.<before>/a_over_b/…` and `layer.<before>/a_over_c/…`.  frozen: see `Numbers`.
     """
 
     similarity: Similarity
 
-    def __init__(self, config: OperandsConfig):
+    def __init__(self, config: OperandsConfig, frozen: int = 0):
         super().__init__()
         hidden, self.config = config.hidden, config
-        self.numbers = Numbers(config.hidden, config.inputs)
+        self.numbers = Numbers(config.hidden, config.inputs, frozen)
         self.before = nn.ModuleList(SelfAttention(config) for _ in range(config.before))
         self.query, self.key, self.context = (nn.Linear(hidden, hidden) for _ in range(3))
         if config.mechanism != "tri":
@@ -158,14 +63,27 @@ class OperandsModel(nn.Module):
         three = config.mechanism == "tri"
         built = SIMILARITIES[config.similarity](config.heads, hidden // config.heads, context=three)
         self.similarity = cast(Similarity, built)
+        if config.operation != "none":
+            self.operation = OperationReader(hidden, config.operation)
 
     def forward(self, batch: NumberBatch) -> Tensor:
-        """Log-probabilities [B, pairs]."""
-        return pair_logits(self.cells(batch))
+        """Log-probabilities [B, pairs], or [B, pairs + operations]."""
+        if self.config.operation == "none":
+            return pair_logits(self.cells(batch))
+        cells, operations = self.cells_and_operations(batch)
+        return torch.cat([pair_logits(cells), operations], -1)
 
     def cells(self, batch: NumberBatch) -> Tensor:
         """The probability of each ordered pair [B, n, n], zero on the diagonal; both orders of a pair count."""
+        return self._attend(batch, *self.numbers(batch))
+
+    def cells_and_operations(self, batch: NumberBatch) -> tuple[Tensor, Tensor]:
+        """`cells`, and log-probabilities [B, operations], read from the numbers before any layer through the cells."""
         made, numbers = self.numbers(batch)
+        cells = self._attend(batch, made, numbers)
+        return cells, self.operation(made, numbers, cells)
+
+    def _attend(self, batch: NumberBatch, made: Tensor, numbers: Tensor) -> Tensor:
         if self.before:
             states = torch.cat([made, numbers], 1)
             keep = torch.cat([torch.ones_like(batch.keep[:, :1]), batch.keep], 1)

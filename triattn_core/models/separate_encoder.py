@@ -12,6 +12,7 @@ from torch.nn.functional import pad
 from triattn_core.attention.states import States
 from triattn_core.inference.batch import Batch, RoleBatch
 from triattn_core.models.encoder import AS_IT_IS, Encoded, Encoder, EncoderUser, InputOverride, pool_cells
+from triattn_core.text.roles import ROLES
 
 NEAR = 1.5  # largest ratio of widths that are padded to one
 
@@ -56,7 +57,7 @@ class ApartEncoder(EncoderUser):
 
     def _states(self, sequences: Mapping[str, Sequences]) -> dict[str, Tensor]:
         """The states of each role's sequences; equal sequences without overrides are read once."""
-        layer = dict(zip(("query", "key", "context"), (self.layers[0], *self.layers)))
+        layer = dict(zip(ROLES, (self.layers[0], *self.layers)))
         plain_ids = {
             name: sequence.ids
             for name, sequence in sequences.items()

@@ -8,76 +8,19 @@ learnt vector that marks the predicate; the output a score of each tag for each 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, cast
+from typing import Any, cast
 
 import torch
-from pydantic import Field, model_validator
 from torch import Tensor, nn
 from torch.nn.functional import dropout, relu
 
-from triattn_core.attention import masks
 from triattn_core.attention.multi_head import sinusoids
 from triattn_core.attention.sequence import token_positions
-from triattn_core.checkpoint.config_parts import CheckpointConfig, TaggerData, TaggerTraining
+from triattn_core.configs.tagger import TaggerConfig
 from triattn_core.inference.batch import TextBatch
-from triattn_core.literal import one_of
 from triattn_core.models.fusion import FUSIONS
-from triattn_core.models.fusion.settings import FusionSettings
-from triattn_core.models.word_vectors import VectorSource, WordVectors
-from triattn_core.tasks import tasks_of
+from triattn_core.models.word_vectors import WordVectors
 from triattn_core.trace.site import Site
-
-
-class TaggerConfig(FusionSettings):
-    """Settings of a tagger; `out` is the width of all layers.
-
-    vectors: `embedding` or `layer:k`, see `models.word_vectors`.  feed_forward: hidden features of that sublayer.
-    positions: whether sinusoids are added to the input.  keep: the share of a sublayer's output that dropout keeps;
-    hidden_keep: of the feed-forward sublayer's hidden features.  The defaults are the sizes of Tan et al.
-    """
-
-    block_positions: ClassVar[bool] = False  # sinusoids are added once, to the input
-
-    mechanism: Annotated[str, one_of(FUSIONS)]
-    vectors: VectorSource = "embedding"
-    out: int = Field(200, ge=2)
-    layers: int = Field(10, ge=1, le=24)
-    feed_forward: int = Field(800, ge=1)
-    positions: bool = False
-    keep: float = Field(0.8, gt=0, le=1)
-    hidden_keep: float = Field(0.9, gt=0, le=1)
-
-    @property
-    def about(self) -> dict[str, str | int]:
-        """Facts about the model that its traces record."""
-        facts = {name: getattr(self, name) for name in ("mechanism", "vectors", "layers", "heads")}
-        if self.mechanism != "mtsa":
-            return facts
-        scales = {"scale_t": self.scale_t, "scale_s": self.scale_s}
-        return {**facts, **scales, "masks": ",".join(masks.of_heads(self.masks, self.heads))}
-
-
-class TaggerCheckpoint(CheckpointConfig):
-    """A tagger of words; `labels` names the labels of its BIO tags, that of the predicate too; `max_tokens`: words."""
-
-    format: Literal[1]
-    kind: Literal["tagger"]
-    task: Annotated[str, one_of(tasks_of("tagger"))]
-    language: str
-    encoder: str
-    max_tokens: int = Field(256, ge=1, le=2048)
-    labels: tuple[str, ...] = Field(min_length=1)
-    model: TaggerConfig
-    data: TaggerData
-    training: TaggerTraining
-    encoder_digest: str | None = None
-    digest: str | None = None
-
-    @model_validator(mode="after")
-    def _labels_once(self) -> TaggerCheckpoint:
-        if len(set(self.labels)) < len(self.labels):
-            raise ValueError("labels: name each label once")
-        return self
 
 
 @dataclass(frozen=True)

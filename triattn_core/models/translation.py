@@ -12,81 +12,27 @@ from dataclasses import dataclass
 from hashlib import sha256
 from math import sqrt
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, cast
+from typing import Any, cast
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn.functional import dropout, linear, relu
 
-from triattn_core.attention import masks
 from triattn_core.attention.multi_head import AXES, sinusoids
 from triattn_core.attention.sequence import token_positions
 from triattn_core.attention.softmax import kept_softmax
 from triattn_core.attention.states import join_heads, split_heads
 from triattn_core.attention.tap import tap
 from triattn_core.attention.weight_override import heads_output, override_weights
-from triattn_core.checkpoint.config_parts import CheckpointConfig, TranslationData, TranslationTraining
 from triattn_core.checkpoint.registry import require_regular
+from triattn_core.configs.translation import TranslationConfig
 from triattn_core.errors import CheckpointError
-from triattn_core.literal import one_of
 from triattn_core.models.coin import TOKENIZER
 from triattn_core.models.fusion import FUSIONS
-from triattn_core.models.fusion.settings import FusionSettings
-from triattn_core.tasks import tasks_of
 from triattn_core.text.sub_words import SubWords
 from triattn_core.trace.site import Site
 
-ENCODERS = ("mtsa", "multi_head")
 SOURCE, TARGET, CROSS = "source", "target", "cross"  # modules of sites: encoder, decoder, target over source
-
-
-class TranslationConfig(FusionSettings):
-    """Settings of a translation model; `out` is the width of all layers, `heads` and `attention_keep` those of all
-    attention.
-
-    layers: of the encoder, and as many of the decoder.  feed_forward: hidden features of that sublayer.  keep: the
-    share of embeddings, and of a sublayer's output, that dropout keeps.  Defaults are those of the Transformer (base).
-    """
-
-    block_positions: ClassVar[bool] = False  # sinusoids are added once, to the input
-
-    mechanism: Annotated[str, one_of(ENCODERS)]
-    out: int = Field(512, ge=2)
-    layers: int = Field(6, ge=1, le=12)
-    feed_forward: int = Field(2048, ge=1)
-    keep: float = Field(0.9, gt=0, le=1)
-
-    @property
-    def about(self) -> dict[str, str | int]:
-        """Facts about the model that its traces record."""
-        facts = {name: getattr(self, name) for name in ("mechanism", "layers", "heads")}
-        if self.mechanism != "mtsa":
-            return facts
-        scales = {"scale_t": self.scale_t, "scale_s": self.scale_s}
-        return {**facts, **scales, "masks": ",".join(masks.of_heads(self.masks, self.heads))}
-
-
-class TranslationCheckpoint(CheckpointConfig):
-    """A translation model with its own sub-words, in `tokenizer.json`; `max_tokens`: of a source, and of a target.
-
-    beams, length_penalty: of its beam search.  encoder_digest: digest of the sub-words.
-    """
-
-    format: Literal[1]
-    kind: Literal["translation"]
-    task: Annotated[str, one_of(tasks_of("translation"))]
-    language: str
-    target_language: str
-    encoder: None = None
-    max_tokens: int = Field(128, ge=1, le=1024)
-    model: TranslationConfig
-    data: TranslationData
-    training: TranslationTraining
-    beams: int = Field(4, ge=1, le=32)
-    length_penalty: float = Field(0.6, ge=0, le=2)
-    encoder_digest: str | None = None
-    digest: str | None = None
 
 
 @dataclass(frozen=True)

@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
-from typing import Annotated
 
 import torch
-from pydantic import AfterValidator
 from torch import Tensor
 from torch.nn.functional import layer_norm
 
 from triattn_core.attention.states import States
+from triattn_core.configs.vectors import LAYER, TABLE
 from triattn_core.errors import ConfigError
 from triattn_core.inference.batch import RoleBatch, TextBatch
 from triattn_core.models.encoder import Encoder, EncoderUser, Pretrained, first_layers, pool_cells
-
-TABLE, LAYER = "embedding", "layer:"
-
-
-def _check_source(source: str) -> str:
-    if not re.fullmatch(r"embedding|layer:[1-9]\d*", source):
-        raise ValueError('expected "embedding", or "layer:k" with k from 1')
-    return source
-
-
-VectorSource = Annotated[str, AfterValidator(_check_source)]
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from triattn_core.errors import InputError
+from triattn_core.recording.attention import Attention
 from triattn_core.recording.follow import PRODUCTS
 from triattn_core.recording.layout import Layout
 from triattn_core.recording.module_stack import ModuleStack
@@ -27,7 +28,7 @@ def ablate_heads(model: nn.Module, parts: Sequence[tuple[Place, int]]) -> Iterat
     Raises InputError where a part did not run, or its rows cannot be told apart.
     """
     ablation = _Ablation(ModuleStack(model), parts)
-    with ablation.stack.following(), ablation:
+    with ablation.stack.following(ablation, ablation.selects):
         yield
     if missing := set(range(len(parts))) - ablation.done:
         (module, _, _), head = parts[min(missing)]
@@ -50,9 +51,10 @@ class _Ablation(Watch):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = getattr(func, "__name__", "")
+        before = self.found[-1] if self.found else None
         if name in PRODUCTS and self.followed:
             result = super().__torch_function__(func, types, args, kwargs)
-            heads = self._heads_of_last()
+            heads = self._heads_after(before)
             if heads is not None:
                 own, layout = self.found[-1].weights, self.found[-1].layout
                 weights = own.masked_fill(self._mask(own, layout, heads), 0)
@@ -60,19 +62,23 @@ class _Ablation(Watch):
                     result = func(*_exchange(args, own, weights), **_exchange(kwargs or {}, own, weights))
         else:
             result = super().__torch_function__(func, types, args, kwargs)
-            heads = self._heads_of_last()
+            heads = self._heads_after(before)
             if heads is not None:
                 with torch._C.DisableTorchFunction():
                     result = result.clone()
+                    if self.found[-1].kind == "difference":  # [row, query, head, feature]
+                        result = result.transpose(1, 2).contiguous()
                     by_row = result.view(self._rows, -1, *result.shape[-2:])
                     for row, head in heads:
                         by_row[row, head] = 0
-        self.found.clear()
+                    if self.found[-1].kind == "difference":
+                        result = result.transpose(1, 2)
+        del self.found[:-2]  # a difference is of two
         return result
 
-    def _heads_of_last(self) -> list[tuple[int, int]] | None:
-        """Rows and heads to ablate of the attention that was seen just now, if there are any."""
-        if not self.found:
+    def _heads_after(self, before: Attention | None) -> list[tuple[int, int]] | None:
+        """Rows and heads to ablate of the attention that was seen after another one, if there are any."""
+        if not self.found or self.found[-1] is before:
             return None
         running = self.found[-1].running
         module = (running.path, running.visit)
@@ -95,10 +101,10 @@ def _exchange(values: Any, own: Tensor, other: Tensor) -> Any:
         return {name: _exchange(value, own, other) for name, value in values.items()}
     if isinstance(values, list | tuple):
         return type(values)(_exchange(value, own, other) for value in values)
-    return other if _is_same(values, own) else values
+    return other if is_same(values, own) else values
 
 
-def _is_same(value: Any, own: Tensor) -> bool:
+def is_same(value: Any, own: Tensor) -> bool:
     """Whether a value is the tensor that was recorded, which is detached."""
     same = isinstance(value, Tensor) and value.shape == own.shape and value.stride() == own.stride()
     return same and value.data_ptr() == own.data_ptr()

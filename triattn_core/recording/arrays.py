@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 import torch
 import xarray as xr
 
-from triattn_core.recording.row_sums import describe_rows
-from triattn_core.recording.watch import Attention
-from triattn_core.trace.array_rows import empty_nan_rows
+from triattn_core.recording.attention import Attention
+from triattn_core.recording.row_sums import Rows, describe_rows
 from triattn_core.trace.site import Site
 
+REACHES_OUTPUT = "the model's output"  # else the path of the outermost module that returned it; empty for none
 REBUILT = "Weights times values rebuild what the model computed, to"  # in a note
-PROVED = 1e-5  # largest error that counts as rounding
+# How the weights of a kind of attention are known, which says how much their error proves.
+PROOFS = dict.fromkeys(("sdpa", "difference"), "computed again from queries, keys and masks")
+PROOFS["flex"] = "read from the call by one-hot values"
+OWN = "the model's own, whose product with the values was repeated"
+PROVED = 1e-5  # largest error that counts as rounding in single precision
 
 
 def site_array(attention: Attention, length: int | None = None) -> xr.DataArray:
@@ -27,29 +31,51 @@ def site_array(attention: Attention, length: int | None = None) -> xr.DataArray:
         values = attention.arranged().float().cpu().numpy()
     if attention.layout.blocks:
         values = values[:, :length, :length]
-    rows = describe_rows(values, attention.layout.sums_over, attention.layout.dims, attention.columns)
+    precision = str(attention.precision).removeprefix("torch.")
+    rows = describe_rows(values, attention.layout.sums_over, attention.layout.dims, attention.columns, precision)
+    if attention.kind == "difference":
+        rows = Rows("contribution", {})
     attrs = {
         "quantity": rows.quantity,
         **rows.sums,
         "module": attention.running.path,
         "kind": attention.kind,
         "rebuilt": attention.error,
-        "mask": _describe_mask(attention),
+        "mask": _describe_mask(attention, values),
         "columns": attention.columns,
         "heads_to_a_key": attention.group,
+        "windows": attention.windows,
+        "precision": precision,
     }
+    attrs |= {"reaches": REACHES_OUTPUT if attention.reach.path == "" else attention.reach.path or ""}
+    attrs |= {} if attention.factor is None else {"factor": attention.factor}
     return xr.DataArray(values, dims=attention.layout.dims, attrs=attrs)
 
 
-def _describe_mask(attention: Attention) -> str:
-    """`causal`, `none`, or what share of the cells a mask of another form hides."""
+def _describe_mask(attention: Attention, values: np.ndarray) -> str:
+    """`causal`, `none`, or what share of the cells a mask of another form hides.  values: the weights [head, n, m]."""
     if attention.hidden is None or not bool(attention.hidden.any()):
         return "none"
     hidden = attention.hidden.cpu().numpy()
+    if attention.layout.blocks:
+        hidden = (values == 0).all(0)  # of a band, what lies outside it is hidden too
+    elif attention.columns > values.shape[-1] == values[0, 0].size < hidden.shape[-1]:
+        hidden = _without_sinks(hidden, values[0] == 0)
     n, m = hidden.shape
     if np.array_equal(hidden, np.triu(np.ones((n, m), bool), 1 + m - n)):
         return "causal"
     return f"hides {100 * hidden.mean():.3g} % of the cells"
+
+
+def _without_sinks(hidden: np.ndarray, zero: np.ndarray) -> np.ndarray:
+    """The hidden cells [n, m] of the keys that a map kept of a softmax over more columns, [n, m + sinks].
+
+    These are the first or the last ones, whichever have no weight where they are hidden.
+    """
+    m = zero.shape[-1]
+    parts = [part for part in (hidden[:, :m], hidden[:, -m:]) if part.shape == zero.shape]
+    fitting = [part for part in parts if bool(zero[part].all())]
+    return max(fitting, key=np.sum, default=hidden)
 
 
 def join_steps(steps: Sequence[Attention], grows: bool) -> xr.DataArray:
@@ -66,8 +92,9 @@ def join_steps(steps: Sequence[Attention], grows: bool) -> xr.DataArray:
         end = first.sizes["key"] + (step if grows else 0)
         row = array.values[:, -1, -end:]
         values[:, step, end - row.shape[-1] : end] = row
-    rows = describe_rows(values, ("key",), ("head", "query", "key"), max(attention.columns for attention in steps))
-    kept = {name: first.attrs[name] for name in ("module", "kind", "heads_to_a_key")}
+    columns, precision = max(attention.columns for attention in steps), str(first.attrs["precision"])
+    rows = describe_rows(values, ("key",), ("head", "query", "key"), columns, precision)
+    kept = {name: first.attrs[name] for name in ("module", "kind", "heads_to_a_key", "reaches", "precision")}
     dropped = int(first.attrs["columns"]) - first.sizes["key"]
     attrs = {"quantity": rows.quantity, **rows.sums, **kept, "mask": "causal" if grows else "none"}
     attrs |= {"columns": keys + dropped, "rebuilt": largest_error(arrays)}
@@ -79,26 +106,25 @@ def largest_error(arrays: Iterable[xr.DataArray]) -> float:
     return max(float(array.attrs["rebuilt"]) for array in arrays)
 
 
-def empty_unknown_rows(arrays: Mapping[Site, xr.DataArray]) -> tuple[dict[Site, xr.DataArray], list[str]]:
-    """Returns the arrays with empty rows for those that hold what is no number, and a note on the first such array."""
-    emptied, bad = {}, []
-    for site, array in arrays.items():
-        sums = str(array.attrs.get("sums_over") or array.attrs.get("runs_over") or "key").split(",")
-        values, notes = empty_nan_rows(array.values, [str(axis) for axis in array.dims], sums)
-        emptied[site] = array.copy(data=values)
-        bad += [f"{site}: {note}" for note in notes]
-    more = f" So do rows of {len(bad) - 1} more of the {len(arrays)} maps." if len(bad) > 1 else ""
-    return emptied, [bad[0] + more] if bad else []
-
-
 def describe_arrays(arrays: Mapping[Site, xr.DataArray]) -> list[str]:
     """Returns what a reader must know: how well the weights are proved, and rows that do not sum to one."""
-    error = largest_error(arrays.values())
-    notes = [f"{REBUILT} {error:.1g}."]
-    if not error <= PROVED:
-        worst = next(array for array in arrays.values() if array.attrs["rebuilt"] == error)
+    worst = max(arrays.values(), key=lambda array: float(array.attrs["rebuilt"]) / _rounding(array))
+    error = float(worst.attrs["rebuilt"])
+    notes = [f"{REBUILT} {largest_error(arrays.values()):.1g}."]
+    if not error <= _rounding(worst):
         where = worst.attrs["module"] or "the model"
         notes = [f"Not proved: in {where}, weights times values differ from what the model computed by {error:.2g}."]
+    elif error > PROVED:
+        notes = [f"{REBUILT} {error:.1g}, which is within the rounding of {worst.attrs['precision']}."]
+    notes[0] += f" {_describe_proof(arrays.values())}"
+    unused = [str(array.attrs["module"]) or "the model" for array in arrays.values() if not array.attrs["reaches"]]
+    if unused:
+        more = f" and {len(unused) - 1} more maps" if len(unused) > 1 else ""
+        notes += [
+            f"Not proved to be used: in {unused[0]}{more}, what weights made of the values was not seen in anything"
+            " that the module returned."
+        ]
+    notes += _describe_windows(arrays.values())
     sentences = Counter(describe_rows_note(array) for array in arrays.values())
     notes += [
         sentence + (f" ({count} of {len(arrays)} maps)" if count < len(arrays) else "") + "."
@@ -108,10 +134,50 @@ def describe_arrays(arrays: Mapping[Site, xr.DataArray]) -> list[str]:
     return notes
 
 
+def _describe_proof(arrays: Collection[xr.DataArray]) -> str:
+    """What the error is of, and how far what the weights made was followed."""
+    kinds = Counter(PROOFS.get(str(array.attrs["kind"]), OWN) for array in arrays)
+    of = [way + (f" ({count} of {len(arrays)} maps)" if len(kinds) > 1 else "") for way, count in kinds.items()]
+    ends = {str(array.attrs["reaches"]) for array in arrays} - {""}
+    reached = "" if not ends else f" What they made is in {REACHES_OUTPUT}."
+    if ends and ends != {REACHES_OUTPUT}:
+        reached = f" What they made is in what {min(ends - {REACHES_OUTPUT})} returned, and was not followed further."
+    return f"Weights are {', or '.join(of)}.{reached}"
+
+
+def _describe_windows(arrays: Collection[xr.DataArray]) -> list[str]:
+    """That what stands as heads are the heads of one window after another, where that is so."""
+    within = Counter(int(array.attrs.get("windows", 1)) for array in arrays)
+    more = {count: maps for count, maps in within.items() if count > 1}
+    if not more:
+        return []
+    first = next(array for array in arrays if array.attrs.get("windows", 1) > 1)
+    each, several = first.sizes["head"] // int(first.attrs["windows"]), len(more) > 1 or 1 in within
+    told = f" ({sum(more.values())} of {len(arrays)} maps)" if several else ""
+    counts = " or ".join(map(str, more))
+    heads = f"the first {each} maps are the heads of the first window, and so on"
+    return [f"Tokens attend within {counts} windows{told}: {heads}."]
+
+
+def _rounding(array: xr.DataArray) -> float:
+    """The largest error that counts as rounding: the epsilon of the type that the model computes in, but PROVED if
+    that is less."""
+    return max(PROVED, float(torch.finfo(getattr(torch, str(array.attrs.get("precision", "float32")))).eps))
+
+
 def describe_rows_note(array: xr.DataArray) -> str:
     """A sentence on rows that are no distributions over their keys; empty where they are."""
     cells = np.prod([size for axis, size in array.sizes.items() if axis in ("key", "context")])
     dropped = int(array.attrs["columns"]) - int(cells)
+    if array.attrs.get("sums_over", array.attrs.get("runs_over")) == "query":
+        ends = "" if array.attrs.get("sums_over") else ", and the model scales weights after it"
+        return "The softmax runs over the queries: a column sums to one, not a row" + ends
+    if array.attrs["kind"] == "mixed":
+        return "What the model uses is a mix of the maps of its heads; those before are sites too"
+    if array.attrs["kind"] in ("difference", "sum"):
+        return f"What the model uses is the {array.attrs['kind']} of two maps; these are sites too"
+    if array.attrs["kind"] == "part":
+        return ""
     if array.attrs["quantity"] == "contribution":
         return "Weights are signed: the model subtracts or scales them"
     if array.attrs.get("runs_over") and array.attrs.get("parts", 1) > 1:

@@ -6,22 +6,33 @@ A softmax that never meets values is a router of experts, a gate or a vocabulary
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from torch import Tensor
 
 from triattn_core.recording.module_stack import Running
+from triattn_core.recording.softmax_axis import VIEWS
 
-# What leaves weights what they are: another shape, type or place, cells set to zero, a scale.
+# What leaves weights what they are: another shape, type or place, cells set to zero, a scale; or changes them cell by
+# cell or head by head, so that the map that meets the values is another one of the same queries and keys.
 KEEPS = frozenset(
+    "relu clamp clamp_min clamp_max pow __pow__ sqrt square exp log neg __neg__ layer_norm batch_norm group_norm"
+    " instance_norm normalize sigmoid tanh rsub __rsub__ "
     "to type float double half bfloat16 type_as cpu cuda contiguous clone detach view reshape unflatten flatten view_as"
     " transpose permute swapaxes swapdims movedim mT T t unsqueeze squeeze expand expand_as repeat repeat_interleave"
     " broadcast_to __getitem__ narrow select slice index_select chunk split unbind dropout dropout_ dropout2d"
     " masked_fill masked_fill_ where nan_to_num nan_to_num_ mul __mul__ __rmul__ div __truediv__ mul_ pad alpha_dropout"
     " __get__ feature_dropout nan_to_num_ adjoint tril triu zero_ squeeze_ unsqueeze_".split()
 )
+JOINS = {
+    "sub": "difference",
+    "__sub__": "difference",
+    "add": "sum",
+    "__add__": "sum",
+}
+MIXES = frozenset(("linear", "conv2d"))  # over the heads of weights: each new map is a sum of maps
 PRODUCTS = frozenset("matmul __matmul__ __rmatmul__ bmm mm mv baddbmm einsum".split())
 
 
@@ -29,7 +40,9 @@ PRODUCTS = frozenset("matmul __matmul__ __rmatmul__ bmm mm mv baddbmm einsum".sp
 class Softmax:
     """A softmax that has run: where, over which axis of what shape; scores: what it took, if they are kept.
 
-    hidden: the cells of the first row of a batch and head that its mask hides.
+    hidden: the cells of the first row of a batch and head that its mask hides.  kind: `difference` or `sum` where the
+    model joined two maps before they met the values, `mixed` where it mixed those of the heads; parts: these maps,
+    scaled as the model did.
     """
 
     running: Running
@@ -37,6 +50,31 @@ class Softmax:
     axis: int
     scores: Tensor | None = field(default=None, repr=False)
     hidden: Tensor | None = field(default=None, repr=False)
+    kind: str = "softmax"
+    parts: tuple[Tensor, ...] = field(default=(), repr=False)
+
+    def viewed(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], source: Tensor) -> Softmax:
+        """The same with other views of its parts, where a function gives one of the joined map, its source."""
+        if getattr(func, "__name__", "") not in VIEWS:
+            return self
+        try:
+            swapped = [[part if value is source else value for value in args] for part in self.parts]
+            return replace(self, parts=tuple(func(*own, **kwargs) for own in swapped))
+        except (RuntimeError, IndexError):  # parts of another number of heads
+            return self
+
+    @property
+    def columns(self) -> int:
+        """Over how many cells it ran."""
+        return self.shape[self.axis]
+
+
+@dataclass(frozen=True)
+class Trail:
+    """A tensor that a softmax became.  axes: those that it ran over, see `softmax_axis`."""
+
+    softmax: Softmax
+    axes: frozenset[int] | None
 
 
 @dataclass(frozen=True)
@@ -68,6 +106,27 @@ class Product:
         """The axes of the weights that the values do not have."""
         values = "".join(self.value_axes)
         return "".join(axis for axis in self.axes if axis in self.result_axes and axis not in values)
+
+    def mixes_heads(self, over: set[str], columns: int, batch: int) -> bool:
+        """Whether heads are summed over, not keys: a softmax ran over `columns` cells of the axes `over`, none of which
+        is summed over.
+
+        Then a query and the axis of the softmax both stay, and values have neither.  A softmax over queries leaves its
+        own axis alone; where heads share the values, their axis stays too, and what is summed is one of the last two.
+        """
+        sizes = dict(zip(self.axes, self.weights.shape))
+        first = self.axes[0]
+        has_batch = sizes[first] == batch and first not in self.keys
+        stays = [letter for letter in self.queries if letter not in over and not (has_batch and letter == first)]
+        if math.prod(sizes[letter] for letter in over) > columns:
+            return True  # queries and keys on one axis
+        if not stays:
+            return False
+        shared = [
+            letter for axes in self.value_axes for letter in axes if letter in self.axes and letter not in self.keys
+        ]
+        square = any(sizes[letter] == sizes[other] != sizes[self.keys[0]] for letter in stays for other in over)
+        return not shared or square or self.keys[0] not in self.axes[-2:]
 
     @property
     def equation(self) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from triattn_core.recording.follow import Product
+from triattn_core.recording.rebuild import count_to_a_key, require_example
 
 ORDER = ("head", "query", "key", "context")
 
@@ -20,7 +22,8 @@ class Layout:
     batch: the letter of the batch, if there is one; context and key are both letters of keys where a query attends to
     pairs, which may be flat (`pairs`): one axis of n² that is read as n × n.
     blocks: of a band, the axis of its blocks of w queries, each over the 3 w keys of the blocks around it;
-    length: how many of its tokens are no padding.
+    length: how many of its tokens are no padding.  in_pieces: whether its queries are those of a block and its keys a
+    part of those that the softmax ran over: such a piece is no map of tokens.
     """
 
     axes: str
@@ -31,6 +34,7 @@ class Layout:
     pairs: int = 0
     blocks: str = ""
     length: int = 0
+    in_pieces: bool = False
     sums_over: tuple[str, ...] = ("key",)
 
     @property
@@ -43,6 +47,7 @@ class Layout:
         if self.batch:
             place = axes.index(self.batch)
             size = weights.shape[place]
+            require_example(example, batch)
             if size == batch:
                 weights, axes = weights.select(place, example), axes.replace(self.batch, "")
             else:  # batch × heads on one axis
@@ -54,6 +59,29 @@ class Layout:
         if self.blocks:
             return unfold_band(weights)[:, : self.length, : self.length]
         return weights.unflatten(-1, (self.pairs, self.pairs)) if self.pairs else weights
+
+    def cells(self, weights: Tensor) -> int:
+        """How many cells a band of so many weights has where it is unfolded to queries × keys."""
+        queries = weights.shape[self.axes.index(self.blocks)] * weights.shape[self.axes.index(self.query)]
+        return weights.numel() // weights.shape[self.axes.index(self.key)] * queries
+
+    def heads_to_a_key(self, weights: Tensor, values: Tensor, value_axes: str, batch: int, example: int) -> int:
+        """How many heads of one example share the values that they meet: repeated heads of values are equal."""
+        ends = self.blocks + self.query + self.key + self.context
+        heads = [letter for letter in self.axes if letter not in ends]
+        sizes = dict(zip(self.axes, weights.shape))
+        if self.batch:
+            require_example(example, batch)
+            sizes[self.batch] //= batch
+            if self.batch in value_axes:  # its own rows of the batch alone, and what heads are on that axis
+                place, rows = value_axes.index(self.batch), sizes[self.batch]
+                start = example * rows if values.shape[place] == batch * rows else 0
+                values = values.narrow(place, start, min(rows, values.shape[place]))
+        count = math.prod(sizes[letter] for letter in heads)
+        places = [value_axes.index(letter) for letter in heads if letter in value_axes]
+        own = [place for place in range(values.ndim) if place not in places]
+        by_head = values.permute(*places, *own)
+        return count_to_a_key(count, by_head.reshape(math.prod(by_head.shape[: len(places)]), -1))
 
     def row_and_head(self, weights: Tensor, batch: int) -> tuple[Tensor, Tensor]:
         """Of each cell its row of the batch, and its head in the order of `arrange`; they spread to its shape."""
@@ -71,6 +99,22 @@ class Layout:
         return row, head
 
 
+def count_windows(product: Product, layout: Layout, batch: int) -> int:
+    """How many windows of an example have heads of their own: rows of weights [row, head, query, key] beside those of
+    the batch, which the values have too."""
+    first = product.axes[0]
+    ends = layout.query + layout.key + layout.context
+    if (
+        layout.blocks
+        or len(product.axes) != 4
+        or first in ends
+        or any(first not in axes for axes in product.value_axes)
+    ):
+        return 1
+    rows = product.weights.shape[0]
+    return rows // batch if rows > batch and rows % batch == 0 else 1
+
+
 def unfold_band(band: Tensor) -> Tensor:
     """[head, n, n] of a band [head, block, w, 3 w] with n = blocks · w: column c of block b is key b w + c − w."""
     heads, blocks, width, reach = band.shape
@@ -82,18 +126,22 @@ def unfold_band(band: Tensor) -> Tensor:
     return padded[:, :, width : width + n]
 
 
-def find_layout(product: Product, columns: int, batch: int, length: int = 0) -> Layout:
+def find_layout(
+    product: Product, columns: int, batch: int, length: int = 0, pairs: Collection[int] = (), over: Collection[str] = ()
+) -> Layout:
     """The layout of the weights of a product.  columns: over how many cells their softmax ran.
 
     A query attends to pairs where the softmax ran over two axes, of which the product may sum over one at a time, or
     over n² cells; a cube whose softmax ran over one axis has a pair as query (triangle attention): its row is the
-    context.  length: how many tokens the model reads, where that is known.
+    context.  That is told from blocks of n tokens by `pairs`: the sizes n of representations [n, n, d] that were seen.
+    length: how many tokens the model reads; over: the axes that the softmax ran over; both where they are known.
     """
     sizes = dict(zip(product.axes, product.weights.shape))
     keys, rest = list(product.keys), [letter for letter in product.axes if letter not in product.keys]
     summed = math.prod(sizes[letter] for letter in keys)
     if len(keys) == 1 and summed < columns:  # the other key axis is summed over by a later product
         other = [letter for letter in rest if sizes[letter] * summed == columns and letter in product.result_axes]
+        other = [letter for letter in other if letter in over or not over]
         if other and sizes[other[-1]] > 1:
             keys = sorted([*keys, other[-1]], key=product.axes.index)
             rest.remove(other[-1])
@@ -117,6 +165,7 @@ def find_layout(product: Product, columns: int, batch: int, length: int = 0) -> 
         length = length or sizes[blocks] * size
         first = first if is_batch else ""
         return Layout(product.axes, query, keys[0], batch=first, blocks=blocks, length=length)
-    rows = [letter for letter in heads if sizes[letter] == size == sizes[keys[0]]]
+    rows = [letter for letter in heads if sizes[letter] == size == sizes[keys[0]] and size in pairs]
     context = rows[0] if rows and len(heads) > 1 else ""
-    return Layout(product.axes, query, keys[0], context, first if is_batch else "")
+    in_pieces = len(heads) > 1 and 1 < length != size and summed < columns and not context
+    return Layout(product.axes, query, keys[0], context, first if is_batch else "", in_pieces=in_pieces)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Any
 
+import torch
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+from torch.overrides import TorchFunctionMode, _len_torch_function_stack, _pop_mode, _push_mode
 
+FUSED = (nn.TransformerEncoder, nn.TransformerEncoderLayer, nn.MultiheadAttention)
 _followed: ContextVar[tuple[ModuleStack, ...]] = ContextVar("followed", default=())
 
 
@@ -32,13 +37,22 @@ class Running:
 class ModuleStack:
     """The modules of a model that run inside each other, outermost first.
 
-    batch, length: the first two sizes of the first input, 0 where they are unknown.
+    batch, length: the first two sizes of the first input, 0 where they are unknown.  pairs: the sizes n of pair
+    representations [..., n, n, d] that modules were given since the outermost one began.
+
+    unseen: paths of modules that attend without a softmax, which is not recorded.
+
+    torch runs a `TransformerEncoderLayer` in evaluation as one fused operation, unless a mode is active.  fused_error:
+    by how much the output of such a module, which is run again without the mode, differs from what the mode saw.
     """
 
     model: nn.Module
+    fused_error: float = 0.0
     running: list[Running] = field(default_factory=list)
     batch: int = 0
     length: int = 0
+    pairs: set[int] = field(default_factory=set)
+    unseen: dict[str, None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         modules = list(self.model.named_modules())
@@ -46,44 +60,161 @@ class ModuleStack:
         self._paths = {id(module): path for path, module in modules}
         self._visits: Counter[str] = Counter()
         self._step = -1
+        self.mode: TorchFunctionMode | None = None
+        self.selects: Callable[[str], bool] = lambda path: False
+        self.left: Callable[[Running, Any], None] = lambda running, output: None
+        self.again = False
+        self._watched: Running | None = None
+        self._paused = False
+        self._stance: Any = None
 
     @property
     def innermost(self) -> Running | None:
         return self.running[-1] if self.running else None
 
     def enter(self, module: nn.Module, args: tuple) -> None:
-        path = self._path_of(module)
+        if self not in _followed.get() or self._paused:
+            return
+        self._leave_compiled_code()
+        path = self._paths.get(id(module))
         if path is None:
             return
         if not self.running:
-            self.batch = 0
-        if not self.batch:  # models are often called with keywords, which these hooks do not see: their parts are not
-            shape = next((value.shape for value in args if isinstance(value, Tensor) and value.ndim), (0,))
-            self.batch, self.length = shape[0], shape[1] if len(shape) > 1 else 0
+            self.batch = self.length = 0
+            self.pairs.clear()
+        self.see_inputs(args)
         if not path:
             self._step += 1
             self._visits.clear()
-        self.running.append(Running(path, self._visits[path], max(self._step, 0), module))
+        running = Running(path, self._visits[path], max(self._step, 0), module)
+        self.running.append(running)
         self._visits[path] += 1
+        if self.mode is not None and self._watched is None and self._watches(running):
+            self._watched = running
+            _push_mode(self.mode)
 
-    def leave(self, module: nn.Module) -> None:
-        if self._path_of(module) is not None and self.running:
-            while self.running.pop().module is not module and self.running:
-                pass  # a module that was left by an exception
+    def see_inputs(self, values: Iterable[Any]) -> None:
+        """Takes batch and length from the first inputs that are seen, and pair representations from all."""
+        shapes = [value.shape for value in values if isinstance(value, Tensor) and value.ndim]
+        for shape in shapes:
+            self.see_pairs(shape)
+        if not self.batch and shapes:
+            self.batch, self.length = shapes[0][0], shapes[0][1] if len(shapes[0]) > 1 else 0
 
-    def _path_of(self, module: nn.Module) -> str | None:
-        return self._paths.get(id(module)) if self in _followed.get() else None
+    def _watches(self, running: Running) -> bool:
+        """Whether a module is selected, or is one that runs as one fused operation around one that is."""
+        if self.selects(running.path) or not isinstance(running.module, FUSED):
+            return self.selects(running.path)
+        inside = running.path + "." * bool(running.path)
+        return any(self.selects(path) for path in self._paths.values() if path.startswith(inside))
+
+    def see_pairs(self, shape: Sequence[int]) -> None:
+        """Keeps n where a shape is [..., n, n, d], or [..., n, n, heads, d] as a pair representation by heads is."""
+        self.pairs.update(one for one, other, _ in zip(shape, shape[1:], shape[2:]) if one == other > 1)
+
+    def leave(self, module: nn.Module, args: tuple, *made: Any) -> Any:
+        """Ends a module.  Returns what it is to return in place of its output, or None.
+
+        made: its keywords and its output; the output alone, None, where it raised an exception.
+        """
+        if self not in _followed.get() or self._paused or id(module) not in self._paths or not self.running:
+            return None
+        while (running := self.running.pop()).module is not module and self.running:
+            self._unwatch(running)  # a module that was left by an exception
+        output = made[-1]
+        self.left(running, output)
+        if self._unwatch(running) and len(made) == 2 and self._is_fused(running):
+            return self._again(module, args, *made)
+        return None
+
+    def _unwatch(self, running: Running) -> bool:
+        """Takes the mode off the stack of torch, whatever others stand on it, where this module began it."""
+        if self._watched is not running:
+            return False
+        self._watched = None
+        above: list[TorchFunctionMode] = []
+        while _len_torch_function_stack() and (mode := _pop_mode()) is not self.mode:
+            above.append(mode)
+        for mode in reversed(above):
+            _push_mode(mode)
+        return True
+
+    def _is_fused(self, running: Running) -> bool:
+        """Whether the module holds one that torch would have run as one operation, had nothing watched it."""
+        if torch.is_grad_enabled() and any(weight.requires_grad for weight in running.module.parameters()):
+            return False
+        parts = [part for part in running.module.modules() if isinstance(part, FUSED)]
+        hooked = any(part._forward_hooks or part._forward_pre_hooks for part in running.module.modules())
+        alone = len(_followed.get()) == 1 and not _len_torch_function_stack()  # what others change is to stay
+        return self.again and alone and not hooked and any(not part.training for part in parts)
+
+    def _again(self, module: nn.Module, args: tuple, kwargs: dict[str, Any], output: Any) -> Any:
+        """What the module that has ended returns without the mode; None where that is the same or is no tensor."""
+        self._paused = True
+        try:
+            plain = module.forward(*args, **kwargs)
+        finally:
+            self._paused = False
+        ours, theirs = (value[0] if isinstance(value, tuple) else value for value in (output, plain))
+        if not isinstance(theirs, Tensor) or theirs.is_nested or theirs.shape != ours.shape:
+            return None
+        if ours.numel():
+            largest = theirs.abs().max().clamp_min(1e-30)
+            self.fused_error = max(self.fused_error, float((ours - theirs).abs().max() / largest))
+        return plain
+
+    def _leave_compiled_code(self) -> None:
+        """Has what `torch.compile` made run as the Python that it was made of, while the block lasts."""
+        if self._stance is None and "torch._dynamo" in sys.modules:
+            self._stance = torch.compiler.set_stance("force_eager")
 
     @contextmanager
-    def following(self) -> Iterator[None]:
-        """Inside, `running` is kept.  torch's hooks are for all modules of all threads: those of others are passed by,
-        and the hooks go at the end."""
+    def following(
+        self,
+        mode: TorchFunctionMode,
+        selects: Callable[[str], bool],
+        left: Callable[[Running, Any], None] | None = None,
+        again: bool = False,
+    ) -> Iterator[None]:
+        """Inside, `running` is kept, and a function mode is active while a module runs whose path it selects.
+
+        It is not active elsewhere, so that the rest of the model runs as without it.
+
+        left: is told what each module returns.  again: run a module that torch fuses once more, without the mode, and
+        return that.  torch's hooks are for all modules of all threads: those of others are passed by, and the hooks go
+        at the end; so does the stance of `torch.compile`, which is that of all threads.
+        """
+        self.mode, self.selects, self.again = mode, selects, again
+        self.left = left or self.left
         token = _followed.set((*_followed.get(), self))
-        before = register_module_forward_pre_hook(lambda module, args: self.enter(module, args))
-        after = register_module_forward_hook(lambda module, args, output: self.leave(module), always_call=True)
+        before = register_module_forward_pre_hook(self.enter)
+        after = register_module_forward_hook(self.leave, with_kwargs=True, always_call=True)
+        named = self._see_keywords()
+        self._leave_compiled_code()
         try:
             yield
         finally:
             before.remove()
             after.remove()
+            if named is not None:
+                named.remove()
+            for running in reversed(self.running):
+                self._unwatch(running)
+            self.running.clear()
+            if self._stance is not None:
+                self._stance.__exit__(None, None, None)
+                self._stance = None
             _followed.reset(token)
+            self.mode, self.left = None, lambda running, output: None  # no circle that keeps what was recorded
+
+    def _see_keywords(self) -> Any:
+        """A hook of the model itself that sees its inputs by keyword, which hooks of all modules do not; none on a
+        module that torch runs as one operation only without hooks."""
+
+        def see(module: nn.Module, args: tuple, kwargs: dict[str, Any]) -> None:
+            if self in _followed.get() and not self._paused:
+                self.see_inputs(kwargs.values())
+
+        if any(isinstance(part, (*FUSED, torch.jit.ScriptModule)) for part in self.model.modules()):
+            return None
+        return self.model.register_forward_pre_hook(see, with_kwargs=True)

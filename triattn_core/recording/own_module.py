@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ import numpy as np
 import torch
 from torch import nn
 
+from triattn_core.cached import cached_property
 from triattn_core.errors import ConfigError, InputError, TriattnError
 from triattn_core.recording.selection import Select
+from triattn_core.recording.table_rows import describe_lookup
 from triattn_core.recording.tape import Tape, record
 
 ARRAYS = (".npy", ".npz", ".safetensors")
@@ -24,19 +27,22 @@ ARRAYS = (".npy", ".npz", ".safetensors")
 
 @dataclass(frozen=True)
 class OwnModule:
-    """What a function of a file has built: a module, and `encode`, which makes inputs and tokens of a text, if any."""
+    """What a function of a file has built: a module; `encode`, which makes inputs and tokens of a text, if any; and the
+    names of the answers whose scores the module returns, if it says them."""
 
     name: str
     path: Path
     module: nn.Module = field(repr=False)
     encode: Any = field(default=None, repr=False)
+    names: tuple[str, ...] | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, text: str) -> OwnModule:
         """Runs a file and its function: `FILE.py:build`.
 
-        The function returns a module, or a module and a function of a text, which returns the inputs of the module and
-        the tokens.  Raises ConfigError in one line: no such file or function, whatever either raises.
+        The function returns a module; or a module and a function of a text, which returns the inputs of the module and
+        the tokens; or both and the names of its answers, one for each score that it returns.  Raises ConfigError in
+        one line: no such file or function, whatever either raises.
         """
         file, _, function = text.rpartition(":")
         path = Path(file).expanduser()
@@ -57,14 +63,29 @@ class OwnModule:
                 built = build()
         finally:
             sys.path.remove(str(path.parent.resolve()))
-        module, encode = built if isinstance(built, tuple) and len(built) == 2 else (built, None)
+        parts = built if isinstance(built, tuple) and len(built) in (2, 3) else (built, None)
+        module, encode, names = (*parts, None)[:3]
         if not isinstance(module, nn.Module) or encode is not None and not callable(encode):
             raise ConfigError(f"{path}: {function}() must return a torch module, or a module and a function of a text")
-        return cls(path.stem, path, module.eval(), encode)
+        return cls(path.stem, path, module.eval(), encode, None if names is None else tuple(map(str, names)))
 
-    def inputs(self, text: str) -> tuple[Any, list[str] | None]:
+    @property
+    def model(self) -> nn.Module:
+        return self.module
+
+    @property
+    def device(self) -> str:
+        """Where its parameters are."""
+        return str(next(self.module.parameters(), torch.empty(0)).device)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of its file."""
+        return sha256(self.path.read_bytes()).hexdigest()
+
+    def inputs(self, text: str, pair: str | None = None) -> tuple[Any, list[str] | None]:
         """The inputs that a file of arrays holds (.npy: one; .npz, .safetensors: by the names of the arguments), or
-        those that `encode` makes of a text, and its tokens.
+        those that `encode` makes of a text, or of two, and its tokens.
 
         Raises InputError in one line.
         """
@@ -77,22 +98,36 @@ class OwnModule:
                 " and a function that makes inputs and tokens of a text"
             )
         with one_line(self.path):
-            made = self.encode(text)
+            made = self.encode(text) if pair is None else self.encode(text, pair)
         if not isinstance(made, tuple) or len(made) != 2 or not all(isinstance(token, str) for token in made[1] or ()):
             raise InputError(f"{self.path}: the function of a text must return inputs and a list of tokens, or None")
         return made[0], None if made[1] is None else list(made[1])
 
     def record(self, inputs: Any, select: Select = None, device: str | None = None) -> Tape:
         """The tape of one run.  Raises InputError in one line, whatever the module raises."""
-        with one_line(self.path):
+        with one_line(self.path, self.module):
             module = self.module.to(device) if device else self.module
-            inputs = _to(inputs, device)
+            inputs = to_device(inputs, device)
             with torch.no_grad(), record(module, select) as tape:
-                if isinstance(inputs, Mapping):
-                    module(**inputs)
-                else:
-                    module(*inputs if isinstance(inputs, list | tuple) else (inputs,))
+                call(module, inputs)
         return tape
+
+    def run(self, inputs: Any) -> Any:
+        """What the module returns, on the device where it is.  Raises InputError in one line, whatever it raises."""
+        with torch.no_grad():
+            return self.call(inputs)
+
+    def call(self, inputs: Any) -> Any:
+        """The same with gradients, where they are enabled."""
+        with one_line(self.path, self.module):
+            return call(self.module, to_device(inputs, self.device))
+
+
+def call(module: nn.Module, inputs: Any) -> Any:
+    """Calls a module with inputs: by name, several, or one."""
+    if isinstance(inputs, Mapping):
+        return module(**inputs)
+    return module(*inputs if isinstance(inputs, list | tuple) else (inputs,))
 
 
 def read_arrays(path: Path) -> Any:
@@ -110,17 +145,18 @@ def read_arrays(path: Path) -> Any:
         raise InputError(f"{path}: cannot be read as arrays of numbers ({type(error).__name__})") from None
 
 
-def _to(inputs: Any, device: str | None) -> Any:
+def to_device(inputs: Any, device: str | None) -> Any:
+    """The inputs with their tensors on a device; as they are without one."""
     if isinstance(inputs, Mapping):
-        return {name: _to(value, device) for name, value in inputs.items()}
+        return {name: to_device(value, device) for name, value in inputs.items()}
     if isinstance(inputs, Sequence) and not isinstance(inputs, str):
-        return [_to(value, device) for value in inputs]
+        return [to_device(value, device) for value in inputs]
     return inputs.to(device) if device and isinstance(inputs, torch.Tensor) else inputs
 
 
 @contextmanager
-def one_line(path: Path) -> Iterator[None]:
-    """Turn any exception of a file into a line that says where in it that was."""
+def one_line(path: Path, module: nn.Module | None = None) -> Iterator[None]:
+    """Turn any exception of a file into a line that says where in it that was.  module: that it runs."""
     try:
         yield
     except TriattnError:
@@ -129,5 +165,7 @@ def one_line(path: Path) -> Iterator[None]:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
         number = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
         reason = (str(error).strip().splitlines() or [""])[0][:300]
+        if isinstance(error, IndexError):
+            reason = describe_lookup(error, module) or reason
         place = f", line {number}" if number else ""
         raise InputError(f"{path}{place}: {type(error).__name__}: {reason}".rstrip(": ")) from None

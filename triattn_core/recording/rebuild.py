@@ -8,7 +8,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from triattn_core.errors import InputError
 from triattn_core.recording.follow import Product
+
+BEYOND = 1000.0  # a score so far below that of its row's best is one that a mask has lowered
+LOW = -50.0  # a mask of two numbers, 0 and one below this, as Swin's -100, hides: exp(-50) is 2e-22
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,17 @@ class FusedCall:
         """How many query heads share a key head."""
         return self.query.shape[-3] // self.key.shape[-3] if self.enable_gqa else 1
 
+    def windows(self, batch: int) -> int:
+        """How many rows [h, n, d] the call has for an example, such as windows of a picture."""
+        rows = self.query.shape[0] if self.query.ndim == 4 else 1
+        return rows // batch if rows > batch and rows % batch == 0 else 1
+
+
+def fused_group(call: FusedCall, batch: int = 1, example: int = 0) -> int:
+    """How many query heads share a key head, whether the call or the model before it repeats the keys."""
+    heads = heads_of(call.query, batch, example).shape[0]
+    return count_to_a_key(heads, heads_of(call.key, batch, example), heads_of(call.value, batch, example))
+
 
 def rebuild_weights(call: FusedCall, result: Tensor, batch: int = 1, example: int = 0) -> tuple[Tensor, float]:
     """The weights [h, n, m] of one example of a fused call in float32, head by head, and their error.
@@ -40,7 +55,7 @@ def rebuild_weights(call: FusedCall, result: Tensor, batch: int = 1, example: in
     """
     query, key, value, made = (heads_of(x, batch, example) for x in (call.query, call.key, call.value, result))
     heads, n, m = query.shape[0], query.shape[1], key.shape[1]
-    group = max(1, heads // key.shape[0])
+    group = max(1, heads // max(1, key.shape[0]))
     weights = torch.empty(heads, n, m, dtype=torch.float32, device=query.device)
     scale = 1 / math.sqrt(query.shape[-1]) if call.scale is None else call.scale
     mask = call.attn_mask
@@ -90,20 +105,44 @@ def hidden_by_order(call: FusedCall) -> Tensor:
     return torch.ones(call.query.shape[-2], call.key.shape[-2], dtype=torch.bool, device=call.query.device).triu(1)
 
 
-def hidden_cells(call: FusedCall) -> Tensor | None:
-    """The cells [n, m] that the mask of a fused call hides in the first head of the first example."""
+def hidden_cells(call: FusedCall, batch: int = 1, example: int = 0) -> Tensor | None:
+    """The cells [n, m] that the mask of a fused call hides in the first head of an example."""
     n, m = call.query.shape[-2], call.key.shape[-2]
     if call.is_causal:
         return hidden_by_order(call)
     if call.attn_mask is None:
         return None
-    mask = call.attn_mask.reshape(-1, *call.attn_mask.shape[-2:])[0]
-    return (~mask if mask.dtype == torch.bool else is_hidden(mask)).expand(n, m)
+    mask = call.attn_mask
+    if mask.ndim > 2:
+        mask = heads_of(mask.expand(*call.query.shape[:-2], n, m), batch, example)[0]
+    return (~mask if mask.dtype == torch.bool else is_masked(mask)).expand(n, m)
 
 
 def is_hidden(scores: Tensor) -> Tensor:
-    """Which scores a mask has set: minus infinity, or near the lowest number of their type."""
-    return scores <= torch.finfo(scores.dtype).min / 2
+    """Which scores [..., m] a mask has set: minus infinity, near the lowest number of their type, or so far below the
+    best of their row (`BEYOND`) that their weight is zero, as masks of -1e4 or -1e9 do.
+
+    A row that is hidden as a whole, whose scores are all lowered alike, is found by the first two alone.
+    """
+    lowest = scores <= torch.finfo(scores.dtype).min / 2
+    return lowest | (scores < scores.amax(-1, keepdim=True) - BEYOND) if scores.numel() else lowest
+
+
+def is_masked(mask: Tensor) -> Tensor:
+    """Which cells an added mask [..., m] hides: see `is_hidden`; of a mask of two numbers, 0 and one below -50, that
+    one."""
+    hidden = is_hidden(mask)
+    low = mask.min() if mask.numel() else None
+    if low is not None and low < LOW and bool(((mask == 0) | (mask == low)).all()):
+        hidden = hidden | (mask == low)
+    return hidden
+
+
+def count_to_a_key(heads: int, *tensors: Tensor) -> int:
+    """How many of the heads share a key head, where the heads of keys or values [h, m, d] are repeated: those that are
+    equal are one."""
+    distinct = max((len(torch.unique(t.flatten(1), dim=0)) if t.numel() else t.shape[0] for t in tensors), default=0)
+    return heads // distinct if distinct and heads % distinct == 0 else 1
 
 
 def product_error(product: Product, weights: Tensor, result: Tensor) -> float:
@@ -121,10 +160,18 @@ def relative_error(rebuilt: Tensor, result: Tensor) -> float:
     return error if error == error else float("inf")
 
 
+def require_example(example: int, batch: int) -> None:
+    """Raises InputError where a batch has no such row."""
+    if example >= batch:
+        raise InputError(f"example {example}: the batch has {batch} row{'s' * (batch > 1)}, counted from 0")
+
+
 def heads_of(tensor: Tensor, batch: int, example: int) -> Tensor:
-    """[h, n, d] of one example of [batch…, h, n, d]; a tensor without a batch as it is."""
+    """[h, n, d] of one example of [batch…, h, n, d]; a tensor without a batch as it is.  Raises InputError: no such
+    example."""
     if tensor.ndim == 2:
         return tensor[None]
+    require_example(example, batch)
     if tensor.ndim == 4 and tensor.shape[0] == batch:
         return tensor[example]
     rows = tensor.flatten(0, -3)

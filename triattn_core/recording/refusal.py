@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
+import torch
 from torch import nn
+
+from triattn_core.recording.module_stack import Running
 
 # By the type of a Hugging Face model.
 REASONS = {
@@ -18,17 +21,97 @@ REASONS = {
     "mra": "approximates attention at several resolutions and never forms a map of tokens",
     "reformer": "attends within hash buckets, whose order differs from that of the tokens",
 }
+# What a config of Hugging Face calls layers that form no weights between tokens.
+UNATTENDING = {"linear_attention", "conv", "mamba", "recurrent", "moe", "mlp", "sparse", "dense"}
+# How to have a model of a type attend to all at once.
+WHOLE = dict.fromkeys(("big_bird", "bigbird_pegasus"), '; attention_type="original_full" in its config attends to all')
 
 
-def explain_absence(model: nn.Module) -> str:
-    """Returns the reason why nothing was recorded of a model that ran, or that it did not run."""
+def explain_absence(model: nn.Module, unseen: Collection[str] = ()) -> str:
+    """Returns the reason why nothing was recorded of a model that ran, or that it did not run.
+
+    unseen: see `explain_unseen`; what is known of the model's type comes before.
+    """
     name = type(model).__name__
-    kind = str(getattr(getattr(model, "config", None), "model_type", ""))
+    config = getattr(model, "config", None)
+    kind = str(getattr(config, "model_type", ""))
     if kind in REASONS:
         return f"{kind} {REASONS[kind]}"
+    if reason := explain_layer_types(config):
+        return reason
+    if unseen:
+        return f"{name}: {explain_unseen(model, unseen)}"
+    if any(isinstance(module, torch.jit.ScriptModule) for module in model.modules()):
+        return (
+            f"{name} is TorchScript, or has a part that is: it runs outside Python; record the module it was made from"
+        )
     return (
         f"{name}: no attention was seen in the block: the model did not run there, `select` left all of it out, or no"
         " softmax of it weighs values"
+    )
+
+
+def explain_layer_types(config: object) -> str:
+    """Returns the reason why a hybrid has no attention if, by its config, none of its layers attends; else empty."""
+    names = ("layer_types", "layers_block_type")
+    kinds = next((kinds for name in names if (kinds := getattr(config, name, None))), ())
+    if not kinds or not UNATTENDING.issuperset(kinds):
+        return ""
+    listed = ", ".join(kind.replace("_", " ") for kind in sorted(set(kinds)))
+    return f"its config names {len(kinds)} layers, all of them {listed}: there is no attention to show"
+
+
+def explain_compiled(model: nn.Module, error: Exception) -> str:
+    """Returns the reason why a model that a compiler has to take as a whole cannot be watched; empty for other errors.
+
+    `torch.compile` follows what watches a model into the compiled code, and stops there.
+    """
+    if not type(error).__module__.startswith("torch._dynamo"):
+        return ""
+    name = type(model).__name__
+    if "flex_attention" in str(error):
+        return (
+            f"{name} runs flex attention, which is compiled as a whole and cannot be watched: another implementation of"
+            ' the same attention can, such as model.set_attn_implementation("sdpa")'
+        )
+    return f"{name}: compiled code cannot be watched; record the model before torch.compile"
+
+
+def explain_pieces(model: nn.Module, visits: Sequence[Running]) -> str:
+    """Returns that some modules attend in blocks whose pieces are not put together; empty where there are none.
+
+    visits: of these modules.  Which tokens the keys of a piece are, such as random blocks or ones that are shifted by
+    half a block, cannot be seen from its weights.
+    """
+    paths = list(dict.fromkeys(running.path or "the model" for running in visits))
+    if not paths:
+        return ""
+    more = f" and {len(paths) - 1} more attend" if len(paths) > 1 else " attends"
+    kind = str(getattr(getattr(model, "config", None), "model_type", ""))
+    way = WHOLE.get(kind, "")
+    return f"{paths[0]}{more} in blocks: the pieces of such a map are not put together, and not shown{way}"
+
+
+def explain_unseen(model: nn.Module, paths: Collection[str]) -> str:
+    """Returns that modules attend without a softmax, which is not shown; empty where there are none.
+
+    paths: of modules whose product of two projections, one row and one column a token, meets values without a softmax.
+    """
+    if not paths:
+        return ""
+    first = next(iter(paths)) or type(model).__name__
+    more = f" and {len(paths) - 1} more weigh" if len(paths) > 1 else " weighs"
+    return f"{first}{more} values by a product of two projections without torch.softmax: that attention is not shown"
+
+
+def explain_fused(error: float) -> str:
+    """Returns by how much the fused operation of a module, which gave the output, differs from what was recorded."""
+    if not error:
+        return ""
+    return (
+        "torch runs nn.TransformerEncoderLayer and nn.MultiheadAttention as one fused operation, which cannot be"
+        " watched: they ran by it, for the output, and once more by parts, for the weights; both agree to"
+        f" {error:.1g}"
     )
 
 

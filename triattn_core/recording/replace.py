@@ -16,14 +16,13 @@ from triattn_core.errors import ConfigError, InputError
 from triattn_core.recording.module_stack import ModuleStack, Running
 from triattn_core.recording.names import has_encoder_and_decoder, site_of
 from triattn_core.recording.rebuild import FusedCall, attention_scores, is_hidden, repeat_heads
-from triattn_core.recording.selection import Select, selector
+from triattn_core.recording.selection import Select, check_select, selector
 from triattn_core.recording.watch import open_function
 from triattn_core.trace.site import Site
 
 # Of weights [batch…, head, query, key], and which cells their query sees, to others of the same shape.
 Change = Callable[[Tensor, Tensor], Tensor]
 SiteChange = Callable[[Tensor, Tensor, Site], Tensor]  # the same, told the site of the weights
-BEYOND = 1000.0  # a score so far below that of its row's best is one that a mask has lowered
 NAMED = ("even", "shuffled", "off")
 
 
@@ -49,7 +48,8 @@ def replace(
     A softmax of fewer than three axes is taken for a gate or a router and left as it is; one of more axes is taken for
     attention: leave such gates out by `select`.  Fused attention (SDPA) is computed as softmax, then weights times
     values, where it is replaced, and nowhere else.
-    Raises ConfigError for an unknown name, InputError for an array of another shape.
+    Raises ConfigError for an unknown name or a `select` that names no module; InputError for an array of another
+    shape, a head that is not there, and a block in which nothing was replaced.
 
     >>> import torch
     >>> model, states = torch.nn.MultiheadAttention(8, 2, batch_first=True).eval(), torch.randn(1, 5, 8)
@@ -60,18 +60,31 @@ def replace(
     """
     if isinstance(weights, str) and weights not in NAMED:
         raise ConfigError(f"weights {weights!r}: expected {', '.join(NAMED)}, an array or a function")
+    if heads is not None and not heads:
+        raise ConfigError("heads: an empty list chooses none; leave it out for all of them")
+    check_select(model, select)
     change = _change(weights, seed)
 
     def of_heads(own: Tensor, seen: Tensor, running: Running) -> Tensor:
         changed = change(own, seen)
         if heads is None:
             return changed
-        chosen = torch.zeros(own.shape[-3], dtype=torch.bool, device=own.device)
+        count = own.shape[-3]
+        if absent := [head for head in heads if not 0 <= head < count]:
+            raise InputError(
+                f"{running.path or 'the model'} has {count} heads, counted from 0: there is no {absent[0]}"
+            )
+        chosen = torch.zeros(count, dtype=torch.bool, device=own.device)
         chosen[heads] = True
         return torch.where(chosen[:, None, None], changed, own)
 
     with _replacing(model, selector(select), of_heads) as replaced:
         yield replaced
+    if not replaced.modules:
+        raise InputError(
+            f"nothing was replaced: {type(model).__name__} ran no attention in the block"
+            + " that `select` names" * (select is not None)
+        )
 
 
 @contextmanager
@@ -100,7 +113,7 @@ def _replacing(
 ) -> Iterator[Replacement]:
     stack = ModuleStack(model)
     mode = _Replacing(stack, selects, change)
-    with stack.following(), mode:
+    with stack.following(mode, selects):
         yield mode.replaced
 
 
@@ -202,5 +215,4 @@ def seen_cells(weights: Tensor, scores: Tensor) -> Tensor:
     """Which cells no mask hides: a weight that is zero by rounding alone is seen."""
     if not scores.dtype.is_floating_point or scores.shape != weights.shape:
         return weights > 0
-    far = scores < scores.amax(-1, keepdim=True) - BEYOND
-    return (weights > 0) | ~(is_hidden(scores) | far)
+    return (weights > 0) | ~is_hidden(scores)

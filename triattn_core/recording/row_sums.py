@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-CLOSE = 1e-3  # half precision rounds a weight to about that
+from triattn_core.trace.array_axes import row_tolerance
 
 
 @dataclass(frozen=True)
@@ -19,11 +19,18 @@ class Rows:
     sums: dict[str, str]
 
 
-def describe_rows(values: np.ndarray, sums_over: Sequence[str], dims: Sequence[str], columns: int) -> Rows:
-    """Returns the quantity and sums of weights; rows of zeros, whose query has nothing to attend to, are left out."""
+def describe_rows(
+    values: np.ndarray, sums_over: Sequence[str], dims: Sequence[str], columns: int, precision: str = "float32"
+) -> Rows:
+    """Returns the quantity and sums of weights; rows of zeros, whose query has nothing to attend to, are left out.
+
+    precision: the type that the model computes in, by which a row may miss one.
+    """
     if values.size and values.min() < 0:
         return Rows("contribution", {})
-    axes = tuple(dims.index(axis) for axis in sums_over)
-    sums = values.sum(axes, dtype=np.float64)
-    off = (np.abs(sums - 1) > CLOSE) & (sums != 0)
-    return Rows("weight", {"runs_over" if off.any() else "sums_over": ",".join(sums_over)})
+    tried = [sums_over, ("key",)] if tuple(sums_over) == ("query",) else [sums_over]  # slots are made even afterwards
+    for axes in tried:
+        sums = values.sum(tuple(map(dims.index, axes)), dtype=np.float64)
+        if not ((np.abs(sums - 1) > row_tolerance(precision)) & (sums != 0)).any():
+            return Rows("weight", {"sums_over": ",".join(axes)})
+    return Rows("weight", {"runs_over": ",".join(sums_over)})

@@ -5,9 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 
+from torch import nn
+
+from triattn_core.errors import ConfigError
 from triattn_core.recording.names import layer_of_path
 
 Select = None | int | str | Iterable[int | str] | Callable[[str], bool]
+
+
+def check_select(model: nn.Module, select: Select) -> None:
+    """Raises ConfigError in one line where a layer or pattern of `select` names no module of the model."""
+    if select is None or callable(select):
+        return
+    paths = [path for path, _ in model.named_modules()]
+    for part in [select] if isinstance(select, int | str) else select:
+        if not any(map(_matcher(part), paths)):
+            layers = sorted({layer for path in paths if (layer := layer_of_path(path)) is not None})
+            known = f"layers are {layers[0]} to {layers[-1]}" if layers else "it has no numbered layers"
+            what = f"no layer {part}" if isinstance(part, int) else f"no module {part!r}"
+            raise ConfigError(f"select: {type(model).__name__} has {what}; {known}")
 
 
 def selector(select: Select) -> Callable[[str], bool]:

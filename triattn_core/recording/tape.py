@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from typing import Any
 
@@ -17,19 +17,29 @@ from triattn_core.errors import TraceError
 from triattn_core.recording.ablate import Place
 from triattn_core.recording.arrays import (
     describe_arrays,
-    empty_unknown_rows,
     join_steps,
     largest_error,
     site_array,
 )
-from triattn_core.recording.module_stack import ModuleStack
+from triattn_core.recording.attention import Attention
+from triattn_core.recording.module_stack import ModuleStack, Running
 from triattn_core.recording.names import has_encoder_and_decoder, layer_of_path, model_type, site_of
-from triattn_core.recording.refusal import explain_absence, explain_landmarks
-from triattn_core.recording.selection import Select, selector
-from triattn_core.recording.watch import Attention, Watch
+from triattn_core.recording.refusal import (
+    explain_absence,
+    explain_compiled,
+    explain_fused,
+    explain_landmarks,
+    explain_pieces,
+    explain_unseen,
+)
+from triattn_core.recording.selection import Select, check_select, selector
+from triattn_core.recording.watch import Watch
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.array_rows import empty_unknown_rows
+from triattn_core.trace.axes import TOKEN_AXES
 from triattn_core.trace.site import Site
 from triattn_core.trace.token_lists import token_coords
+from triattn_core.trace.trace import MOST_BYTES
 
 
 @contextmanager
@@ -40,7 +50,8 @@ def record(model: nn.Module, select: Select = None, *, example: int = 0, scores:
     batch to show.  scores: also keep what goes into each softmax, where the model computes it.
 
     Whatever implementation the model uses stays in use, and its output does not change.  Fused attention is computed
-    once more, head by head, in float32.  Raises what the model raises.
+    once more, head by head, in float32.  Raises what the model raises; in one line ConfigError where `select` names no
+    module, InputError where the batch has no such example, TraceError where a compiler takes the code as a whole.
 
     >>> import torch
     >>> with record(torch.nn.MultiheadAttention(8, 2, batch_first=True)) as tape:
@@ -48,11 +59,17 @@ def record(model: nn.Module, select: Select = None, *, example: int = 0, scores:
     >>> tape.trace(tokens=list("abcde")).sites["attention/weight"].dims
     ('head', 'query', 'key')
     """
+    check_select(model, select)
     stack = ModuleStack(model)
     watch = Watch(stack, selector(select), example, scores)
-    tape = Tape(model, watch.found)
-    with stack.following(), watch:
-        yield tape
+    tape = Tape(model, watch.found, stack)
+    with stack.following(watch, watch.selects, watch.reach.see_return, again=True):
+        try:
+            yield tape
+        except Exception as error:
+            if reason := explain_compiled(model, error):
+                raise TraceError(reason) from None
+            raise
 
 
 @dataclass(frozen=True)
@@ -61,6 +78,7 @@ class Tape:
 
     model: nn.Module = field(repr=False)
     attentions: list[Attention]
+    stack: ModuleStack = field(repr=False)
 
     @property
     def error(self) -> float:
@@ -82,12 +100,16 @@ class Tape:
         tokens: of every axis with that many positions; query, key, context: tokens of that axis.  Each site says in its
         attributes which `module` it is of, `rebuilt` to what error, and what its `mask` hides.
 
-        Raises TraceError in one line where there was no attention, with the reason.
+        Raises TraceError in one line where there was no attention, with the reason; where tokens are as many as no axis
+        has; where the input was empty.
         """
         attentions = self._of_step(step)
         words = None if tokens is None else list(tokens)
+        by_axis = {"query": query, "key": key, "context": context}
+        given = {axis: list(own) for axis, own in by_axis.items() if own is not None}
         arrays = self.arrays(len(words) if words else None, step)
-        return self._trace(attentions, arrays, words, {"query": query, "key": key, "context": context}, source)
+        _require_fit(arrays, words, given)
+        return self._trace(attentions, arrays, words, given, source)
 
     def generation(
         self, tokens: Sequence[str] | None = None, generated: Sequence[str] | None = None, source: str = ""
@@ -110,6 +132,7 @@ class Tape:
         length: how many tokens there are, without the padding of a band to whole blocks.
         """
         sites = self.sites(step)
+        _require_memory(sites.values())
         softmaxes = Counter(id(attention.softmax) for attention in sites.values() if attention.softmax is not None)
         return {
             site: site_array(attention, length).assign_attrs(parts=softmaxes.get(id(attention.softmax), 1))
@@ -156,13 +179,29 @@ class Tape:
     def _of_step(self, step: int | None) -> list[Attention]:
         steps = {attention.running.step for attention in self.attentions}
         if not steps:
-            raise TraceError(explain_absence(self.model))
+            raise TraceError(explain_absence(self.model, self.stack.unseen))
+        if not any(attention.weights.numel() for attention in self.attentions):
+            raise TraceError(f"{type(self.model).__name__}: the input is empty: there is no token to show")
         if reason := explain_landmarks(self.model, [attention.weights.shape for attention in self.attentions]):
             raise TraceError(reason)
         step = max(steps) if step is None else step
         if step not in steps:
             raise TraceError(f"step {step}: the model ran {max(steps) + 1} times, counted from 0")
-        return [attention for attention in self.attentions if attention.running.step == step]
+        pieces = self._in_pieces(step)
+        of_step = [attention for attention in self.attentions if attention.running.step == step]
+        shown = [attention for attention in of_step if attention.running not in pieces]
+        if not shown:
+            raise TraceError(f"{type(self.model).__name__}: {explain_pieces(self.model, pieces)}")
+        return shown
+
+    def _in_pieces(self, step: int | None = None) -> list[Running]:
+        """The visits of modules whose softmax meets values block by block, in several products: no map is formed."""
+        visits = [
+            attention.running
+            for attention in self.attentions
+            if attention.layout.in_pieces and step in (None, attention.running.step)
+        ]
+        return list(dict.fromkeys(visits))
 
     def sites(self, step: int | None = None) -> dict[Site, Attention]:
         """Returns the attentions of one step, the last by default, by `layer.N[/visit.V]/role/weight`, after the
@@ -170,21 +209,27 @@ class Tape:
 
         Raises TraceError where there was no attention.
         """
-        attentions = self._of_step(step)
-        short = [site_of("", attention.running, self._has_sides) for attention in attentions]
+        attentions = _joined_first(self._of_step(step))
+        short = [self._named("", attention) for attention in attentions]
         counts = Counter(short)
         modules: dict[Site, set[str]] = {}
         for site, attention in zip(short, attentions):
-            modules.setdefault(site, set()).add(attention.running.path)
+            modules.setdefault(_of_any_run(site), set()).add(attention.running.path)
         sites: dict[Site, Attention] = {}
         for site, attention in zip(short, attentions):
             path = attention.running.path
-            unclear = len(modules[site]) > 1 or layer_of_path(path) is None and max(len(modules), counts[site]) > 1
+            unclear = len(modules[_of_any_run(site)]) > 1
+            unclear |= layer_of_path(path) is None and max(len(counts), counts[site]) > 1
             if path and unclear:
-                site = site_of(path, attention.running, self._has_sides)
+                site = self._named(path, attention)
             again = (site / str(number) for number in count(2))
             sites[next(other for other in chain([site], again) if other not in sites)] = attention
         return sites
+
+    def _named(self, module: str, attention: Attention) -> Site:
+        """The site of an attention; a difference of maps is no weight, nor is a map that has negative numbers."""
+        site = site_of(module, attention.running, self._has_sides)
+        return site.with_quantity("contribution") if attention.signed else site
 
     def places(self, step: int | None = None) -> dict[Site, Place]:
         """Returns where each site of a step ran: module, visit, and number among the attentions of the visit."""
@@ -196,13 +241,15 @@ class Tape:
     ) -> dict[str, Any]:
         """Returns what a trace says of itself."""
         layers = {layer_of_path(attention.running.path) for attention in attentions} - {None}
+        beside = [explain_pieces(self.model, self._in_pieces()), explain_unseen(self.model, self.stack.unseen)]
+        beside += [explain_fused(self.stack.fused_error)]
         meta: dict[str, Any] = {
             "checkpoint": source or type(self.model).__name__,
             "model_type": model_type(self.model),
             "layers": len(layers) or len(attentions),
             "heads": max(array.sizes["head"] for array in arrays.values()),
             "rebuilt": largest_error(arrays.values()),
-            "notes": "\n".join(describe_arrays(arrays)),
+            "notes": "\n".join([*describe_arrays(arrays), *filter(None, beside)]),
         }
         if all(array.attrs["mask"] == "causal" for array in arrays.values()):
             meta["mask"] = "causal"
@@ -225,12 +272,57 @@ def _with_tokens(
     return array.assign_coords(coords), texts
 
 
+def _require_fit(arrays: Mapping[Site, xr.DataArray], tokens: list[str] | None, given: Mapping[str, list[str]]) -> None:
+    """Raises TraceError where tokens fit no axis of any map: they would be dropped without a word."""
+    for name, words, axes in [("tokens", tokens, TOKEN_AXES), *((axis, own, (axis,)) for axis, own in given.items())]:
+        sizes = {array.sizes[axis] for array in arrays.values() for axis in axes if axis in array.sizes}
+        if words is not None and len(words) not in sizes:
+            there = ", ".join(map(str, sorted(sizes))) or "none"
+            raise TraceError(f"{name}: {len(words)} given, and no map has as many there (but {there})")
+
+
+def _of_any_run(site: Site) -> Site:
+    """The site without its visit and quantity: a module has one name in all of its runs."""
+    return replace(site, visit=0, quantity="")
+
+
+def _require_memory(attentions: Iterable[Attention]) -> None:
+    """Raises TraceError where bands, which a long text is read in, would take more memory than a trace may have."""
+    size = sum(4 * attention.layout.cells(attention.weights) for attention in attentions if attention.layout.blocks)
+    if size > MOST_BYTES:
+        raise TraceError(
+            f"unfolded to queries × keys, the bands take {size / 2**30:.1f} GiB, of {MOST_BYTES >> 30} that a trace may"
+            " have: `select` fewer layers; `tape.attentions` has them folded"
+        )
+
+
+def _joined_first(attentions: Sequence[Attention]) -> list[Attention]:
+    """The attentions, where each joined map stands before its parts, which were seen before it."""
+    ordered: list[Attention] = []
+    parts: list[Attention] = []
+    for attention in attentions:
+        if attention.kind == "part":
+            parts.append(attention)
+        elif attention.kind == "difference" and attention.softmax is None:  # of what the last two made
+            ordered.insert(max(0, len(ordered) - 2), attention)
+        else:
+            ordered += [attention, *parts]
+            parts.clear()
+    return ordered
+
+
 def places_of(attentions: Sequence[Attention]) -> dict[Place, Attention]:
-    """Returns the attentions by module, visit, and number among those of the visit."""
+    """Returns the attentions by module, visit, and number among those of the visit; parts of a joined map, which met no
+    values themselves, have numbers below zero."""
     counts: Counter[tuple[str, int]] = Counter()
+    parts: Counter[tuple[str, int]] = Counter()
     places = {}
     for attention in attentions:
         module = (attention.running.path, attention.running.visit)
-        places[(*module, counts[module])] = attention
-        counts[module] += 1
+        if attention.kind == "part":
+            parts[module] += 1
+            places[(*module, -parts[module])] = attention
+        else:
+            places[(*module, counts[module])] = attention
+            counts[module] += 1
     return places

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import FunctionType
 from typing import Any
@@ -14,41 +14,28 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from triattn_core.recording.follow import KEEPS, PRODUCTS, Product, Softmax, read_product
-from triattn_core.recording.layout import Layout, find_layout
+from triattn_core.recording.attention import Attention
+from triattn_core.recording.difference import Differences
+from triattn_core.recording.follow import JOINS, KEEPS, MIXES, PRODUCTS, Product, Softmax, Trail, read_product
+from triattn_core.recording.layout import Layout, count_windows, find_layout
 from triattn_core.recording.module_stack import ModuleStack, Running
-from triattn_core.recording.rebuild import FusedCall, hidden_cells, is_hidden, product_error, rebuild_weights
+from triattn_core.recording.reach import Followed, tensors_of
+from triattn_core.recording.rebuild import (
+    FusedCall,
+    count_to_a_key,
+    fused_group,
+    heads_of,
+    hidden_cells,
+    is_hidden,
+    product_error,
+    rebuild_weights,
+    relative_error,
+    repeat_heads,
+)
+from triattn_core.recording.softmax_axis import carried_axes
+from triattn_core.recording.unseen import Scores
 
 UNKNOWN_BATCH = 1
-
-
-@dataclass(frozen=True, eq=False)
-class Attention:
-    """One attention that was seen.
-
-    weights: as they met the values; `layout` tells their axes.  kind: `softmax` or `sdpa`.
-    error: of weights times values against what the model made of them, as a share of the largest number there.
-    columns: how many cells the softmax ran over: more than the weights have where it took sinks, which are dropped.
-    hidden: the cells that the mask hides from the first head; None where there is no mask.
-    group: how many heads share a key head.  softmax: the one that several attentions may be parts of.
-    """
-
-    running: Running
-    kind: str
-    weights: Tensor
-    layout: Layout
-    error: float
-    columns: int
-    batch: int = 1
-    example: int = 0
-    hidden: Tensor | None = None
-    scores: Tensor | None = None
-    group: int = 1
-    softmax: Softmax | None = field(default=None, repr=False)
-
-    def arranged(self) -> Tensor:
-        """The weights [head, query, key] or [head, query, key, context] of the example."""
-        return self.layout.arrange(self.weights, self.batch, self.example)
 
 
 @dataclass
@@ -67,7 +54,9 @@ class Watch(TorchFunctionMode):
     def __post_init__(self) -> None:
         super().__init__()
         self.followed: Any = WeakTensorKeyDictionary()
+        self.reach, self.scores = Followed(self.stack), Scores(self.stack)
         self.batch: int | None = None
+        self.differences = Differences()
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -79,15 +68,34 @@ class Watch(TorchFunctionMode):
         running = self.stack.innermost
         if running is None or not self.selects(running.path):
             return result
+        if name in ("linear", "layer_norm") and args and len(args[0].shape) > 3:
+            self.stack.see_pairs(args[0].shape)
+        self.reach.carry(name, args, kwargs, result)
+        known = self.found[-1] if self.found else None
+        self._see(func, name, running, args, kwargs, result)
+        made = result[0] if isinstance(result, tuple) and result else result
+        if self.found and self.found[-1] is not known and isinstance(made, Tensor):
+            self.reach.add(self.found[-1], made)
+        return result
+
+    def _see(self, func: Any, name: str, running: Running, args: Any, kwargs: Any, result: Any) -> None:
+        """Takes what a call of a function says of an attention."""
         if name == "softmax":
             self._see_softmax(running, args, kwargs, result)
         elif name == "scaled_dot_product_attention":
             self._see_fused(running, args, kwargs, result)
+        elif name == "flex_attention" and isinstance(result, tuple):
+            self._see_flex(running, func, args, result[0])
         elif self.followed and name in KEEPS:
-            self._see_change(args, kwargs, result)
+            self._see_change(func, args, kwargs, result)
+        elif self.followed and name in MIXES:
+            self._see_mix(args, result)
         elif self.followed and name in PRODUCTS:
             self._see_product(name, args, kwargs, result)
-        return result
+        elif name in JOINS:
+            self._see_join(running, JOINS[name], args, result)
+        if isinstance(result, Tensor) and result not in self.followed and "softmax" not in name:
+            self.scores.see(name, running, args, kwargs, result)
 
     @contextmanager
     def _inside_multi_head(self, args: Any) -> Iterator[None]:
@@ -111,46 +119,131 @@ class Watch(TorchFunctionMode):
         with torch._C.DisableTorchFunction(), torch.no_grad():
             hidden = None
             if axis % result.ndim == result.ndim - 1:
-                cells = scores[(0,) * (scores.ndim - 2)]
+                cells = self._row_of_example(scores)
                 hidden = is_hidden(cells) if cells.dtype.is_floating_point else None
+            elif axis % result.ndim == result.ndim - 2 and scores.dtype.is_floating_point:
+                hidden = is_hidden(self._row_of_example(scores).mT).mT
         kept = scores.detach() if self.keep_scores else None
-        self.followed[result] = Softmax(running, tuple(result.shape), axis % result.ndim, kept, hidden)
+        softmax = Softmax(running, tuple(result.shape), axis % result.ndim, kept, hidden)
+        self.followed[result] = Trail(softmax, frozenset({softmax.axis}) if softmax.columns > 1 else None)
 
-    def _see_change(self, args: Any, kwargs: Any, result: Any) -> None:
-        source = next((self.followed[t] for t in _tensors(args, kwargs) if t in self.followed), None)
-        if source is not None:
-            for part in result if isinstance(result, list | tuple) else (result,):
-                if isinstance(part, Tensor):
-                    self.followed[part] = source
+    def _row_of_example(self, scores: Tensor) -> Tensor:
+        """The scores [n, m] of the first head of the example."""
+        if scores.ndim < 3 or not scores.shape[0]:
+            return scores[(0,) * (scores.ndim - 2)] if scores.numel() else scores.new_zeros(scores.shape[-2:])
+        rows = max(1, scores.shape[0] // self._batch)
+        place = self.example * rows if self.example * rows < scores.shape[0] else 0
+        return scores[(place, *(0,) * (scores.ndim - 3))] if scores.numel() else scores.new_zeros(scores.shape[-2:])
+
+    def _see_change(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        source = next((tensor for tensor in tensors_of(args, kwargs) if tensor in self.followed), None)
+        if source is None:
+            return
+        trail = self.followed[source]
+        with torch._C.DisableTorchFunction(), torch.no_grad():
+            axes = carried_axes(func, args, kwargs, source, result, trail.axes)
+            if trail.softmax.parts and isinstance(result, Tensor):
+                trail = replace(trail, softmax=trail.softmax.viewed(func, args, kwargs, source))
+        for part, own in zip(result if isinstance(result, list | tuple) else (result,), axes):
+            if isinstance(part, Tensor):
+                self.followed[part] = replace(trail, axes=own)
+
+    def _see_mix(self, args: Any, result: Any) -> None:
+        """The maps of heads times a matrix, as a linear map or a convolution over the axis of the heads."""
+        source = args[0] if args and isinstance(args[0], Tensor) and args[0] in self.followed else None
+        if source is None or not isinstance(result, Tensor) or source.ndim != result.ndim:
+            return
+        trail = self.followed[source]
+        if trail.axes and all(source.shape[axis] == result.shape[axis] for axis in trail.axes):
+            changed = [axis for axis in range(source.ndim) if source.shape[axis] != result.shape[axis]]
+            if source.ndim - 1 in trail.axes and len(args[1].shape) == 2 or len(changed) > 1:
+                return  # weights times a matrix that is learned
+            self._follow_mixed(trail, source, result, trail.axes)
+
+    def _follow_mixed(self, trail: Trail, part: Tensor, result: Tensor, axes: frozenset[int]) -> None:
+        softmax = replace(trail.softmax, kind="mixed", parts=trail.softmax.parts or (part.detach(),))
+        self.followed[result] = Trail(softmax, axes)
+
+    def _see_join(self, running: Running, kind: str, args: Any, result: Any) -> None:
+        """Two maps that are joined before they meet the values, or what two attentions made of them."""
+        operands = [value for value in args if isinstance(value, Tensor)]
+        if len(operands) != 2 or not isinstance(result, Tensor):
+            return
+        followed = [operand for operand in operands if operand in self.followed]
+        if len(followed) == 2:
+            if operands[0].shape == operands[1].shape == result.shape:
+                parts = tuple(operand.detach() for operand in operands)
+                trail = self.followed[operands[0]]
+                self.followed[result] = replace(trail, softmax=replace(trail.softmax, kind=kind, parts=parts))
+        elif followed and followed[0].shape == result.shape:
+            self.followed[result] = self.followed[followed[0]]
+        elif kind == "difference":
+            with torch._C.DisableTorchFunction(), torch.no_grad():
+                found = self.differences.find(running, args, result, self.example)
+            self.found += [] if found is None else [found]
 
     def _see_product(self, name: str, args: Any, kwargs: Any, result: Tensor) -> None:
-        weights = next((t for t in _tensors(args, kwargs) if t in self.followed), None)
+        weights = next((t for t in tensors_of(args, kwargs) if t in self.followed), None)
         if weights is None:
             return
-        softmax = self.followed[weights]
+        trail = self.followed[weights]
+        softmax = trail.softmax
         with torch._C.DisableTorchFunction(), torch.no_grad():
             product = read_product(name, [*args, *kwargs.values()], weights)
             if product is None or not product.keys or not _is_attention(product):
                 return
-            layout = find_layout(product, softmax.shape[softmax.axis], self._batch, self.stack.length)
-            if not layout.blocks and product.cells > softmax.shape[softmax.axis]:
+            over = {product.axes[axis] for axis in trail.axes or ()}
+            columns = trail.softmax.columns
+            by_query = bool(over) and not over & set(product.keys)
+            if by_query and product.mixes_heads(over, columns, self._batch):
+                self._see_mixed_product(trail, product, over, result)
+                return
+            if by_query:
+                columns = product.cells
+            layout = find_layout(product, columns, self._batch, self.stack.length, self.stack.pairs, over)
+            if not layout.blocks and product.cells > columns:
                 return  # weights laid out by relative position, which meet vectors of positions
+            layout = replace(layout, sums_over=("query",)) if by_query else layout
             error = product_error(product, weights.detach(), result)
-        self.found.append(
-            Attention(
-                _common(softmax.running, self.stack),
-                "softmax",
-                weights.detach(),
-                layout,
-                error,
-                softmax.shape[softmax.axis],
-                self._batch,
-                self.example,
-                softmax.hidden,
-                softmax.scores,
-                softmax=softmax,
-            )
+            group = self._group(product, layout)
+        seen = Attention(
+            _common(softmax.running, self.stack),
+            softmax.kind,
+            weights.detach(),
+            layout,
+            error,
+            columns,
+            self._batch,
+            self.example,
+            softmax.hidden,
+            softmax.scores,
+            group,
+            windows=count_windows(product, layout, self._batch),
+            softmax=softmax,
+            precision=result.dtype,
         )
+        for part in softmax.parts:
+            if part.ndim == seen.weights.ndim and sum(map(int.__ne__, part.shape, seen.weights.shape)) < 2:
+                self.found.append(replace(seen, kind="part", weights=part, scores=None, softmax=None))
+        self.found.append(seen)
+        self.differences.see_product(seen, product)
+
+    def _group(self, product: Product, layout: Layout) -> int:
+        """How many heads share the values of a map."""
+        if len(product.values) != 1 or len(layout.dims) != 3 or not product.weights.numel():
+            return 1
+        values = product.values[0], product.value_axes[0]
+        return layout.heads_to_a_key(product.weights, *values, self._batch, self.example)
+
+    def _see_mixed_product(self, trail: Trail, product: Product, over: set[str], result: Tensor) -> None:
+        """Maps of heads that a product mixes: followed on, in the order of the axes of the result."""
+        made = product.result_axes
+        axes = frozenset(made.index(letter) for letter in over if letter in made)
+        new = [letter for letter in made if letter not in product.axes]
+        if len(axes) < len(over) or len(new) != 1 or len(product.keys) != 1:
+            return
+        order = [product.axes.index(product.keys if letter in new else letter) for letter in made]
+        self._follow_mixed(trail, product.weights.permute(order), result, axes)
 
     def _is_within_tokens(self, call: FusedCall) -> bool:
         """Whether each token attends alone, to other states of itself: its rows are then the batch times the tokens.
@@ -167,11 +260,39 @@ class Watch(TorchFunctionMode):
             return
         with torch._C.DisableTorchFunction(), torch.no_grad():
             weights, error = rebuild_weights(call, result, self._batch, self.example)
-            hidden = hidden_cells(call)
+            hidden = hidden_cells(call, self._batch, self.example)
+            group = fused_group(call, self._batch, self.example)
+        seen = Attention(
+            running,
+            "sdpa",
+            weights,
+            Layout("hnm", "n", "m"),
+            error,
+            weights.shape[-1],
+            hidden=hidden,
+            group=group,
+            windows=call.windows(self._batch),
+            precision=result.dtype,
+        )
+        self.found.append(seen)
+        self.differences.see_fused(seen, call.value, call.group, self._batch, self.example)
+
+    def _see_flex(self, running: Running, func: Any, args: Any, result: Tensor) -> None:
+        """Flex attention, which forms scores by a function: given one-hot values, what it returns is its weights."""
+        query, key, value = args[:3]
+        batch, example, m = self._batch, self.example, key.shape[-2]
+        with torch._C.DisableTorchFunction(), torch.no_grad():
+            one_hot = torch.eye(m, dtype=value.dtype, device=value.device).expand(*value.shape[:-2], m, m).contiguous()
+            weights = heads_of(func(query, key, one_hot, *args[3:])[0], batch, example).float()
+            heads = weights.shape[0]
+            values = heads_of(value, batch, example)
+            group = count_to_a_key(heads, heads_of(key, batch, example), values)
+            rebuilt = weights @ repeat_heads(values, heads // values.shape[0]).float()
+            made = heads_of(result, batch, example)
+            error, hidden = relative_error(rebuilt, made), (weights == 0).all(0)
         layout = Layout("hnm", "n", "m")
-        group = call.group
         self.found.append(
-            Attention(running, "sdpa", weights, layout, error, weights.shape[-1], 1, 0, hidden, None, group)
+            Attention(running, "flex", weights, layout, error, m, hidden=hidden, group=group, precision=made.dtype)
         )
 
 
@@ -180,14 +301,6 @@ def open_function(function: Any) -> Callable:
     """A copy of a function of `torch.nn.functional` that hands its inner calls, and not itself, to a function mode."""
     names = {**function.__globals__, "has_torch_function": lambda tensors: False}
     return FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
-
-
-def _tensors(args: Any, kwargs: Any) -> Iterator[Tensor]:
-    for value in (*args, *kwargs.values()):
-        if isinstance(value, Tensor):
-            yield value
-        elif isinstance(value, list | tuple):
-            yield from (part for part in value if isinstance(part, Tensor))
 
 
 def _is_attention(product: Product) -> bool:

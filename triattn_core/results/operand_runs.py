@@ -9,20 +9,24 @@ from triattn_core.results.run_records import read_records, record_files
 
 FORMS = {  # by mechanism, similarity and layers before
     ("tri", "scaled_dot", 0): "Tri",
-    ("tri", "pairwise", 0): "pairwise scores",
+    ("tri", "determinant", 0): "determinant",
+    ("tri", "strassen", 0): "pairwise scores",
+    ("tri", "tree", 0): "tree",
     ("bi", "scaled_dot", 0): "two-way, one layer",
     ("bi", "scaled_dot", 1): "two-way, two layers",
     ("cbi", "scaled_dot", 0): "C-Bi, one layer",
-    ("tri", "pairwise", 1): "pairwise scores after a two-way layer",
+    ("tri", "strassen", 1): "pairwise scores after a two-way layer",
     ("tri", "scaled_dot", 1): "Tri after a two-way layer",
 }
 INPUTS = {"both": "", "values": ", values alone", "words": ", words alone"}
 EPOCHS = 18
+READ = {"mean": "mean of all pairs", "choice": "the strongest pair", "pairs": "each pair alone"}  # by model.operation
 
 
 def runs() -> list[Entry]:
     """The shipped models and the runs of which records are kept, in the order of FORMS."""
-    records = [record.entry for file in record_files("operands.jsonl") for record in read_records(file)[0]]
+    names = ("operands.jsonl", "operands-answers.jsonl")
+    records = [record.entry for name in names for file in record_files(name) for record in read_records(file)[0]]
     order = list(FORMS)
     found = [*operands_checkpoints(), *records]
     return sorted(found, key=lambda entry: (order.index(_key(entry.config)), form(entry.config)))

@@ -10,7 +10,6 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from triattn_core.checkpoint import registry
-from triattn_core.checkpoint.registry import current_paths
 from triattn_core.errors import DataError, TriattnError
 from triattn_core.results.paper_schema import Figure, Paper, StrictModel, Table
 from triattn_core.results.run_records import SHIPPED, records_folder
@@ -31,8 +30,8 @@ class PaperRecord:
 
 def missing_checkpoints(command: str) -> list[str]:
     """The checkpoints that a command names by their config.json and that are missing."""
-    folders = [registry.SHIPPED / path for path in re.findall(r"\bcheckpoints/(\S+)/config\.json", command)]
-    return [folder.name for folder in folders if not current_paths(folder / "config.json")[0].is_file()]
+    named = re.findall(r"\bcheckpoints/(\S+)/config\.json", command)  # may have wildcards
+    return [Path(path).name for path in named if not any(registry.SHIPPED.glob(f"{path}/config.json"))]
 
 
 def read_model(path: Path, kind: type[Model]) -> Model:

@@ -26,7 +26,7 @@ class Agreement:
     """Agreement of two orders of the rows of a column.
 
     rows: those with both numbers, our best first: [(name, printed, ours)].  of: number of rows that could have both.
-    rho, tau: Spearman's and Kendall's rank correlation (tau-b), with their two-sided p, see `_correlation`; None for
+    rho, tau: Spearman's and Kendall's rank correlation (tau-b), with their two-sided p, see `correlation`; None for
     fewer than `MIN_ROWS` rows, or if all are equal.
     apart: our pairs of rows that differ significantly, as (better, worse); None if the records do not allow the test.
     turned: those of them that the paper has in the opposite order.
@@ -93,7 +93,7 @@ def _agreement(cells: dict[str, Cell]) -> Agreement:
     first = tuple(name for name, value in all_printed.items() if value == max(all_printed.values()))
     rho = tau = None
     if min(len(set(published)), len(set(ours))) > 1:
-        rho, tau = (_correlation(name, tuple(published), tuple(ours)) for name in TESTS)
+        rho, tau = (correlation(name, tuple(published), tuple(ours)) for name in TESTS)
     return Agreement(column, tuple(rows), len(cells), rho, tau, apart, turned, first)
 
 
@@ -105,7 +105,7 @@ def _printed_and_ours(cell: Cell) -> tuple[float, float] | None:
 
 
 @cache
-def _correlation(name: str, left: tuple[float, ...], right: tuple[float, ...]) -> tuple[float, float]:
+def correlation(name: str, left: tuple[float, ...], right: tuple[float, ...]) -> tuple[float, float]:
     """A rank correlation of `TESTS` and its two-sided p.
 
     Up to `MAX_EXACT_ROWS` rows p is exact: the share of all orders of one side that correlate as strongly, in either

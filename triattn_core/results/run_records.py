@@ -5,8 +5,9 @@ project's checkpoints, `results/` in any other root.  An installed package write
 
 A line is a JSON object: `name`, `date`, `machine`, `command`, `config` (with the digest of its encoder), `digest` (of
 the config, without seeds), `set` (what a sweep changed), `parameters`, `voters` for a majority vote, and `each_seed`:
-[{"seed", "seconds", "best_step", "dev": {"set", metrics …, "n"}, "test": …}].  `triattn train` of a listed checkpoint,
-or outside of the first root, writes no line: its metrics.json is its record, in whichever root its folder is listed.
+[{"seed", "seconds", "best_step", "dev": {"set", metrics …, "n"}, "test": …}], with "curve" of kinds that keep
+it.  `triattn train` of a listed checkpoint, or outside of the first root, writes no line: its metrics.json is its
+record, in whichever root its folder is listed.
 Lines of one file and digest are one record: a later one adds its seeds, or replaces them.
 """
 
@@ -25,6 +26,7 @@ from typing import Any
 
 from triattn_core.cached import cached_property
 from triattn_core.checkpoint import metadata, registry
+from triattn_core.checkpoint.old_names import current_changes, current_config
 from triattn_core.checkpoint.registry import Entry, list_checkpoints, root
 from triattn_core.errors import DataError
 from triattn_core.text.rows import each_line
@@ -212,9 +214,16 @@ def _count(file: Path) -> int:
 def _record(file: Path, row: dict, seeds: Sequence[Mapping]) -> Record:
     first_seed = seeds[0] if seeds else {}
     metrics = {**{name: row.get(name) for name in RUN}, **first_seed}
-    changed = row.get("set")
+    changed = current_changes(row.get("set"))
     all_metrics = {**metrics, "each_seed": seeds}
-    entry = Entry(str(row.get("name") or file.stem), file, row["config"], all_metrics, str(row.get("digest") or ""), 0)
+    entry = Entry(
+        str(row.get("name") or file.stem),
+        file,
+        current_config(row["config"]),
+        all_metrics,
+        str(row.get("digest") or ""),
+        0,
+    )
     return Record(entry, file.stem, changed if isinstance(changed, dict) else {})
 
 

@@ -1,7 +1,7 @@
 """The worth of attention and of its third order: a metric minus that of controls of the same form.
 
 `CONTROLS`: trained with fixed weights, or, for Tri-Attention, with pairwise scores, in which no term reads query, key
-and context at once (`attention.tri_similarity.pairwise`).  Those are divided by √D, so that they are a control of the
+and context at once (`attention.tri_similarity.strassen`).  Those are divided by √D, so that they are a control of the
 scaled dot alone: for any other similarity the same form with the scaled dot is compared, where it was trained.  The
 product of a cube's marginals is no control of the third order, since its marginals come from third-order scores: see
 the laboratory, where it costs nothing.
@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import mean, stdev
 
-from triattn_core.attention.fixed_weights import FIXED
 from triattn_core.checkpoint import metadata
-from triattn_core.models.tan import TanCheckpoint
+from triattn_core.configs.names import FIXED
+from triattn_core.configs.tan import TanCheckpoint
 from triattn_core.results.run_records import Record, all_records, config_variant
 
 CONTROLS: dict[str, dict[str, str]] = {name: {"weights": name} for name in FIXED} | {
-    "pairwise": {"similarity": "pairwise"}
+    "strassen": {"similarity": "strassen"}
 }
 
 DOTS = ("dot", "scaled_dot")
@@ -35,9 +35,9 @@ def worth(config: TanCheckpoint, scores: Sequence[float], metric: str, records: 
     all_runs = all_records()[0] if records is None else records
     own, by_control = [*scores, *_swept_seeds(config, metric, all_runs, "dev")], {}
     for name, changed in CONTROLS.items():
-        if name == "pairwise" and config.model.mechanism != "tri":
+        if name == "strassen" and config.model.mechanism != "tri":
             continue
-        scaled = name != "pairwise" or config.model.similarity == "scaled_dot"
+        scaled = name != "strassen" or config.model.similarity == "scaled_dot"
         compared = own if scaled else _recorded(config, {"similarity": "scaled_dot"}, metric, all_runs)
         values = _recorded(config, changed, metric, all_runs)
         if values and compared:

@@ -37,7 +37,7 @@ def count_attempt(note: Path, lines: str) -> Iterator[None]:
                 raise
             reasons.append(describe_machine_failure(error))
             note.write_text("".join(f"{reason}\n" for reason in reasons), "utf-8")
-            if len(reasons) < TRIES and _is_in_actor():
+            if len(reasons) < TRIES and is_in_actor():
                 os._exit(1)
         else:
             note.unlink(missing_ok=True)
@@ -66,6 +66,7 @@ def count_start(log: Path, run: str, workers: int) -> Iterator[None]:
         note.unlink(missing_ok=True)
 
 
-def _is_in_actor() -> bool:
+def is_in_actor() -> bool:
+    """Whether this process is one of Ray's, which starts another if it ends."""
     ray = sys.modules.get("ray")
     return ray is not None and ray.is_initialized() and ray.get_runtime_context().get_actor_id() is not None

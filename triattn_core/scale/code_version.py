@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+from triattn_core import __version__
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -16,8 +17,4 @@ def code_version() -> str:
     digest = hashlib.sha256()
     for file in sorted(PACKAGE.rglob("*.py")):
         digest.update(file.relative_to(PACKAGE).as_posix().encode() + b"\0" + file.read_bytes())
-    try:
-        name = version("triattn")
-    except PackageNotFoundError:  # run from its source
-        name = "unknown version"
-    return f"{name}, code {digest.hexdigest()[:8]}"
+    return f"{__version__}, code {digest.hexdigest()[:8]}"

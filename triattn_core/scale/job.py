@@ -32,7 +32,7 @@ class RayJob:
     """bundles: the checkpoints of `work`, loaded.  max_rows: only the first rows.
 
     folder: a folder that all workers can reach; by default one under `runs`, named by what is asked and what computes
-    it, so that the same command goes on with it.  It is locked from `run` to `clear`.
+    it, so that the same command goes on with it.  It is locked from `run` to `clear` or `release`.
     """
 
     work: Work
@@ -76,7 +76,7 @@ class RayJob:
         try:
             self._run(report)
         except BaseException:
-            self._lock.release()
+            self.release()
             raise
 
     def _hold(self) -> None:
@@ -90,6 +90,10 @@ class RayJob:
             reason = "another command is at work on this job; wait for it, or name another folder with --work"
             raise DataError(f"{self._place}: {reason}") from None
         write_whole(self._place / job_identity.NOTE, json.dumps(self._identity))
+
+    def release(self) -> None:
+        """Let other processes at the folder; what is done stays in it."""
+        self._lock.release()
 
     def _run(self, report: Callable[[int, int, int], None]) -> None:
         start = time.perf_counter()
@@ -153,6 +157,6 @@ class RayJob:
         except OSError as error:  # such as a mount
             return error.strerror or str(error)
         finally:
-            self._lock.release()
+            self.release()
         shutil.rmtree(hidden, ignore_errors=True)
         return ""

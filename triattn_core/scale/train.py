@@ -62,16 +62,16 @@ def train(
         order = Order(
             tuple(path for path, _ in configs), data.resolve(), runs, command_line, Path.cwd(), socket.gethostname()
         )
-        yield from _fit(order, cluster)
+        yield from run_trainer(order, cluster)
 
 
-def _fit(order: Order, cluster: Cluster) -> Iterator[Event]:
+def run_trainer(order: Order, cluster: Cluster) -> Iterator[Event]:
     """The events of a training on the cluster that is joined; an error stops its workers."""
     from ray.util.queue import Queue
 
     events, notes = Queue(actor_options={"num_cpus": 0}), order.runs / f"ray-{uuid4().hex[:8]}"
     try:
-        yield from _worker_events(_trainer(order, events, cluster, notes).fit, events)
+        yield from worker_events(make_trainer(order, events, cluster, notes).fit, events)
         events.shutdown()
     except BaseException:
         on_ray.leave()
@@ -95,14 +95,14 @@ def sweep(request: sweeps.Request, cluster: Cluster) -> Iterator[Event]:
         plan.remove_recorded()
         yield from plan.notes()
         # What an earlier worker of a variant has done is not done again.
-        yield from _train_variants(plan, replace(request, data=request.data.resolve(), resume=True), cluster)
+        yield from train_variants(plan, replace(request, data=request.data.resolve(), resume=True), cluster)
 
 
-def _train_variants(plan: sweeps.Plan, request: sweeps.Request, cluster: Cluster) -> Iterator[Event]:
+def train_variants(plan: sweeps.Plan, request: sweeps.Request, cluster: Cluster) -> Iterator[Event]:
     """Train what is not recorded yet, at most `cluster.workers` variants at a time; an event for each record."""
     import ray
 
-    task = ray.remote(num_cpus=1, num_gpus=cluster.gpus or 0, max_retries=RESTARTS)(_train_variant)
+    task = ray.remote(num_cpus=1, num_gpus=cluster.gpus or 0, max_retries=RESTARTS)(train_variant)
     task = task.options(runtime_env={"env_vars": on_ray.environment(cluster)})
     missing = ((number, *variant) for number, variant in enumerate(plan.variants, 1) if variant[2])
     tasks: dict[Any, tuple[int, sweeps.Variant, str]] = {}
@@ -128,7 +128,7 @@ def _train_variants(plan: sweeps.Plan, request: sweeps.Request, cluster: Cluster
         raise problem
 
 
-def _train_variant(
+def train_variant(
     variant: sweeps.Variant, seeds: Sequence[int], plan: sweeps.Plan, request: sweeps.Request, folder: Path
 ) -> dict:
     """The record of a variant, trained and measured by one worker."""
@@ -142,7 +142,8 @@ def _train_variant(
             return end.value
 
 
-def _trainer(order: Order, events: Any, cluster: Cluster, notes: Path) -> Any:
+def make_trainer(order: Order, events: Any, cluster: Cluster, notes: Path) -> Any:
+    """Ray's trainer, in whose workers `work` runs.  events: a queue of Ray's.  notes: a folder for its own account."""
     from ray.train import FailureConfig, RunConfig, ScalingConfig
     from ray.train.torch import TorchTrainer
 
@@ -150,7 +151,7 @@ def _trainer(order: Order, events: Any, cluster: Cluster, notes: Path) -> Any:
     if not cluster.gpus:
         variables["ACCELERATE_USE_CPU"] = "true"  # else each worker would train alone
     return TorchTrainer(
-        _work,
+        work,
         train_loop_config={"order": order, "events": events},
         scaling_config=ScalingConfig(num_workers=cluster.workers, use_gpu=bool(cluster.gpus)),
         run_config=RunConfig(
@@ -162,7 +163,7 @@ def _trainer(order: Order, events: Any, cluster: Cluster, notes: Path) -> Any:
     )
 
 
-def _work(config: dict) -> None:
+def work(config: dict) -> None:
     """What each worker runs; the first one tells what happens, and each tells what it cannot do."""
     import ray.train
 
@@ -190,7 +191,7 @@ def _enter(folder: Path) -> None:
         raise ConfigError(f"{folder}: {error.strerror}; the workers must see the folder of the command") from None
 
 
-def _worker_events(fit: Callable[[], Any], events: Any) -> Iterator[Event]:
+def worker_events(fit: Callable[[], Any], events: Any) -> Iterator[Event]:
     """The events of the workers while `fit` runs.  Raises the first error of any worker, without waiting for the
     others, and ConfigError if the cluster is lost."""
     ended: list[BaseException | None] = []

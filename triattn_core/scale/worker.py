@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from triattn_core.analysis.measures import Measure, Over, aside_by_line, measure_rows
+from triattn_core.analysis.measures import Measure, Over, measure_batch
 from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import ConfigError, DataError, InputError
 from triattn_core.scale.attempts import count_attempt, count_start
@@ -72,8 +72,7 @@ def result_schema(work: Work, over: Over) -> pa.Schema:
     """
     examples = TASKS[work.task].examples(work.language)
     first = next(example for example in examples if example.label is not None)
-    part = next(over(iter([(1, first)])))
-    columns = pa.Schema.from_pandas(part.table, preserve_index=False)
+    columns = pa.Schema.from_pandas(over([(1, first)]), preserve_index=False)
     record = pa.struct([(field.name, pa.string() if _is_text(field.type) else field.type) for field in columns])
     return pa.schema([("row", pa.int64()), ("error", pa.string()), ("records", pa.list_(record))])
 
@@ -133,10 +132,7 @@ class Worker:
     def _measure(self, batch: pa.Table) -> pa.Table:
         lines, *columns = (batch[name].to_pylist() for name in ("row", "place", "text", "error"))
         rows = [(line, self._example(*values)) for line, *values in zip(lines, *columns)]
-        table, errors = pd.DataFrame({"row": []}), {}
-        for part in measure_rows(self.over, rows, len(rows)):  # one
-            table, errors = part.table, aside_by_line(rows, part.aside)
-        return self._results(lines, table, errors)
+        return self._results(lines, *measure_batch(self.over, rows))
 
     def _example(self, place: str, text: str | None, error: str | None) -> object:
         if text is None:

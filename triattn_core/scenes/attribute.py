@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 from pydantic import Field
 
-from triattn_core.analysis.catalogue import METHODS
+from triattn_core.analysis.catalogue import JOINT_METHODS
 from triattn_core.cached import cached_property
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import ConfigError, choices
 from triattn_core.scenes import scene
-from triattn_core.scenes.attribute_runs import Faithfulness, measure_faithfulness, stream_attributions
+from triattn_core.scenes.attribute_runs import Faithfulness, measure_faithfulness, source_of, stream_attributions
 from triattn_core.scenes.charts import Chart
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import ViewSettings
@@ -49,6 +49,7 @@ class TokenShares:
     """What is drawn of the attributions of one example, at the settings of a scene.
 
     names: what plays query and key.  attributions: of tokens as they are shown; odds: the log-odds of the answer.
+    methods: all that are computed, some perhaps later.
     faithfulness: None where it is not asked for, or not measured yet.
     """
 
@@ -57,12 +58,13 @@ class TokenShares:
     names: Mapping[str, str]
     attributions: Attributions
     odds: float
+    methods: tuple[str, ...]
     faithfulness: Faithfulness | None = None
 
     @property
     def complete(self) -> bool:
         """Whether all methods are there."""
-        return len(self.attributions.methods) == len(METHODS)
+        return len(self.attributions.methods) == len(self.methods)
 
     @property
     def role(self) -> str:
@@ -125,7 +127,7 @@ class TokenShares:
         ranks = ranked.correlations()
         title = f"Do they agree? Tokens of {view.plays(role, self.names)}"
         strips = view.strips(self.table, self.shares, self.names)
-        agreement = view.ranks(ranks, [METHODS[name].short for name in ranks])
+        agreement = view.ranks(ranks, [JOINT_METHODS[name].short for name in ranks])
         charts = {
             "attribute": Chart.of(strips, "Which tokens", sentence, caption + texts),
             "agreement": Chart.of(agreement, title, describe_agreement(ranked, role), caption + texts),
@@ -166,15 +168,18 @@ def stream(models: Models, entries: Sequence[Entry], example: Any, settings: Set
     """The scene in parts: first with what attention gives, then with each of the other methods, at last with their
     faithfulness, where random rankings are asked for.  Raises as `build` does."""
     question = Question.put(models, entries[0], example, settings.option and settings.option - 1)
-    method = settings.method or next(iter(METHODS))
-    if method not in METHODS:
-        raise ConfigError(f"attribute: no method {method!r}; {choices(method, METHODS)}")
+    methods = tuple(source_of(question).methods)
+    method = settings.method or methods[0]
+    if method not in methods:
+        raise ConfigError(f"attribute: no method {method!r}; {choices(method, methods)}")
     option = None if question.option is None else question.option + 1
     tokens: TokenShares | None = None
     for pieces, odds in stream_attributions(question, settings.steps):
         folded = pieces.words() if settings.fold == "words" else pieces
         resolved = {"ranks": settings.ranks or first_role(folded), "method": method, "option": option}
-        tokens = TokenShares(settings.model_copy(update=resolved), question.explanation, question.names, folded, odds)
+        names = text_names(question, folded)
+        chosen = settings.model_copy(update=resolved)
+        tokens = TokenShares(chosen, question.explanation, names, folded, odds, methods)
         yield _scene(tokens)
     if settings.draws and tokens is not None:
         measured = measure_faithfulness(question, pieces, settings.steps, settings.draws, settings.seed)
@@ -186,6 +191,14 @@ def _scene(tokens: TokenShares) -> AttributeScene:
     return AttributeScene(
         tokens.settings, tokens.charts, tokens.tables, explanation.trace, (explanation,), tokens=tokens
     )
+
+
+def text_names(question: Question, attributions: Attributions) -> Mapping[str, str]:
+    """What plays the roles that have tokens: one text that is read alone is called so."""
+    roles = set(attributions.table["role"])
+    if roles == {"query"}:
+        return {"query": "text"}
+    return {role: name for role, name in question.names.items() if role in roles}
 
 
 def first_role(attributions: Attributions) -> str:

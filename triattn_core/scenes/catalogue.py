@@ -56,13 +56,15 @@ class SceneBuilder:
 
 SCENES: Mapping[str, SceneBuilder] = {
     "cube": SceneBuilder(cube.Settings, cube.build),
-    "side_by_side": SceneBuilder(side_by_side.Settings, run=side_by_side.build, most=side_by_side.view.MOST),
+    "side_by_side": SceneBuilder(
+        side_by_side.Settings, side_by_side.build_of_traces, side_by_side.build, most=side_by_side.view.MOST
+    ),
     "context": SceneBuilder(context.Settings, context.build_of_traces, context.build),
     "intervene": SceneBuilder(intervene.Settings, run=intervene.build, stream=intervene.stream),
     "attribute": SceneBuilder(attribute.Settings, run=attribute.build, stream=attribute.stream),
-    "mtsa": SceneBuilder(mtsa.Settings, run=mtsa.build),
-    "tensor": SceneBuilder(tensor.Settings, run=tensor.build),
-    "coin": SceneBuilder(coin.Settings, run=coin.build),
+    "mtsa": SceneBuilder(mtsa.Settings, mtsa.build),
+    "tensor": SceneBuilder(tensor.Settings, tensor.build),
+    "coin": SceneBuilder(coin.Settings, coin.build_of_traces, coin.build),
     "similarity": SceneBuilder(similarity.Settings, run=similarity.build, most=similarity.view.MOST),
     "map": SceneBuilder(two_way_map.Settings, two_way_map.build, page=False),
     "weights": SceneBuilder(weights.Settings, run=weights.build, page=False),

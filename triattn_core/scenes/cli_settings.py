@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import ConfigError
 from triattn_core.scenes.catalogue import SCENES
 from triattn_core.scenes.links import read_link
@@ -49,14 +50,21 @@ def _value(kind: type[ViewSettings], name: str, text: str) -> Any:
     return [value for value in text.split(",") if value] if "tuple" in annotation_text else text
 
 
-def command(view: str, names: Sequence[str], settings: dict[str, Any], *tail: str) -> str:
+def where(entries: Sequence[Entry]) -> tuple[str, ...]:
+    """The options by which a command finds models that are not ours: their folders, and modules of one's own."""
+    folders = [str(entry.path) for entry in entries if entry.config.get("source") == "hugging_face"]
+    builds = [entry.config["build"] for entry in entries if entry.config.get("source") == "module"]
+    return (*(["--checkpoints", *folders] if folders else []), *(["--model", *builds] if builds else []))
+
+
+def command(view: str, names: Sequence[str], settings: dict[str, Any], *tail: str, found: Sequence[str] = ()) -> str:
     """The command that makes the card of a view; ROW has the example.  What is as the page opens is left out.  tail:
-    what else it is asked, instead of the card's name.
+    what else it is asked, instead of the card's name.  found: see `where`.
 
     Raises ConfigError for settings that do not fit.
     """
     validated = validate_settings(SCENES[view].settings, settings, view)
-    return card_command(view, [*names, ROW], validated, *(tail or ("--out", f"{view}.zip")))
+    return card_command(view, [*names, ROW], validated, *(tail or ("--out", f"{view}.zip")), *found)
 
 
 def card_command(view: str, inputs: Sequence[str], settings: BaseModel, *tail: str) -> str:

@@ -10,7 +10,7 @@ from triattn_core.errors import ConfigError, choices
 from triattn_core.scenes import scene
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import TextSettings
-from triattn_core.sources.explanation import Explanation
+from triattn_core.sources.explanation import Explanation, Reader, read_tokens
 from triattn_core.sources.models import Models
 from triattn_core.trace import AttentionTrace
 from triattn_core.views import coin
@@ -33,7 +33,20 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
     by_part = models.without(entries[0], example)
     if settings.off not in by_part:
         raise ConfigError(f"{entries[0].name} has no {settings.off!r} to ablate; {choices(settings.off, by_part)}")
-    by_ablation = {ablation: models.read(explanation, settings.grouping()) for ablation, explanation in by_part.items()}
+    return _of_parts(by_part, settings, models.read)
+
+
+def build_of_traces(explanations: Sequence[Explanation], settings: Settings, read: Reader = read_tokens) -> Scene:
+    """The scene of the first, with nothing ablated.  Raises ConfigError where a part is to be; TraceError where the
+    trace is not one of COIN."""
+    if settings.off:
+        raise ConfigError(f"off: {settings.off} is ablated by running the model, which a trace alone cannot")
+    return _of_parts({"": explanations[0]}, settings, read)
+
+
+def _of_parts(by_part: Mapping[str, Explanation], settings: Settings, read: Reader) -> Scene:
+    """by_part: COIN with each of its parts ablated, and as it is."""
+    by_ablation = {part: read(explanation, settings.grouping()) for part, explanation in by_part.items()}
     unablated, trace, unread = by_ablation[""], by_ablation[settings.off].trace, by_part[settings.off].trace
     label = unablated.prediction.labels[unablated.prediction.best]
     orders = feature_orders(unablated.trace, settings.direction) if settings.features else ()

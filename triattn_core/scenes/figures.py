@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from triattn_core.scenes.printing.from_canvas import sheet_from_canvas
-from triattn_core.scenes.printing.render import DOTS, SCREEN, render_sheet
+from triattn_core.scenes.printing.paper import render_sheet
+from triattn_core.scenes.printing.render import DOTS, SCREEN
 from triattn_core.views.lib.canvas import Canvas
 
 
@@ -48,7 +49,7 @@ class Printed(Canvas):
         return cls(**vars(canvas))
 
     def svg(self) -> bytes:
-        return render_sheet(sheet_from_canvas(self), "svg")
+        return render_sheet(sheet_from_canvas(self), "svg", DOTS)
 
     def png(self, dots: int = DOTS) -> bytes:
         return render_sheet(sheet_from_canvas(self), "png", dots)

@@ -173,7 +173,7 @@ def describe_null(nulls: Nulls) -> str:
     become = (
         f"the {nulls.replacement} for attention"
         if nulls.replacement == "product of marginals"
-        else f"{nulls.replacement} attention"
+        else f"{'averaged' if nulls.replacement == 'uniform' else nulls.replacement} attention"
     )
     along = "" if replaced.fixed else f" along {nulls.axis}s"
     sentence = f"With {become}{along} ({replaced.how}) the log-odds of "

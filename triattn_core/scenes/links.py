@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from triattn_core.errors import ConfigError
-from triattn_core.scenes.settings import ViewSettings, current_name
+from triattn_core.scenes.settings import ViewSettings
 from triattn_core.tasks import CHOICES
 from triattn_core.trace.site import Site
 from triattn_core.views.coin.blocks import ablation_label
@@ -25,7 +25,6 @@ ALIASES: Mapping[str, str] = {  # by its name in a link, the setting
     "gate": "features",
     "at": "cell",  # of one axis alone
 }
-RENAMED_FOLDS: Mapping[str, str] = {"points": "view-points"}  # of views below the cube, by the older parameter
 SITE = ("layer", "direction", "quantity")  # of a link, what the setting `site` says
 ABLATED = {ablation_label(name): name for name in ("", "context", *(str(Site(layer=i)) for i in range(99)))}
 TEXTS: Mapping[str, Callable[[str], Any]] = {  # of a setting, what a text of a link means
@@ -55,7 +54,7 @@ def read_link(kind: type[ViewSettings], parameters: Mapping[str, str], task: str
 
     Raises ConfigError for a layer or a count of heads that is no number, and for a site that is none.
     """
-    texts = {current_name(kind, name): text for name, text in parameters.items()}
+    texts = dict(parameters)
     fields = kind.model_fields
     if "at" in texts:  # "3  word"
         texts["at"] = texts["at"].partition(" ")[0]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
-from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import ConfigError
 from triattn_core.scenes import scene
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import SiteSetting, TextSettings
-from triattn_core.sources.models import Models
+from triattn_core.sources.explanation import Explanation, Reader, read_tokens
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.site import Site
 from triattn_core.trace.token_grouping import grouping_caption
@@ -48,12 +47,13 @@ class HeadsScene(Scene):
         return self.orders[panel][place] if self.orders else 0
 
 
-def build(models: Models, entries: Sequence[Entry], example: Any, settings: Settings) -> HeadsScene:
-    """The scene of the page.  Raises TraceError where the checkpoint is no MTSA or has no such head."""
-    explanation = models.explain(entries[0], example)
+def build(explanations: Sequence[Explanation], settings: Settings, read: Reader = read_tokens) -> HeadsScene:
+    """The scene of the first.  read: groups its tokens.  Raises TraceError where the trace has no heads of MTSA, of a
+    tagger or of a translation model, or no such head."""
+    explanation = explanations[0]
     if settings.quantity != "weight" and settings.grouping().folds:
         raise ConfigError(f"mtsa: {settings.tokens} are read of weights alone: {SCORES}")
-    trace, layer = models.read(explanation, settings.grouping()).trace, settings.layer or first_layer(explanation.trace)
+    trace, layer = read(explanation, settings.grouping()).trace, settings.layer or first_layer(explanation.trace)
     first = head_maps.one_head_per_mask(trace, 0, layer)
     heads_from_0 = [i - 1 for i in settings.heads] if settings.heads else first
     features = settings.features and not head_maps.is_plain(trace, layer)
@@ -84,8 +84,8 @@ def maps(
 ) -> Canvas:
     """The canvas of some heads (from 0) of a layer.  orders: see `HeadsScene`."""
     head_map_list = head_maps.maps(trace, layer, head_indices, quantity)
-    caption = f"{trace.meta['checkpoint']}, {', '.join(filter(None, (layer.module, str(Site(layer=layer.layer)))))}"
-    caption = ", ".join(filter(None, (caption, grouping_caption(trace))))
+    place = layer.module, str(Site(layer=layer.layer))
+    caption = ", ".join(filter(None, (str(trace.meta.get("checkpoint", "")), *place, grouping_caption(trace))))
     roles = CROSS_ROLES if layer.module == "cross" else ("governor", "dependent")
     family = "Attention" if head_maps.is_plain(trace, layer) else "MTSA"
     return attention_maps.figure(head_map_list, own_texts(trace, layer), orders, caption, cell, family, roles)

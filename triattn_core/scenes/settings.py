@@ -88,19 +88,12 @@ class HidingSettings(GroupingSettings):
 
 
 Kind = TypeVar("Kind", bound=ViewSettings)
-RENAMED: Mapping[str, str] = {"way": "direction", "read": "tokens"}  # older names, which links and manifests may have
-
-
-def current_name(kind: type[ViewSettings], name: str) -> str:
-    """The name of a setting of these, given that or an older one; another name as it is."""
-    current = RENAMED.get(name, name)
-    return current if name not in kind.model_fields and current in kind.model_fields else name
 
 
 def validate_settings(kind: type[Kind], settings: Mapping[str, Any], where: str) -> Kind:
     """Settings that fit.  Raises ConfigError naming the first that does not."""
     try:
-        return kind.model_validate({current_name(kind, name): value for name, value in settings.items()})
+        return kind.model_validate(dict(settings))
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"])) or "settings"

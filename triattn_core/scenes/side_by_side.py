@@ -4,7 +4,7 @@ them."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Literal
 
@@ -16,9 +16,12 @@ from triattn_core.scenes import scene
 from triattn_core.scenes import side_by_side_panels as panels
 from triattn_core.scenes import side_by_side_runs as runs
 from triattn_core.scenes.scene import Scene
-from triattn_core.scenes.settings import HidingSettings, SiteSetting, Unit
+from triattn_core.scenes.settings import CellSettings, HidingSettings, SiteSetting, Unit
 from triattn_core.scenes.side_by_side_panels import Comparison
+from triattn_core.scenes.trace_pair import PairScene, TraceSide, build_pair
+from triattn_core.scenes.trace_sites import map_sites, site_choice
 from triattn_core.sources import find_entries
+from triattn_core.sources.explanation import Explanation, Reader, read_tokens
 from triattn_core.sources.models import Models
 from triattn_core.tasks import TASKS
 from triattn_core.trace.site import Site
@@ -93,6 +96,31 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
         axes=canvas.extents,
         comparison=comparison,
     )
+
+
+def build_of_traces(explanations: Sequence[Explanation], settings: Settings, read: Reader = read_tokens) -> PairScene:
+    """The scene of two traces of the same texts, cubes summed over context.  Raises ConfigError: not two, or what only
+    a model can show; TraceError: no such site or head, or other tokens."""
+    if settings.compare != "mechanisms":
+        raise ConfigError(f"compare: {settings.compare} are run under one model, which a trace alone cannot")
+    if len(explanations) != 2:
+        raise ConfigError(f"side_by_side shows two traces, got {len(explanations)}")
+    sides = [_trace_side(explanation, settings, read) for explanation in explanations]
+    cell = None if settings.cell is None else (settings.cell[0], settings.cell[1])
+    pair = build_pair(sides[0], sides[1], cell)
+    assert isinstance(pair.settings, CellSettings)
+    chosen = {"site": sides[0].site.with_quantity("weight"), "difference": (2, 1), "cell": pair.settings.cell}
+    return replace(pair, settings=settings.model_copy(update=chosen), explanations=tuple(explanations))
+
+
+def _trace_side(explanation: Explanation, settings: Settings, read: Reader) -> TraceSide:
+    """A trace as it stands on one side, at the site that is chosen or its first."""
+    chosen = settings.site.attention if "site" in settings.model_fields_set else map_sites(explanation.trace)[0]
+    trace, head = read(explanation, settings.grouping(), chosen).trace, settings.head
+    site_choice(trace, chosen.with_quantity("weight"), head)  # says which heads there are
+    says = explanation.prediction
+    answer = says.labels[says.best], says.probabilities[says.best]
+    return TraceSide(explanation.entry.name, trace, chosen, head and head - 1, *answer)
 
 
 def comparison_settings(comparison: Comparison) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from triattn_core.sources.models import Models
 from triattn_core.tasks import CHOICES
 from triattn_core.tasks.task import ChoiceTask
 from triattn_core.trace import AttentionTrace, Choice, text_units
+from triattn_core.trace.axes import OTHER
 from triattn_core.trace.site import Site
 from triattn_core.trace.token_grouping import NO_GROUPING, TokenGrouping
 from triattn_core.views.lib import cell
@@ -88,10 +89,9 @@ def of_option(explanation: Explanation, example: Any, choice: Choice, reading: T
 def _panel(
     explanation: Explanation, map_values: DataArray, weights: DataArray, verdict: tuple, name: str, **fields
 ) -> Panel:
-    kind, similarity = (
-        metadata.model_setting(explanation.entry, "mechanism"),
-        metadata.model_setting(explanation.entry, "similarity"),
-    )
+    entry = explanation.entry
+    kind = OTHER if "source" in entry.config else metadata.model_setting(entry, "mechanism")
+    similarity = metadata.model_setting(entry, "similarity")
     numbers = (compare.entropy(weights), compare.rank(weights))
     fields["form"] = metadata.form(explanation.entry)
     return Panel(name, kind, similarity, map_values, weights, *numbers, *verdict, **fields)

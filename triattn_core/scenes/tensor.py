@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes import scene
 from triattn_core.scenes.mtsa import first_layer, own_texts
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import CellSettings, SiteSetting
-from triattn_core.sources.models import Models
+from triattn_core.sources.explanation import Explanation, Reader, read_tokens
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.distribution import Distribution
 from triattn_core.trace.site import Site
@@ -52,24 +51,16 @@ class TensorScene(Scene):
         return head_maps.rows(maps, self.trace.texts, [{"cluster": prototype.title} for prototype in maps])
 
 
-def build(models: Models, entries: Sequence[Entry], example: Any, settings: Settings) -> TensorScene:
-    """The scene of the page.  Raises TraceError where the checkpoint is no MTSA or has no such head."""
-    explanation = models.explain(entries[0], example)
+def build(explanations: Sequence[Explanation], settings: Settings, read: Reader = read_tokens) -> TensorScene:
+    """The scene of the first, whose tensor is computed from the scores of its trace; no token is grouped.  Raises
+    TraceError where the trace is not one of MTSA or has no such head, InputError where the tensor is too large."""
+    from triattn_core.analysis.maps.clusters import cluster_features
+    from triattn_core.analysis.maps.mtsa_tensor import head_tensor
+
+    explanation = explanations[0]
     layer = settings.layer or first_layer(explanation.trace)
-
-    def compute_tensor(bundle):
-        from triattn_core.analysis.maps.mtsa_tensor import head_tensor
-
-        return head_tensor(explanation.trace, layer, settings.head - 1)
-
-    def compute_clusters(bundle):
-        from triattn_core.analysis.maps.clusters import cluster_features
-
-        return cluster_features(trace.site((layer / "tensor").with_quantity("weight")), settings.clusters)
-
-    head = (layer, settings.head, example)
-    trace = models.answer(entries[0], "The tensor of the head", compute_tensor, *head)
-    clusters = models.answer(entries[0], "Clusters of its features", compute_clusters, *head, settings.clusters)
+    trace = head_tensor(explanation.trace, layer, settings.head - 1)
+    clusters = cluster_features(trace.site((layer / "tensor").with_quantity("weight")), settings.clusters)
     shown = Distribution(trace, Choice((layer / "tensor").with_quantity(settings.quantity)))
     order = clusters.order.tolist(), clusters.assignments.tolist()
     canvas = tensor.figure(shown, *order, exact=False)
@@ -109,7 +100,8 @@ def prototype_maps(tensor: AttentionTrace, layer: Site, groups: Clusters) -> lis
 
 def prototypes(tensor: AttentionTrace, layer: Site, groups: Clusters, cell: Sequence[int] | None = None) -> Canvas:
     """The canvas of `prototype_maps`.  cell: of the tensor, whose pair is chosen at first."""
-    caption = f"{tensor.meta['checkpoint']}, {layer}, head {int(tensor.meta['head']) + 1} ({tensor.meta['mask']})"
+    name, number = tensor.meta.get("checkpoint", "trace"), int(tensor.meta["head"]) + 1
+    caption = f"{name}, {layer}, head {number} ({tensor.meta['mask']})"
     pair = None if cell is None else pair_of(cell, groups.assignments.tolist())
     return attention_maps.figure(
         prototype_maps(tensor, layer, groups), own_texts(tensor, layer), caption=caption, cell=pair

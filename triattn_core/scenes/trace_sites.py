@@ -13,7 +13,7 @@ from triattn_core.scenes import scene
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.axes import further_axes
 from triattn_core.trace.site import Site
-from triattn_core.trace.sites import layer_by_layer, layer_numbers, two_way_sites
+from triattn_core.trace.sites import drawn_sites, is_signed, layer_by_layer, layer_numbers
 from triattn_core.views.attention_maps import maps as head_maps
 from triattn_core.views.attention_maps.trace_maps import computed_map, trace_map
 from triattn_core.views.cube import axes_of
@@ -22,8 +22,9 @@ ROLLOUT = Site(role="rollout")
 
 
 def map_sites(trace: AttentionTrace) -> list[Site]:
-    """The sites that can be drawn as maps, without their quantity, layer by layer.  Raises TraceError: none."""
-    return [site.attention for site in layer_by_layer(two_way_sites(trace))]
+    """The sites that can be drawn as maps, layer by layer: of weights without their quantity, of a signed map with it.
+    Raises TraceError: none."""
+    return [site if is_signed(site) else site.attention for site in layer_by_layer(drawn_sites(trace))]
 
 
 def sites_of_axes(trace: AttentionTrace, axes: int) -> list[Site]:
@@ -51,10 +52,10 @@ def site_of_layer(sites: list[Site], layer: int | None) -> Site:
     raise TraceError(f"there is no layer {layer} in this trace: it has {there}")
 
 
-def on_first_head(trace: AttentionTrace, settings: Any) -> Any:
-    """The settings of a cube or a map of a trace alone as its page opens: on the first head, where none is chosen."""
+def on_first_head(settings: Any, *traces: AttentionTrace) -> Any:
+    """The settings of a view of traces alone as its page opens: on the first head, where none is chosen."""
     opens = hasattr(settings, "site") and "head" not in settings.model_fields_set and settings.site != ROLLOUT
-    has_heads = all("head" in array.dims for array in trace.sites.values())
+    has_heads = all("head" in array.dims for trace in traces for array in trace.sites.values())
     return settings.model_copy(update={"head": 1}) if opens and has_heads else settings
 
 
@@ -71,6 +72,8 @@ def site_choice(trace: AttentionTrace, site: Site, head: int | None, slices: Seq
     array, axes = trace.site(site), slice_axes(trace, site)
     if "head" not in array.dims and head is not None:
         raise TraceError(f"{site} has no heads: leave head out")
+    if head is not None and head > array.sizes["head"]:
+        raise TraceError(f"there is no head {head}: {site} has {array.sizes['head']}")
     if slices and len(slices) != len(axes):
         raise TraceError(f"{site}: {len(slices)} positions for {', '.join(axes) or 'no further axis'}")
     if axes and not slices:
@@ -85,7 +88,7 @@ def site_choice(trace: AttentionTrace, site: Site, head: int | None, slices: Seq
 
 
 def map_of(trace: AttentionTrace, site: Site, head: int | None, quantity: str = "weight") -> head_maps.Map:
-    """The map of a site (without its quantity) and a head from 0, None for their mean; or the rollout of all layers."""
+    """The map of a site of `map_sites` and a head from 0, None for their mean; or the rollout of all layers."""
     if site != ROLLOUT:
         return trace_map(trace, site, head, quantity)
     from triattn_core.analysis.maps.head_measures import rollout

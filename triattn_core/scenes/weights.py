@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 DRAWS = 20
-SELF = "attention"  # the role of a model whose tokens attend to each other
 CLAUSES = {
     "even": "With even weights",
     "shuffled": "With shuffled weights",
@@ -96,6 +95,11 @@ class WeightsScene(Scene):
         """What became of the answer, in one sentence."""
         settings: Any = self.settings
         return describe_finding(settings, self.replaced, self.chosen, self.among)
+
+    @property
+    def rewritten(self) -> str:
+        """What the model writes, as it is and with these weights; empty of one that writes nothing."""
+        return describe_written(self.replaced.written)
 
     @property
     def chance(self) -> str:
@@ -255,6 +259,16 @@ def describe_finding(settings: Settings, replaced: Replaced, chosen: int, among:
         f"{before.probabilities[before.best]:.3f} before, {after.probabilities[at]:.3f} after "
         f"(log-odds {replaced.changes[0]:+.3g})."
     )
+
+
+def describe_written(texts: Sequence[str]) -> str:
+    """What a model writes of a text, as it is and with other weights at every step; empty without texts."""
+    if not texts:
+        return ""
+    before, after = texts
+    if before == after:
+        return f"It writes the same with these weights: “{before}”."
+    return f"It writes “{before}”, and with these weights “{after}”."
 
 
 def describe_chance(settings: Settings, replaced: Replaced, chosen: int, among: int) -> str:

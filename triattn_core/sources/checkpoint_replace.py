@@ -18,6 +18,7 @@ from triattn_core.inference.explain import explain
 from triattn_core.inference.pause import progress
 from triattn_core.inference.predictions import Prediction
 from triattn_core.sources.weight_change import Replaced, WeightChange, require_alike
+from triattn_core.trace.axes import CUBE
 from triattn_core.trace.site import Site
 
 SURE = 1e-12  # a probability is at least this, and at most one less it
@@ -63,14 +64,25 @@ def _at_sites(change: WeightChange, given: Mapping[Site, Tensor] | None, met: se
         met.add(site)
         if given is not None:
             require_alike(given[site].shape[1:], own.shape[2:])
+        kept = _attendable(keeps, CUBE[1], own.shape[3])
+        if beyond := [key for key in change.keys if not 0 <= key < len(kept)]:
+            raise InputError(f"key {beyond[0]}: there are {len(kept)} keys")
+        keys = [kept[key] for key in change.keys]
         if own.ndim == 4:
-            return change.weights(own, site, given)
+            return replace(change, keys=tuple(keys)).weights(own, site, given)
         contexts = own.shape[-1]
-        flat = replace(change, keys=tuple(key * contexts + i for key in change.keys for i in range(contexts)))
+        shown = _attendable(keeps, CUBE[2], contexts)
+        flat = replace(change, keys=tuple(key * contexts + i for key in keys for i in shown))
         others = None if given is None else {site: given[site].flatten(-2)}
         return flat.weights(own.flatten(-2), site, others).unflatten(-1, own.shape[-2:])
 
     return weights
+
+
+def _attendable(keeps: Mapping[str, Tensor], axis: str, size: int) -> Sequence[int]:
+    """The places that may be attended to: a trace shows these alone where nothing attends to special tokens."""
+    kept = keeps[axis][0].nonzero().flatten().tolist() if axis in keeps else []
+    return kept or range(size)
 
 
 def _log_odds(prediction: Prediction, answer: int) -> float:

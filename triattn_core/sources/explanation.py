@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.inference.stored_traces import DATE
@@ -13,6 +13,7 @@ from triattn_core.trace.site import Site
 
 if TYPE_CHECKING:
     from triattn_core.inference.predictions import Prediction
+    from triattn_core.sources.source import Source
     from triattn_core.trace import AttentionTrace
     from triattn_core.trace.token_grouping import TokenGrouping
 
@@ -35,10 +36,15 @@ class Explanation:
         """Returns what a trace alone says of its example: the name and the prediction that it records."""
         from triattn_core.sources.file import FileSource
 
-        source = FileSource(trace)
-        digest = str(trace.meta.get("digest", ""))
-        entry = Entry(source.title, Path(), {"source": "file"}, {}, digest, 0)
-        return cls(entry, source.explain()[0], trace)
+        return cls.of_source(FileSource(trace))
+
+    @classmethod
+    def of_source(cls, source: Source, example: Any = None, option: int | None = None) -> Explanation:
+        """Returns what a source says of an example, where no entry of the registry stands for it.  Raises what its
+        `explain` does."""
+        prediction, trace = source.explain(example, option)
+        entry = Entry(source.title, Path(), {"source": "file"}, {}, str(trace.meta.get("digest", "")), 0)
+        return cls(entry, prediction, trace)
 
     @property
     def mechanism(self) -> str:

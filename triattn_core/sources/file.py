@@ -28,8 +28,8 @@ class FileSource:
 
     @classmethod
     def of(cls, what: Any, device: str | None = None) -> FileSource | None:
-        """Returns the source of a trace, or of a file whose name ends as those of arrays do."""
-        is_file = isinstance(what, str | Path) and Path(what).suffix in ENDINGS and Path(what).is_file()
+        """Returns the source of a trace, or of a file whose name ends as those of arrays do, there or not."""
+        is_file = isinstance(what, str | Path) and Path(what).suffix in ENDINGS and not Path(what).is_dir()
         return cls(what) if is_file or isinstance(what, AttentionTrace) else None
 
     @cached_property

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from triattn_core.checkpoint.registry import Entry
+
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from triattn_core.analysis.attribution.methods import Attributions
     from triattn_core.inference.predictions import Prediction
     from triattn_core.sources.weight_change import Replaced, WeightChange
     from triattn_core.trace import AttentionTrace
@@ -16,7 +22,10 @@ class Ability(StrEnum):
     """What a source can do; one without any only shows what it holds.  The value completes "it cannot …"."""
 
     RUN = "be run on another example"
+    ROWS = "be measured over many rows"
+    PAIRS = "show how one text attends to another"
     LABELS = "predict labels"
+    SCORED = "be right or wrong about rows"
     GRADIENTS = "give gradients"
     REPLACE = "take other attention weights"
 
@@ -61,6 +70,57 @@ class CanReplace(Source, Protocol):
         Raises InputError in one line for a head, a layer or a position that is not there, or where nothing is
         predicted.
         """
+
+
+@runtime_checkable
+class CanAttribute(Source, Protocol):
+    """A source with the ability GRADIENTS.  methods: of attribution, by the names of `analysis.catalogue`."""
+
+    @property
+    def methods(self) -> Sequence[str]: ...
+
+    def attribute(
+        self,
+        example: Any,
+        methods: Sequence[str] = (),
+        steps: int = 32,
+        option: int | None = None,
+        trace: AttentionTrace | None = None,
+        model: Any = None,
+    ) -> tuple[Attributions, float]:
+        """Returns what the methods, by default all, give each token of an example, and the log-odds of its answer.
+
+        steps: of integrated gradients.  trace: of this example, where it is known.  Raises InputError for a method
+        that it does not have, or where nothing is predicted.
+        """
+
+    def deletion_curves(
+        self,
+        example: Any,
+        attributions: Attributions,
+        draws: int,
+        seed: int,
+        option: int | None = None,
+        model: Any = None,
+    ) -> pd.DataFrame:
+        """Returns the curves of `attribution.faithfulness`: of the methods of `attributions`, with tokens as the model
+        reads them, and of `draws` random rankings."""
+
+
+@dataclass(frozen=True)
+class EntrySource:
+    """A source that an entry of the registry describes, whose title and digest it has.  device: by default the best."""
+
+    entry: Entry
+    device: str | None = None
+
+    @property
+    def title(self) -> str:
+        return self.entry.name
+
+    @property
+    def digest(self) -> str:
+        return self.entry.digest
 
 
 def lacks(source: Source, axes: Iterable[str] = (), abilities: Iterable[Ability] = ()) -> str:

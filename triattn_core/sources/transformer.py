@@ -7,30 +7,39 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from inspect import signature
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 import torch
 
 from triattn_core.cached import cached_property
 from triattn_core.checkpoint.hub import OFFERED, hub_allowed
-from triattn_core.checkpoint.transformer_folder import is_transformer
+from triattn_core.checkpoint.transformer_folder import ADAPTER, UNMERGED, is_transformer, weight_files
 from triattn_core.errors import CheckpointError, cause
 from triattn_core.inference.device import choose_device, memory_guard
 from triattn_core.trace.from_array import LONGEST
 
+OF_TEXT = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id", "forced_bos_token_id")
+POINTER = b"version https://git-lfs"
 DAMAGED = "its files cannot be read: one of them is damaged, or is not what its name says"
-NEXT_TOKEN = "next token"
+TEXT_HALF = "Of its two encoders the one that reads text was run; a picture is read by the other (`--image`)."
+NEXT_TOKEN, MASKED_WORD, SPAN = "next token", "masked word", "answer span"
+
+_loads = RLock()
 
 
 @dataclass(frozen=True)
 class Transformer:
-    """A model with its tokenizer.  head: what it predicts, `labels`, `next token` or nothing; notes: on loading it."""
+    """A model with its tokenizer.
+
+    head: what it predicts, `labels`, `next token`, `masked word`, `answer span` or nothing; notes: on loading it.
+    """
 
     name: str
     model: Any = field(repr=False)
@@ -56,16 +65,44 @@ class Transformer:
         return "decoder_input_ids" in signature(self.model.forward).parameters
 
     @property
+    def writes(self) -> bool:
+        """Whether it has a decoder that reads an encoder and writes; where labels or spans are read from such a
+        decoder, the model makes its inputs itself."""
+        return self.has_decoder and self.head not in ("labels", SPAN)
+
+    @property
     def longest(self) -> int:
         """The most tokens that it reads and that are drawn."""
         positions = getattr(self.model.config, "max_position_embeddings", None) or LONGEST
-        offset = 2 if self.model.config.model_type in ("roberta", "xlm-roberta", "camembert") else 0
-        limits = (LONGEST, self.tokenizer.model_max_length, positions - offset)
+        limits = (LONGEST, self.tokenizer.model_max_length, positions, self.positions)
         return min(limit for limit in limits if limit > 0)  # XLNet's is -1: none
+
+    @cached_property
+    def positions(self) -> int:
+        """The most tokens for which its tables of positions have rows; LONGEST where it has no such table.
+
+        Where a table has a row for padding, as RoBERTa's and those after it, positions begin after that row.
+        """
+        counts = [LONGEST]
+        for path, module in self.model.named_modules():
+            weight, padding = getattr(module, "weight", None), getattr(module, "padding_idx", None)
+            if path.rpartition(".")[2] == "position_embeddings" and isinstance(weight, torch.Tensor):
+                counts.append(len(weight) - (0 if padding is None else padding + 1))
+        return min(counts)
+
+
+def start_token(model: Any) -> int:
+    """The id with which a decoder that reads an encoder starts."""
+    names = ("decoder_start_token_id", "bos_token_id", "pad_token_id")
+    parts = (model.config, getattr(model, "generation_config", None))
+    numbers = (getattr(part, name, None) for name in names for part in parts)
+    return next((number for number in numbers if number is not None), 0)
 
 
 def is_transformer_folder(name: str) -> bool:
-    """Whether a folder has a config of Hugging Face's: it names the type of its model."""
+    """Whether a folder has a config of Hugging Face's, which names the type of its model, or of an adapter for one."""
+    if (Path(name).expanduser() / ADAPTER).is_file():
+        return True
     try:
         config = json.loads((Path(name).expanduser() / "config.json").read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -83,10 +120,14 @@ def load_transformer(name: str, device: str | None = None, local: bool | None = 
     folder = Path(name).expanduser()
     if not folder.is_dir() and ("/" in name.strip("/") or "\\" in name) and folder.parent.is_dir():
         raise CheckpointError(f"{name}: no such folder")
-    if folder.is_dir() and not (folder / "config.json").is_file():
-        raise CheckpointError(f"{name}: no config.json there: expected a folder as save_pretrained writes it")
     where = str(folder) if folder.is_dir() else name
-    with _one_line(name, folder.is_dir(), local), _suppress_output():
+    refuse_adapter(name, where, local or folder.is_dir())
+    if folder.is_dir() and not (folder / "config.json").is_file():
+        raise CheckpointError(
+            f"{name}: no config.json there{_below(folder)}: expected a folder as save_pretrained writes it"
+        )
+    refuse_pointers(name, folder)
+    with loading(name, folder.is_dir(), local):
         return _load(name, where, choose_device(device), local or folder.is_dir())
 
 
@@ -96,18 +137,103 @@ def _load(name: str, where: str, device: str, local: bool) -> Transformer:
     options = {"local_files_only": local, "trust_remote_code": False}
     config = AutoConfig.from_pretrained(where, **options)
     tokenizer = AutoTokenizer.from_pretrained(where, **options)
+    tokenizer.model_max_length = _whole_limit(tokenizer.model_max_length)
     _require_vocabulary(name, where, tokenizer)
     kind, head = _auto_class(config)
-    model, info = kind.from_pretrained(where, output_loading_info=True, **options)
-    missing = sorted(info["missing_keys"])
+    config.return_dict = True  # whatever the folder says: outputs have names
+    model, missing = load_weights(name, kind, where, config, options)
+    _forget_generation(model)
     notes: tuple[str, ...] = ()
     if missing and head:
         notes, head = (f"The weights of its head ({missing[0]}, …) are not in the file: nothing is predicted.",), ""
-    elif missing and not all("pooler" in key for key in missing):
-        raise CheckpointError(f"{name}: {len(missing)} weights are missing, such as {missing[0]}")
+    if hasattr(model, "get_text_features") and hasattr(model, "text_model"):  # two encoders side by side, as in CLIP
+        model, notes = model.text_model, (*notes, TEXT_HALF)
     with memory_guard(f"{name} on {device}"):
         model = model.to(device).eval()
     return Transformer(name.rstrip("/").rsplit("/", 1)[-1] or name, model, tokenizer, head, notes)
+
+
+def _forget_generation(model: Any) -> None:
+    """Drops how a folder has its model write, but which ids begin, end and fill a text.
+
+    Guidance, drafts, words that are not to be written and the like change which token is the most likely one, or run
+    the model more than once a token.
+    """
+    saved = getattr(model, "generation_config", None)
+    if saved is not None:
+        model.generation_config = type(saved)(**{name: getattr(saved, name, None) for name in OF_TEXT})
+
+
+def _below(folder: Path) -> str:
+    """Which folders in it have a config, as those of sentence-transformers and of a training's steps do."""
+    found = sorted(path.parent.name for path in folder.glob("*/config.json"))
+    more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+    return f", but in {', '.join(found[:3])}{more}" if found else ""
+
+
+def refuse_pointers(name: str, folder: Path) -> None:
+    """Raises CheckpointError for a file of Git LFS in place of weights, as a clone without it has them."""
+    for path in weight_files(folder):
+        with path.open("rb") as file:
+            if file.read(len(POINTER)) == POINTER:
+                raise CheckpointError(f"{name}: {path.name} is a pointer of Git LFS, not the weights: run git lfs pull")
+
+
+def refuse_adapter(name: str, where: str, local: bool) -> None:
+    """Raises CheckpointError for a model with an adapter, as of LoRA: the library leaves it out unless peft is there,
+    and with it weights would change that nobody named."""
+    from transformers.utils import find_adapter_config_file
+
+    with loading(name, Path(where).is_dir(), local):
+        file = find_adapter_config_file(where, local_files_only=local)
+    if file:
+        raise CheckpointError(f"{name}: {UNMERGED}")
+
+
+def load_weights(name: str, kind: Any, where: str, config: Any, options: Mapping[str, Any]) -> tuple[Any, list[str]]:
+    """The model of a class with the weights of a folder, in its default implementation of attention, whichever the
+    folder was saved with; and the names of the weights of a head that are not there.
+
+    Raises CheckpointError for weights that are not there or have other sizes than the config says.
+    """
+    config._attn_implementation = None  # such as flash_attention_2, which few machines have
+    how = {"output_loading_info": True, "ignore_mismatched_sizes": True}  # refused below, with the sizes
+    model, info = kind.from_pretrained(where, config=config, **how, **options)
+    if mismatched := sorted(map(tuple, info.get("mismatched_keys") or ())):
+        key, saved, expected = mismatched[0][:3]
+        sizes = f"{_times(saved)}, and {_times(expected)} by its config.json"
+        more = f", as {len(mismatched) - 1} more of its weights" if len(mismatched) > 1 else ""
+        raise CheckpointError(f"{name}: {key} is {sizes}{more}: they are not of one model")
+    require_weights(name, model, info["missing_keys"])
+    return model, sorted(info["missing_keys"])
+
+
+def _times(shape: Any) -> str:
+    return " × ".join(map(str, shape))
+
+
+def require_weights(name: str, model: Any, missing: Collection[str]) -> None:
+    """Raises CheckpointError if weights that attention depends on are not in the file: they would be random.
+
+    missing: names of weights that were not in it.  Those of a head, or of the pooler before it, may be.
+    """
+    prefix = model.base_model_prefix
+    body = f"{prefix}." if prefix and hasattr(model, prefix) else ""
+    missing = sorted(key for key in missing if key.startswith(body) and "pooler" not in key)
+    if missing:
+        lacking = (
+            f"{len(missing)} of its weights, such as {missing[0]}, are not in its files, at least not by that name"
+        )
+        raise CheckpointError(f"{name}: {lacking}: save it with save_pretrained")
+
+
+def _whole_limit(limit: Any) -> int:
+    """The maximum length of a tokenizer, of whatever type its file has it: a whole number; none where it is below 1."""
+    try:
+        length = int(limit)
+    except (TypeError, ValueError, OverflowError):
+        length = 0
+    return length if length > 0 else 10**30  # as the library has it
 
 
 def _require_vocabulary(name: str, where: str, tokenizer: Any) -> None:
@@ -132,6 +258,8 @@ def _auto_class(config: Any) -> tuple[Any, str]:
     saved = " ".join(config.architectures or ())
     if "ForSequenceClassification" in saved:
         return transformers.AutoModelForSequenceClassification, "labels"
+    if "ForQuestionAnswering" in saved and type(config) in transformers.MODEL_FOR_QUESTION_ANSWERING_MAPPING:
+        return transformers.AutoModelForQuestionAnswering, SPAN
     if saved.endswith("EncoderModel") and hasattr(transformers, saved):  # half of an encoder-decoder
         return getattr(transformers, saved), ""
     if config.is_encoder_decoder and type(config) in transformers.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING:
@@ -140,7 +268,17 @@ def _auto_class(config: Any) -> tuple[Any, str]:
             return transformers.AutoModelForSeq2SeqLM, NEXT_TOKEN
     if ("CausalLM" in saved or "LMHeadModel" in saved) and not config.is_encoder_decoder:
         return transformers.AutoModelForCausalLM, NEXT_TOKEN
+    if "ForMaskedLM" in saved and type(config) in transformers.MODEL_FOR_MASKED_LM_MAPPING:
+        return transformers.AutoModelForMaskedLM, MASKED_WORD
     return transformers.AutoModel, ""
+
+
+@contextmanager
+def loading(name: str, folder: bool, local: bool) -> Iterator[None]:
+    """Inside, the library prints nothing, and whatever it raises is a CheckpointError of one line; one at a time, since
+    it imports its parts as they are named, and two threads that import one circle of modules can fail."""
+    with _loads, _one_line(name, folder, local), _suppress_output():
+        yield
 
 
 @contextmanager
@@ -172,6 +310,8 @@ def _one_line(name: str, folder: bool, local: bool) -> Iterator[None]:
         raise
     except Exception as error:  # each of several libraries has its own
         reason = cause(error).split(". ")[0][:200] or DAMAGED
+        if "Weights only load failed" in reason:
+            reason = "its weights are a pickle of Python objects, which is not read: save it with save_pretrained"
         if "gated" in str(error).lower():
             reason = "a gated model: its owner must let you in, and `hf auth login` say who you are"
         elif not folder and ("offline" in str(error).lower() or "connect" in str(error).lower() or local):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,19 +12,27 @@ import torch
 import xarray as xr
 
 from triattn_core.checkpoint.transformer_folder import LAYERS
-from triattn_core.errors import InputError, TraceError, TriattnError, cause
-from triattn_core.importers.token_coords import Tokens, encode, name_ids, texts_of, token_columns
-from triattn_core.inference.device import memory_guard
-from triattn_core.recording.arrays import empty_unknown_rows
+from triattn_core.errors import InputError
+from triattn_core.importers.token_coords import Tokens, name_ids, texts_of, token_columns
 from triattn_core.recording.names import layer_of_path
+from triattn_core.recording.refusal import explain_layer_types
 from triattn_core.recording.selection import Select
 from triattn_core.recording.tape import Tape, record
 from triattn_core.sources.transformer import NEXT_TOKEN, Transformer
+from triattn_core.sources.transformer_errors import one_line
+from triattn_core.sources.transformer_inputs import as_input, read_target, read_text
 from triattn_core.sources.transformer_outputs import predict
+from triattn_core.sources.written import DECODERS_OWN, generation_options, with_start
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.array_rows import empty_unknown_rows
+from triattn_core.trace.axes import WITHOUT_ATTENTION
 from triattn_core.trace.from_array import LONGEST
 
-START_ALONE = "The decoder read its start token alone: give it a text (target), or let it generate."
+# Keys beside the tokens, by the type of a model: what they are, and whether they come first.
+EXTRA_KEYS = {"deepseek_v4": ("block", False), "cpmant": ("prompt", True)}
+START_ALONE = (
+    "The decoder read its start token alone: this is its first word; `triattn import --target` or `--generate` goes on."
+)
 
 
 @dataclass(frozen=True)
@@ -50,12 +57,14 @@ def trace_transformer(
     *,
     target: str | None = None,
     generate: int = 0,
+    written: int | None = None,
     select: Select = None,
 ) -> AttentionTrace:
     """Returns the trace of a text or a pair: a site `layer.0/attention/weight` [head, query, key] for each attention.
 
     Layers have the model's own numbers, from 0; those without attention have no site.  The attentions of a model with
-    a decoder that reads an encoder are of the roles `encoder`, `decoder` and `cross`; target: what its decoder reads.
+    a decoder that reads an encoder are of the roles `encoder`, `decoder` and `cross`; target: what its decoder reads;
+    written: it reads so many tokens that it wrote itself, the prediction is then the one after them.
     generate: write so many tokens, the most likely ones: queries are then these tokens, see `Tape.generation`.
     select: layers or modules, see `recording.selection.selector`.
 
@@ -63,18 +72,26 @@ def trace_transformer(
     note.  Raises InputError in one line, whatever the model raises.
     """
     start = time.perf_counter()
-    with _one_line(transformer), memory_guard("this text"):
-        reading = _read(transformer, text, pair, target)
+    config = transformer.model.config
+    in_a_line = one_line(transformer.name, transformer.model, unattending=explain_layer_types(config))
+    with in_a_line:
+        reading = _read(transformer, text, pair, target, written)
         with record(transformer.model, select) as tape:
             outputs, reading = _run(transformer, reading, generate)
         arrays = tape.generation_arrays() if generate else tape.arrays(len(reading.tokens.tokens))
     arrays, nan_notes = empty_unknown_rows(arrays)
     roles = {site: tape.role(attention) for site, attention in tape.sites(0 if generate else None).items()}
-    sites = {site: _with_tokens(array, roles[site], reading) for site, array in arrays.items()}
-    prediction, unknown = predict(transformer.head, transformer.model.config, transformer.tokenizer, outputs)
+    extra, first = EXTRA_KEYS.get(transformer.model.config.model_type, ("", False))
+    sites = {site: _with_tokens(array, roles[site], reading, extra, first) for site, array in arrays.items()}
+    prediction, unknown = predict(
+        transformer.head, transformer.model.config, transformer.tokenizer, outputs, reading.inputs["input_ids"]
+    )
     meta = tape.meta(tape.attentions, arrays, transformer.name)
     notes = [*transformer.notes, *reading.tokens.notes, *reading.notes, *nan_notes, *unknown, str(meta["notes"])]
-    notes += _gaps(transformer.model.config, tape, select)
+    if select is None and (missing := layers_without_attention(transformer.model.config, tape)):
+        few = ", ".join(str(layer + 1) for layer in missing[:8]) + (" …" if len(missing) > 8 else "")
+        notes += [f"{len(missing)} of {count_layers(transformer.model.config)} layers have no attention: {few}."]
+        meta[WITHOUT_ATTENTION] = ",".join(map(str, missing))
     meta |= {
         "device": str(transformer.model.device),
         "prediction": json.dumps(prediction, ensure_ascii=False),
@@ -84,21 +101,17 @@ def trace_transformer(
     return AttentionTrace(sites, texts_of(text, pair), meta)
 
 
-def _read(transformer: Transformer, text: str, pair: str | None, target: str | None) -> Reading:
+def _read(transformer: Transformer, text: str, pair: str | None, target: str | None, written: int | None) -> Reading:
     """The inputs of a text.  Raises InputError: none, or a target for a model without a decoder of its own."""
-    inputs, tokens = encode(transformer.tokenizer, text, pair, transformer.longest)
-    if target is not None and (not transformer.has_decoder or transformer.head == "labels"):
+    inputs, tokens = read_text(transformer, text, pair)
+    if (target is not None or written) and not transformer.writes:
         raise InputError(f"{transformer.name} reads no target: its decoder does not read an encoder")
-    if not transformer.has_decoder or transformer.head == "labels":  # a classifier makes its decoder's inputs itself
+    if not transformer.writes:
         return Reading(inputs, tokens)
-    model = transformer.model
-    config = model.config
-    names = ("decoder_start_token_id", "bos_token_id", "pad_token_id")
-    parts = (config, getattr(model, "generation_config", None))
-    numbers = (getattr(part, name, None) for name in names for part in parts)
-    start = next((number for number in numbers if number is not None), 0)
-    ids = transformer.tokenizer(text_target=target)["input_ids"] if target is not None else []
-    inputs["decoder_input_ids"] = torch.tensor([[start, *ids[:-1]][: transformer.longest]])
+    if written is not None:
+        return Reading(with_start(transformer, inputs, written), tokens)
+    given, ids = read_target(transformer, target)
+    inputs[DECODERS_OWN] = as_input(given)
     return Reading(inputs, tokens, notes=() if ids else (START_ALONE,))
 
 
@@ -112,11 +125,8 @@ def _run(transformer: Transformer, reading: Reading, generate: int) -> tuple[Any
         most = min(generate, LONGEST, transformer.longest - len(reading.tokens.tokens) * (not transformer.has_decoder))
         if most < 1:
             raise InputError(f"{transformer.name} has no room for a token after this text: shorten it")
-        options = {"max_new_tokens": most, "do_sample": False, "num_beams": 1, "return_dict_in_generate": True}
-        if transformer.has_decoder:
-            options["decoder_start_token_id"] = int(inputs["decoder_input_ids"][0, 0])
-        made = model.generate(**inputs, **options, output_logits=True)
-        given = len(inputs["decoder_input_ids" if transformer.has_decoder else "input_ids"][0])
+        made = model.generate(**inputs, **generation_options(transformer, inputs, most), output_logits=True)
+        given = len(inputs[DECODERS_OWN if transformer.has_decoder else "input_ids"][0])
         ids = made.sequences[0].tolist()
         outputs = _Outputs(made.logits[-1][:, None])
         decoder = name_ids(tokenizer, ids[:-1]) if transformer.has_decoder else None
@@ -144,8 +154,8 @@ class _Outputs:
     logits: torch.Tensor
 
 
-def _with_tokens(array: xr.DataArray, role: str, reading: Reading) -> xr.DataArray:
-    """The weights with the tokens of both axes; an axis of another length than its tokens gets numbers."""
+def _with_tokens(array: xr.DataArray, role: str, reading: Reading, extra: str, first: bool) -> xr.DataArray:
+    """The weights with the tokens of both axes; see `Tokens.fitted` for an axis of another length than its tokens."""
     own = reading.decoder if role in ("decoder", "cross") and reading.decoder else reading.tokens
     sides = {"query": own, "key": reading.tokens if role == "cross" else own}
     if reading.generated is not None and array.sizes["query"] == len(reading.generated.tokens) and role != "encoder":
@@ -155,34 +165,19 @@ def _with_tokens(array: xr.DataArray, role: str, reading: Reading) -> xr.DataArr
     coords: dict[str, Any] = {}
     for axis in filter(array.dims.__contains__, ("query", "key", "context")):
         tokens = sides.get(str(axis), own)
-        coords |= token_columns(tokens.fitted(array.sizes[axis]), str(axis))
+        coords |= token_columns(tokens.fitted(array.sizes[axis], extra, first), str(axis))
     return array.assign_coords(coords)
 
 
-def _gaps(config: Any, tape: Tape, select: Select) -> list[str]:
-    """A note on the layers that have no attention, by the number of layers in the config."""
+def count_layers(config: Any) -> int:
+    """How many layers a config names; 0 where it names none."""
     sizes = (getattr(config.get_text_config(), name, None) for name in LAYERS)
-    count = next((size for size in sizes if isinstance(size, int)), 0)
+    return next((size for size in sizes if isinstance(size, int)), 0)
+
+
+def layers_without_attention(config: Any, tape: Tape) -> list[int]:
+    """The numbers, from 0, of the layers of a model in which none was seen; none where its numbers are others."""
     layers = (layer_of_path(attention.running.path) for attention in tape.attentions)
     found = {layer for layer in layers if layer is not None}
-    missing = [layer + 1 for layer in range(count) if layer not in found]
-    if select is not None or not missing or not found or max(found) >= count:
-        return []
-    few = ", ".join(map(str, missing[:8])) + (" …" if len(missing) > 8 else "")
-    return [f"{len(missing)} of {count} layers have no attention: {few}."]
-
-
-@contextmanager
-def _one_line(transformer: Transformer) -> Iterator[None]:
-    """Turn any exception of a model into an InputError of one line."""
-    try:
-        yield
-    except TraceError as error:
-        raise InputError(f"{transformer.name}: {error}") from None
-    except TriattnError:
-        raise
-    except Exception as error:  # each model has its own
-        first = (str(error).strip().splitlines() or [""])[0]
-        reason = cause(error) or f"{type(error).__name__}: {first}"
-        kind = transformer.model.config.model_type
-        raise InputError(f"{transformer.name}: this {kind} model does not run on text alone: {reason[:200]}") from None
+    count = count_layers(config)
+    return [layer for layer in range(count) if layer not in found] if found and max(found) < count else []

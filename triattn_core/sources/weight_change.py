@@ -104,11 +104,13 @@ class Replaced:
     """What a source says of an example as it is, and then under each of several changes.
 
     log_odds: log p - log(1 - p) of the answer that is the best without a change.  trace: under the first change.
+    written: what a model that writes makes of the text as it is, and under the first change; else nothing.
     """
 
     predictions: tuple[Prediction, ...]
     log_odds: tuple[float, ...]
     trace: AttentionTrace
+    written: tuple[str, ...] = ()
 
     @property
     def flipped(self) -> tuple[bool, ...]:

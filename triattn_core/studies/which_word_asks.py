@@ -43,7 +43,7 @@ def information_gain(bundles: Sequence[Bundle], example: Example) -> float:
 
 def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]:
     """For each model, the mean of its heads, as its page opens."""
-    titles = ("as published", "living form")
+    titles = ("as published", "through attention")
     return {title: keys(bundle, example).mean("head") for title, bundle in zip(titles, bundles)}
 
 
@@ -62,17 +62,17 @@ STUDY = Study(
     reported_value=1.277,
     above=0.5,
     margin=0.3,
-    number="query information, living form less published",
+    number="query information, through attention less as published",
     about="As published, part of Tri-Attention's answer bypasses the attention, and every word of A attends alike.",
     claim=(
-        "In the living form, trained so that the answer must go through the attention, knowing the query word gives "
-        "{value:.2g} bits more information about where attention goes than in the published form."
+        "Trained so that the answer must go through the attention, knowing the query word gives "
+        "{value:.2g} bits more information about where attention goes than as published."
     ),
     limits=(
-        "A more informative map does not mean a better answer: on this pair the published form is right, the living "
-        "one wrong."
+        "A more informative map does not mean a better answer: on this pair the model as published is right, the "
+        "other wrong."
     ),
-    refuted="A pair whose words attend alike in the living form, too.",
+    refuted="A pair whose words attend alike in the form whose answer goes through the attention, too.",
     change="Change “onions” to “fish”: both probabilities move, the number hardly does.",
     edited=Example("Can cats eat raw fish?", "Can cats eat raw fish?"),
     page="side_by_side",

@@ -5,7 +5,8 @@ To add one: a file here that implements `task.Task`, and a line in the table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields
 from typing import Any, cast
 
 from triattn_core.errors import ConfigError, InputError, choices
@@ -45,17 +46,16 @@ def first_task(form: InputForm) -> Task:
 def check(task, example, name: str) -> None:
     """Raises InputError if the example belongs to another task than checkpoint `name`, or is not valid."""
     if not isinstance(example, task.Example):
-        task_given = next(
-            (other_task.NAME for other_task in TASKS.values() if type(example) is other_task.Example), "another"
-        )
-        raise InputError(f"{name} takes an example of {task.NAME}, got {task_given}")
+        others = (other.NAME for other in TASKS.values() if type(example) is other.Example)
+        raise InputError(f"{name} takes an example of {task.NAME}, got {next(others, type(example).__name__)}")
     example.check()
 
 
 def as_example(task: str, what: Any) -> Any:
-    """Returns an example of a task: from a dict with the fields of its file format; an example is returned as it is.
+    """Returns an example of a task: from a dict with the fields of its file format, or from its texts alone where it is
+    one text or several; an example is returned as it is.
 
-    Raises ConfigError: no such task; DataError, which names the field; InputError where it is neither.
+    Raises ConfigError: no such task; DataError, which names the field; InputError where it is none of these.
     """
     if task not in TASKS:
         raise ConfigError(f"no task {task!r}; {choices(task, TASKS)}")
@@ -63,14 +63,28 @@ def as_example(task: str, what: Any) -> Any:
         return TASKS[task].Example.from_row(dict(what), "the example")
     if what is None:
         raise InputError(f"no example given: expected one of {task}, or its fields as a dict")
+    if isinstance(what, str) or isinstance(what, Sequence) and all(isinstance(text, str) for text in what):
+        return _of_texts(task, [what] if isinstance(what, str) else what)
     return what
 
 
+def _of_texts(task: str, texts: Sequence[str]) -> Any:
+    """An example of a task that is texts and nothing else.  Raises InputError for another, or another number."""
+    needed = [part for part in fields(cast(Any, TASKS[task].Example)) if part.default is MISSING]
+    if any(part.type != "str" for part in needed):
+        raise InputError(f"an example of {task} is a dict with the fields of its row, as its files have them")
+    if len(texts) != len(needed):
+        names = ", ".join(part.name for part in needed)
+        expected = "one text" if len(needed) == 1 else f"{len(needed)} texts"
+        raise InputError(f"an example of {task} is {expected} ({names}), got {len(texts) or 'none'}")
+    return TASKS[task].Example(*texts)
+
+
 def text_task(task: str, what: Any) -> str:
-    """Returns the task of a model that reads one text or two: that of sentences where an example, or its fields as a
-    dict, is one text."""
+    """Returns the task of a model that reads one text or two: that of sentences where an example, its fields as a dict,
+    or what stands for it, is one text."""
     is_row = isinstance(what, Mapping) and "text" in what and "text_a" not in what
-    return sentences.NAME if is_row or isinstance(what, sentences.Example) else task
+    return sentences.NAME if is_row or isinstance(what, sentences.Example | str) else task
 
 
 def require_option(task, option: int | None, count: int) -> None:

@@ -10,7 +10,13 @@ from triattn_core.errors import DataError, InputError
 from triattn_core.text.row_fields import field, number
 
 FIRST, SECOND = ("sentence1", "premise", "question1"), ("sentence2", "hypothesis", "question2")  # owners' names
+LABELS = ("label", "gold_label", "is_duplicate")  # what owners call the field of the label
 NO_GOLD = "-"  # of SNLI: its annotators did not agree
+
+
+def label_field(row: Mapping[str, Any]) -> str:
+    """Which field of a row holds its label; `label` where none does."""
+    return next((name for name in LABELS if name in row), LABELS[0])
 
 
 def pair_fields(row: dict, where: str, labels: Sequence[str]) -> tuple[str, str, int | None, str]:
@@ -18,7 +24,7 @@ def pair_fields(row: dict, where: str, labels: Sequence[str]) -> tuple[str, str,
     them: `sentence1`, `premise` or `question1` with `gold_label` or `is_duplicate`; a label may be its name.  Raises
     DataError that names the field."""
     texts = field(row, "text_a", where, *FIRST), field(row, "text_b", where, *SECOND)
-    name = next((name for name in ("label", "gold_label", "is_duplicate") if name in row), "label")
+    name = label_field(row)
     label = row.get(name)
     if isinstance(label, str) and label.lower() in labels:
         return *texts, labels.index(label.lower()), str(row.get("id", ""))

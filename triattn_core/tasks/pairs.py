@@ -101,12 +101,14 @@ def roles(batch: Sequence[Example], tokenizer: Tokenizer, limits: Limits) -> lis
 
 @cache
 def examples(language: str = "en") -> tuple[Example, ...]:
-    """The paper's example and pairs written for this project; English ones for languages without their own.
+    """The paper's example and pairs written for this project, the hard ones last; English ones for languages without
+    their own.
 
     `id` is the kind and a number: `negation-2`.
     """
     name = language if language in LANGUAGES else LANGUAGES[0]
-    return tuple(read(Path(__file__).with_name(f"pairs.{name}.jsonl")))
+    files = (Path(__file__).with_name(f"{stem}.{name}.jsonl") for stem in (NAME, f"{NAME}-hard"))
+    return tuple(example for file in files if file.is_file() for example in read(file))
 
 
 def texts(example: Example, option: int = 0) -> dict[str, str]:

@@ -132,12 +132,18 @@ def corpus_bleu(translations: Sequence[str], references: Sequence[Sequence[str]]
 
     Raises InputError if sacrebleu is not installed.
     """
+    bleu = require_bleu()
+    columns = list(zip_longest(*references))  # sacrebleu takes one list for each reference, None where there is none
+    return float(bleu().corpus_score(list(translations), [list(column) for column in columns]).score)
+
+
+def require_bleu() -> Any:
+    """The class of sacrebleu that measures BLEU.  Raises InputError if it is not installed."""
     try:
         from sacrebleu.metrics import BLEU
     except ImportError:
         raise InputError("BLEU is measured by sacrebleu: pip install 'sacrebleu>=2.6,<3'") from None
-    columns = list(zip_longest(*references))  # sacrebleu takes one list for each reference, None where there is none
-    return float(BLEU().corpus_score(list(translations), [list(column) for column in columns]).score)
+    return BLEU
 
 
 def baseline(examples: Iterable[Example]) -> dict[str, float]:

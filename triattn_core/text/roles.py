@@ -123,6 +123,9 @@ class Roles:
         return {"query": sides[query], "key": sides[key], "context": self.context}
 
 
+ROLES = tuple(field.name for field in fields(Roles) if field.type == "Role")  # the names of its texts, queries first
+
+
 @dataclass(frozen=True)
 class Part:
     """One text of a joint sequence.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from triattn_core.errors import DataError
+
+WHOLE = re.compile(r"[0-9]{1,15}\.0+")
 
 
 def field(row: dict, name: str, where: str, *owners: str) -> str:
@@ -47,6 +50,8 @@ def whole(value: Any) -> Any:
     """The integer that a text or a float of one stands for; anything else as it is."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
+    if isinstance(value, str) and WHOLE.fullmatch(value):  # of a table as text, where some labels are missing
+        return int(value.partition(".")[0])
     if isinstance(value, str) and value.strip().isascii() and value.strip().isdecimal() and len(value) < 20:
         return int(value)
     return value

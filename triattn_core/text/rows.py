@@ -1,4 +1,4 @@
-"""Files of rows: JSON Lines, plain or gzip-compressed; errors name file and line."""
+"""Files of rows: JSON Lines, CSV or TSV, plain or gzip-compressed; errors name file and line."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from triattn_core.errors import DataError, TruncationError
+from triattn_core.text.table_lines import is_table, table_rows
 
 T = TypeVar("T")
 LINE_LIMIT = 10_000_000  # characters: a longer line is not a valid row (and guards against a zip bomb)
@@ -24,6 +25,8 @@ PACKED_LIMIT = 4 << 30  # largest unpacked size of an uploaded .gz of rows, whic
 JSON_LIMIT = 64 << 20  # largest unpacked size of a .json.gz, which is read whole, and is many times larger as objects
 CHUNK = 1 << 20  # bytes that are read at once
 BLOCK = 4 << 20  # bytes of whole lines that are looked at together
+HALF = "half a character, \\ud800 to \\udfff alone, is no text"
+FORMATS = "rows are read from JSON Lines, CSV or TSV with a line of names (.csv, .tsv), or Parquet (.parquet)"
 IDLE = 1_000_000  # consecutive lines without a row, after which reading stops
 
 
@@ -57,16 +60,13 @@ def each_line(file: BufferedIOBase, name: str, unlimited: bool = False) -> Itera
     """
     num_bad = number = 0
     try:
-        for number, line in _lines(file, name, unlimited):
-            try:
-                row: dict | DataError | None = _row(line) if line.strip() else None
-            except ValueError as error:
-                row = DataError(f"{name}:{number}: {error}")
+        lines = _lines(file, name, unlimited)
+        for number, row in table_rows(_utf8(lines), name) if is_table(name) else _json_rows(lines, name):
             num_bad = 0 if isinstance(row, dict) else num_bad + 1
             if num_bad > IDLE:
                 raise ValueError(f"{IDLE:,} invalid lines in succession: the rest is skipped")
             if row is not None:
-                yield number, row
+                yield number, DataError(f"{name}:{number}: {row}") if isinstance(row, ValueError) else row
     except (OSError, EOFError, zlib.error) as error:
         yield (
             number + 1,
@@ -74,6 +74,23 @@ def each_line(file: BufferedIOBase, name: str, unlimited: bool = False) -> Itera
         )
     except ValueError as error:
         yield number + 1, TruncationError(f"{name}:{number + 1}: {error}")
+
+
+def _json_rows(lines: Iterator[tuple[int, str]], name: str) -> Iterator[tuple[int, dict | ValueError | None]]:
+    """Yield (line, its row, what is wrong with it, or None of a blank line)."""
+    for number, line in lines:
+        try:
+            yield number, _row(line) if line.strip() else None
+        except ValueError as error:
+            known = number > 1 or name.removesuffix(".gz").endswith((".json", ".jsonl"))
+            yield number, error if known else ValueError(f"{error}; {FORMATS}")
+
+
+def _utf8(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    for number, line in lines:
+        if not is_text(line):
+            raise ValueError("not UTF-8 text")
+        yield number, line
 
 
 def count_lines(file: BufferedIOBase, name: str, unlimited: bool = False) -> int:
@@ -154,7 +171,7 @@ def _lines(file: BufferedIOBase, name: str, unlimited: bool) -> Iterator[tuple[i
 
 def _row(line: str) -> dict:
     """The row of a line.  Raises ValueError that says what is wrong with it."""
-    if not _is_text(line):
+    if not is_text(line):
         raise ValueError("not UTF-8 JSON Lines")
     try:
         row = json.loads(line.rstrip())
@@ -164,12 +181,13 @@ def _row(line: str) -> dict:
         raise ValueError(f"not JSON ({error})") from None
     if not isinstance(row, dict):
         raise ValueError(f"expected an object, got {type(row).__name__}")
-    if "\\ud" in line.lower() and not _is_text(json.dumps(row, ensure_ascii=False)):
-        raise ValueError("half a character, \\ud800 to \\udfff alone, is no text")
+    if "\\ud" in line.lower() and not is_text(json.dumps(row, ensure_ascii=False)):
+        raise ValueError(HALF)
     return row
 
 
-def _is_text(text: str) -> bool:
+def is_text(text: str) -> bool:
+    """Whether a text can be written: it holds no half of a character alone, as JSON may."""
     try:
         return text.isascii() or bool(text.encode())
     except UnicodeEncodeError:
@@ -190,6 +208,8 @@ def read_json(path: Path | str, content: bytes | None = None) -> dict:
                 f"decompresses to more than {EXPANSION} times its size, or {JSON_LIMIT:,} bytes; unpack it"
             )
         value = json.loads(text.decode("utf-8-sig"))
+        if b"\\ud" in text.lower() and not is_text(json.dumps(value, ensure_ascii=False)):
+            raise ValueError(HALF)
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from None
     except (ValueError, RecursionError, EOFError, zlib.error) as error:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 SPACE_MARKS = "▁Ġ"  # of SentencePiece and of byte-level BPE: the space before a word
 VISIBLE = {"\n": "↵", "\r": "␍", "\t": "⇥", " ": "␣", "\u00a0": "␣", "\u3000": "␣", "\u2028": "↵", "\u2029": "↵"}
+CIRCLE = "\u25cc"  # on which a mark is written that no letter takes
 NO_WORD = -1  # the word of a special token
 
 
@@ -50,20 +51,29 @@ SPACE = VISIBLE[" "]
 
 
 def visible(text: str) -> str:
-    """The text with visible signs for line breaks and control characters, and for white space where it is nothing but
-    that."""
-    blank = not text.strip()
-    return "".join(
-        _sign(char) if blank or not char.isspace() or char in "\n\r\t\u2028\u2029" else char for char in text
-    )
+    """The text with visible signs for line breaks, control characters and changes of direction; for white space and
+    characters without a shape where it is nothing but these; and with a circle under a mark that no letter takes."""
+    blank = all(char.isspace() or _has_no_shape(char) for char in text)
+    name = "".join(_sign(char, blank) for char in text)
+    return CIRCLE + name if name and unicodedata.category(name[0])[0] == "M" else name
 
 
-def _sign(char: str) -> str:
-    if char in VISIBLE:
-        return VISIBLE[char]
-    if char.isspace():
-        return SPACE
-    return f"\\u{ord(char):04x}" if unicodedata.category(char) == "Cc" else char
+def _sign(char: str, blank: bool) -> str:
+    """What stands for a character in a name; blank: the name holds nothing that can be seen."""
+    if char.isspace() and not blank and char not in "\n\r\t\u2028\u2029":
+        return char
+    if char in VISIBLE or char.isspace():
+        return VISIBLE.get(char, SPACE)
+    if "\udc80" <= char <= "\udcff":  # a byte that is a part of no character, as `surrogateescape` has it
+        return f"\\x{ord(char) - 0xDC00:02x}"
+    turns = "\u200e" <= char <= "\u200f" or "\u202a" <= char <= "\u202e" or "\u2066" <= char <= "\u2069"
+    escaped = turns or unicodedata.category(char) in ("Cc", "Co", "Cs") or (blank and _has_no_shape(char))
+    return f"\\u{ord(char):04x}" if escaped else char
+
+
+def _has_no_shape(char: str) -> bool:
+    """Whether a character joins, parts or varies others and is not seen itself, as U+200B and U+FE0F."""
+    return unicodedata.category(char) == "Cf" or "\ufe00" <= char <= "\ufe0f"
 
 
 def _trim(text: str, piece: str, span: tuple[int, int]) -> tuple[int, int]:
@@ -109,11 +119,14 @@ UNSPACED = (
 )  # fmt: skip
 
 
-def name_piece(piece: str, decoded: str) -> str:
-    """What a token of a vocabulary is called without a text: its characters, or its bytes where they make none.
+def name_piece(piece: str | None, decoded: str) -> str:
+    """What a token of a vocabulary is called without a text: its characters, or its bytes where they make none; one
+    that the tokenizer does not know, as models have more rows than their tokenizers tokens, unnamed.
 
     decoded: what the tokenizer makes of this token alone; it has � where the bytes are no whole character.
     """
+    if piece is None:
+        return "unnamed"
     if "\ufffd" not in decoded:
         return visible(decoded) or visible(piece)
     codes = [BYTES.get(char) for char in piece]
@@ -123,8 +136,10 @@ def name_piece(piece: str, decoded: str) -> str:
 
 
 def unique_names(names: Sequence[str], ids: Sequence[int]) -> list[str]:
-    """The names, with the id of the token after each that is not the only one of its kind."""
-    return [f"{name} (token {id_})" if names.count(name) > 1 else name for name, id_ in zip(names, ids)]
+    """The names, with the id of the token after each that is unnamed or not the only one of its kind."""
+    return [
+        f"{name} (token {id_})" if names.count(name) > 1 or name == "unnamed" else name for name, id_ in zip(names, ids)
+    ]
 
 
 def _byte_letters() -> dict[str, int]:

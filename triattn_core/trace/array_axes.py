@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from triattn_core.errors import TraceError, choices
+from triattn_core.trace.axes import AXES, CUBE
 
 LAYER = "layer"
-AXIS_NAMES = (LAYER, "head", "query", "key", "context", "feature", "batch")
-QUERY_KEY, CUBE, CUBES = ("query", "key"), ("query", "key", "context"), ("head", "query", "key", "context")
+AXIS_NAMES = (LAYER, *AXES, "batch")
+QUERY_KEY, CUBES = CUBE[:2], ("head", *CUBE)
 FEWEST, MOST = 2, 6
 READINGS = {  # of arrays whose axes are not named, those that a page offers
     3: ("query key context", "head query key", "layer query key"),

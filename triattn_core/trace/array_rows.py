@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import xarray as xr
 
 from triattn_core.errors import TraceError, choices
+from triattn_core.trace.site import Site
+
+NOT_NUMBERS = "not_numbers"  # an attribute: rows of the array are empty because they held what is no number
 
 
 class SelectError(TraceError):
@@ -72,3 +76,17 @@ def empty_nan_rows(
         "empty and left out of every measure."
     )
     return np.where(rows, values.dtype.type(empty), values), [note]
+
+
+def empty_unknown_rows(arrays: Mapping[Site, xr.DataArray]) -> tuple[dict[Site, xr.DataArray], list[str]]:
+    """Returns the arrays with empty rows for those that hold what is no number, and a note on the first such array."""
+    emptied, bad = {}, []
+    for site, array in arrays.items():
+        sums = str(array.attrs.get("sums_over") or array.attrs.get("runs_over") or "key").split(",")
+        axes = [axis for axis in sums if axis in array.dims]
+        empty = -np.inf if array.attrs.get("quantity") == "relevance" else 0.0
+        values, notes = empty_nan_rows(array.values, [str(axis) for axis in array.dims], axes, empty)
+        emptied[site] = array.copy(data=values).assign_attrs({NOT_NUMBERS: 1} if notes else {})
+        bad += [f"{site}: {note}" for note in notes]
+    more = f" So do rows of {len(bad) - 1} more of the {len(arrays)} maps." if len(bad) > 1 else ""
+    return emptied, [bad[0] + more] if bad else []

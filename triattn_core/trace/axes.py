@@ -12,6 +12,8 @@ AXES = {
     "feature": "One dimension of a token's vector.",
 }
 
+TOKEN_AXES = tuple(axis for axis in AXES if axis not in ("head", "feature"))  # along which tokens stand, queries first
+CUBE = ("query", "key", "context")  # the axes of Tri-Attention's weights
 NOT_SHARED = ("head", "query", "feature")  # no distribution of a model's own runs over these
 
 
@@ -38,6 +40,8 @@ MECHANISMS = {
     "mtsa": "MTSA: a score for every pair of tokens and every feature; each head attends forward or backward only.",
     "coin": "COIN: block by block, two-way attention between tokens, each with the context of its own sentence added.",
 }
+
+OTHER = "other"  # in place of a mechanism: a model of others, which has its own name alone
 
 TAN_MECHANISMS = ("bi", "bi_joint", "cbi", "tri")  # those of the Tri-Attention network, whose maps can be compared
 
@@ -89,7 +93,10 @@ COORDINATES = {
     "segment": "the turn, sentence or short text it belongs to, empty for special tokens",
     "tokens": "how many tokens it stands for: a long text is read in chunks, the averages of a few tokens each",
     "label": "of a grouped axis: what the group is called, such as turn 4",
+    "patch_row": "of a picture: the row of patches that the token is in, from 0; -1 for a token that is no patch",
+    "patch_column": "of a picture: its column, likewise",
     "cells": "of a grouped axis: how many positions of the model the group joins",
 }
 RANDOM = "random"  # name of the control in tables and figures of attribution: no method may use it
 TRUE_CELLS = "true_cells"  # attribute of an array: the cells that are known to carry the answer, outlined in views
+WITHOUT_ATTENTION = "without_attention"  # in meta: the layers that have none, from 0, comma-separated

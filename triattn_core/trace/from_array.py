@@ -1,6 +1,6 @@
 """Make an AttentionTrace of an array from any source: `trace_of`.
 
-    trace_of(weights, axes=("head", "query", "key"), query=tokens, key=tokens)
+    trace_of(weights, axes=("head", "query", "key"), tokens={"query": query, "key": key})
 
 Values are never changed: not normalised, not smoothed; only a row that holds what is no number is read as empty.
 `notes_of(trace)` says how many do, what was cropped and which rows do not sum to one.
@@ -17,7 +17,8 @@ import xarray as xr
 
 from triattn_core.errors import TraceError, choices
 from triattn_core.trace.array_axes import AXIS_NAMES, LAYER, resolve_axes, row_tolerance
-from triattn_core.trace.array_rows import empty_nan_rows, select_positions
+from triattn_core.trace.array_rows import NOT_NUMBERS, empty_nan_rows, select_positions
+from triattn_core.trace.axes import TOKEN_AXES
 from triattn_core.trace.quantity_check import check_quantity, distribution_axes, softmax
 from triattn_core.trace.site import Site
 from triattn_core.trace.token_lists import token_coords
@@ -31,10 +32,7 @@ DTYPE = np.float32
 def trace_of(
     array: Any,
     *,
-    tokens: Iterable | None = None,
-    query: Iterable | None = None,
-    key: Iterable | None = None,
-    context: Iterable | None = None,
+    tokens: Iterable | Mapping[str, Iterable] | None = None,
     special: Iterable[str] = (),
     quantity: str | None = None,
     axes: Sequence[str] | None = None,
@@ -46,8 +44,8 @@ def trace_of(
 ) -> AttentionTrace:
     """Make a trace of a NumPy, torch, JAX or xarray array of batch? × layer? × head? × query × key × context?.
 
-    tokens: tokens of every axis with that many positions; query, key, context: tokens of that axis.  Any strings;
-        without tokens, positions are numbered from 1.
+    tokens: of every axis with that many positions; or by axis, {"query": […], "key": […]}, and under "tokens" those of
+        all others.  Any strings; None takes the labels of an xarray's dimensions, else numbers from 1.
     special: tokens that are no text, beside those whose form says so, such as [CLS] and <|end|>.
     quantity: one of `axes.QUANTITIES`; None takes the one of an xarray, or `weight` if values are not negative and rows
         sum to one.  For relevances, the weights are added: their softmax over `sums_over`.
@@ -68,9 +66,11 @@ def trace_of(
     """
     own_dims, attrs = _own_names(array)
     values, close = _numpy(array), row_tolerance(str(getattr(array, "dtype", "")).rpartition(".")[2])
-    axis_tokens = {"query": query, "key": key, "context": context}
-    has_context = context is not None or "context" in {*(sums_over or ()), *(names or {})}
+    by_axis: dict[str, Any] = dict(tokens) if isinstance(tokens, Mapping) else {"tokens": tokens}
+    everywhere = by_axis.pop("tokens", None)
+    has_context = "context" in {*by_axis, *(sums_over or ()), *(names or {})}
     axis_names = resolve_axes(values, axes or own_dims, has_context, close)
+    by_axis = _own_tokens(array, axis_names) | by_axis if everywhere is None else by_axis
     crop = dict(crop or {})
     values, dims, notes = select_positions(values, axis_names, select or {}, crop)
     if "batch" in axis_names:
@@ -84,9 +84,12 @@ def trace_of(
     notes += _crop_notes(values, dims, crops, quantity, sum_axes)
     sizes = dict(zip(dims, values.shape))
     values = np.array(values[tuple(slice(*crops[axis]) for axis in dims)], DTYPE)
-    coords, texts = token_coords(sizes, crops, tokens, axis_tokens, names or {}, special)
+    coords, texts = token_coords(sizes, crops, everywhere, by_axis, names or {}, special)
     meta = _meta(source, values, dims, notes, names or {})
-    return AttentionTrace(_sites(values, dims, coords, quantity, sum_axes), texts, meta)
+    sites = _sites(values, dims, coords, quantity, sum_axes)
+    if nan_notes:
+        sites = {site: array.assign_attrs({NOT_NUMBERS: 1}) for site, array in sites.items()}
+    return AttentionTrace(sites, texts, meta)
 
 
 def _meta(
@@ -106,11 +109,20 @@ def notes_of(trace: AttentionTrace) -> list[str]:
 
 
 def _own_names(array: Any) -> tuple[tuple[str, ...] | None, Mapping]:
-    """The dims of an xarray if all of them are names of `AXIS_NAMES`, and its attributes."""
+    """The dims of an xarray if all of them are names of `AXIS_NAMES`, and those of its attributes that are of us."""
     if not isinstance(array, xr.DataArray):
         return None, {}
     dims = tuple(map(str, array.dims))
-    return (dims if set(dims) <= set(AXIS_NAMES) else None), array.attrs
+    attrs = {name: array.attrs[name] for name in ("quantity", "sums_over") if isinstance(array.attrs.get(name), str)}
+    return (dims if set(dims) <= set(AXIS_NAMES) else None), attrs
+
+
+def _own_tokens(array: Any, axis_names: Sequence[str]) -> dict[str, list[str]]:
+    """The labels of the dimensions of an xarray that are strings, by the axis that each is."""
+    if not isinstance(array, xr.DataArray):
+        return {}
+    labels = {axis: array[dim].values.tolist() for axis, dim in zip(axis_names, array.dims) if dim in array.coords}
+    return {axis: own for axis, own in labels.items() if axis in TOKEN_AXES and all(isinstance(x, str) for x in own)}
 
 
 def _split_list(text: str) -> list[str] | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from triattn_core.errors import TraceError, choices
 from triattn_core.trace.array_axes import CLOSE, LAYER, sums_to_one
-from triattn_core.trace.axes import QUANTITIES
+from triattn_core.trace.axes import QUANTITIES, TOKEN_AXES
 
 BELOW = 1e-6  # how far below zero rounding may put a weight
 
@@ -25,7 +25,7 @@ class QuantityError(TraceError):
 def distribution_axes(dims: Sequence[str], sums_over: Sequence[str] | None) -> tuple[str, ...]:
     """The axes that a distribution runs over: those named, else key, and context where there is one.  Raises TraceError
     for an axis that none can run over."""
-    sum_axes = tuple(sums_over or (axis for axis in ("key", "context") if axis in dims))
+    sum_axes = tuple(sums_over or (axis for axis in TOKEN_AXES[1:] if axis in dims))
     for axis in sum_axes:
         if axis not in dims or axis in (LAYER, "head"):
             axis_names = [axis_name for axis_name in dims if axis_name not in (LAYER, "head")]
@@ -58,9 +58,19 @@ def check_quantity(
     _check_range(values, dims, quantity, low, high)
     notes = {
         "weight": lambda: row_notes(values, dims, sum_axes, close),
-        "relevance": lambda: [f"Weights are the softmax of the relevance over {' × '.join(sum_axes)}."],
+        "relevance": lambda: _masked_notes(values, axes, sum_axes),
     }
     return quantity, notes.get(quantity, list)()
+
+
+def _masked_notes(values: np.ndarray, axes: tuple[int, ...], sum_axes: Sequence[str]) -> list[str]:
+    """What the weights of relevances are, and how many rows have none, since all of them is masked."""
+    notes = [f"Weights are the softmax of the relevance over {' × '.join(sum_axes)}."]
+    masked = np.isneginf(values).all(axes)
+    if masked.any():
+        count = f"{int(masked.sum()):,} of {masked.size:,}"
+        notes.append(f"{count} rows have no softmax, since all of their relevances are −inf: their weights are zero.")
+    return notes
 
 
 def _extremes(values: np.ndarray) -> tuple[float, float]:
@@ -121,7 +131,7 @@ def _describe_violations(values: np.ndarray, dims: Sequence[str], sum_axes: Sequ
 
 def _candidates(dims: Sequence[str]) -> list[tuple[str, ...]]:
     """Sets of axes that a softmax may run over."""
-    axes_here = [axis for axis in ("key", "context", "query") if axis in dims]
+    axes_here = [axis for axis in (*TOKEN_AXES[1:], "query") if axis in dims]
     return [axes for count in (1, 2) for axes in combinations(axes_here, count)]
 
 

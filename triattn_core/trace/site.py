@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from triattn_core.errors import TraceError
 from triattn_core.trace.axes import QUANTITIES
 
 _LAYER = re.compile(r"layer\.(0|[1-9][0-9]*|none)")
@@ -45,8 +46,12 @@ class Site:
 
     @classmethod
     def of(cls, site: Site | str) -> Site:
-        """The site itself, or the one that a text means."""
-        return site if isinstance(site, Site) else cls.parse(site)
+        """The site itself, or the one that a text means.  Raises TraceError for neither."""
+        if isinstance(site, Site):
+            return site
+        if not isinstance(site, str):
+            raise TraceError(f"a site is a text, such as attention/weight, or layer.0 for a layer; got {site!r}")
+        return cls.parse(site)
 
     @classmethod
     @lru_cache(maxsize=4096)

@@ -1,4 +1,4 @@
-"""Sites of a trace that hold two-way weights, or three-way weights without their context."""
+"""Sites of a trace that hold two-way attention, or three-way attention without its context."""
 
 from __future__ import annotations
 
@@ -8,26 +8,53 @@ import numpy as np
 import xarray as xr
 
 from triattn_core.errors import TraceError
-from triattn_core.trace.aggregation import without_axes
-from triattn_core.trace.site import Site
+from triattn_core.trace.aggregation import MASK, without_axes
+from triattn_core.trace.site import SIDES, Site
 from triattn_core.trace.trace import AttentionTrace
+
+ATTENTION = ("attention", *SIDES)  # first parts of the roles of recorded and opened attention
 
 
 def two_way_sites(trace: AttentionTrace) -> list[Site]:
     """The sites with weights over query and key, with or without context.  Raises TraceError if none has."""
+    return _not_empty([site for site in drawn_sites(trace) if not is_signed(site)])
+
+
+def drawn_sites(trace: AttentionTrace) -> list[Site]:
+    """The sites of two-way weights, and of signed maps that a model uses in their place, such as a difference of two.
+
+    Contributions of other roles, as the masks of MTSA, are no attention.  Raises TraceError: there are none.
+    """
     sites = [
         site
         for site, array in trace.sites.items()
-        if array.attrs["quantity"] == "weight" and {"query", "key"} <= set(array.dims) and "feature" not in array.dims
+        if {"query", "key"} <= set(array.dims) and "feature" not in array.dims
+        if array.attrs["quantity"] == "weight" or is_signed(site)
     ]
+    return _not_empty(sites)
+
+
+def is_signed(site: Site) -> bool:
+    """Whether a site holds a signed map of attention."""
+    parts = site.role.split("/")
+    return site.quantity == "contribution" and parts[0] in ATTENTION and MASK not in parts
+
+
+def map_array(trace: AttentionTrace, site: Site) -> xr.DataArray:
+    """The array of a map: that of a signed site, or the weights of any other, whatever its quantity.  Raises
+    TraceError: no such site."""
+    return trace.site(site if is_signed(site) else site.with_quantity("weight"))
+
+
+def _not_empty(sites: list[Site]) -> list[Site]:
     if not sites:
         raise TraceError("no weights over query and key in this trace")
     return sites
 
 
 def two_way_weights(trace: AttentionTrace, site: Site | str) -> xr.DataArray:
-    """Weights [head, query, key] of a site, summed over any context and further axis, or averaged where each of its
-    tokens has distributions of its own; a site without heads gets one."""
+    """Weights [head, query, key] of a site, or its signed numbers, summed over any context and further axis, or
+    averaged where each of its tokens has distributions of its own; a site without heads gets one."""
     weights = trace.site(site)
     weights = without_axes(weights)
     if "head" not in weights.dims:

@@ -14,6 +14,7 @@ from triattn_core.errors import TraceError, choices
 from triattn_core.text.segmentation import phrases, sentences
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.aggregation import continues_word, distribution_axes, fold
+from triattn_core.trace.axes import CUBE
 from triattn_core.trace.site import Site
 
 UNITS = ("turns", "sentences", "phrases", "words", "tokens")
@@ -103,7 +104,7 @@ def turn_shares(trace: AttentionTrace, choice: Choice) -> xr.DataArray:
     choice: weights with just the axes query, key and context.  Raises TraceError for anything else.
     """
     weights = trace.pick(choice)
-    if weights.attrs["quantity"] != "weight" or set(weights.dims) != {"query", "key", "context"}:
+    if weights.attrs["quantity"] != "weight" or set(weights.dims) != set(CUBE):
         raise TraceError(f"{choice.site}: shares are those of weights over query, key and context")
     if "context" not in trace.sum_axes(choice.site):
         raise TraceError(f"{choice.site}: no distribution runs over context, so it holds no shares")

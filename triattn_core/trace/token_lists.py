@@ -6,20 +6,21 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from triattn_core.errors import TraceError, choices
+from triattn_core.trace.axes import TOKEN_AXES
 
+HALF = re.compile("[\ud800-\udfff]")  # half a character alone
 # The forms of special tokens in published vocabularies, but those for unknown words, which stand for text.
 _SPECIAL = re.compile(
     r"\[(CLS|SEP|PAD|MASK|BOS|EOS|EOT|INST|/INST|unused\d+)\]|<\|[^|<>\s]+\|>|<｜[^｜<>]+｜>|<extra_id_\d+>|<unused\d+>"
     r"|</?(s|pad|cls|sep|mask|bos|eos|eot|eod|eop|start_of_turn|end_of_turn|start_of_image|end_of_image)>"
 )
-TOKEN_AXES = ("query", "key", "context")
 
 
 def token_coords(
     sizes: Mapping[str, int],
     crops: Mapping[str, tuple[int, int]],
     tokens: Iterable | None,
-    tokens_by_axis: Mapping[str, Iterable | None],
+    tokens_by_axis: Mapping[str, Iterable],
     names: Mapping[str, str],
     special_tokens: Iterable[str] = (),
 ) -> tuple[dict, dict[str, str]]:
@@ -89,13 +90,11 @@ def _lists(
     sizes: Mapping[str, int],
     crops: Mapping[str, tuple[int, int]],
     tokens: Iterable | None,
-    tokens_by_axis: Mapping[str, Iterable | None],
+    tokens_by_axis: Mapping[str, Iterable],
 ) -> dict[str, list[str]]:
     """The tokens of each axis that has any, cropped."""
     lists = {}
     for axis, words in tokens_by_axis.items():
-        if words is None:
-            continue
         if axis not in sizes:
             raise TraceError(f"tokens of {axis}: there is no such axis; {choices(axis, sizes)}")
         lists[axis] = _fitting(axis, _strings(axis, words), sizes[axis], crops[axis])
@@ -116,7 +115,13 @@ def _strings(axis: str, words: Iterable) -> list[str]:
     for word in words:
         if not isinstance(word, str):
             raise TraceError(f"tokens of {axis}: expected strings, got {type(word).__name__} {word!r:.40}")
-    return [str(word).replace("\0", "") for word in words]  # HDF5 strings end at a zero byte
+    return [_written(word) for word in words]
+
+
+def _written(word: str) -> str:
+    """The word as a file can hold it: HDF5 strings end at a zero byte, and half a character is no text."""
+    word = str(word).replace("\0", "")
+    return word if word.isascii() else HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", word)
 
 
 def _fitting(axis: str, words: list[str], size: int, crop: tuple[int, int]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from triattn_core.errors import DataError, TraceError, cause, choices
 from triattn_core.text.atomic_write import write_whole
 from triattn_core.trace.aggregation import distribution_axes, fold, logsumexp
 from triattn_core.trace.axes import AXES, QUANTITIES
-from triattn_core.trace.selection import select
+from triattn_core.trace.selection import select_sites
 from triattn_core.trace.site import Site, Sites
 
 NO_META: Mapping[str, str | int | float] = MappingProxyType({})
@@ -84,6 +84,18 @@ class AttentionTrace:
     def __contains__(self, name: object) -> bool:
         return name in self.sites
 
+    def keys(self) -> KeysView[Site]:
+        """The sites."""
+        return self.sites.keys()
+
+    def items(self) -> ItemsView[Site, xr.DataArray]:
+        """Sites and arrays."""
+        return self.sites.items()
+
+    def values(self) -> ValuesView[xr.DataArray]:
+        """The arrays."""
+        return self.sites.values()
+
     def __getitem__(self, site: Site | str) -> Any:
         """The array of a site or its text; of a module, a layer or an attention, such as `layer.0`, the trace of all
         sites there.  Raises TraceError that names the closest site."""
@@ -93,16 +105,14 @@ class AttentionTrace:
 
     def sel(self, **positions: int | str | slice | Sequence[int]) -> AttentionTrace:
         """The trace with some positions of some axes, in all sites that have the axis: an index from 0, a slice,
-        several indices, or a token, which keeps every position that has it.
+        several indices, or a token, which keeps every position that has it, and no site that has none.
 
         An axis of one index is dropped.  Raises TraceError: no site has the axis, or the token; or there is no such
         position.
         """
-        sites = dict(self.sites)
+        sites: Mapping[Site, xr.DataArray] = self.sites
         for axis, position in positions.items():
-            if not any(axis in array.dims for array in sites.values()):
-                raise TraceError(f"no site of this trace has an axis {axis!r}; {choices(axis, AXES)}")
-            sites = {name: select(array, axis, position) for name, array in sites.items()}
+            sites = select_sites(sites, axis, position)
         return replace(self, sites=sites)
 
     def to_datatree(self) -> xr.DataTree:
@@ -113,10 +123,10 @@ class AttentionTrace:
 
     def site(self, site: Site | str) -> xr.DataArray:
         """The array of a site, or of its text.  Raises TraceError that names the closest site."""
-        site = Site.of(site)
-        if site not in self.sites:
+        array = self.sites.get(Site.of(site))
+        if array is None:
             raise TraceError(f"no site {str(site)!r} in this trace; {choices(str(site), map(str, self.sites))}")
-        return self.sites[site]
+        return array
 
     def sum_axes(self, site: Site) -> list[str]:
         """The axes that a distribution of a site runs over: what its weights say, else what it says itself."""

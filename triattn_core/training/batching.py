@@ -26,6 +26,27 @@ def batches(lengths: np.ndarray, size: int, seed: int, epoch: int, window: int =
     return batch_rows
 
 
+class Epochs:
+    """The rows of each step over the epochs of a config's `training`; one epoch's order is kept at a time.
+
+    steps: their number; ends: the step counts at which an epoch is over.
+    """
+
+    def __init__(self, lengths: np.ndarray, training, window: int = WINDOW):
+        self.lengths, self.training, self.window = lengths, training, window
+        self.per_epoch = -(-len(lengths) // training.batch)
+        self.steps = training.epochs * self.per_epoch
+        self.ends = frozenset(range(self.per_epoch, self.steps + 1, self.per_epoch))
+        self._order: tuple[int, list[np.ndarray]] = (-1, [])
+
+    def rows(self, step: int) -> np.ndarray:
+        """The row indices of a step, from 0."""
+        epoch, place = divmod(step, self.per_epoch)
+        if epoch != self._order[0]:
+            self._order = epoch, batches(self.lengths, self.training.batch, self.training.seed, epoch, self.window)
+        return self._order[1][place]
+
+
 def share(rows: np.ndarray, process: int, processes: int) -> np.ndarray:
     """The rows of a batch for one of several processes, at least one each."""
     return rows[process::processes] if len(rows) > process else rows[[process % len(rows)]]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
-from torch import Tensor
+from accelerate import Accelerator
+from torch import Tensor, nn
 
-from triattn_core.models.tensors import write_tensors
-from triattn_core.training.loop import events
+from triattn_core.checkpoint.bundle import save
+from triattn_core.configs.parts import CheckpointConfig
+from triattn_core.models.tensors import read_tensors, write_tensors
+from triattn_core.training import batching
+from triattn_core.training.loop import Job, events, recipe_of
 
 BEST = "best.safetensors"
 SCORES = ("dev_accuracy", "dev_f1", "dev_bleu")  # the first that a model has on dev decides which epoch is best
@@ -20,6 +25,52 @@ def keep_best(run: Path, step: int, values: Mapping[str, float], tensors: Mappin
     score = next(name for name in SCORES if name in values)
     if values[score] > best([row for row in history(run) if row["step"] < step]).get(score, -1.0):
         write_tensors(run / BEST, tensors)
+
+
+def measured(
+    evaluate: Callable[[nn.Module], dict], run: Path, accelerator: Accelerator, part: str = ""
+) -> Callable[[nn.Module, int], dict]:
+    """The `measure` of a `loop.Job` that keeps the best weights on dev.  part: the submodule that is kept, by default
+    the whole module."""
+
+    def measure(module: nn.Module, step: int) -> dict:
+        values = evaluate(module)
+        if accelerator.is_main_process:
+            keep_best(run, step, values, module.get_submodule(part).state_dict())
+        return values
+
+    return measure
+
+
+def best_job(
+    config: CheckpointConfig,
+    module: nn.Module,
+    steps: int,
+    ends: Collection[int],
+    loss: Callable,
+    evaluate: Callable[[nn.Module], dict],
+    run: Path,
+    accelerator: Accelerator,
+    part: str = "",
+    **options: Any,
+) -> Job:
+    """A job with the settings of `config.training` that keeps the best weights on dev, see `measured`.
+
+    ends: the steps after which `evaluate` is called.  loss, options: see `loop.Job`.
+    """
+    training = cast(Any, config.training)
+    return Job(
+        module, steps, training.seed, batching.schedule(training, steps), loss,
+        measured(evaluate, run, accelerator, part), frozenset(ends), weight_decay=training.weight_decay,
+        clip=getattr(training, "clip", Job.clip), optimizer=getattr(training, "optimizer", Job.optimizer),
+        recipe=recipe_of(config), **options,
+    )  # fmt: skip
+
+
+def save_best(run: Path, folder: Path, config: CheckpointConfig, model: nn.Module) -> None:
+    """Write the checkpoint of a run to `folder`: its config, and its best weights on dev, read into the new `model`."""
+    model.load_state_dict({name: tensor.float() for name, tensor in read_tensors(run / BEST).items()})
+    save(folder, config, model)
 
 
 def history(run: Path) -> list[dict]:

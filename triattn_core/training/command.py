@@ -11,8 +11,7 @@ from accelerate import Accelerator
 from accelerate.state import AcceleratorState
 
 from triattn_core.checkpoint.config import read_config
-from triattn_core.checkpoint.config_parts import CheckpointConfig
-from triattn_core.checkpoint.registry import current_paths
+from triattn_core.configs.parts import CheckpointConfig
 from triattn_core.errors import ConfigError
 from triattn_core.inference.device import choose_device, keep_freed_memory
 from triattn_core.kinds import KINDS, kind_of
@@ -68,7 +67,7 @@ def read_configs(paths: Sequence[Path], data: Path) -> list[tuple[Path, Checkpoi
 
     Raises ConfigError for a file that is neither, DataError for a data set that is not in `data`.
     """
-    configs = [(path, _read(path)) for path in resolve(paths)]
+    configs = [(path, _read(path)) for path in map(Path.resolve, paths)]
     for name in dict.fromkeys(name for _, config in configs for name in sets(config)):
         rows_file(data, name)
     return configs
@@ -83,18 +82,13 @@ def run_folders(path: Path, config: CheckpointConfig | dict, runs: Path) -> list
     return [runs / folder.name for folder in folders]
 
 
-def resolve(paths: Sequence[Path]) -> list[Path]:
-    """Absolute paths of configs; a checkpoint that is now in the folder of its data set is found there."""
-    return [path.resolve() for given_path in paths for path in current_paths(given_path)]
-
-
 def data_folder(paths: Sequence[Path]) -> Path:
     """The folder of data sets where none is named: `data`, or the working folder where there is no `data`; if neither
     has all sets that the configs name, the folder that holds a checkpoint's folder, as `triattn new` writes it.
 
     Raises ConfigError for a file that is no config.
     """
-    default, configs = Path("data") if Path("data").is_dir() else Path(), resolve(paths)
+    default, configs = Path("data") if Path("data").is_dir() else Path(), [path.resolve() for path in paths]
     names = {name for path in configs for name in sets(_read(path))}
     candidates = (default, *dict.fromkeys(path.parent.parent for path in configs))
     return next((folder for folder in candidates if all(has_rows(folder, name) for name in names)), default)

@@ -166,7 +166,7 @@ def _prepare(run: Path, resume: bool, recipe: dict) -> None:
         remove_run(run)
     run.mkdir(parents=True, exist_ok=True)
     write_whole(run / RECIPE, recipe_text.encode())  # a kill must not leave half of it
-    states = _states(run)
+    states = saved_states(run)
     first = _step(states[-1]) if states else 0
     lines = [json.dumps(event, ensure_ascii=False) + "\n" for event in events(run) if event["step"] <= first]
     part = run / f"{LOG}.part"
@@ -197,10 +197,11 @@ def seconds(run: Path) -> float:
 
 def last_weights(run: Path) -> dict[str, Tensor]:
     """The weights of the newest complete state of a run, by name, on the CPU."""
-    return torch.load(_states(run)[-1] / WEIGHTS, map_location="cpu", weights_only=True)
+    return torch.load(saved_states(run)[-1] / WEIGHTS, map_location="cpu", weights_only=True)
 
 
-def _states(run: Path) -> list[Path]:
+def saved_states(run: Path) -> list[Path]:
+    """The folders of the complete states of a run, the newest last."""
     return sorted(run.glob("state-*[0-9]"))
 
 
@@ -216,12 +217,12 @@ def _save(accelerator: Accelerator, run: Path, step: int) -> None:
     if accelerator.is_main_process:
         shutil.rmtree(target, ignore_errors=True)
         os.rename(partial, target)
-        for old in _states(run)[:-STATES_KEPT]:
+        for old in saved_states(run)[:-STATES_KEPT]:
             shutil.rmtree(old, ignore_errors=True)
 
 
 def _load(accelerator: Accelerator, run: Path) -> int:
-    states = _states(run)
+    states = saved_states(run)
     if not states:
         return 0
     accelerator.load_state(str(states[-1]))

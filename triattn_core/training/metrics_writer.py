@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -11,10 +12,11 @@ from types import MappingProxyType
 import torch
 
 from triattn_core.checkpoint.bundle import load
-from triattn_core.checkpoint.config_parts import CheckpointConfig
 from triattn_core.checkpoint.metadata import metrics
 from triattn_core.checkpoint.registry import is_unlisted
 from triattn_core.checkpoint.verify import example_record
+from triattn_core.configs.parts import CheckpointConfig
+from triattn_core.errors import InputError
 from triattn_core.inference.device import describe_device
 from triattn_core.kinds import kind_of
 from triattn_core.results.run_records import RUN, append_record, config_variant, new_records_folder, today
@@ -101,8 +103,9 @@ def _write(
     write_whole(folder / "metrics.json", json.dumps(record, indent=1, ensure_ascii=False) + "\n")
     if kind.attention_rows:
         name, examples = split_rows(config, data, ["dev"])["dev"]
-        report = kind.attention_report(load(folder), list(islice(examples(), kind.attention_rows)))
-        write_measures(folder, "attention", {**report, "set": name})
+        with suppress(InputError):  # a recurrent network has no weights of word to word
+            report = kind.attention_report(load(folder), list(islice(examples(), kind.attention_rows)))
+            write_measures(folder, "attention", {**report, "set": name})
     write_whole(folder / "README.md", kind.card(folder))
     if kind.records and is_unlisted(folder):
         append_record(

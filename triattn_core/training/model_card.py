@@ -7,8 +7,8 @@ from pathlib import Path
 from statistics import mean, stdev
 
 from triattn_core.checkpoint import metadata, provenance
+from triattn_core.checkpoint.encoder_folders import encoder_folder
 from triattn_core.checkpoint.registry import encoder_root
-from triattn_core.models.encoders import encoder_folder
 from triattn_core.tasks import InputForm, form
 from triattn_core.trace.axes import MECHANISM_LABELS
 from triattn_core.training.encoder.encoder_init import RELATION
@@ -143,7 +143,7 @@ def checkpoint_card(folder: Path) -> str:
     )
     return f"""# {folder.name}
 
-{label}-Attention with the {model["similarity"].replace("_", " ")} relevance in a
+{label}-Attention with the {metadata.similarity_label(model["similarity"])} relevance in a
 Tri-Attention network: {layers}, {model["heads"]} heads, {metrics["parameters"]:,} parameters beside the shared
 encoder `{config["encoder"]}`, which is frozen. Checkpoints that share it differ
 only in their attention: in its kind and form, its number of layers and its size.{living}

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from triattn_core.checkpoint.config import read_config
+from triattn_core.checkpoint.encoder_folders import encoder_folder
 from triattn_core.errors import ConfigError, DataError, TriattnError
-from triattn_core.models.encoders import encoder_folder
 from triattn_core.tasks import TASKS, InputForm
 from triattn_core.text.rows import each_line, read_json
 

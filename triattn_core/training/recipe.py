@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from triattn_core.checkpoint.config import error_line
-from triattn_core.checkpoint.config_parts import Strict
+from triattn_core.configs.parts import Strict
 from triattn_core.errors import ConfigError
 from triattn_core.literal import one_of
 from triattn_core.tasks import TASKS

@@ -10,7 +10,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from triattn_core.checkpoint.bundle import Bundle
-from triattn_core.checkpoint.config_parts import CheckpointConfig
+from triattn_core.configs.parts import CheckpointConfig
 from triattn_core.errors import DataError
 from triattn_core.inference.evaluate import evaluate
 from triattn_core.kinds import kind_of

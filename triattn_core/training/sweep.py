@@ -16,13 +16,13 @@ from typing import Any
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.config import read_config
-from triattn_core.checkpoint.config_parts import CheckpointConfig
+from triattn_core.configs.parts import CheckpointConfig
 from triattn_core.errors import ConfigError
 from triattn_core.kinds import kind_of
 from triattn_core.results import run_records
 from triattn_core.text.rows import rows_file
 from triattn_core.training.best_checkpoint import best, history
-from triattn_core.training.command import is_main_process, prepare, resolve, sets, train_seeds
+from triattn_core.training.command import is_main_process, prepare, sets, train_seeds
 from triattn_core.training.loop import Event, remove_run, seconds
 from triattn_core.training.metrics_writer import machine, run_record
 from triattn_core.training.run_lock import lock_runs
@@ -119,7 +119,7 @@ def plan(request: Request) -> Plan:
     changes = dict(choices_of(text) for text in request.settings)
     variants = [
         _variant(path, dict(zip(changes, values)), request.test)
-        for path in resolve(request.paths)
+        for path in map(Path.resolve, request.paths)
         for values in product(*changes.values())
     ]
     file = run_records.new_records_folder() / f"{_check_name(request.name or default_name(variants, changes))}.jsonl"
@@ -159,10 +159,14 @@ def train_variant(variant: Variant, seeds: Sequence[int], plan: Plan, request: R
     )
     details: dict[str, Any] = {"date": run_records.today(), "machine": machine(), "command": request.command}
     details["parameters"] = sum(p.numel() for p in bundles[0].model.parameters())
+    keeps = kind_of(variant.config).keeps_curve
+    curves = [[row for row in history(folder) if "dev_loss" in row] for folder in folders.values() if keeps]
     seed_metrics = [
         {"seed": seed, "seconds": round(seconds(folder)), "best_step": best(history(folder)).get("step"), **numbers}
         for (seed, folder), numbers in zip(folders.items(), measured)
     ]
+    for seed_numbers, curve in zip(seed_metrics, curves):
+        seed_numbers["curve"] = curve
     first = next(iter(folders.values()))
     return run_record(first, variant.config, details, seed_metrics) | {"name": variant.name, "set": variant.changed}
 

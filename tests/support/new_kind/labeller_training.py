@@ -12,15 +12,13 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from triattn_core.models.word_tagger import LabellerCheckpoint
 
-from triattn_core.checkpoint.bundle import save
 from triattn_core.inference.batch import collate
 from triattn_core.kinds import kind_of
 from triattn_core.models.encoders import load_encoder
-from triattn_core.models.tensors import read_tensors
 from triattn_core.tasks import word_classes as task
 from triattn_core.text.rows import rows_file
 from triattn_core.training import batching
-from triattn_core.training.best_checkpoint import BEST, keep_best
+from triattn_core.training.best_checkpoint import measured, save_best
 from triattn_core.training.loop import Event, Job, fit, recipe_of
 from triattn_core.training.tokenize_rows import tokenize_rows
 
@@ -46,9 +44,7 @@ def train_labeller(
 
     (train_texts, train_tags), (dev_texts, dev_tags) = map(rows_of, (config.data.train[0], config.data.dev))
     torch.manual_seed(config.training.seed)
-    size, seed, epochs = config.training.batch, config.training.seed, range(config.training.epochs)
-    lengths = np.array([text.length for text in train_texts])
-    steps = [rows for epoch in epochs for rows in batching.batches(lengths, size, seed, epoch)]
+    epochs = batching.Epochs(np.array([text.length for text in train_texts]), config.training)
 
     def scored(module: nn.Module, texts: Sequence, tags: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
         batch = collate(texts, tokenizer).to(accelerator.device)
@@ -57,33 +53,29 @@ def train_labeller(
         return module(words(batch)).flatten(0, 1), targets.flatten()
 
     def loss(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
-        rows = steps[step]
+        rows = epochs.rows(step)
         scores, targets = scored(module, [train_texts[i] for i in rows], [train_tags[i] for i in rows])
         return cross_entropy(scores, targets, ignore_index=NO_TOKEN), {}
 
     @torch.no_grad()
-    def measure(module: nn.Module, step: int) -> dict[str, float]:
+    def evaluate(module: nn.Module) -> dict[str, float]:
         module.eval()
         scores, targets = scored(module, dev_texts, dev_tags)
         real = targets != NO_TOKEN
-        values = {
+        return {
             "dev_loss": cross_entropy(scores[real], targets[real]).item(),
             "dev_accuracy": (scores[real].argmax(-1) == targets[real]).float().mean().item(),
         }
-        keep_best(run, step, values, module.state_dict())
-        return values
 
     job = Job(
         module=kind.model(config, words.hidden),
-        steps=len(steps),
+        steps=epochs.steps,
         seed=config.training.seed,
-        rate=batching.schedule(config.training, len(steps)),
+        rate=batching.schedule(config.training, epochs.steps),
         loss=loss,
-        measure=measure,
-        milestones=frozenset({len(steps)}),
+        measure=measured(evaluate, run, accelerator),
+        milestones=epochs.ends,
         recipe=recipe_of(config),
     )
     yield from fit(job, run, accelerator, save_every=200, resume=resume)
-    model = kind.model(config, words.hidden)
-    model.load_state_dict(read_tensors(run / BEST))
-    save(folder, config, model)
+    save_best(run, folder, config, kind.model(config, words.hidden))

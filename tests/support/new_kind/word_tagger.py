@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 from torch import Tensor, nn
 
 from triattn_core.attention.states import States
-from triattn_core.checkpoint.config_parts import CheckpointConfig, SentenceData, SentenceTraining
+from triattn_core.configs.parts import CheckpointConfig, SentenceData, SentenceTraining
+from triattn_core.configs.sentence import SentenceConfig
 from triattn_core.literal import one_of
 from triattn_core.models.fusion import FUSIONS
-from triattn_core.models.sentence import SentenceConfig
 from triattn_core.tasks import tasks_of
 from triattn_core.trace.site import Site
 

@@ -25,7 +25,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
-from captum.attr import FeatureAblation, InputXGradient, IntegratedGradients
 from torch import Tensor
 
 from triattn_core.analysis.maps.compare import layer_count, two_way_map
@@ -48,6 +47,8 @@ def integrated_gradients(
     """
     if not 1 <= steps <= MAX_STEPS:
         raise InputError(f"{steps} steps: integrated gradients take 1 to {MAX_STEPS}")
+    from captum.attr import IntegratedGradients  # 40 MB and a second, so only where it is used
+
     inputs = _captum_inputs(vectors), _captum_inputs(baseline)
     options = {"n_steps": steps, "internal_batch_size": rows, "return_convergence_delta": True}
     attributions, gap = IntegratedGradients(_captum_score(score, vectors)).attribute(*inputs, **options)
@@ -56,12 +57,16 @@ def integrated_gradients(
 
 def gradient_times_input(score: Score, vectors: Vectors) -> dict[str, np.ndarray]:
     """Gradient × input by role, [n] each."""
+    from captum.attr import InputXGradient
+
     leaves = tuple(vector.requires_grad_() for vector in _captum_inputs(vectors))
     return _sum_features(vectors, InputXGradient(_captum_score(score, vectors)).attribute(leaves))
 
 
 def occlusion(score: Score, vectors: Vectors, baseline: Vectors, rows: int = 32) -> dict[str, np.ndarray]:
     """Occlusion by role, [n] each, 0 where a token is its own baseline; `rows` variants in a batch."""
+    from captum.attr import FeatureAblation
+
     differs = {role: (vector != baseline[role]).any(-1) for role, vector in vectors.items()}
     masks, last = [], 0  # each token that changes is a feature of its own; all others are feature 0
     for mask in differs.values():

@@ -14,7 +14,7 @@ tokens at random, several times; an attribution says something only where it lea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 from typing import Any
 
@@ -29,9 +29,8 @@ from triattn_core.analysis.intervention.batched_variants import (
     run_query,
     word_positions,
 )
-from triattn_core.analysis.mining.miner import TablePart
 from triattn_core.checkpoint.bundle import Bundle
-from triattn_core.errors import DataError, InputError
+from triattn_core.errors import InputError
 from triattn_core.trace.axes import RANDOM
 
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.5)
@@ -98,20 +97,29 @@ def example_curves(
     found: what `attribute` gave, where it is known.  Raises InputError for an unknown method or no draw.
     """
     attributions = attributions or attribute(query, methods, steps)
-    if draws < 1:
-        raise InputError("the control needs one random ranking at least")
-    words = np.array(word_positions(query.roles.context))
-    orders = {}
-    for name in attributions.methods:
-        ranked = np.argsort(-token_scores(query, attributions, name)[words], kind="stable")
-        orders[name, 0] = words[ranked].tolist()
-    rng = np.random.default_rng(seed)
-    orders |= {(RANDOM, draw): rng.permutation(words).tolist() for draw in range(draws)}
 
     def m(sets: Sequence[Removed]) -> list[float]:
         masks = removal_masks(query.roles, [sorted(places) for places in sets])
         return query.probability(outputs_without(query.bundle, query.roles, masks)).tolist()
 
+    scores = {name: token_scores(query, attributions, name) for name in attributions.methods}
+    return ranked_curves(scores, word_positions(query.roles.context), m, draws, seed)
+
+
+def ranked_curves(
+    scores: Mapping[str, np.ndarray],
+    words: Sequence[int],
+    m: Callable[[Sequence[Removed]], Sequence[float]],
+    draws: int,
+    seed: int,
+) -> pd.DataFrame:
+    """The `perturbation_curves` of scores [tokens] by method, ranked over the positions `words`, and of `draws` random
+    rankings.  m: as there.  Raises InputError for no draw."""
+    if draws < 1:
+        raise InputError("the control needs one random ranking at least")
+    places, rng = np.array(words), np.random.default_rng(seed)
+    orders = {(name, 0): places[np.argsort(-values[places], kind="stable")].tolist() for name, values in scores.items()}
+    orders |= {(RANDOM, draw): rng.permutation(places).tolist() for draw in range(draws)}
     return perturbation_curves(orders, m)
 
 
@@ -123,37 +131,25 @@ def control_band(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def measure_rows(
-    bundle: Bundle,
-    rows: Iterable[tuple[int, Any]],
+    bundles: Sequence[Bundle],
+    rows: Sequence[tuple[int, Any]],
     methods: Sequence[str] = (),
     draws: int = 5,
     seed: int = 0,
     steps: int = 16,
-) -> Iterator[TablePart]:
-    """Yields a part for each row of a file: the AOPC of each method and the mean of the random control.
+) -> pd.DataFrame:
+    """For each row (line, example) and checkpoint the AOPC of each method and the mean of the random control.
 
-    rows: (line, example, or a DataError that says why there is none), as `sources.read_examples` gives them.  Raises
-    InputError for an unknown method.
+    Raises InputError for an unknown method.
     """
-    methods = validate_methods(methods)
+    methods, tables = validate_methods(methods), []
     for line, example in rows:
-        try:
-            if isinstance(example, DataError):
-                raise example
+        for bundle in bundles:
             query = run_query(bundle, example)
-        except (DataError, InputError) as error:
-            yield TablePart(pd.DataFrame(), (str(error) if error is example else f"line {line}: {error}",), line)
-            continue
-        areas = aopc(example_curves(query, methods, draws, seed + line, steps)).groupby("method", sort=False).mean()
-        columns = {"checkpoint": bundle.name, "row": line, "id": str(example.id)[:80], "tokens": query.roles.tokens}
-        yield TablePart(areas.reset_index().assign(**columns), (), line)
-
-
-def measure_checkpoints(bundles: Sequence[Bundle], rows: Iterable[tuple[int, Any]], **options) -> Iterator[TablePart]:
-    """Runs `measure_rows` for several checkpoints row by row, so that a stopped run still compares them."""
-    for row in rows:
-        parts = [next(measure_rows(bundle, [row], **options)) for bundle in bundles]
-        yield TablePart(pd.concat([part.table for part in parts], ignore_index=True), parts[0].aside, row[0])
+            areas = aopc(example_curves(query, methods, draws, seed + line, steps)).groupby("method", sort=False).mean()
+            columns = {"checkpoint": bundle.name, "row": line, "id": str(example.id)[:80], "tokens": query.roles.tokens}
+            tables.append(areas.reset_index().assign(**columns))
+    return pd.concat(tables, ignore_index=True)
 
 
 def summarize(table: pd.DataFrame, resamples: int = 1000, seed: int = 0) -> pd.DataFrame:

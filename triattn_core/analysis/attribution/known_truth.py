@@ -26,9 +26,9 @@ from triattn_core.inference.batch import collate
 from triattn_core.inference.laboratory import weights_of
 from triattn_core.models.laboratory import LaboratoryModel
 from triattn_core.tasks.laboratory import Example
+from triattn_core.text.roles import ROLES
 from triattn_core.trace.site import Site
 
-ROLES = ("query", "key", "context")
 STEPS = 32  # of the path of integrated gradients
 Scores = Mapping[str, np.ndarray]  # by role, a number a token
 

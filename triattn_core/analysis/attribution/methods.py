@@ -14,7 +14,6 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 import torch
-from scipy.special import stdtrit
 from torch import Tensor
 
 from triattn_core.analysis.attribution import estimators
@@ -28,12 +27,12 @@ from triattn_core.analysis.intervention.batched_variants import (
 )
 from triattn_core.attention.tap import keep_weights, recording
 from triattn_core.cached import cached_property
+from triattn_core.configs.tan import TanConfig
 from triattn_core.errors import InputError, choices
 from triattn_core.inference.batch import Batch, collate
 from triattn_core.inference.explain import coordinates, sites
 from triattn_core.inference.pause import progress
 from triattn_core.models.encoder import Encoder, InputOverride
-from triattn_core.models.tan import TanConfig
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.axes import RANDOM
 
@@ -84,6 +83,8 @@ class Attributions:
     def critical_correlation(self, level: float = 0.05) -> float:
         """The largest absolute correlation that random ranks exceed in a share `level` of texts: Student's t over
         `compared_cells` with Bonferroni's correction; 1 with too few cells."""
+        from scipy.special import stdtrit
+
         count, pairs = self.compared_cells(), int(np.triu(np.isfinite(self.correlations()), 1).sum())
         t = stdtrit(count - 2, 1 - level / 2 / pairs) if count > 2 else np.inf
         return float(1 / np.sqrt(1 + (count - 2) / t**2))

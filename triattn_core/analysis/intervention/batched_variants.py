@@ -18,17 +18,17 @@ from triattn_core.attention.tap import is_recording
 from triattn_core.attention.tri import LARGEST
 from triattn_core.attention.tri_similarity.exponential import without_compilation
 from triattn_core.checkpoint.bundle import Bundle
+from triattn_core.configs.tan import TanConfig
 from triattn_core.errors import ConfigError
 from triattn_core.inference.batch import Batch, RoleBatch, collate
 from triattn_core.inference.pause import progress
 from triattn_core.inference.predict import batch_by_length
 from triattn_core.models import answers
 from triattn_core.models.encoder import Encoded, Encoder, InputOverride, first_real
-from triattn_core.models.tan import Tan, TanConfig
+from triattn_core.models.tan import Tan
 from triattn_core.tasks import require_option
-from triattn_core.text.roles import Role, Roles
+from triattn_core.text.roles import ROLES, Role, Roles
 
-ROLES = ("query", "key", "context")
 LENGTH_RATIO = 1.05  # times the shortest text of a batch of variants: longer ones go into the next, most time is BERT's
 
 

@@ -16,10 +16,11 @@ from torch import Tensor, nn
 
 from triattn_core.attention.coin import CONTEXT
 from triattn_core.checkpoint.bundle import Bundle
+from triattn_core.configs.coin import CoinConfig
 from triattn_core.errors import ConfigError, choices
 from triattn_core.inference.explain import explain
 from triattn_core.inference.predictions import Prediction
-from triattn_core.models.coin import Coin, CoinConfig
+from triattn_core.models.coin import Coin
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.site import Site
 

@@ -31,11 +31,11 @@ from triattn_core.analysis.intervention.batched_variants import (
 )
 from triattn_core.attention.tap import Record, recording
 from triattn_core.checkpoint.bundle import Bundle
+from triattn_core.configs.tan import TanConfig
 from triattn_core.errors import InputError
 from triattn_core.inference.explain import sites
 from triattn_core.inference.predictions import Prediction
 from triattn_core.models import answers
-from triattn_core.models.tan import TanConfig
 from triattn_core.text.roles import Roles
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.trace import AttentionTrace

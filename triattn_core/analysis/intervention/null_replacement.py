@@ -84,7 +84,7 @@ def run_null_test(
         for rows in row_slices(draws, bundle, query.roles):
             numbers = range(draws)[rows]
             progress(rows.start, draws)
-            change = _weight_change(kind, DIMS[axis], draw, partial(_untrained_weights, bundle, encoded, numbers, seed))
+            change = weight_change(kind, DIMS[axis], draw, partial(_untrained_weights, bundle, encoded, numbers, seed))
             keep_site = (lambda site: True) if first is None else (lambda site: False)
             with recording(keep_site) as record, replacing(change):
                 batches.append(bundle.model(repeat_encoded(encoded, len(numbers))).float().cpu())
@@ -99,7 +99,7 @@ def run_null_test(
     )
 
 
-def _weight_change(kind: str, dim: int, draw: torch.Generator, untrained_weights: Callable[[], Mapping[Site, Tensor]]):
+def weight_change(kind: str, dim: int, draw: torch.Generator, untrained_weights: Callable[[], Mapping[Site, Tensor]]):
     """The function that replaces weights, for `weight_override.replacing`."""
     if fixed := REPLACEMENTS[kind].fixed if kind in REPLACEMENTS else "":
         return replacement(fixed)
@@ -114,7 +114,7 @@ def _weight_change(kind: str, dim: int, draw: torch.Generator, untrained_weights
             return redistribute(weights, untrained[site].to(weights.dtype), dim)
         if kind == "shuffled":
             return shuffle(weights, keep, dim, draw)
-        raise InputError(f"attention cannot become {kind!r}: `null_replacement._weight_change` does not say how")
+        raise InputError(f"attention cannot become {kind!r}: `null_replacement.weight_change` does not say how")
 
     return change
 

@@ -24,18 +24,24 @@ from triattn_core.attention.fixed_weights import FIXED, replacement
 from triattn_core.attention.tap import Record, recording
 from triattn_core.attention.weight_override import replacing
 from triattn_core.checkpoint.bundle import Bundle
+from triattn_core.configs.tan import TanCheckpoint
 from triattn_core.errors import InputError
 from triattn_core.inference.batch import collate
 from triattn_core.inference.predict import batch_by_length
 from triattn_core.models import answers
 from triattn_core.models.encoder import Encoded
-from triattn_core.models.tan import TanCheckpoint
 from triattn_core.tasks import InputForm, form
 from triattn_core.text.roles import Roles
 from triattn_core.trace.site import Site
 
 DRAWS = 5  # permutations of the keys
 PERMUTED = "permuted_keys"
+SHARES = {  # parts of `operand_shares`
+    "one_number": "one of the two numbers alone",
+    "made_and_one": "the number made with one of them",
+    "two_numbers": "the two numbers, whatever they make",
+    "three_way": "all three together",
+}
 WINDOW = 128  # examples that are tokenized at once
 Sums = dict[Site, list[tuple[int, np.ndarray]]]  # by site: number of examples, and the sum over them, [heads]
 
@@ -227,7 +233,9 @@ def describe(report: Mapping) -> list[str]:
             f"redirected by context: {row['mean']:.3g} % of the relevance, best head {row['best_head']:.3g} "
             f"(untrained {row['untrained']:.3g})"
         )
-    for name, row in report["reliance"].items():
+    for name, row in report.get("shares", {}).items():
+        lines.append(f"{SHARES[name]}: {row['mean']:.1f} % of the scores' variance (untrained {row['untrained']:.1f})")
+    for name, row in report.get("reliance", {}).items():
         lines.append(f"reliance, {name.replace('_', ' ')}: {row['points']:+.2f} points (McNemar p {row['p']:.3g})")
     for name, row in report.get("worth", {}).items():
         spread = "" if row["spread"] is None else f", SD over seeds {row['spread']:.2f}"

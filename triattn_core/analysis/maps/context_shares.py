@@ -2,42 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
 from triattn_core.analysis.intervention.batched_variants import run_query
 from triattn_core.analysis.maps import anova
-from triattn_core.analysis.mining.miner import TablePart
 from triattn_core.attention.tap import recording
 from triattn_core.attention.tri_similarity.exponential import without_compilation
 from triattn_core.checkpoint.bundle import Bundle
-from triattn_core.errors import ConfigError, DataError, InputError
+from triattn_core.errors import ConfigError
 from triattn_core.inference.batch import collate
 from triattn_core.trace.site import Site
 
 MEASURES = (*anova.VISIBLE_TERMS, "among_keys", "redirected", "information")
 
 
-def measure_rows(bundle: Bundle, rows: Iterable[tuple[int, Any]]) -> Iterator[TablePart]:
-    """Yield `anova.share_table` of the example in each row of a file; of several options, for the predicted one.
+def measure_rows(bundle: Bundle, rows: Sequence[tuple[int, Any]]) -> pd.DataFrame:
+    """`example_shares` of rows (line, example), with columns `row` and `id`.
 
-    rows: (line, example or DataError), as from `sources.read_examples`.  You may stop at any time; the parts so far
-    stay valid.  Raises ConfigError for a checkpoint without a cube.
+    Raises ConfigError for a checkpoint without a cube.
     """
     if getattr(bundle.config.model, "mechanism", "") != "tri":
         raise ConfigError(f"{bundle.name}: only Tri-Attention has a cube to take apart")
-    for line, example in rows:
-        try:
-            if isinstance(example, DataError):
-                raise example
-            yield TablePart(_table(bundle, example).assign(row=line, id=str(example.id)[:80]), (), line)
-        except (DataError, InputError) as error:
-            yield TablePart(pd.DataFrame(), (str(error) if error is example else f"line {line}: {error}",), line)
+    tables = [example_shares(bundle, example).assign(row=line, id=str(example.id)[:80]) for line, example in rows]
+    return pd.concat(tables, ignore_index=True)
 
 
-def _table(bundle: Bundle, example) -> pd.DataFrame:
+def example_shares(bundle: Bundle, example: Any) -> pd.DataFrame:
+    """The shares of `anova.site_shares` of each layer, direction and head: of an example, or its predicted option."""
     roles = run_query(bundle, example).roles
     with recording() as record, without_compilation():
         bundle.logits(collate([roles], bundle.tokenizer))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,9 @@ from triattn_core.analysis.intervention import head_ablation
 from triattn_core.analysis.maps import trace_context
 from triattn_core.analysis.maps.head_measures import MEASURES, head_table
 from triattn_core.analysis.maps.head_profiles import profile_table
-from triattn_core.analysis.mining.miner import TablePart
+from triattn_core.analysis.mining.failing_rows import measure_each
 from triattn_core.checkpoint.bundle import Bundle
-from triattn_core.errors import DataError, InputError, TraceError
+from triattn_core.errors import TraceError
 from triattn_core.inference.explain import explain
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.site import Site
@@ -27,64 +26,51 @@ DECILES = tuple(range(90, 0, -10))
 
 
 def measure_rows(
-    bundle: Bundle, rows: Iterable[tuple[int, Any]], profiles: bool = False, ablate: bool = False
-) -> Iterator[TablePart]:
-    """Yields a part for each row of a file: `measure_heads` of its example; of several options, the chosen one.
+    bundle: Bundle, rows: Sequence[tuple[int, Any]], profiles: bool = False, ablate: bool = False
+) -> pd.DataFrame:
+    """`measure_heads` of rows (line, example), with columns `row` and `id`; of several options, the chosen one.
 
     profiles: with the columns of `head_profiles.profile_table`.  ablate: with those of
     `head_ablation.measure_example`, empty in rows without a label.
-    rows: (line, example, or a DataError that says why there is none), as `sources.read_examples` gives them.  Who stops
-    iterating keeps the parts that came.
     """
 
     def measure(example: Any) -> pd.DataFrame:
         table = _of_trace(explain(bundle, example)[1], profiles)
         if ablate and example.label is not None:
-            table = _join(table, partial(head_ablation.measure_example, bundle, example))
+            changed = head_ablation.measure_example(bundle, example, _heads(table))
+            table = table.merge(changed.astype({"right": "boolean", "own": "boolean"}), on=["site", "head"])
         return table.assign(id=str(example.id)[:80])
 
-    return _parts(rows, measure)
+    return measure_each(rows, measure)
 
 
 def measure_texts(
     trace_of: Callable[..., AttentionTrace],
-    rows: Iterable[tuple[int, Any]],
+    rows: Sequence[tuple[int, Any]],
     profiles: bool = False,
-    without: Callable[[Any, Sequence[head_ablation.Head]], pd.DataFrame] | None = None,
-) -> Iterator[TablePart]:
-    """The same for the attention of another model: trace_of a text or a pair; rows: (line, `TextRow` or a DataError).
+    without: Callable[[Any, Sequence[head_ablation.Head]], pd.DataFrame | None] | None = None,
+) -> pd.DataFrame:
+    """The same for the attention of another model: trace_of a row; rows: (line, `TextRow`).
 
-    without: how the answer to a labelled row changes without each of these heads.
+    without: how the answer to a row changes without each of these heads; None of a row whose answer nobody knows.
     """
 
     def measure(row: Any) -> pd.DataFrame:
-        table = _of_trace(trace_of(*row.texts), profiles)
-        if without is not None and row.label is not None:
-            table = _join(table, lambda heads: without(row, heads))
+        table = _of_trace(trace_of(row), profiles)
+        if without is not None and (changed := without(row, _heads(table))) is not None:
+            table = table.merge(changed.astype({"right": "Float64", "own": "Float64"}), on=["site", "head"])
         return table.assign(id="")
 
-    return _parts(rows, measure)
+    return measure_each(rows, measure)
 
 
-def _join(table: pd.DataFrame, without: Callable[[Sequence[head_ablation.Head]], pd.DataFrame]) -> pd.DataFrame:
-    """With the columns of `head_ablation.measure_example`."""
-    heads = list(table[["site", "head"]].itertuples(index=False, name=None))
-    return table.merge(without(heads).astype({"right": "boolean", "own": "boolean"}), on=["site", "head"])
+def _heads(table: pd.DataFrame) -> list[head_ablation.Head]:
+    return list(table[["site", "head"]].itertuples(index=False, name=None))
 
 
 def _of_trace(trace: AttentionTrace, profiles: bool) -> pd.DataFrame:
     table = measure_heads(trace)
     return table.merge(profile_table(trace), on=["site", "head"]) if profiles else table
-
-
-def _parts(rows: Iterable[tuple[int, Any]], measure: Callable[[Any], pd.DataFrame]) -> Iterator[TablePart]:
-    for line, example in rows:
-        try:
-            if isinstance(example, DataError):
-                raise example
-            yield TablePart(measure(example).assign(row=line), (), line)
-        except (DataError, InputError) as error:
-            yield TablePart(pd.DataFrame(), (str(error) if error is example else f"line {line}: {error}",), line)
 
 
 def measure_heads(trace: AttentionTrace) -> pd.DataFrame:

@@ -22,8 +22,17 @@ import xarray as xr
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.aggregation import without_axes
+from triattn_core.trace.axes import CUBE
 from triattn_core.trace.information import context_information, query_information, row_mean, row_shares
-from triattn_core.trace.sites import layer_by_layer, layer_numbers, same_tokens, two_way_sites, two_way_weights
+from triattn_core.trace.sites import (
+    drawn_sites,
+    is_signed,
+    layer_by_layer,
+    layer_numbers,
+    same_tokens,
+    two_way_sites,
+    two_way_weights,
+)
 
 MEASURES = ("entropy", "distance", "sink", "special", "query_information", "context_information")
 
@@ -64,19 +73,22 @@ def _plogp(shares: np.ndarray) -> np.ndarray:
 
 
 def _context_information(site: xr.DataArray) -> np.ndarray | float:
-    if "context" not in site.dims:
+    if not set(CUBE) <= set(site.dims):
         return np.nan
-    site = without_axes(site, keep=("context",))
+    site = without_axes(site, keep=CUBE)
     cube = site if "head" in site.dims else site.expand_dims("head")
-    weights = cube.transpose("head", "query", "key", "context").values
+    weights = cube.transpose("head", *CUBE).values
     return np.where((weights > 0).any((1, 2, 3)), context_information(weights), np.nan)
 
 
 def rollout(trace: AttentionTrace) -> xr.DataArray:
     """Rollout [query, key] through all layers of a trace whose queries and keys are the same tokens.
 
-    Rows sum to one if those of the weights do.  Raises TraceError if there are no such layers.
+    Rows sum to one if those of the weights do.  Raises TraceError if there are no such layers, or what
+    a layer uses is a signed map.
     """
+    if any(map(is_signed, drawn_sites(trace))):
+        raise TraceError("rollout multiplies weights: what this model uses are signed maps")
     sites = layer_by_layer(two_way_sites(trace))
     if any(site.layer is None for site in sites):
         raise TraceError("rollout goes through layers: this trace has none")

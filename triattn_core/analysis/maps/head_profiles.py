@@ -21,6 +21,7 @@ import xarray as xr
 from triattn_core.analysis.maps.mtsa_tensor import MAX_CELLS, head_tensor
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.aggregation import without_axes
+from triattn_core.trace.axes import CUBE, TOKEN_AXES
 from triattn_core.trace.site import Site
 from triattn_core.trace.sites import layer_by_layer, two_way_sites
 
@@ -46,7 +47,7 @@ def profile_table(trace: AttentionTrace) -> pd.DataFrame:
     for site, shares in distributions.items():
         group = [other for other in sites if group_of(other) == group_of(site)]
         overlaps = np.concatenate([_overlaps(shares, distributions[other]) for other in group], -1)
-        axes = {axis: _tokens(trace.site(site), axis) for axis in ("query", "key", "context")}
+        axes = {axis: _tokens(trace.site(site), axis) for axis in TOKEN_AXES}
         texts = {
             f"{field} of {axis}": of_axis[i] for axis, of_axis in axes.items() for i, field in enumerate(TOKEN_FIELDS)
         }
@@ -77,9 +78,9 @@ TOKEN_FIELDS = ("tokens", "glued")
 
 def _distributions(site: xr.DataArray) -> np.ndarray:
     """[head, query, key] or [head, query, key, context] with the rows of queries divided by their sums, float32."""
-    site = without_axes(site, keep=("context",))
+    site = without_axes(site, keep=CUBE)
     site = site if "head" in site.dims else site.expand_dims("head")
-    axes = [axis for axis in ("query", "key", "context") if axis in site.dims]
+    axes = [axis for axis in CUBE if axis in site.dims]
     values = np.clip(site.transpose("head", *axes).values.astype(np.float32), 0.0, None)
     total = values.sum(tuple(range(2, values.ndim)), keepdims=True)
     return np.divide(values, total, out=np.zeros_like(values), where=total > 0)

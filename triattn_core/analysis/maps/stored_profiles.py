@@ -14,10 +14,10 @@ import pandas as pd
 
 from triattn_core.analysis.maps.head_profiles import TOKEN_FIELDS, WAYS, drop_profiles
 from triattn_core.analysis.maps.word_weights import find_words
+from triattn_core.trace.axes import TOKEN_AXES
 
 COLUMN = "profile"
-AXES = ("query", "key", "context")
-TOKENS = [f"{field} of {axis}" for axis in AXES for field in TOKEN_FIELDS]
+TOKENS = [f"{field} of {axis}" for axis in TOKEN_AXES for field in TOKEN_FIELDS]
 
 
 def encode_profiles(table: pd.DataFrame, words: Sequence[str]) -> pd.DataFrame:
@@ -29,7 +29,7 @@ def encode_profiles(table: pd.DataFrame, words: Sequence[str]) -> pd.DataFrame:
     texts = []
     for record in table.to_dict("records"):
         if record["site"] not in sites:
-            sites[record["site"]] = any(_has_words(record, axis, words) for axis in AXES)
+            sites[record["site"]] = any(_has_words(record, axis, words) for axis in TOKEN_AXES)
         texts.append(json.dumps(_encode(record), ensure_ascii=False) if sites[record["site"]] else "")
     return drop_profiles(table).assign(**{COLUMN: texts})
 

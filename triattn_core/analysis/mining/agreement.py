@@ -12,16 +12,17 @@ from triattn_core.analysis.mining.case_rows import Filter
 from triattn_core.analysis.mining.case_table import Cases
 from triattn_core.analysis.significance import Difference, mcnemar, wilson_interval
 from triattn_core.tasks import InputForm, form
-from triattn_core.trace.axes import MECHANISM_LABELS
+from triattn_core.trace.axes import MECHANISM_LABELS, OTHER
 
 # Tri-Attention, section VI-H: "151 pieces of data" of LCQMC's 12,500 test pairs that Tri alone has right, additive.
 PAPER = {"only Tri": {1: 49, 0: 102}}
 
 
 def short_names(cases: Cases) -> list[str]:
-    """Short names of the checkpoints: their mechanisms if these are distinct."""
+    """Short names of the checkpoints: their mechanisms if these are distinct; of a model of others its own name."""
     mechanisms = [
-        MECHANISM_LABELS.get(checkpoint.mechanism, checkpoint.mechanism) for checkpoint in cases.about.checkpoints
+        one.name if one.mechanism == OTHER else MECHANISM_LABELS.get(one.mechanism, one.mechanism)
+        for one in cases.about.checkpoints
     ]
     return mechanisms if len(set(mechanisms)) == len(mechanisms) else cases.names
 

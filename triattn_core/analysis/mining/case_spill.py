@@ -28,11 +28,16 @@ class CaseSpill:
         self._pending: list[pd.DataFrame] = []
         self._writer = pq.ParquetWriter(file, pa.schema(list(types.items())), compression="zstd")
 
+    @property
+    def held(self) -> int:
+        """The number of rows in memory."""
+        return sum(map(len, self._pending))
+
     def append(self, table: pd.DataFrame) -> None:
         """Add the table of a batch.  Raises DataError if it cannot be written."""
         self.rows += len(table)
         self._pending.append(table)
-        if sum(map(len, self._pending)) >= GROUP + WINDOW:  # all but the last WINDOW rows are of windows that are done
+        if self.held >= GROUP + WINDOW:  # all but the last WINDOW rows are of windows that are done
             self._write(GROUP)
 
     def _write(self, count: int) -> None:
@@ -46,7 +51,7 @@ class CaseSpill:
     def finish(self) -> None:
         """Write what is pending; no table can be added any more.  Raises DataError if it cannot be written."""
         if self._pending and self._writer.is_open:
-            self._write(sum(map(len, self._pending)))
+            self._write(self.held)
         with one_line(self._out):
             self._writer.close()
 

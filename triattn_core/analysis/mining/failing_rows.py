@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
+
+import pandas as pd
 
 from triattn_core.errors import CheckpointError, ConfigError, DataError, InputError, TraceError, is_machine_failure
 from triattn_core.inference.jobs import JobStopped
 
 T = TypeVar("T")
+Row = tuple[int, Any]  # its line and its example
+Over = Callable[[Sequence[Row]], pd.DataFrame]  # the table of rows that can be read; raises what a row raises
 OF_ALL_ROWS = (ConfigError, CheckpointError, TraceError, JobStopped)  # a wrong setting or a stop, not a bad row
 
 
@@ -37,3 +41,8 @@ def describe_failure(line: int, error: Exception) -> str:
     """`line 3: the reason`, in one line; an error that is not meant for users with its type."""
     text = " ".join(str(error).split()) or "no reason given"
     return f"line {line}: {text if isinstance(error, (DataError, InputError)) else f'{type(error).__name__}: {text}'}"
+
+
+def measure_each(rows: Iterable[Row], measure: Callable[[Any], pd.DataFrame]) -> pd.DataFrame:
+    """The tables of single examples, one below the other, with a column `row`: their lines."""
+    return pd.concat([measure(example).assign(row=line) for line, example in rows], ignore_index=True)

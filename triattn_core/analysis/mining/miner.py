@@ -15,6 +15,7 @@ from triattn_core.analysis.mining import qa_columns
 from triattn_core.analysis.mining.case_columns import make_frame
 from triattn_core.analysis.mining.case_table import WINDOW
 from triattn_core.analysis.mining.context_shift import context_shifts, select_rows
+from triattn_core.analysis.mining.other_answers import OtherModel, answer_columns
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import ConfigError, DataError
 from triattn_core.inference.batch import collate
@@ -44,17 +45,15 @@ class Batch:
     line: int
 
 
-def mine(bundles: Sequence[Bundle], rows: Iterable[tuple[int, Any]], size: int = 64) -> Iterator[TablePart]:
-    """Yields a part for each of `batches`; if the caller stops iterating, the parts so far stay valid.
+def mine(bundles: Sequence[Bundle], rows: Sequence[tuple[int, Any]], size: int = 64) -> pd.DataFrame:
+    """The table of rows (line, example), computed in `batches`.
 
-    Raises what a row raises that cannot be read or breaks a model; `analysis.measures.measure_rows` sets such rows
-    aside.  Raises ConfigError as `batches`.
+    Raises what a row raises that breaks a model; `analysis.measures.measure_rows` sets such rows aside.  Raises
+    ConfigError as `batches`.
     """
-    groups = _group_by_encoder(bundles)
-    for batch in batches(bundles, rows, size):
-        readable = [(line, example) for line, example in batch.rows if not isinstance(example, DataError)]
-        aside = tuple(str(error) for _, error in batch.rows if isinstance(error, DataError))
-        yield TablePart(_table(bundles, groups, _with_roles(groups, readable)), aside, batch.line)
+    groups = _group_by_encoder([bundle for bundle in bundles if not isinstance(bundle, OtherModel)])
+    tables = [mined_table(bundles, groups, _with_roles(groups, batch.rows)) for batch in batches(bundles, rows, size)]
+    return pd.concat(tables, ignore_index=True)
 
 
 def batches(bundles: Sequence[Bundle], rows: Iterable[tuple[int, Any]], size: int = 64) -> Iterator[Batch]:
@@ -123,22 +122,28 @@ def _batches(task: Any, rows: Sequence[tuple[int, Any]], size: int) -> Iterator[
         yield batch
 
 
-def _table(bundles: Sequence[Bundle], groups: Sequence[Sequence[Bundle]], rows: Sequence[tuple]) -> pd.DataFrame:
+def mined_table(bundles: Sequence[Bundle], groups: Sequence[Sequence[Bundle]], rows: Sequence[tuple]) -> pd.DataFrame:
     """A row for each (line, example, its roles for each group); columns in the order of the bundles."""
     task, checkpoints = bundles[0].task, [(bundle.name, bundle.config.model.mechanism) for bundle in bundles]
     columns = {
         "row": [line for line, *_ in rows],
         "id": [str(example.id)[:80] for _, example, _ in rows],
         "label": [-1 if example.label is None else example.label for _, example, _ in rows],
-        "tokens": [max(text.tokens for text in roles[0]) for *_, roles in rows],
     }
+    if groups:
+        columns["tokens"] = [max(text.tokens for text in roles[0]) for *_, roles in rows]
+    else:
+        columns["tokens"] = [bundles[0].tokens(example) for _, example, _ in rows]  # type: ignore[attr-defined]
+    for other in bundles:
+        if isinstance(other, OtherModel) and rows:
+            columns |= answer_columns(other, [example for _, example, _ in rows])
     if bundles[0].kind.finds_spans:
         return make_frame(
             columns | qa_columns.answer_columns(groups, [example for _, example, _ in rows]), checkpoints, task.NAME
         )
-    counts = [len(roles[0]) for *_, roles in rows]
+    counts = [len(roles[0]) if groups else 1 for *_, roles in rows]
     first = np.cumsum([0, *counts[:-1]])
-    for bundle, logits, encoded in _run_models(groups, rows):
+    for bundle, logits, encoded in run_models(groups, rows):
         probabilities = answers.probabilities(logits, counts)
         best = [int(np.argmax(row)) for row in probabilities]
         right = [e.label is not None and task.verdict(e, row)[0] for (_, e, _), row in zip(rows, probabilities)]
@@ -156,7 +161,7 @@ def _table(bundles: Sequence[Bundle], groups: Sequence[Sequence[Bundle]], rows: 
     return make_frame(columns, checkpoints)
 
 
-def _run_models(
+def run_models(
     groups: Sequence[Sequence[Bundle]], rows: Sequence[tuple]
 ) -> Iterator[tuple[Bundle, torch.Tensor, Encoded]]:
     """Yields each bundle with its outputs [rows, outputs] and its encoding."""

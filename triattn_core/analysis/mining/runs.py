@@ -15,6 +15,7 @@ import pandas as pd
 
 from triattn_core.analysis.measures import cases, measure_rows
 from triattn_core.analysis.mining.case_table import MAX_COMPLAINTS, CaseTable, Checkpoint, TableInfo, join_tables
+from triattn_core.analysis.mining.failing_rows import Over
 from triattn_core.analysis.mining.miner import Batch, TablePart, batches
 from triattn_core.analysis.mining.sources import Source, read_examples, watch_truncation
 from triattn_core.attention.tri_similarity.exponential import without_compilation
@@ -31,7 +32,7 @@ class Run:
     interrupted step is computed again.
 
     bundles: checkpoints, or with `read` other models, each with a name and a device.
-    analyse: makes a part of each row, such as `context_shares.measure_rows`; without it, cases are mined.  max_rows:
+    analyse: makes the table of a row, such as `context_shares.measure_rows`; without it, cases are mined.  max_rows:
     read only the first lines.  read: yields the rows of the source, by default the examples of the checkpoints' task.
     sink: takes the table of each part, which is not kept then.  size: texts of a batch of cases, by default by how
     many lines there are.
@@ -42,7 +43,7 @@ class Run:
     bundles: Sequence[Any]
     source: Source
     command: str = ""
-    analyse: Callable[[Iterator], Iterator[TablePart]] | None = None
+    analyse: Over | None = None
     max_rows: int | None = None
     read: Callable[[Source], Iterator[tuple[int, object]]] | None = None
     sink: Callable[[pd.DataFrame], object] | None = None

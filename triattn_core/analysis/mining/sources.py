@@ -103,6 +103,12 @@ def example_source(task: str, language: str) -> Source:
     return uploaded_source(path.name, "".join(f"{row}\n" for row in rows).encode())
 
 
+def hard_source(task: str, language: str) -> Source | None:
+    """The project's hard examples of a task and language, which small models often miss; None where it has none."""
+    path = Path(cast(ModuleType, TASKS[task]).__file__ or "").with_name(f"{task}-hard.{language}.jsonl")
+    return file_source(path) if path.is_file() else None
+
+
 def generated_source(task: str, rows: int, seed: int | str = 1, size: int | None = None) -> Source:
     """Rows of a laboratory task drawn from a seed, at its own size or another."""
     module = LABORATORY[task].at_size(size)

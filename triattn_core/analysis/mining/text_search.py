@@ -19,6 +19,7 @@ from triattn_core.case_book import texts
 from triattn_core.errors import DataError, InputError
 from triattn_core.tasks import TASKS
 from triattn_core.text.rows import line_blocks
+from triattn_core.text.table_lines import is_table
 
 CHANGED = re.compile(r'["\\/\x00-\x1f]')  # characters that a file may write in other ways
 ROWS = 10_000  # rows of a Parquet file that are looked at together
@@ -69,7 +70,7 @@ class TextSearch:
         return sorted(having.union(*(_lines_with(folded, part) for part in self._hiding)))
 
     def _matches_row(self, number: int, line: str) -> bool:
-        example = _example(self._task, line, f"{self._name}:{number}")
+        example = parse_line(self._task, line, f"{self._name}:{number}")
         text = "" if example is None else "\n".join(texts(TASKS[self._task].row(example))).casefold()
         return all(word in text for word in self._words)
 
@@ -96,14 +97,14 @@ def read_lines(task: str, source: Source, lines: Sequence[int], seconds: float =
             examples |= {
                 line: example
                 for line in inside
-                if (example := _example(task, block_lines[line - first], f"{source.name}:{line}")) is not None
+                if (example := parse_line(task, block_lines[line - first], f"{source.name}:{line}")) is not None
             }
     return LinesRead(examples, [])
 
 
 def _blocks(source: Source) -> Iterator[tuple[int, bytes]]:
-    """Yield (number of its first line, lines of JSON) for each block; of a Parquet file, a line a row."""
-    if is_parquet(source.name):
+    """Yield (number of its first line, lines of JSON) for each block; of a table, a line a row."""
+    if is_parquet(source.name) or is_table(source.name):
         rows = source.each_row()
         while part := list(islice(rows, ROWS)):
             lines = [""] * (part[-1][0] - part[0][0] + 1)
@@ -126,7 +127,7 @@ def _lines_with(text: str, part: str) -> set[int]:
     return lines
 
 
-def _example(task: str, line: str, place: str) -> Any:
+def parse_line(task: str, line: str, place: str) -> Any:
     """The example of a line, or None if it has none."""
     with suppress(ValueError, RecursionError, DataError, InputError):
         if isinstance(row := json.loads(line), dict):

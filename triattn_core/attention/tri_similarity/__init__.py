@@ -13,8 +13,8 @@ from triattn_core.attention.tri_similarity.bilinear import Bilinear
 from triattn_core.attention.tri_similarity.determinant import Determinant
 from triattn_core.attention.tri_similarity.dot import Dot
 from triattn_core.attention.tri_similarity.full_trilinear import FullTrilinear
-from triattn_core.attention.tri_similarity.pairwise import Pairwise
 from triattn_core.attention.tri_similarity.scaled_dot import ScaledDot
+from triattn_core.attention.tri_similarity.strassen import Strassen
 from triattn_core.attention.tri_similarity.tree import Tree
 
 SIMILARITIES = {
@@ -23,7 +23,7 @@ SIMILARITIES = {
     "scaled_dot": ScaledDot,
     "bilinear": Bilinear,
     "full_trilinear": FullTrilinear,
-    "pairwise": Pairwise,
+    "strassen": Strassen,
     "tree": Tree,
     "determinant": Determinant,
 }

@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -40,7 +40,7 @@ def tanh_score(
     if not bounded or pair.dtype == torch.float64:
         return plain(pair, context, p)
     if worth_compiling(pair, context):
-        return _compiled_kernel()(pair, context, p)
+        return compiled_kernel()(pair, context, p)
     *batch, N, I, D = pair.shape
     J = context.shape[-2]
     pairs, contexts = pair.reshape(-1, N * I, D), context.expand(*batch, J, D).reshape(-1, J, D)
@@ -51,7 +51,7 @@ def tanh_score(
 def worth_compiling(pair: Tensor, context: Tensor) -> bool:
     """Whether to compile: for large batches, if there is a compiler; not for single examples or within `at_once`."""
     elements = pair.numel() * context.shape[-2]  # one per cell and feature
-    return pair.shape[0] > 1 and elements >= WORTH_COMPILING and not _at_once.get() and _compiler()
+    return pair.shape[0] > 1 and elements >= WORTH_COMPILING and not _at_once.get() and has_compiler()
 
 
 @contextmanager
@@ -76,7 +76,7 @@ def exponential(pair: Tensor, context: Tensor, p: Tensor) -> Tensor:
 
 
 @cache
-def _compiler() -> bool:
+def has_compiler() -> bool:
     """Whether there is a working compiler; it may lack headers."""
     if torch.cuda.is_available():
         return True
@@ -89,6 +89,7 @@ def _compiler() -> bool:
 
 
 @cache
-def _compiled_kernel():
+def compiled_kernel() -> Callable[[Tensor, Tensor, Tensor], Tensor]:
+    """`exponential`, compiled for tensors of any size."""
     warnings.filterwarnings("ignore", module="torch._inductor")
     return torch.compile(exponential, dynamic=True)

@@ -13,6 +13,7 @@ from dataclasses import asdict
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,8 +67,33 @@ def read(file: Path) -> tuple[str, Prediction, AttentionTrace]:
     return about["key"], read_prediction(about["prediction"]), AttentionTrace(sites, about["texts"], about["meta"])
 
 
-def write(file: Path, stored_key: str, prediction: Prediction, trace: AttentionTrace, date: str) -> None:
-    """Writes a compressed .npz: an array per site as it is, all else as JSON.  date: see DATE."""
+def find_costs(
+    entry: Entry, example: Any, site: Site, head: int | None, folder: Path = FOLDER
+) -> Mapping[tuple[int, ...], float]:
+    """Of the strongest cells of a site of a stored trace what the answer loses without each, by cell; empty where none
+    are stored.  head: from 0, None is all."""
+    file = path(entry, example, None, folder)
+    if not file.is_file():
+        return {}
+    with np.load(file, allow_pickle=False) as arrays:
+        about = json.loads(arrays[ABOUT].tobytes())
+    if about["key"] != key(entry, example):
+        return {}
+    return {tuple(cell): cost for cell, cost in about.get("costs", {}).get(f"{site} {head}", ())}
+
+
+def write(
+    file: Path,
+    stored_key: str,
+    prediction: Prediction,
+    trace: AttentionTrace,
+    date: str,
+    costs: Mapping[str, Sequence] = MappingProxyType({}),
+) -> None:
+    """Writes a compressed .npz: an array per site as it is, all else as JSON.  date: see DATE.
+
+    costs: by site and head pairs of a cell and what the answer loses without it, see `find_costs`.
+    """
     coordinates: list = []  # each once: the sites share most of them
     sites = {str(site): _describe(array, coordinates) for site, array in trace.sites.items()}
     about = {
@@ -77,6 +103,7 @@ def write(file: Path, stored_key: str, prediction: Prediction, trace: AttentionT
         "meta": {**trace.meta, DATE: date},
         "sites": sites,
         "coordinates": coordinates,
+        **({"costs": dict(costs)} if costs else {}),
     }
     packed = BytesIO()
     arrays: dict[str, Any] = {ABOUT: np.frombuffer(json.dumps(about).encode(), np.uint8)}

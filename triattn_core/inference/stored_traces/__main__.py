@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
+from triattn_core.analysis.intervention.cell_removal import costs_of_strongest
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.registry import Entry, laboratory_checkpoints, list_checkpoints
 from triattn_core.inference import stored_traces
@@ -22,6 +23,7 @@ SHOWN = {
         f"squad-{name}" for name in ("dot", "trilinear", "general3", "t-trilinear", "cosine", "scaled-dot")
     ),
 }
+COSTED = ("quora-tri-living",)
 LABORATORY_SHOWN = ("tri-scaled-dot", "bi-joint-1", "bi-joint-2", "cbi")  # of the first laboratory task
 
 
@@ -44,7 +46,8 @@ def main() -> int:
     for entry, example in defaults():
         file = stored_traces.path(entry, example)
         prediction, trace = explain(load(entry.path, "cpu"), example)
-        stored_traces.write(file, stored_traces.key(entry, example), prediction, trace, today)
+        costs = costs_of_strongest(load(entry.path, "cpu"), example, trace) if entry.name in COSTED else {}
+        stored_traces.write(file, stored_traces.key(entry, example), prediction, trace, today, costs)
         written.add(file)
         print(f"{file.name}  {file.stat().st_size:,} bytes")
     for file in set(stored_traces.FOLDER.glob("*.npz")) - written:

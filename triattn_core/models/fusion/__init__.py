@@ -12,9 +12,10 @@ from triattn_core.attention.blosa import BiBlosa
 from triattn_core.attention.disa import Disa
 from triattn_core.attention.mtsa import Mtsa
 from triattn_core.attention.multi_head import MultiHead
+from triattn_core.configs.fusion import FusionSettings
+from triattn_core.models.fusion.activations import ACTIVATIONS
 from triattn_core.models.fusion.convolution import HierarchicalCnn, MultiCnn
 from triattn_core.models.fusion.recurrent import Recurrent
-from triattn_core.models.fusion.settings import ACTIVATIONS, FusionSettings
 
 SAME = ("masks", "scale_t", "scale_s", "include_self", "activation", "token2token", "source2token")
 

@@ -8,8 +8,9 @@ from torch import Tensor, nn
 from triattn_core.attention.qa import QaMatrix
 from triattn_core.attention.qa_flows import attention_flow
 from triattn_core.attention.states import States
+from triattn_core.configs.reader import ReaderConfig
 from triattn_core.models.fusion.recurrent import Recurrent
-from triattn_core.models.reader import Answering, ReaderConfig
+from triattn_core.models.reader import Answering
 from triattn_core.models.systems.highway import Highway
 
 

@@ -16,8 +16,9 @@ from triattn_core.attention.dropout import Dropout
 from triattn_core.attention.qa import QaMatrix
 from triattn_core.attention.qa_flows import coattention
 from triattn_core.attention.states import States
+from triattn_core.configs.reader import ReaderConfig
 from triattn_core.models.fusion.recurrent import Recurrent
-from triattn_core.models.reader import Answering, ReaderConfig
+from triattn_core.models.reader import Answering
 
 GUESSES, POOL = 4, 16  # section 3.2
 

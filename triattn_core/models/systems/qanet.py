@@ -14,7 +14,8 @@ from triattn_core.attention.qa import QaMatrix
 from triattn_core.attention.qa_flows import context_query
 from triattn_core.attention.sequence import token_positions
 from triattn_core.attention.states import States, join_heads, split_heads
-from triattn_core.models.reader import Answering, ReaderConfig
+from triattn_core.configs.reader import ReaderConfig
+from triattn_core.models.reader import Answering
 from triattn_core.models.systems.highway import Highway
 
 HEADS, BLOCKS, PASSES = 8, 7, 3  # section 3.1: the same blocks are applied three times

@@ -54,7 +54,10 @@ def plate_from_mark(mark: MapMark, theme: str) -> Plate:
         score=mark.score,
         badge=THEMES[theme].get(mark.mechanism, ""),
         thumb=mark.thumb,
+        tree=mark.tree,
         ticks=ticks(mark.scale),
+        before=mark.before,
+        after=mark.after,
     )
 
 

@@ -9,13 +9,16 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 
+from triattn_core.scenes.printing.letters import type_width
 from triattn_core.scenes.printing.sheet import Bar, Plate
 from triattn_core.views.lib.palette import THEMES
 
 LINE, LETTER = 0.0156, 0.0085  # inches a point of type: of a line of labels, of a letter
 LONGEST = 14  # letters of a label
 DASHED = 0.1  # inches of a cell that has room for a dash
+TREE = 0.5  # inches right of a map, of lines beside it
 FINE = 40  # cells of an axis from which no lines stand between them
 
 
@@ -36,15 +39,25 @@ def shorten(label: str) -> str:
 
 
 def label_room(labels: Sequence[str], size: float) -> float:
-    """Inches that the longest label takes; a Chinese character is as wide as two letters."""
-    return 0.12 + LETTER * size * max(
-        (sum(1 + (ord(c) > 0x2E7F) for c in shorten(label)) for label in labels), default=0
-    )
+    """Inches that the widest label takes."""
+    return 0.12 + max((type_width(shorten(label), size) for label in dict.fromkeys(labels)), default=0.0)
 
 
 def upright(labels: Sequence[str]) -> bool:
     """Whether labels across need not lean: single characters, and numbers."""
     return all(len(label) == 1 or label.isdecimal() for label in labels)
+
+
+def label_pitch(labels: Sequence[str], across: bool, size: float) -> float:
+    """Inches from one label to the next where all are drawn.  across: they name columns."""
+    if across and upright(labels) and max(map(len, labels), default=0) > 1:
+        return label_room(labels, size) - 0.04  # numbers, side by side
+    return LINE * size * (1.2 if across and not upright(labels) else 1)
+
+
+def label_step(labels: Sequence[str], across: bool, pitch: float, size: float) -> int:
+    """Every how many cells a label is drawn.  pitch: inches of a cell."""
+    return int(np.ceil(label_pitch(labels, across, size) / pitch - 1e-9))
 
 
 def room_above(labels: Sequence[str], size: float) -> float:
@@ -93,6 +106,8 @@ def draw_plate(
         _name_cells(axes, plate, across, labels if named[across] else (), pitch[across], style)
     for spine in axes.spines.values():
         spine.set_visible(False)
+    if plate.tree is not None:
+        _draw_tree(axes, plate.tree, len(plate.columns), pitch[1], tint["muted"])
     if style.crosshair:
         _frame_cell(axes, plate, tint)
 
@@ -104,9 +119,7 @@ def _name_cells(axes: Axes, plate: Plate, across: int, labels: Sequence[str], pi
         axis.set_ticks([])
         return
     flat = upright(labels)
-    leans = across and flat and len(labels[0]) > 1
-    need = label_room(labels, style.size) - 0.04 if leans else LINE * style.size * (1.2 if across and not flat else 1)
-    step = int(np.ceil(need / pitch))
+    step = label_step(labels, bool(across), pitch, style.size)
     selected = plate.cell[across]
     positions = [i for i in range(len(labels)) if i % step == (selected % step if style.crosshair else 0)]
     leaning: dict[str, Any] = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"} if across and not flat else {}
@@ -114,6 +127,14 @@ def _name_cells(axes: Axes, plate: Plate, across: int, labels: Sequence[str], pi
     axis.set_ticks([i + 0.5 for i in positions], texts, fontsize=style.size, parse_math=False, **leaning)
     if style.crosshair:
         axis.get_ticklabels()[positions.index(selected)].set(color=style.tint[plate.axes[across]], weight=700)
+
+
+def _draw_tree(axes: Axes, tree: np.ndarray, columns: int, pitch: float, colour: str) -> None:
+    """Lines right of the cells, from (across, row) to (across, row); pitch: inches of a cell across."""
+    ends = tree.reshape(-1, 2, 2).astype(float)
+    ends[..., 0] = columns + (0.06 + ends[..., 0] * (TREE - 0.08)) / pitch
+    ends[..., 1] += 0.5
+    axes.add_collection(LineCollection(list(ends), colors=colour, linewidths=0.8, clip_on=False), autolim=False)
 
 
 def _frame_cell(axes: Axes, plate: Plate, tint: Mapping[str, str]) -> None:

@@ -13,8 +13,9 @@ from triattn_core.scenes.settings import ViewSettings, validate_settings
 COLUMN, PAGE = 3.3, 7.0  # inches: of one column of a paper, of both
 NARROWEST, WIDEST = 2.0, 20.0
 GROUNDS = ("white", "none", "dark")
-Part = Literal["titles", "badges", "predictions", "accuracy", "crosshair", "scale"]
+Part = Literal["letters", "titles", "badges", "predictions", "accuracy", "crosshair", "scale"]
 PARTS = {
+    "letters": "letters of the panels",
     "titles": "titles",
     "badges": "badges of the mechanism",
     "predictions": "predictions",
@@ -22,7 +23,7 @@ PARTS = {
     "crosshair": "crosshair of the chosen cell",
     "scale": "colour bar",
 }
-SHOWN: tuple[Part, ...] = ("titles", "badges", "predictions", "crosshair", "scale")
+SHOWN: tuple[Part, ...] = ("letters", "titles", "badges", "predictions", "crosshair", "scale")
 FORMATS = ("pdf", "svg", "png")
 DOTS = 300  # an inch, of a PNG
 

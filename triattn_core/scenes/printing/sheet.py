@@ -17,6 +17,8 @@ class Plate:
     where the value is below zero: a dash says it without hue.
     answer: what the model says; score: of the model, on a data set; badge: the colour of its mechanism.  thumb: one of
     many, without labels.  ticks: of its scale, as its `Bar` has them.
+    letter: of the panel, where there are several.  tree: lines at the right, [lines, 4].
+    before, after: words on a line of their own above and below its row of maps.
     """
 
     title: str
@@ -33,6 +35,10 @@ class Plate:
     badge: str = ""
     thumb: bool = False
     ticks: Sequence[tuple[float, str]] = field(default=(), repr=False)
+    letter: str = ""
+    tree: np.ndarray | None = field(default=None, repr=False)
+    before: str = ""
+    after: str = ""
 
     @property
     def heading(self) -> str:

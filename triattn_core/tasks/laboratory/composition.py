@@ -82,6 +82,7 @@ class RelationComposition(LaboratoryTask):
 
     NAME, LABEL, LABELS = "relation-composition", "Relation composition", COLOURS
     OPENING_ROW = 2
+    NODES = CITIES
     FIELDS = ("Journey", "Flights")
     TOKENS = ("journey", "flight", "flight")
     CHANCE = (
@@ -121,6 +122,11 @@ class RelationComposition(LaboratoryTask):
         (first, last), ends = _ends(query), [_ends(_flight(text)[0]) for text in flights]
         pairs = ((i, j) for i in range(len(ends)) for j in range(len(ends)))
         return [(i, j) for i, j in pairs if ends[i] == (first, ends[j][0]) and ends[j] == (ends[i][1], last)]
+
+    def ends(self, text: str) -> tuple[int, int]:
+        """The cities of a journey or of a flight."""
+        start, end = _ends(text.partition(" (")[0])
+        return CITIES.index(start), CITIES.index(end)
 
     def answer_cells(self, example: Example) -> tuple[Cell, ...]:
         """The first flight with the second; the truth holds the other order too."""

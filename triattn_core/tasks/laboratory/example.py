@@ -105,7 +105,10 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class LaboratoryRoles(Roles):
-    """Query, keys and context; a joint sequence of all three stands along the axes of a site called `joint`."""
+    """Query, keys and context; a joint sequence of all three stands along the axes of a site called `joint`, and what
+    pairs go from and to along those of one called `triangle`."""
+
+    nodes: Role | None = None
 
     @property
     def length(self) -> int:
@@ -114,12 +117,21 @@ class LaboratoryRoles(Roles):
 
     def axes(self, site: Site) -> dict[str, Role]:
         """Whose tokens stand along the axes of a site."""
+        if site.role == "triangle" and self.nodes is not None:
+            return dict.fromkeys(("query", "key", "context"), self.nodes)
         if site.role != "joint":
             return {"query": self.query, "key": self.key, "context": self.context}
         columns = [self.query, self.key, self.context]
         names = ("ids", "strings", "texts", "spans", "special", "positions", "types", "segments")
         joint = Role(*(sum((getattr(role, name) for role in columns), ()) for name in names))
         return {"query": joint, "key": joint}
+
+
+def node_role(nodes: Sequence[str]) -> Role | None:
+    """What pairs go from and to, as the tokens of axes; None without any."""
+    size = len(nodes)
+    columns = (("",) * size, ((0, 0),) * size, (False,) * size, (-1,) * size, (0,) * size, ("",) * size)
+    return Role((0,) * size, tuple(nodes), *columns) if nodes else None
 
 
 def role_of(kind: int, name: str, texts: Sequence[str], vocabulary: Vocabulary) -> Role:

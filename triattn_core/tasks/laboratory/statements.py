@@ -6,7 +6,8 @@ MATCH = "Sanford, Hsu and Telgarsky 2023, arXiv 2306.02896"
 COUNTING = (
     "any two of query, key and context fix the third, so a sum of pairwise scores f(q, k) + g(k, c) + h(q, c) has the "
     "same mean over true triples as over all triples, and cannot rank every true one first (by counting). This limits "
-    "three-way scores that are sums of pairwise scores; the two-way models here give no score to a pair of key and "
+    "the weights of three-way scores that are sums of pairwise scores, not the answer, which wide enough layers above "
+    "may still find; the two-way models here give no score to a pair of key and "
     "context, and what they cannot do at this size is only observed. "
     f"For the related Match3 one layer of them must grow with the length ({MATCH})."
 )

@@ -20,6 +20,7 @@ from triattn_core.tasks.laboratory.example import (
     Cell,
     LaboratoryRoles,
     Vocabulary,
+    node_role,
     role_of,
 )
 from triattn_core.tasks.laboratory.example import (
@@ -51,6 +52,7 @@ class LaboratoryTask(ABC):
     FIELDS: tuple[str, ...]  # names of its query, its keys and its context; of two, keys are read as context too
     TOKENS = NAMES  # what one token of its query, its keys and its context is called
     CHANCE = ""  # a sentence where a model that has learnt nothing is not at chance
+    NODES: tuple[str, ...] = ()  # of tasks whose tokens are pairs: what they go from and to
     SIZE = ""  # what its size counts, of tasks that have one
     PROVED = ""  # of it, with the source, and
     OBSERVED = ""  # what is only observed of the models here: each a sentence without its first word
@@ -80,6 +82,10 @@ class LaboratoryTask(ABC):
     @abstractmethod
     def say(self, example: LaboratoryExample) -> str:
         """The row in one or two sentences."""
+
+    def ends(self, text: str) -> tuple[int, int]:
+        """The places in NODES that a token goes from and to."""
+        raise NotImplementedError
 
     def answer_cells(self, example: LaboratoryExample) -> tuple[Cell, ...]:
         """The cells of the truth to name: where a pair is true in both orders, one of them."""
@@ -161,7 +167,7 @@ class LaboratoryTask(ABC):
             self.check_repeats(example.keys, example.context)
             parts = zip(ROLES, ((example.query,), example.keys, example.context))
             query, key, context = (role_of(i, name, texts, vocabulary) for i, (name, texts) in enumerate(parts))
-            roles.append((LaboratoryRoles(query, key, context),))
+            roles.append((LaboratoryRoles(query, key, context, nodes=node_role(self.NODES)),))
         return roles
 
     def texts(self, example: LaboratoryExample, option: int = 0) -> dict[str, str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import fmean
 
 from triattn_core.tasks.operands.example import Example, Pair, pairs, place_of
-from triattn_core.tasks.operands.gsm8k import MOST, steps
+from triattn_core.tasks.operands.gsm8k import MOST, OPERATIONS, steps
 from triattn_core.tasks.operands.typed_problem import show, typed_numbers
 from triattn_core.text.roles import Limits, Role, Roles
 from triattn_core.text.row_fields import field
@@ -102,28 +102,40 @@ def labels(example: Example) -> tuple[str, ...]:
     return tuple(f"{values[i]} and {values[j]}" for i, j in pairs(len(values)))
 
 
-def verdict(example: Example, probabilities: Sequence[float]) -> tuple[bool, bool, float, bool, str]:
-    """(right pair, the pair fits by arithmetic, probability of the true pairs, only true pairs fit, operation)."""
+Verdict = tuple[bool, bool, float, bool, str, bool | None]
+
+
+def verdict(example: Example, probabilities: Sequence[float]) -> Verdict:
+    """(right pair, the pair fits by arithmetic, probability of the true pairs, only true pairs fit, operation, whether
+    that was read rightly; None if it was not read).
+
+    probabilities: of the pairs, then of the operations if the model reads them.
+    """
     places = pairs(len(example.numbers))
     best = max(range(len(places)), key=probabilities.__getitem__)
+    operations = probabilities[len(places) :]
+    read = OPERATIONS[max(range(len(operations)), key=operations.__getitem__)] if operations else None
     weight = sum(probabilities[place_of(pair)] for pair in example.truth)
     only = set(example.fitting) <= set(example.truth)
-    return places[best] in example.truth, places[best] in example.fitting, weight, only, example.operation
+    right, fits = places[best] in example.truth, places[best] in example.fitting
+    return right, fits, weight, only, example.operation, None if read is None else read == example.operation
 
 
-def metrics(verdicts: Sequence[tuple[bool, bool, float, bool, str]]) -> dict[str, float]:
+def metrics(verdicts: Sequence[Verdict]) -> dict[str, float]:
     """In per cent: right pairs, pairs that fit, weight on the right pairs; right pairs where one pair fits, where words
-    must decide, and by operation."""
-    right, fits, weight, only, _ = (list(column) for column in zip(*verdicts))
+    must decide, and by operation; operations that were read rightly, if they were read."""
+    right, fits, weight, only, _, read = (list(column) for column in zip(*verdicts))
     parts = {"one_fits": [one for one, *_ in _rows_with(verdicts, 3, True)]}
     parts["words_decide"] = [one for one, *_ in _rows_with(verdicts, 3, False)]
     parts |= {name: [one for one, *_ in _rows_with(verdicts, 4, sign)] for sign, name in OPERATION_NAMES.items()}
     whole = {"right_pair": right, "fits": fits, "weight": weight}
     shares = whole | {f"right_{name}": column for name, column in parts.items() if column}
+    if None not in read:
+        shares["operation"] = read
     return {name: round(100 * fmean(column), 2) for name, column in shares.items()}
 
 
-def _rows_with(verdicts: Sequence[tuple], place: int, value: object) -> list[tuple]:
+def _rows_with(verdicts: Sequence[Verdict], place: int, value: object) -> list[tuple]:
     return [one for one in verdicts if one[place] == value]
 
 

@@ -1,7 +1,7 @@
 """A problem as a reader types it: its numbers, and those that two of them make.
 
 A line with an equals sign is a step that is done, as `15 + 8 = 23`: its last number is a result, and its other numbers
-are not counted again.  All other lines are the problem.
+are not counted again.  All other lines are the problem.  Several words that are one number (twenty-five) are one here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def typed_numbers(text: str) -> list[Number]:
     start = 0
     for is_step, lines in groupby(text.splitlines(keepends=True), lambda line: "=" in line):
         for part in lines if is_step else ["".join(lines)]:
-            numbers += _result(part, start) if is_step else find_numbers(part, start)
+            numbers += _result(part, start) if is_step else find_numbers(part, start, whole=True)
             start += len(part)
     return numbers
 
@@ -31,7 +31,7 @@ def typed_numbers(text: str) -> list[Number]:
 def _result(line: str, start: int) -> Iterator[Number]:
     """What a step makes: the first number after its last equals sign."""
     sign = line.rindex("=") + 1
-    for number in find_numbers(line[sign:], start + sign):
+    for number in find_numbers(line[sign:], start + sign, whole=True):
         yield result_of_step(line[: number.span[0] - start], number.value, number.span)
         return
 

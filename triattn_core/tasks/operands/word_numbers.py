@@ -9,36 +9,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from triattn_core.tasks.operands.number_words import WORDS, compound
+
 KINDS = ("digit", "word", "result")
 AROUND = 4  # words before and after a number that belong to it
 HERE = "#"  # the number itself among its words
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_ONES = (
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-).split()
-# What a word stands for: its number, how many times, how many of the next smaller unit; a third counts as three parts.
-WORDS: dict[str, float] = {
-    **{word: float(i) for i, word in enumerate(_ONES, 1)},
-    **{word: 10.0 * i for i, word in enumerate(_TENS, 2)},
-    "hundred": 100.0,
-    "thousand": 1000.0,
-    "million": 1e6,
-    "dozen": 12.0,
-    "once": 1.0,
-    "twice": 2.0,
-    "double": 2.0,
-    "doubled": 2.0,
-    "thrice": 3.0,
-    "triple": 3.0,
-    "half": 0.5,
-    "quarter": 0.25,
-    "third": 3.0,
-    **dict.fromkeys(("minute", "minutes", "hour", "hours"), 60.0),
-    **dict.fromkeys(("day", "days"), 24.0),
-    **dict.fromkeys(("week", "weeks"), 7.0),
-    **dict.fromkeys(("year", "years", "foot", "feet"), 12.0),
-}
 _TOKEN = re.compile(r"\d+/\d+|\d[\d,]*\.?\d*|\.\d+|[a-z]+(?:'s)?|[.,?:;$%]")
 _FEW, _MANY = 1e-9, 1e12  # values outside are no numbers of a problem
 
@@ -74,14 +49,22 @@ def value_of(token: str) -> tuple[float, str] | None:
     return (value, "digit") if _FEW < value < _MANY else None
 
 
-def find_numbers(text: str, start: int = 0) -> Iterator[Number]:
-    """The numbers of a text in their order; start: where the text begins in a longer one."""
-    found = tokens(text)
-    for i, (token, first, last) in enumerate(found):
-        if (number := value_of(token)) is not None:
-            before, after = ([word for word, *_ in part] for part in (found[max(0, i - AROUND) : i], found[i + 1 :]))
-            shown = len(token.rstrip(",."))  # without the mark that follows
-            yield Number(*number, (*before, HERE, *after[:AROUND]), (start + first, start + min(last, first + shown)))
+def find_numbers(text: str, start: int = 0, whole: bool = False) -> Iterator[Number]:
+    """The numbers of a text in their order; start: where the text begins in a longer one.
+
+    whole: several words that are one number (`twenty-five`) are read as one; else word by word, as in GSM8K's steps.
+    """
+    found, i = tokens(text), 0
+    while i < len(found):
+        token, first, _ = found[i]
+        several = compound(found, text, i) if whole else None
+        number, end = ((several[0], "word"), i + several[1]) if several else (value_of(token), i + 1)
+        if number is not None:
+            before, after = ([word for word, *_ in part] for part in (found[max(0, i - AROUND) : i], found[end:]))
+            shown = len(found[end - 1][0].rstrip(",."))  # without the mark that follows
+            span = start + first, start + found[end - 1][1] + shown
+            yield Number(*number, (*before, HERE, *after[:AROUND]), span)
+        i = end
 
 
 def result_of_step(before: str, value: float, span: tuple[int, int]) -> Number:

@@ -7,7 +7,7 @@ from math import exp
 from pathlib import Path
 
 from triattn_core.attention.dropout import STEPS, steps
-from triattn_core.models.coin import CoinConfig
+from triattn_core.configs.coin import CoinConfig
 from triattn_core.training.model_card import PRECISIONS, data_text, metrics_table, seed_text
 
 PARTS = ("context", "fusion", "aggregation", "pooling")  # settings of the ablations of Table 3

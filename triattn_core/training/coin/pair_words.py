@@ -10,10 +10,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from triattn_core.checkpoint.config_parts import Vocabulary
+from triattn_core.configs.coin import CoinCheckpoint
+from triattn_core.configs.parts import Vocabulary
 from triattn_core.errors import DataError
 from triattn_core.kinds import kind_of
-from triattn_core.models.coin import TOKENIZER, CoinCheckpoint, PairWords, load_words
+from triattn_core.models.coin import TOKENIZER, PairWords, load_words
 from triattn_core.models.encoders import load_encoder
 from triattn_core.tasks import pairs
 from triattn_core.text.characters import TOKENIZERS

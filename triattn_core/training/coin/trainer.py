@@ -8,7 +8,8 @@ from pathlib import Path
 
 from accelerate import Accelerator
 
-from triattn_core.models.coin import TOKENIZER, CoinCheckpoint
+from triattn_core.configs.coin import CoinCheckpoint
+from triattn_core.models.coin import TOKENIZER
 from triattn_core.training.coin.pair_words import pair_rows
 from triattn_core.training.loop import Event, one_at_a_time
 from triattn_core.training.tan.trainer import fit_best

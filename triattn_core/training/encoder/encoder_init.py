@@ -10,8 +10,9 @@ from pathlib import Path
 from transformers import BertConfig, BertForPreTraining
 
 from triattn_core.checkpoint import provenance
+from triattn_core.checkpoint.encoder_folders import encoder_folder
 from triattn_core.errors import ConfigError
-from triattn_core.models.encoders import encoder_folder, encoder_tensors
+from triattn_core.models.encoders import encoder_tensors
 from triattn_core.models.tensors import digest, read_tensors
 from triattn_core.tasks import pairs as pairs_task
 from triattn_core.text.characters import character_tokenizer

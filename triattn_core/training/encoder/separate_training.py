@@ -51,7 +51,7 @@ class ApartTraining(nn.Module):
 def loss(module: nn.Module, groups: Sequence[Group], tokenizer: Tokenizer, device: torch.device) -> Tensor:
     """Cross-entropy of the labels, plus that of each positive's second text among all second texts of the batch."""
     rows = [row for group in groups for row in group]
-    distinct_sides = [_distinct(side) for side in _sides(rows)]
+    distinct_sides = [distinct_texts(side) for side in _sides(rows)]
     texts = [tensor.to(device) for texts, _ in distinct_sides for tensor in collate_texts(texts, tokenizer)]
     u, v, fit = module(*texts, *(index.to(device) for _, index in distinct_sides))
     counts, labels = count_and_labels(groups)
@@ -67,7 +67,7 @@ def _sides(rows: Group) -> tuple[list[Ids], list[Ids]]:
     return [row.a for row in rows], [row.b for row in rows]
 
 
-def _distinct(texts: list[Ids]) -> tuple[list[Ids], Tensor]:
+def distinct_texts(texts: list[Ids]) -> tuple[list[Ids], Tensor]:
     """The distinct texts (the options of an example share a passage), and the index of each row's text, [rows]."""
     distinct = list(dict.fromkeys(texts))
     index_of = {text: i for i, text in enumerate(distinct)}

@@ -24,10 +24,10 @@ from torch import nn
 
 from triattn_core.checkpoint.bundle import Bundle, load
 from triattn_core.checkpoint.registry import laboratory_checkpoints
+from triattn_core.configs.laboratory import LaboratoryCheckpoint
 from triattn_core.inference.batch import Batch, collate
 from triattn_core.inference.laboratory import weights_of, weights_of_batch
 from triattn_core.kinds import kind_of
-from triattn_core.models.laboratory import LaboratoryCheckpoint
 from triattn_core.results.first_screen import FILE, SCALE
 from triattn_core.tasks.laboratory import Example
 from triattn_core.tasks.laboratory.false_friends import COLOURS, FALSE_FRIENDS, FOREIGN, LANGUAGES

@@ -10,11 +10,11 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
+from triattn_core.configs.laboratory import LaboratoryCheckpoint
 from triattn_core.inference.batch import Batch, collate
 from triattn_core.inference.laboratory import weights_of_batch
 from triattn_core.inference.pause import progress
 from triattn_core.kinds import kind_of
-from triattn_core.models.laboratory import LaboratoryCheckpoint
 from triattn_core.tasks.laboratory import Example
 from triattn_core.training.laboratory.trainer import rate_at
 from triattn_core.training.loop import optimizer_for

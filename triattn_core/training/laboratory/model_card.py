@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from triattn_core.checkpoint.metadata import similarity_label
 from triattn_core.checkpoint.registry import list_checkpoints
 from triattn_core.results.laboratory import laboratory_records, seed_tests
 from triattn_core.tasks.laboratory import LABORATORY
@@ -14,6 +15,7 @@ MECHANISMS = {
     "bi_joint": "Two-way attention over the joint sequence of query, keys and context",
     "cbi": "C-Bi-Attention, every token with the mean of the context",
     "tri": "Tri-Attention",
+    "triangle": "Triangle attention around the ending node, on the grid of all pairs",
 }
 TRUTH = {
     "mass": "weight on true cells, %",
@@ -31,6 +33,7 @@ def laboratory_card(folder: Path) -> str:
     task, model, training, data = LABORATORY[config["task"]], config["model"], config["training"], config["data"]
     layers, heads = (f"{model[name]} {name[:-1]}{'s' * (model[name] > 1)}" for name in ("layers", "heads"))
     inputs = "frozen Fourier features of residues" if model["inputs"] == "fourier" else "learnt vectors of words"
+    relevance = "" if model["mechanism"] == "triangle" else f", {similarity_label(model['similarity'])} relevance"
     two_way = (
         ""
         if model["mechanism"] == "tri"
@@ -40,7 +43,7 @@ those of Tri-Attention."""
     )
     return f"""# {folder.name}
 
-{MECHANISMS[model["mechanism"]]}, {model["similarity"].replace("_", " ")} relevance, on the task *{task.LABEL}*: {layers}, {heads},
+{MECHANISMS[model["mechanism"]]}{relevance}, on the task *{task.LABEL}*: {layers}, {heads},
 {model["hidden"]} features, {inputs}, {metrics["parameters"]:,} parameters in all.
 
 {truth_table(metrics)}

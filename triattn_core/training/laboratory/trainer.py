@@ -15,11 +15,11 @@ from torch.nn.functional import cross_entropy
 from triattn_core.analysis.training_snapshots import SCALE, SNAPSHOTS
 from triattn_core.analysis.truth import mass_on_truth, truth_mask
 from triattn_core.checkpoint.bundle import save
+from triattn_core.configs.laboratory import LaboratoryCheckpoint
 from triattn_core.inference.batch import collate
 from triattn_core.inference.laboratory import weights_of_batch
 from triattn_core.kinds import kind_of
-from triattn_core.models.laboratory import LaboratoryCheckpoint
-from triattn_core.training.batching import batches
+from triattn_core.training.batching import Epochs
 from triattn_core.training.laboratory.row_arrays import LaboratoryRows, laboratory_rows
 from triattn_core.training.loop import Event, Job, fit, one_at_a_time, recipe_of
 
@@ -53,16 +53,11 @@ def laboratory_job(
 ) -> Job:
     """The run of a config: `epochs` passes over the rows, in an order that follows from the seed."""
     training = config.training
-    orders: dict[int, list[np.ndarray]] = {}  # of one epoch at a time
-    steps_per_epoch = -(-len(train) // training.batch)
-    steps = training.epochs * steps_per_epoch
+    epochs = Epochs(np.ones(len(train)), training)
+    steps = epochs.steps
 
     def loss(module: nn.Module, step: int):
-        epoch, place = divmod(step, steps_per_epoch)
-        if epoch not in orders:
-            orders.clear()
-            orders[epoch] = batches(np.ones(len(train)), training.batch, training.seed, epoch)
-        batch, labels = train.batch(orders[epoch][place], accelerator.device)
+        batch, labels = train.batch(epochs.rows(step), accelerator.device)
         return cross_entropy(module(batch), labels), {}
 
     milestones = frozenset(round(steps * part / MEASURED) for part in range(1, MEASURED + 1))

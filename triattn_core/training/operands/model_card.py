@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from triattn_core.checkpoint.metadata import similarity_label
 from triattn_core.training.model_card import seed_text
 
 MECHANISMS = {
@@ -21,7 +22,7 @@ COLUMNS = {
     "right_pair": "right pair, %",
     "weight": "weight on the right pairs, %",
     "fits": "makes the number, %",
-    "right_one_fits": "right, one pair fits, %",
+    "right_one_fits": "right, all that fit are right, %",
     "right_words_decide": "right, words decide, %",
     "even_fit": "evenly among those that fit, %",
     "chance": "chance, %",
@@ -34,7 +35,7 @@ def operands_card(folder: Path) -> str:
     metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
     model, training, data = config["model"], config["training"], config["data"]
     before = f", after {model['before']} layer of two-way self-attention" if model["before"] else ""
-    relevance = f"{model['similarity'].replace('_', ' ')} relevance"
+    relevance = f"{similarity_label(model['similarity'])} relevance"
     (name,) = data["train"]
     return f"""# {folder.name}
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from triattn_core.configs.reader import ReaderCheckpoint
 from triattn_core.errors import DataError, InputError
-from triattn_core.models.reader import ReaderCheckpoint
 from triattn_core.models.word_vectors import WordVectors
 from triattn_core.tasks import questions as task
 from triattn_core.text.rows import rows_file

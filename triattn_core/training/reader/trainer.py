@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import cast
@@ -13,19 +14,17 @@ from accelerate import Accelerator
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from triattn_core.checkpoint.bundle import save
+from triattn_core.configs.reader import ReaderCheckpoint
 from triattn_core.inference.predictions import Span
 from triattn_core.inference.span_decoding import best_spans
 from triattn_core.kinds import kind_of
 from triattn_core.models.encoders import load_encoder
-from triattn_core.models.reader import ReaderCheckpoint
-from triattn_core.models.tensors import read_tensors
 from triattn_core.models.word_vectors import WordVectors
 from triattn_core.tasks import questions as task
 from triattn_core.training import batching
-from triattn_core.training.best_checkpoint import BEST, keep_best
+from triattn_core.training.best_checkpoint import best_job, save_best
 from triattn_core.training.ema import AveragedModel
-from triattn_core.training.loop import Event, Job, fit, one_at_a_time, recipe_of
+from triattn_core.training.loop import Event, Job, fit, one_at_a_time
 from triattn_core.training.reader.data import question_features, reader_splits, select_rows, unfit_notes
 from triattn_core.training.reader.features import QuestionFeatures
 
@@ -54,9 +53,7 @@ def train_reader(
         _job(module, config, train_sets, dev, run, accelerator), run, accelerator, save_every=200, resume=resume
     )
     if accelerator.is_main_process:
-        model = kind_of(config).model(config, words.hidden)
-        model.load_state_dict({name: tensor.float() for name, tensor in read_tensors(run / BEST).items()})
-        save(folder, config, model)
+        save_best(run, folder, config, kind_of(config).model(config, words.hidden))
 
 
 class Dev:
@@ -113,7 +110,6 @@ def _job(
     run: Path,
     accelerator: Accelerator,
 ) -> Job:
-    training = config.training
     steps, ends = _schedule(config, sets)
 
     def of_step(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
@@ -122,26 +118,8 @@ def _job(
         states, targets = sets[name].batch(own_rows, accelerator.device)
         return loss(module(states), targets), {}
 
-    def measure(module: nn.Module, step: int) -> dict:
-        averaged = cast(AveragedModel, module)
-        metrics = dev(averaged, accelerator.device)
-        if accelerator.is_main_process:
-            keep_best(run, step, metrics, averaged.average.state_dict())
-        return metrics
+    def average(module: nn.Module, step: int) -> None:
+        cast(AveragedModel, module).update(step, config.training.average)
 
-    constant = training.schedule == "constant"
-    return Job(
-        module=module,
-        steps=len(steps),
-        seed=training.seed,
-        rate=(lambda step: training.rate)
-        if constant
-        else (lambda step: batching.learning_rate(step, len(steps), training.rate)),
-        loss=of_step,
-        measure=measure,
-        milestones=frozenset(ends),
-        after=lambda module, step: cast(AveragedModel, module).update(step, training.average),
-        weight_decay=training.weight_decay,
-        optimizer=training.optimizer,
-        recipe=recipe_of(config),
-    )
+    on_dev = partial(dev, device=accelerator.device)
+    return best_job(config, module, len(steps), ends, of_step, on_dev, run, accelerator, "average", after=average)

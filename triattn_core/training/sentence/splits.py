@@ -13,9 +13,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from triattn_core.configs.sentence import SentenceCheckpoint
 from triattn_core.errors import ConfigError, DataError, InputError
 from triattn_core.inference.evaluate import texts_of
-from triattn_core.models.sentence import SentenceCheckpoint
 from triattn_core.tasks import TASKS
 from triattn_core.text.rows import read_json, rows_file
 from triattn_core.training.tokenize_rows import row_error

@@ -10,10 +10,10 @@ from typing import cast
 from accelerate import Accelerator
 from torch import nn
 
+from triattn_core.configs.sentence import SentenceCheckpoint
 from triattn_core.kinds import kind_of
 from triattn_core.models.encoder_layers import EncoderLayers
 from triattn_core.models.encoders import load_encoder
-from triattn_core.models.sentence import SentenceCheckpoint
 from triattn_core.models.word_vectors import WordVectors
 from triattn_core.tasks import TASKS
 from triattn_core.text.rows import rows_file

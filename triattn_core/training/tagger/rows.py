@@ -13,9 +13,10 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from triattn_core.configs.tagger import TaggerCheckpoint
 from triattn_core.errors import ConfigError, DataError
 from triattn_core.inference.batch import TextBatch, collate
-from triattn_core.models.tagger import MarkedStates, MarkedWords, TaggerCheckpoint
+from triattn_core.models.tagger import MarkedStates, MarkedWords
 from triattn_core.tasks import roles
 from triattn_core.text.bio_tags import bio_tags
 from triattn_core.text.rows import rows_file

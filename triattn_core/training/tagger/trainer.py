@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
 import torch
 from accelerate import Accelerator
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from triattn_core.checkpoint.bundle import save
+from triattn_core.configs.tagger import TaggerCheckpoint
 from triattn_core.inference.tag_decoding import best_tags
 from triattn_core.kinds import kind_of
 from triattn_core.models.encoders import load_encoder
-from triattn_core.models.tagger import TaggerCheckpoint
-from triattn_core.models.tensors import read_tensors
 from triattn_core.tasks import roles
 from triattn_core.text.bio_tags import bio_tags
 from triattn_core.training import batching
-from triattn_core.training.best_checkpoint import BEST, keep_best
-from triattn_core.training.loop import Event, Job, fit, one_at_a_time, recipe_of
+from triattn_core.training.best_checkpoint import best_job, save_best
+from triattn_core.training.loop import Event, Job, fit, one_at_a_time
 from triattn_core.training.tagger.rows import IGNORED, TaggedRows, tagged_rows
 
 
@@ -42,47 +40,22 @@ def train_tagger(
     job = _job(kind.model(config, words.hidden), config, train, dev, run, accelerator)
     yield from fit(job, run, accelerator, save_every=200, resume=resume)
     if accelerator.is_main_process:
-        model = kind.model(config, words.hidden)
-        model.load_state_dict({name: tensor.float() for name, tensor in read_tensors(run / BEST).items()})
-        save(folder, config, model)
+        save_best(run, folder, config, kind.model(config, words.hidden))
 
 
 def _job(
     model: nn.Module, config: TaggerCheckpoint, train: TaggedRows, dev: TaggedRows, run: Path, accelerator: Accelerator
 ) -> Job:
-    training = config.training
-    steps_per_epoch = -(-len(train) // training.batch)
-    steps = training.epochs * steps_per_epoch
-    orders: dict[int, list[np.ndarray]] = {}  # of one epoch at a time
+    training, epochs = config.training, batching.Epochs(train.lengths, config.training)
 
     def loss(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
-        epoch, place = divmod(step, steps_per_epoch)
-        if epoch not in orders:
-            orders.clear()
-            orders[epoch] = batching.batches(train.lengths, training.batch, training.seed, epoch)
-        rows = batching.share(orders[epoch][place], accelerator.process_index, accelerator.num_processes)
+        rows = batching.share(epochs.rows(step), accelerator.process_index, accelerator.num_processes)
         states, tags = train.batch(rows, accelerator.device)
         scores = module(states)
         return tag_loss(scores, tags, training.smoothing), {}
 
-    def measure(module: nn.Module, step: int) -> dict:
-        metrics = evaluate(module, dev, config.labels, accelerator.device)
-        if accelerator.is_main_process:
-            keep_best(run, step, metrics, module.state_dict())
-        return metrics
-
-    return Job(
-        module=model,
-        steps=steps,
-        seed=training.seed,
-        rate=batching.schedule(training, steps),
-        loss=loss,
-        measure=measure,
-        milestones=frozenset(range(steps_per_epoch, steps + 1, steps_per_epoch)),
-        weight_decay=training.weight_decay,
-        optimizer=training.optimizer,
-        recipe=recipe_of(config),
-    )
+    on_dev = partial(evaluate, rows=dev, labels=config.labels, device=accelerator.device)
+    return best_job(config, model, epochs.steps, epochs.ends, loss, on_dev, run, accelerator)
 
 
 def tag_loss(scores: Tensor, tags: Tensor, smoothing: float = 0.0, reduction: str = "mean") -> Tensor:

@@ -19,10 +19,9 @@ from triattn_core.attention.states import States
 from triattn_core.inference.batch import Batch, collate
 from triattn_core.models.encoder import Encoded, Encoder
 from triattn_core.models.separate_encoder import ApartEncoder
-from triattn_core.text.roles import Role, Roles
+from triattn_core.text.roles import ROLES, Role, Roles
 from triattn_core.text.tokenizer import Tokenizer
 
-ROLES = ("query", "key", "context")
 OWN = ("query.own", "key.own", "pooled")  # additional arrays of a joint encoding
 Window = tuple[Sequence[tuple[Roles, ...]], Sequence[int]]  # rows of each example, and the examples' labels
 

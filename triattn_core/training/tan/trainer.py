@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,23 +14,21 @@ from accelerate import Accelerator
 from torch import Tensor, nn
 
 from triattn_core.attention import MECHANISMS
-from triattn_core.checkpoint.bundle import save
-from triattn_core.checkpoint.config_parts import CheckpointConfig, Data, SentenceData
+from triattn_core.configs.parts import CheckpointConfig, Data, SentenceData
+from triattn_core.configs.tan import TanCheckpoint
 from triattn_core.errors import ConfigError, DataError
 from triattn_core.kinds import kind_of
 from triattn_core.models import answers
 from triattn_core.models.encoder import Encoder
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.separate_encoder import ApartEncoder
-from triattn_core.models.tan import TanCheckpoint
-from triattn_core.models.tensors import read_tensors
 from triattn_core.tasks import TASKS, pairs
 from triattn_core.text.rows import matches, rows_file
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training import batching
-from triattn_core.training.best_checkpoint import BEST, keep_best
+from triattn_core.training.best_checkpoint import best_job, save_best
 from triattn_core.training.coin.pair_rows import PairRows
-from triattn_core.training.loop import Event, Job, fit, one_at_a_time, recipe_of
+from triattn_core.training.loop import Event, Job, fit, one_at_a_time
 from triattn_core.training.overlap_balance import balance_labels, token_overlap
 from triattn_core.training.sentence.features import TextFeatures
 from triattn_core.training.tan.features import Features, encode
@@ -71,12 +70,10 @@ def fit_best(
     torch.manual_seed(config.training.seed)
     new = kind_of(config).model(config, hidden)
     prepare(new)
-    job = _job(new, config, sets, run, accelerator)
+    job = make_job(new, config, sets, run, accelerator)
     yield from fit(job, run, accelerator, save_every=200, resume=resume)
     if accelerator.is_main_process:
-        model = kind_of(config).model(config, hidden)
-        model.load_state_dict({name: tensor.float() for name, tensor in read_tensors(run / BEST).items()})
-        save(folder, config, model)
+        save_best(run, folder, config, kind_of(config).model(config, hidden))
 
 
 def _features(
@@ -129,9 +126,10 @@ def select_examples(examples: list, data: Data, tokenizer: Tokenizer, limit: int
     return selected
 
 
-def _job(
+def make_job(
     model: nn.Module, config: CheckpointConfig, sets: Mapping[Any, AnyFeatures], run: Path, accelerator: Accelerator
 ) -> Job:
+    """The job that trains a model on features as its config says, and measures it on dev."""
     reads_own = getattr(MECHANISMS.get(config.model.mechanism), "reads", None) == "own"
     data = cast(Data | SentenceData, config.data)
     training, train_names = config.training, [name for name in data.train if name in sets]
@@ -155,25 +153,8 @@ def _job(
         *early, last = (answers.loss(block, counts, labels, weight=weight) for block in blocks)
         return last + block_loss * sum(early), {}
 
-    def measure(module: nn.Module, step: int) -> dict:
-        metrics = evaluate(module, sets[data.dev], accelerator.device)
-        if accelerator.is_main_process:
-            keep_best(run, step, metrics, module.state_dict())
-        return metrics
-
-    return Job(
-        module=model,
-        steps=len(steps),
-        seed=training.seed,
-        rate=batching.schedule(training, len(steps)),
-        loss=loss,
-        measure=measure,
-        milestones=frozenset(ends),
-        weight_decay=training.weight_decay,
-        clip=getattr(training, "clip", Job.clip),
-        optimizer=getattr(training, "optimizer", "adamw"),
-        recipe=recipe_of(config),
-    )
+    on_dev = partial(evaluate, features=sets[data.dev], device=accelerator.device)
+    return best_job(config, model, len(steps), ends, loss, on_dev, run, accelerator)
 
 
 def balance(labels: np.ndarray) -> Tensor:

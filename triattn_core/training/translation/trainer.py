@@ -4,33 +4,35 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-import numpy as np
 import torch
 from accelerate import Accelerator
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from triattn_core.checkpoint.bundle import save
+from triattn_core.configs.translation import TranslationCheckpoint
 from triattn_core.inference.translate import translate
 from triattn_core.kinds import kind_of
 from triattn_core.models.coin import TOKENIZER
-from triattn_core.models.tensors import read_tensors
-from triattn_core.models.translation import TranslationCheckpoint
 from triattn_core.tasks import translation
 from triattn_core.text.sub_words import SubWords
 from triattn_core.training import batching
-from triattn_core.training.best_checkpoint import BEST, keep_best
-from triattn_core.training.loop import Event, Job, fit, one_at_a_time, recipe_of
+from triattn_core.training.best_checkpoint import best_job, save_best
+from triattn_core.training.loop import Event, Job, fit, one_at_a_time
 from triattn_core.training.translation.translated_rows import IGNORED, TranslatedRows, learnt_sub_words, translated_rows
 
 
 def train_translation(
     config: TranslationCheckpoint, folder: Path, data: Path, runs: Path, resume: bool, accelerator: Accelerator
 ) -> Iterator[Event]:
-    """Train the checkpoint of `config`; yields events; writes weights, config.json and tokenizer.json to `folder`."""
+    """Train the checkpoint of `config`; yields events; writes weights, config.json and tokenizer.json to `folder`.
+
+    Raises InputError, before anything is trained, where BLEU cannot be measured.
+    """
+    translation.require_bleu()
     run = runs / folder.name
     with one_at_a_time(accelerator, runs):
         vocabulary = learnt_sub_words(config, data, runs) / TOKENIZER
@@ -43,9 +45,7 @@ def train_translation(
     job = _job(kind.model(config, len(sub_words)), config, train, dev, run, accelerator)
     yield from fit(job, run, accelerator, save_every=100, resume=resume)
     if accelerator.is_main_process:
-        model = kind.model(config, len(sub_words))
-        model.load_state_dict({name: tensor.float() for name, tensor in read_tensors(run / BEST).items()})
-        save(folder, config, model)
+        save_best(run, folder, config, kind.model(config, len(sub_words)))
         shutil.copyfile(vocabulary, folder / TOKENIZER)
 
 
@@ -57,39 +57,16 @@ def _job(
     run: Path,
     accelerator: Accelerator,
 ) -> Job:
-    training, lengths = config.training, train.lengths
-    steps_per_epoch = -(-len(train) // training.batch)
-    steps = training.epochs * steps_per_epoch
-    orders: dict[int, list[np.ndarray]] = {}  # of one epoch at a time
+    training, epochs = config.training, batching.Epochs(train.lengths, config.training)
 
     def loss(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
-        epoch, place = divmod(step, steps_per_epoch)
-        if epoch not in orders:
-            orders.clear()
-            orders[epoch] = batching.batches(lengths, training.batch, training.seed, epoch)
-        rows = batching.share(orders[epoch][place], accelerator.process_index, accelerator.num_processes)
+        rows = batching.share(epochs.rows(step), accelerator.process_index, accelerator.num_processes)
         source, target, labels = train.batch(rows)
         scores = module(source.to(accelerator.device), target.to(accelerator.device))
         return next_loss(scores, labels.to(accelerator.device), training.smoothing), {}
 
-    def measure(module: nn.Module, step: int) -> dict:
-        metrics = evaluate(module, dev, accelerator.device)
-        if accelerator.is_main_process:
-            keep_best(run, step, metrics, module.state_dict())
-        return metrics
-
-    return Job(
-        module=model,
-        steps=steps,
-        seed=training.seed,
-        rate=batching.schedule(training, steps),
-        loss=loss,
-        measure=measure,
-        milestones=frozenset(range(steps_per_epoch, steps + 1, steps_per_epoch)),
-        weight_decay=training.weight_decay,
-        optimizer=training.optimizer,
-        recipe=recipe_of(config),
-    )
+    on_dev = partial(evaluate, rows=dev, device=accelerator.device)
+    return best_job(config, model, epochs.steps, epochs.ends, loss, on_dev, run, accelerator)
 
 
 def next_loss(scores: Tensor, labels: Tensor, smoothing: float = 0.0, reduction: str = "mean") -> Tensor:

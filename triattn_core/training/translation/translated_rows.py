@@ -11,9 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from triattn_core.configs.translation import TranslationCheckpoint
 from triattn_core.errors import DataError
 from triattn_core.models.coin import TOKENIZER
-from triattn_core.models.translation import Sentences, TranslationCheckpoint, padded
+from triattn_core.models.translation import Sentences, padded
 from triattn_core.tasks import translation
 from triattn_core.text.rows import rows_file
 from triattn_core.text.sub_words import SubWords, learn_sub_words

@@ -55,6 +55,9 @@ function barOf(row, part, broken) {
   return half;
 }
 
+/** Text that screen readers alone are told. */
+const heard = (text) => make("span", { class: "heard" }, text);
+
 function rowOf(row, data, theme, send) {
   const other = data.apart > 1 && row.scale !== data.rows.at(-1).scale;
   const parts = row.parts.map((n, part) => barOf(row, part, other && n > 0));
@@ -71,12 +74,12 @@ function rowOf(row, data, theme, send) {
       class: "pick",
       "aria-pressed": String(chosen),
       "data-agreement": row.name,
-      "aria-label": `${row.name} right: ${formatCount(row.rows)} ${data.unit}`,
     },
-    make("span", { class: "name", title: row.name }, row.name),
+    make("span", { class: "name", title: row.name }, row.name, heard(" right: ")),
     dotsOf(row, data.models, theme),
     make("b", {}, formatCount(row.rows)),
-    make("span", { class: "bars" }, ...parts),
+    heard(` ${data.unit}`),
+    make("span", { class: "bars", "aria-hidden": "true" }, ...parts),
   );
   pick.addEventListener("click", () => send(chosen ? "" : row.name));
   return make("li", {}, pick);
@@ -84,7 +87,7 @@ function rowOf(row, data, theme, send) {
 
 export function coloured(model, theme, text = model.title) {
   const name = make("b", {}, text);
-  name.style.color = theme[model.mechanism] ?? theme.text;
+  name.style.textDecoration = `underline 3px ${theme[model.mechanism] ?? theme.text}`;
   return name;
 }
 

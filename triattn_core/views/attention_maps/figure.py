@@ -11,23 +11,24 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from triattn_core.trace.array_rows import NOT_NUMBERS
 from triattn_core.trace.listing import listing
+from triattn_core.views.attention_maps.described import panel, source_panel
 from triattn_core.views.attention_maps.maps import Map
-from triattn_core.views.attention_maps.marks import MapLevels, marks, ordered
-from triattn_core.views.lib.canvas import Canvas, script, style
+from triattn_core.views.attention_maps.pair_readout import readout
+from triattn_core.views.lib.canvas import Canvas
 from triattn_core.views.lib.cell import describe_aggregation
-from triattn_core.views.lib.palette import LogScale, Scale, SignedScale, pack, scale_payload
-from triattn_core.views.lib.payload import map_payload
+from triattn_core.views.lib.figure import Figure, Grid, strongest_cells
+from triattn_core.views.lib.palette import LogScale, Scale, SignedScale
 from triattn_core.views.lib.strongest import labels
-from triattn_core.views.lib.tokens import cell_axes, tokens
+from triattn_core.views.lib.tokens import tokens
 
 NEEDS = ("head", "query", "key")
 NAMED = 3  # queries that are left nothing to attend to; of more the count is said
-SCRIPT = "attention_maps/attention_maps.js"
-STYLE = ("lib/map_figure.css", "lib/linked_maps.css")
 SCALES = {
     "weight": "weight, log scale, one for all",
     "relevance": "relevance as its softmax takes it, centred over keys, one for all",
+    "contribution": "what values are multiplied by, signed",
 }
 
 
@@ -62,64 +63,61 @@ def figure(
     large: maps without source2token take the room that there is.
     """
     first, scale = maps[0].map_values, scale_of(maps)
-    levels = [MapLevels.of(map_, scale, order) for map_, order in zip(maps, orders or repeat(None))]
-    quantity, start_cell = first.attrs["quantity"], tuple(cell or first_cell(maps, orders))
-    axes = {axis: tokens(first, dict(texts), axis, np.arange(first.sizes[axis])) for axis in ("query", "key")}
-    payload = map_payload(texts, axes, start_cell, caption) | {
-        "quantity": quantity,
-        "scale": scale_payload(scale),
-        "panels": [
-            _panel(map_, scale, map_levels, order)
-            for map_, map_levels, order in zip(maps, levels, orders or repeat(None))
-        ],
-        "roles": list(roles),
-        "large": large,
-        "alt": alt(maps, texts),
-        "notes": describe_aggregation(maps[0].weights),
+    axes: dict[str, dict[str, Any]] = {
+        axis: tokens(first, dict(texts), axis, np.arange(first.sizes[axis])) for axis in ("query", "key")
     }
-    return Canvas(
-        payload,
-        script(SCRIPT),
-        style(*STYLE),
-        f"{family}: " + shorten(" / ".join(texts.values()), 90, placeholder=" …"),
-        payload["alt"],
+    many, notes = not orders and not large, describe_aggregation(maps[0].weights)
+    if not many:
+        axes = {axis: values | {"title": role} for (axis, values), role in zip(axes.items(), roles)}
+    panels = [panel(map_, index, scale, order) for index, (map_, order) in enumerate(zip(maps, orders or repeat(None)))]
+    keys = f": another {roles[0]} up and down, another {roles[1]} left and right. Hatched: a mask leaves the pair out."
+    return Figure(
+        title=f"{family}: " + shorten(" / ".join(texts.values()), 90, placeholder=" …"),
+        alt=alt(maps, texts),
+        texts=texts,
+        axes={axis: values | {"ink": axis} for axis, values in axes.items()},
+        counts={"map": len(maps), "feature": len(orders[0]) if orders else 1},
+        cell=tuple(cell or first_cell(maps, orders)),
+        scales={"main": scale},
+        panels=[*panels, *([source_panel(len(orders[0]))] if orders else [])],
+        readout=readout(panels, first.attrs["quantity"]),
+        walk=[(query, key, index) for index, query, key in strongest_cells(np.stack([_times(map_) for map_ in maps]))],
+        keys=keys,
+        walks="The largest, against an even share of what the mask leaves",
+        grid=_grid(len(maps), many, bool(orders)),
         caption=caption,
-        texts=payload["texts"],
-        cell=start_cell,
-        axes=cell_axes(axes, {"map": len(maps), "feature": len(orders[0]) if orders else 1}),
-        maps=marks(maps, levels, scale, axes, orders, start_cell),
-    )
+        notes=notes,
+        mark=f"{'even share' if notes else 'even, no mask'} 1/{first.sizes['key']}",
+    ).canvas()
 
 
-def _panel(map_: Map, scale: Scale, levels: MapLevels, order: Sequence[int] | None) -> dict:
-    payload: dict[str, Any] = {"title": map_.title, "note": map_.note, "levels": pack(levels.pairs)}
-    payload |= {"weights": _floats(map_.weights), "values": _floats(map_.map_values)}
-    payload["masked"] = pack(map_.masked.astype(np.uint8)) if map_.masked.any() else ""
-    payload["even"] = _floats(map_.even) if "folded" in map_.weights.attrs else ""
-    payload["scores"] = _floats(map_.scores) if map_.scores is not None else ""
-    payload["order"] = list(map(int, order)) if order is not None else None
-    if map_.source is not None:
-        payload |= {
-            "mean": _floats(mean := map_.source.mean("feature")),
-            "mean_levels": pack(scale.levels(mean.values)),
-        }
-        if order is not None and levels.source is not None:
-            payload |= {"source": _floats(ordered(map_.source, order)), "source_levels": pack(levels.source)}
-        for name, array in (("weights", map_.source_weights), ("scores", map_.source_scores)):
-            if array is not None and array is not map_.source:
-                payload[f"mean_{name}"] = _floats(array.mean("feature"))
-                payload[f"source_{name}"] = _floats(ordered(array, order)) if order is not None else ""
-    return payload
+def _grid(count: int, many: bool, sources: bool) -> Grid:
+    """Many small maps share lines; a few, or one, take the room that there is."""
+    if many:
+        wide = 6 if count < 7 else 4
+        return Grid((2, wide), 120, cell=(30, 30), row=(2, 16, 190), labels=(40, 110), repeats=False)
+    row = (5, 25, 280) if sources else (2, 25, 460)
+    return Grid((3, 3), 120, cell=(30, 200), row=row, labels=(72, 110))
 
 
-def _floats(array: xr.DataArray) -> str:
-    return pack(array.values.astype(np.float32))
+def _times(map_: Map) -> np.ndarray:
+    """[query, key]: the weight, or how large the number of a signed map is, over an even share of what the mask leaves
+    its row; NaN where it leaves the pair out."""
+    return np.where(map_.masked, np.nan, map_.sizes.astype(np.float32) / np.maximum(_even(map_).values, 1e-30))
+
+
+def _even(map_: Map) -> xr.DataArray:
+    """[query, key]: an even share of what the mask leaves; of the cells of the model where tokens are folded."""
+    if "folded" in map_.weights.attrs:
+        return map_.even
+    counts = (~map_.masked).sum(1, keepdims=True)
+    return map_.even.copy(data=np.broadcast_to(1 / np.maximum(counts, 1), map_.masked.shape))
 
 
 def first_cell(maps: Sequence[Map], orders: Sequence[Sequence[int]] | None = None) -> tuple[int, int, int, int]:
     """Where to look first: the pair that holds most against what an even share of its row would; and, as a place in
     the order of its map, the feature that its key has most of."""
-    shares = np.stack([map_.weights.values / np.where(map_.masked, np.inf, map_.even.values) for map_ in maps])
+    shares = np.stack([map_.sizes / np.where(map_.masked, np.inf, map_.even.values) for map_ in maps])
     panel, query, key = (int(i) for i in np.unravel_index(shares.argmax(), shares.shape))
     source = maps[panel].source
     if orders is None or source is None:
@@ -139,8 +137,13 @@ def alt(maps: Sequence[Map], texts: Mapping[str, str]) -> str:
     sizes, names = maps[0].map_values.sizes, "; ".join(map_.title for map_ in maps)
     cells = "groups of tokens" if "folded" in map_.weights.attrs else "tokens"
     lead = f"Maps of {sizes['query']} by {sizes['key']} {cells}: {names}."
+    if NOT_NUMBERS in map_.weights.attrs and not any(one.weights.values.any() for one in maps):
+        return f"{lead} No weight is a number: every row is shown empty."
     if all(map_.masked.all() for map_ in maps):
         return f"{lead} Nothing may be attended to: every row is zeros."
+    if map_.signed:
+        most = f"“{governor}” takes {weight:.3g} times the value of “{dependent}” ({map_.title.lower()})"
+        return f"{lead} Signed. Most against an even share, whatever the sign: {most}."
     most = f"“{governor}” gives {100 * weight:.3g} % to “{dependent}”, × {times:.3g} ({map_.title.lower()})"
     return f"{lead} Most against an even share: {most}.{_empty(maps, words[0])}"
 
@@ -153,9 +156,11 @@ def _empty(drawn_maps: Sequence[Map], words: Sequence[str]) -> str:
         if len(rows):
             maps.setdefault(tuple(map(int, rows)), []).append(map_.title.split(",")[0].lower())
     sentences: list[str] = []
+    unknown = any(NOT_NUMBERS in map_.weights.attrs for map_ in drawn_maps)
     for queries, names in maps.items():
         who = f"{len(queries)} of {len(words)}" if len(queries) > NAMED else listing([f"“{words[i]}”" for i in queries])
-        are = "" if sentences else f" {'is' if len(queries) == 1 else 'are'} left nothing to attend to"
+        verb = "is" if len(queries) == 1 else "are"
+        are = "" if sentences else f" {verb} {'empty, not numbers' if unknown else 'left nothing to attend to'}"
         kind, numbers = names[0].split()[0], [name.split()[-1] for name in names]
         where = f"{kind}{'s' * (len(names) > 1)} {listing(numbers)}" if len(names) < len(drawn_maps) else "every map"
         sentences.append(f"in {where} {who}{are}")

@@ -22,18 +22,18 @@ from triattn_core.views.lib.strongest import labels
 
 ANY = Site()  # of MTSA all layers have the same masks
 MOST = 160  # tokens of a text whose maps are drawn
-LOOKS = {
-    "forward": "looks at earlier tokens",
-    "backward": "looks at later tokens",
-    "distance": "looks at all others, less at far ones",
-    "none": "looks at all tokens",
+LOOKS = {  # short: a narrow map cuts what is longer
+    "forward": "earlier tokens",
+    "backward": "later tokens",
+    "distance": "all others, far ones less",
+    "none": "all tokens",
 }
 
 
 @dataclass(frozen=True)
 class Map:
-    """One map.  map_values, weights: [query, key].  even: the same, the weights if attention were even over what a mask
-    leaves; 0 where it leaves a pair out.
+    """One map.  map_values, weights: [query, key]; of a signed map both are its numbers.  even: the same, the weights
+    if attention were even over what a mask leaves; 0 where it leaves a pair out.
 
     scores: [query, key] as they are, None where there are none.  source: [key, feature], what stands beside the map, as
     it is drawn; None where there is nothing.  source_weights, source_scores: the same as weights, and as scores.
@@ -48,6 +48,16 @@ class Map:
     source: xr.DataArray | None = field(default=None, repr=False)
     source_weights: xr.DataArray | None = field(default=None, repr=False)
     source_scores: xr.DataArray | None = field(default=None, repr=False)
+
+    @property
+    def signed(self) -> bool:
+        """Whether its numbers are no weights but signed ones, by which values are multiplied."""
+        return self.weights.attrs["quantity"] == "contribution"
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """[query, key]: its weights, or how large its signed numbers are."""
+        return np.abs(self.weights.values) if self.signed else self.weights.values
 
     @property
     def masked(self) -> np.ndarray:
@@ -91,7 +101,7 @@ def one_head_per_mask(trace: AttentionTrace, number: int, layer: Site = ANY) -> 
 def looks(mask: str) -> str:
     """What a mask lets a token attend to, in words."""
     kind, _, reach = mask.partition(":")
-    return LOOKS.get(mask) or (f"looks {reach} tokens to either side" if kind == "window" else mask.replace(":", " "))
+    return LOOKS.get(mask) or (f"{reach} tokens to either side" if kind == "window" else mask.replace(":", " "))
 
 
 def maps(trace: AttentionTrace, layer: Site, heads: Sequence[int], quantity: str = "weight") -> list[Map]:
@@ -189,7 +199,7 @@ def rows(drawn_maps: Sequence[Map], texts: Mapping[str, str], facts: Sequence[Ma
             columns[f"{axis}_tokens"] = drawn_maps[0].weights[f"{axis}_tokens"].values[where]
     parts = []
     for map_, map_facts in zip(drawn_maps, facts):
-        numbers = {"weight": map_.weights.values.ravel()}
+        numbers = {"signed number" if map_.signed else "weight": map_.weights.values.ravel()}
         if map_.scores is not None:
             scores = map_.scores.values.ravel()
             numbers["score"] = np.where(np.isfinite(scores), scores, np.nan)

@@ -13,7 +13,7 @@ from triattn_core.trace.aggregation import cell_counts, without_axes
 from triattn_core.trace.axes import further_axes
 from triattn_core.trace.axis_labels import axis_labels
 from triattn_core.trace.site import Site
-from triattn_core.trace.sites import same_tokens
+from triattn_core.trace.sites import is_signed, map_array, same_tokens
 from triattn_core.views.attention_maps.maps import Map
 from triattn_core.views.lib.palette import centred
 
@@ -21,11 +21,12 @@ from triattn_core.views.lib.palette import centred
 def trace_map(trace: AttentionTrace, site: Site, head: int | None = None, quantity: str = "weight") -> Map:
     """The map of a site's weights, summed over context where there is one, or of its relevance, joined.
 
-    site: its quantity does not matter.  head: from 0, None is the mean of heads.  Raises TraceError where the trace
-    has not the site, the quantity or the head.
+    site: of `map_sites`; its quantity matters where the map is signed, which has no other.  head: from 0, None is the
+    mean of heads.  Raises TraceError where the trace has not the site, the quantity or the head.
     """
-    array, sum_axes = trace.site(site.with_quantity("weight")), trace.sum_axes(site)
-    weights, scores = _two_way(array, head, sum_axes), trace.sites.get(site.with_quantity("relevance"))
+    array, sum_axes, signed = map_array(trace, site), trace.sum_axes(site), is_signed(site)
+    weights = _two_way(array, head, sum_axes)
+    scores = None if signed else trace.sites.get(site.with_quantity("relevance"))
     scores = None if scores is None else _two_way(scores, head, sum_axes)
     map_values = weights
     if quantity == "relevance":
@@ -34,16 +35,26 @@ def trace_map(trace: AttentionTrace, site: Site, head: int | None = None, quanti
         map_values = centred(scores)
     heads = "" if "head" not in array.dims else "mean of heads" if head is None else f"head {head + 1}"
     title = ", ".join(filter(None, (site.place_name, heads))) or "attention"
-    note = over_context(trace, site)
+    note = ", ".join(filter(None, (signed_note(array) if signed else "", over_context(trace, site))))
     title = title[0].upper() + title[1:]
     return Map(title, note, map_values, weights, even_share(trace, weights, scores), scores)
+
+
+def signed_note(array: xr.DataArray) -> str:
+    """What a signed map is and to what error it was proved, in a few words."""
+    kind, half = str(array.attrs.get("kind", "")), array.sizes.get("head", 1)
+    made = {"difference": "one map less another", "sum": "a sum of two maps", "mixed": "a mix of the heads' maps"}
+    if "factor" in array.attrs:
+        made["difference"] = f"A[h] − {float(array.attrs['factor']):.3g} · A[h + {half}]"
+    proof = f"rebuilt to {float(array.attrs['rebuilt']):.1g}" if "rebuilt" in array.attrs else ""
+    return ", ".join(filter(None, (f"signed: {made[kind]}" if kind in made else "signed", proof)))
 
 
 def over_context(trace: AttentionTrace, site: Site) -> str:
     """What a map of a cube does with the context, and any further axis: it is summed over, or where each of its tokens
     has distributions of its own, averaged; empty without one."""
     sum_axes, labels = trace.sum_axes(site), axis_labels(trace)
-    axes = further_axes(trace.site(site.with_quantity("weight")).dims)
+    axes = further_axes(map_array(trace, site).dims)
     ways = [f"{'summed' if axis in sum_axes or not sum_axes else 'mean'} over {labels[axis]}" for axis in axes]
     return ", ".join(ways)
 

@@ -57,7 +57,7 @@ def strips(
     says nothing stays empty there.
     """
     palette, scale, charts = THEMES[theme], scale_of(table, shares), []
-    for role in ROLES:
+    for role in filter(set(table["role"]).__contains__, ROLES):
         in_role = (table["role"] == role) & (table["special"] == 0)
         tokens, methods = words(table[in_role]).tolist(), list(shares)
         rows = shares[in_role].assign(place=range(len(tokens)), token=tokens)
@@ -147,9 +147,10 @@ def describe_strongest(table: pd.DataFrame, shares: pd.DataFrame, names: Mapping
         f"“{token}” as {role}"
         for (token, role), methods in by.items()
     ]
+    kind = "[CLS] and [SEP]" if (table["role"] == "context").any() else "Special tokens"
     held = 100 * shares[~real].abs().sum()
     most = held.max()
-    specials = f" [CLS] and [SEP] are left out; they hold up to {most:.2g} % ({held.idxmax()})." if most > 0.05 else ""
+    specials = f" {kind} are left out; they hold up to {most:.2g} % ({held.idxmax()})." if most > 0.05 else ""
     return f"Strongest by {'; by '.join(parts)}.{specials}" if parts else "No method says anything of this text."
 
 

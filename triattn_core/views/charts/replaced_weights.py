@@ -38,6 +38,12 @@ def draws(log_odds: Sequence[float], theme: str = "light", width: int | None = N
     return with_style(alt.layer(*layers).properties(**size), theme)
 
 
+def _place(layer: str, attention: Site) -> str:
+    """`layer 3, encoder/self`: the number that its model gives a layer, and which of its attentions."""
+    which = " ".join(filter(None, (attention.module, attention.role))).replace("_", " ")
+    return which if attention.layer is None else f"{layer}, {which}"
+
+
 def moved(heads: pd.DataFrame, theme: str = "light") -> alt.LayerChart:
     """Bits that the attention of each head moves, layer down, head across; changed heads are framed.
 
@@ -45,8 +51,9 @@ def moved(heads: pd.DataFrame, theme: str = "light") -> alt.LayerChart:
     """
     palette, stops = THEMES[theme], SEQUENTIAL[theme]
     several = heads.groupby("layer")["site"].nunique().max() > 1
-    place = heads["site"].map(lambda site: str(Site.parse(site).attention).replace("_", " "))
-    rows = heads.assign(row=place if several else "layer " + heads["layer"].astype(str))
+    layer = "layer " + heads["layer"].astype(str)
+    place = [_place(name, Site.parse(site).attention) for name, site in zip(layer, heads["site"])]
+    rows = heads.assign(row=place if several else layer)
     order = list(dict.fromkeys(rows["row"]))
     y = alt.Y("row:N", title=None, sort=order, axis=alt.Axis(ticks=False, domain=False))
     x = alt.X("head:O", title="head", axis=alt.Axis(ticks=False, domain=False, orient="top", labelAngle=0))
@@ -59,5 +66,6 @@ def moved(heads: pd.DataFrame, theme: str = "light") -> alt.LayerChart:
     frames = base.transform_filter("datum.changed").mark_rect(
         fillOpacity=0, stroke=palette["query"], strokeWidth=1.5, strokeDash=[3, 2]
     )
-    size = {"width": 30 * int(rows["head"].nunique()), "height": 24 * len(order)}
+    beside = 6 * max(map(len, order)) + 110  # labels and legend, which the stated size includes
+    size = {"width": 30 * int(rows["head"].nunique()) + beside, "height": max(150, 24 * len(order) + 40)}
     return with_style(alt.layer(cells, frames).properties(**size), theme)

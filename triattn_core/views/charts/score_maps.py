@@ -30,10 +30,11 @@ PRINTED = 0.1  # weights from which on the number is printed in the cell
 
 @dataclass(frozen=True)
 class ScoreMap:
-    """name: of the score.  weights: [I, J], which add up to one."""
+    """name: of the score.  weights: [I, J], which add up to one; each_row: each row of them does."""
 
     name: str
     weights: np.ndarray
+    each_row: bool = False
 
 
 def figure(
@@ -66,15 +67,22 @@ def figure(
 
 
 def _panel(number, map_, names, truth, chosen, across, under, first, labels, theme) -> alt.VConcatChart:
-    """One map with its title, the sums of its rows beside it and those of its columns below."""
+    """One map with its title, the sums of its rows beside it and those of its columns below.  What adds up to one is
+    framed, and says so."""
     keys, context = names
     # Altair names a view by its content: the number tells maps of equal weights apart.
     rows, down = cells(map_.weights, keys, context, truth).assign(map=number), max(24, min(30, across))
     size = {"width": across * len(context), "height": down * len(keys)}
     x = _axis(alt.X, "context", context, True, orient="top", labelAngle=-40)
     y = _axis(alt.Y, "key", keys, first, minExtent=labels if first else 0)
-    grid = alt.layer(*_layers(alt.Chart(rows).encode(x, y), chosen, under, across >= 30, theme)).properties(**size)
+    layers = _layers(alt.Chart(rows).encode(x, y), chosen, under, across >= 30, theme)
+    grid = alt.layer(*layers, _frame(rows, y, map_.each_row, theme)).properties(**size)
+    title = alt.TitleParams(map_.name, anchor="start", fontSize=14, fontWeight=600, frame="group", offset=8)
     muted, share = THEMES[theme]["muted"], alt.Scale(domain=[0, 1])
+    if map_.each_row:
+        sums = alt.Chart(rows).mark_text(text="Σ 1", align="left", x=4, color=muted)
+        sums = sums.encode(alt.Y("key:O", axis=None, scale=_places(keys))).properties(width=BAR, height=size["height"])
+        return alt.vconcat(alt.hconcat(grid, sums, spacing=GAP, bounds="flush"), title=title)
     bars = alt.Chart(rows).mark_bar(color=muted, size=down - 10)
     of_keys = bars.encode(
         alt.Y("key:O", axis=None, scale=_places(keys)),
@@ -87,9 +95,20 @@ def _panel(number, map_, names, truth, chosen, across, under, first, labels, the
         alt.Y("sum(weight):Q", axis=None, scale=alt.Scale(domain=[0, 1], reverse=True)),
         tooltip=[alt.Tooltip("context_token:N", title="context"), _sum()],
     ).properties(width=size["width"], height=BAR)
-    title = alt.TitleParams(map_.name, anchor="start", fontSize=14, fontWeight=600, frame="group", offset=8)
     beside = alt.hconcat(grid, of_keys, spacing=GAP, bounds="flush")
-    return alt.vconcat(beside, of_context, spacing=GAP, title=title)
+    total = alt.Chart(rows.head(1)).mark_text(text="Σ 1", color=muted).properties(width=BAR, height=BAR)
+    below = alt.hconcat(of_context, total, spacing=GAP, bounds="flush")
+    return alt.vconcat(beside, below, spacing=GAP, title=title)
+
+
+def _frame(rows: pd.DataFrame, y: alt.X | alt.Y, each_row: bool, theme: str) -> alt.Chart:
+    """An outline of the cells whose weights add up to one: the whole map, or each of its rows, at whatever size."""
+    mark = alt.Chart(rows.drop_duplicates("key") if each_row else rows.head(1))
+    mark = mark.mark_rect(fillOpacity=0, stroke=THEMES[theme]["text"], strokeWidth=1.2, aria=False)
+    across = {"x": alt.value(0), "x2": alt.value("width")}
+    if each_row:
+        return mark.encode(y, **across)
+    return mark.encode(y=alt.value(0), y2=alt.value("height"), **across)
 
 
 def _sum() -> alt.Tooltip:
@@ -98,7 +117,7 @@ def _sum() -> alt.Tooltip:
 
 def _layers(base: alt.Chart, chosen: tuple[int, int], under: alt.Parameter, printed: bool, theme: str) -> list:
     """Cells, the true ones outlined, the chosen one dashed, the one under the pointer framed, numbers if `printed`."""
-    palette, hollow = THEMES[theme], dict[str, Any](fillOpacity=0, cornerRadius=3)
+    palette, hollow = THEMES[theme], dict[str, Any](fillOpacity=0, cornerRadius=3, aria=False)
     scale = alt.Scale(type="sqrt", domain=[0, 1], range=SEQUENTIAL[theme], clamp=True, interpolate="lab")
     tips = [alt.Tooltip("key_token:N", title="key"), alt.Tooltip("context_token:N", title="context")]
     base = base.encode(tooltip=[*tips, alt.Tooltip("weight:Q", format=".3f")])

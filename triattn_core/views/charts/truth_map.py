@@ -117,13 +117,14 @@ def _axis(kind: type, name: str, tokens: Sequence[str], margin: bool, **axis_opt
     return kind(f"{name}:O", title=None, axis=ticks, scale=alt.Scale(domain=places, paddingInner=0, paddingOuter=0))
 
 
-def describe(measures: Mapping[str, float], pairs: bool) -> str:
+def describe(measures: Mapping[str, float], pairs: bool, true: str = "the truth") -> str:
     """A sentence: how much weight lies on the truth, and what an even share would be.
 
     measures: of `analysis.truth`, empty where no cell is true.  pairs: whether weights are of pairs of key and context.
+    true: what the true cells are called.
     """
     if not measures:
         return "No cell is true: there is nothing to find."
     share, times, even = (measures[name] for name in ("mass", "mass_over_even", "even_share"))
     map_kind = "" if pairs else " of its two-way weights"
-    return f"{share:.0%} of its weight lies on the truth, {times:.2g} times an even share{map_kind} ({even:.1%})."
+    return f"{share:.0%} of its weight lies on {true}, {times:.2g} times an even share{map_kind} ({even:.1%})."

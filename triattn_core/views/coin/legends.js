@@ -18,7 +18,7 @@ export function paintLegends(ctx, layout, data, theme, state) {
   const scale = { ...data.scale, uniform: cells / all };
   const mark = data.folded
     ? `even share of “${spokenLabel(data.axes.key, k)}”, ${cells}/${all}`
-    : `uniform, 1/${all}`;
+    : `even, 1/${all}`;
   paintColourBar(ctx, x, y, wide, scale, state.tables.log, theme, {
     mark,
     pointer: block?.weight[i] ?? null,

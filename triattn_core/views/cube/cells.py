@@ -29,7 +29,8 @@ class CubeCells:
     tokens: of each axis at these positions, see `lib.tokens`.  roles: what the axes are called.
     levels: uint8 [query, key, third] on `scale`, which is of the whole array.
     masked: bool [query, key], True where a mask leaves a pair out; None where there is none.
-    strongest: the TRIPLES strongest cells, see `lib.strongest`.
+    strongest, strongest_words: the TRIPLES strongest cells, of all and of those without special tokens, see
+    `lib.strongest`.
     """
 
     array: xr.DataArray = field(repr=False)
@@ -40,6 +41,7 @@ class CubeCells:
     levels: np.ndarray = field(repr=False)
     masked: np.ndarray | None = field(repr=False)
     strongest: pd.DataFrame = field(repr=False)
+    strongest_words: pd.DataFrame = field(repr=False)
 
     @classmethod
     def of(cls, shown: Distribution, hide_special: bool, order: Mapping[str, Sequence[int]]) -> CubeCells:
@@ -62,6 +64,7 @@ class CubeCells:
             scale.levels(array.isel(positions).values),
             masked_pairs(shown, positions),
             strongest(shown, TRIPLES, hide_special),
+            strongest(shown, TRIPLES, True),
         )
 
     @property
@@ -78,10 +81,11 @@ class CubeCells:
         """A cell, of positions in the trace, as places among those that are drawn."""
         return [self.positions[axis].tolist().index(position) for axis, position in zip(self.axes, cell)]
 
-    def strongest_cells(self) -> list[list[int]]:
-        """The strongest cells, as places among those that are drawn."""
+    def strongest_cells(self, rows: pd.DataFrame | None = None) -> list[list[int]]:
+        """The strongest cells, or those of `rows`, as places among those that are drawn."""
+        rows = self.strongest if rows is None else rows
         where = {axis: {int(p): i for i, p in enumerate(self.positions[axis])} for axis in self.axes}
-        places = [[where[axis][int(position)] for position in self.strongest[f"{axis}_at"]] for axis in self.axes]
+        places = [[where[axis][int(position)] for position in rows[f"{axis}_at"]] for axis in self.axes]
         return [list(cell) for cell in zip(*places)]
 
 

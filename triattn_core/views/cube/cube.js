@@ -18,6 +18,7 @@ import {
   unpackCube,
 } from "./model.js";
 import { paintCube } from "./paint.js";
+import { listedTriples } from "./triples.js";
 
 const KEY_HELP = [["←", "→", "↑", "↓"], " in a panel, ", ["[", "]"], " through its depth. "];
 const ASIDE = 12; // pixels between the slices and the inspector beside them
@@ -44,8 +45,9 @@ class CubeFigure extends MapFigure {
     const outer = make("div", { class: "triattn maps" }, room);
     this.root.replaceChildren(outer);
     const choose = (cell) => this.choose(cell);
-    this.inspect = buildInspector(inspector, payload, choose, this.data.open);
-    return { outer, frame, canvas, tip, inspector };
+    const fold = (unfolded) => this.host.send?.("unfolded", unfolded);
+    this.inspector = buildInspector(inspector, payload, choose, this.data.open, fold);
+    return { outer, frame, canvas, tip, beside: inspector };
   }
 
   hint() {
@@ -65,7 +67,7 @@ class CubeFigure extends MapFigure {
   /** The cell and the panel at first; `awaited`: the cell that the page was told. */
   firstCell() {
     const wanted = this.kept.cell ?? this.payload.cell;
-    const strongest = this.payload.triples.cells[0] ?? [0, 0, 0];
+    const strongest = listedTriples(this.payload).cells[0] ?? [0, 0, 0];
     this.panel = this.kept.panel ?? "qk";
     this.awaited = null;
     return (wanted && fromTraceCell(this.data, wanted)) ?? strongest;
@@ -84,7 +86,7 @@ class CubeFigure extends MapFigure {
   // ---- drawing ----------------------------------------------------------------------------------
 
   width() {
-    const isInspectorBeside = this.inspector.offsetTop <= this.frame.offsetTop;
+    const isInspectorBeside = this.beside.offsetTop <= this.frame.offsetTop;
     return super.width() - (isInspectorBeside ? ASIDE : 0);
   }
 
@@ -108,7 +110,7 @@ class CubeFigure extends MapFigure {
   }
 
   rankCells() {
-    return this.payload.triples.cells;
+    return listedTriples(this.payload).cells;
   }
 
   pageCell() {
@@ -133,7 +135,10 @@ class CubeFigure extends MapFigure {
    * here.
    */
   showNumbers(numbers, approximate, whole = true) {
-    this.inspect(this.state.cell, numbers, approximate, this.data.masked(this.state.cell));
+    const { cell } = this.state;
+    const known = { ...numbers, cost: this.costs?.get(this.pageCell().join()) };
+    this.inspector.update(cell, known, approximate, this.data.masked(cell));
+    Object.assign(this, { numbers, approximate, whole });
     this.canvas.dataset.cell = this.pageCell().join(".");
     this.canvas.dataset.exact = String(whole);
   }
@@ -143,6 +148,7 @@ class CubeFigure extends MapFigure {
    * numbers.
    */
   receive() {
+    this.receiveCosts();
     const answer = window.triattnExact?.[this.host.key];
     if (answer?.stamp !== this.payload.stamp) return;
     if (this.awaited && this.awaited !== String(answer.cell)) return;
@@ -152,6 +158,16 @@ class CubeFigure extends MapFigure {
     this.state.cell = cell;
     this.showNumbers(answer.numbers, false);
     this.requestPaint();
+  }
+
+  /** What the answer loses without single weights, by cell as the page knows it. */
+  receiveCosts() {
+    const sent = window.triattnExact?.[this.host.key + "-costs"];
+    if (!this.payload.costed || sent?.stamp !== this.payload.stamp || sent === this.sent) return;
+    this.sent = sent;
+    this.costs = new Map(sent.costs.map(([cell, cost]) => [cell.join(), cost]));
+    this.inspector.showCosts((cell) => this.costs.get(toTraceCell(this.data, cell).join()));
+    this.showNumbers(this.numbers, this.approximate, this.whole);
   }
 
   // ---- pointer and keys -------------------------------------------------------------------------

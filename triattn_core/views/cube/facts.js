@@ -1,7 +1,8 @@
 // The exact numbers of the chosen cell.
 
 import { joinsCells } from "./model.js";
-import { formatCount, formatNumber, formatPercent } from "../lib/numbers.js";
+import { COST } from "./triples.js";
+import { formatChange, formatCount, formatNumber, formatPercent } from "../lib/numbers.js";
 
 export function factRows(payload, numbers) {
   const known = (value, show) => (value === undefined ? "…" : show(value));
@@ -18,7 +19,7 @@ export function factRows(payload, numbers) {
     `Largest value first, over ${among} of this ${each}`,
   ];
   const against = [
-    payload.against ? "against even" : "against uniform",
+    "against even",
     known(numbers.against, (x) => "× " + formatNumber(x)),
     "The weight over what even attention would give this cell; a group counts as many as the model's cells that it joins",
   ];
@@ -28,12 +29,14 @@ export function factRows(payload, numbers) {
     "The weight over the number of rows: each query, in each feature where it has those, holds the same mass, but for a query that may attend to nothing",
   ];
   if (payload.quantity === "weight") {
+    const cost = ["cost if removed", known(numbers.cost, (x) => formatChange(x, 3)), COST];
     const score = [
       joinsCells(payload) ? "relevance, joined" : "relevance, centred",
       known(numbers.relevance, formatNumber),
       "The score before the softmax, centred: minus the mean of the scores that share its softmax; scores of a group are joined, so that it changes with the fold",
     ];
-    return payload.scored ? [share, against, score, rank] : [share, against, rank];
+    const facts = payload.scored ? [share, against, score, rank] : [share, against, rank];
+    return payload.costed ? [...facts, cost] : facts;
   }
   return [
     ["as scored", known(numbers.raw, formatNumber), "The score before the softmax, not centred"],

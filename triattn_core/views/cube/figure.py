@@ -26,6 +26,7 @@ from triattn_core.views.cube.sentences import caption, describe_cells, describe_
 from triattn_core.views.lib.canvas import Canvas, script, style
 from triattn_core.views.lib.cell import axis_check, fold_check, query_matters
 from triattn_core.views.lib.palette import pack, scale_payload, theme_payload
+from triattn_core.views.lib.strongest import visible
 from triattn_core.views.lib.tokens import cell_axes, text_names
 
 SCRIPT = "cube/cube.js"
@@ -112,11 +113,27 @@ def _payload(shown: Distribution, cells: CubeCells, hide_special: bool) -> dict[
             "value": _finite(rows[quantity]),
             "share": _finite(rows["share"]),
         },
+        **_words_payload(shown, cells, hide_special),
         "against": against,
         "check": " ".join(filter(None, (check(shown) for check in (fold_check, axis_check, query_matters)))),
         "hidden": describe_hidden(shown, dict(cells.positions)) if hide_special else "",
         "caption": caption(shown, array),
     }
+
+
+def _words_payload(shown: Distribution, cells: CubeCells, hide_special: bool) -> dict[str, Any]:
+    """The strongest cells without special tokens, and the share of the mass that cells with one hold, where some are
+    drawn."""
+    rows, quantity = cells.strongest_words, str(cells.array.attrs["quantity"])
+    words = {
+        "cells": cells.strongest_cells(rows),
+        "value": _finite(rows[quantity]),
+        "share": _finite(rows["share"]),
+    }
+    special = 0.0
+    if not hide_special and shown.weight is not None:
+        special = 1 - float(shown.shares(shown.weight).isel(visible(cells.array, True)).sum())
+    return {"words": words, "special": special if special > 1e-6 else 0.0}
 
 
 def _mass_payload(shown: Distribution, array: xr.DataArray) -> dict[str, Any]:

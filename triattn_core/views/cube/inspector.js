@@ -10,10 +10,10 @@ import { formatNumber } from "../lib/numbers.js";
 const ALL_TEXTS = 3; // with more of them, those without a mark are left out
 
 /**
- * Fills `box`; open(q): how many keys a query may attend to.  Returns update(cell, numbers,
- * approximate, out), `out` for a cell that a mask leaves out.
+ * Fills `box`; open(q), fold(unfolded): see `triplesTable`.  Returns update(cell, numbers,
+ * approximate, out), `out` for a cell that a mask leaves out, and showCosts(costOf).
  */
-export function buildInspector(box, payload, choose, open) {
+export function buildInspector(box, payload, choose, open, fold) {
   const words = payload.order.map((axis) =>
     make("div", { class: axis, title: payload.says[axis] }),
   );
@@ -23,9 +23,8 @@ export function buildInspector(box, payload, choose, open) {
   const texts = Object.keys(payload.texts).map((name) =>
     setLanguage(make("span", { dir: "auto", "data-text": name }), payload.texts[name]),
   );
-  const called = (name) =>
-    make("span", { title: payload.names[name].long }, payload.names[name].short);
-  const triples = triplesTable(payload, choose, open);
+  const called = ({ long, short }) => make("span", { title: long }, short);
+  const triples = triplesTable(payload, choose, open, fold);
   const unit = payload.quantity === "weight" ? "weight" : "relevance, centred";
   box.replaceChildren(
     make(
@@ -42,12 +41,12 @@ export function buildInspector(box, payload, choose, open) {
       make(
         "div",
         { class: "texts", "aria-label": "The texts with the chosen tokens marked" },
-        ...texts.map((span) => make("p", {}, called(span.dataset.text), span)),
+        ...texts.map((span) => make("p", {}, called(payload.names[span.dataset.text]), span)),
       ),
     ),
-    make("div", {}, triples.table, make("p", { class: "notes" }, triples.notes.join(" "))),
+    make("div", {}, triples.table, ...triples.below),
   );
-  return (cell, numbers, approximate, out) => {
+  const update = (cell, numbers, approximate, out) => {
     const names = payload.order.map((axis, a) => payload.axes[axis].name[cell[a]]);
     payload.order.forEach((axis, a) => {
       const tokens = payload.axes[axis];
@@ -72,4 +71,5 @@ export function buildInspector(box, payload, choose, open) {
       row.setAttribute("aria-selected", String(triples.listed[n].every((x, a) => x === cell[a]))),
     );
   };
+  return { update, showCosts: triples.showCosts };
 }

@@ -21,7 +21,7 @@ export function paintLegend(ctx, cube, place, state, theme, colours) {
   paintColourBar(ctx, x, height - 78, Math.min(left - x - 8, 220), scale, colours, theme, {
     mark: cube.payload.unnormalised
       ? `mean ${formatNumber(uniform)}`
-      : `${folded ? "even share" : cube.payload.against ? "even, no mask" : "uniform"} 1/${formatCount(Math.round(1 / uniform))}`,
+      : `${folded ? "even share" : cube.payload.against ? "even, no mask" : "even"} 1/${formatCount(Math.round(1 / uniform))}`,
     pointer: value,
   });
 }

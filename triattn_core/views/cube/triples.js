@@ -4,7 +4,7 @@ import { joinsCells } from "./model.js";
 import { sum } from "../lib/arrays.js";
 import { make } from "../lib/elements.js";
 import { spokenLabel } from "../lib/label_text.js";
-import { formatCount, formatNumber, formatPercent } from "../lib/numbers.js";
+import { formatChange, formatCount, formatNumber, formatPercent } from "../lib/numbers.js";
 import { makeWalkable } from "../lib/walk.js";
 
 const TRIPLES_LISTED = 8;
@@ -22,32 +22,39 @@ function tokenCell(tokens, i) {
 
 const JOINED = "The model's cells that each joins: large groups hold much because they are large";
 
+export const COST =
+  "Cost if removed: the log-odds of the answer, less those with this one weight at zero and the rest of its query scaled up; above zero it speaks for the answer";
+
+/** The triples that are listed: without special tokens, until those are unfolded. */
+export const listedTriples = ({ triples, words, unfolded }) => (unfolded ? triples : words);
+
 /** What a triple's size is: its share of all mass, its weight over an even one, or its value. */
 function measureOf(payload, open) {
-  const { cells, share, value } = payload.triples;
+  const { cells, share, value } = listedTriples(payload);
   if (payload.against) {
     const sizes = value.map((size, n) => size * open(cells[n][0]));
-    return { sizes, unit: "× even", format: (size) => "× " + formatNumber(size) };
+    const format = (size) => "× " + formatNumber(size);
+    return { sizes, unit: "× even", says: "The weight over an even share", format };
   }
   if (payload.quantity === "weight" && share[0] !== null) {
-    return { sizes: share, unit: "share of all mass", format: formatPercent };
+    return { sizes: share, unit: "share", says: "Share of all mass", format: formatPercent };
   }
-  return { sizes: value, unit: payload.quantity, format: formatNumber };
+  return { sizes: value, unit: payload.quantity, says: payload.quantity, format: formatNumber };
 }
 
-function headRow(payload, unit, folded) {
+function headRow(payload, { unit, says }, folded) {
   const light = { scope: "col", style: "font-weight:400" };
   const axes = payload.order.map((axis) =>
     make("th", { ...light, class: "ink " + axis }, payload.roles[axis]),
   );
   const joined = folded ? [make("th", { ...light, title: JOINED }, "cells")] : [];
-  const rank = make("th", { scope: "col", "aria-label": "rank" });
-  const bar = make("th", { "aria-hidden": "true" });
-  const size = make("th", { scope: "col", "aria-label": unit });
-  return make("tr", {}, rank, ...axes, ...joined, bar, size);
+  const rank = make("th", { ...light, title: "rank" }, "#");
+  const size = make("th", { ...light, class: "size", colspan: 2, title: says }, unit);
+  const cost = payload.costed ? [make("th", { ...light, class: "cost", title: COST }, "cost")] : [];
+  return make("tr", {}, rank, ...axes, ...joined, size, ...cost);
 }
 
-/** A triple: rank, tokens, how many cells it joins, a bar of `length` per cent, its size. */
+/** A triple: rank, tokens, how many cells it joins, a bar of `length` per cent, size, cost. */
 function tripleRow(payload, cell, rank, length, size, folded) {
   const axes = payload.order.map((axis) => payload.axes[axis]);
   const words = cell.map((i, a) => tokenCell(axes[a], i));
@@ -55,8 +62,20 @@ function tripleRow(payload, cell, rank, length, size, folded) {
   const count = folded ? [make("td", {}, formatCount(joined))] : [];
   const bar = make("i");
   bar.style.width = length + "%";
-  const drawn = make("td", { "aria-hidden": "true" }, bar);
-  return make("tr", { tabindex: "0" }, make("td", {}, rank), ...words, ...count, drawn, size);
+  const drawn = make("td", { class: "bar", "aria-hidden": "true" }, bar);
+  const cost = payload.costed ? [make("td", { class: "cost" }, "…")] : [];
+  const cells = [make("td", {}, rank), ...words, ...count, drawn, size, ...cost];
+  return make("tr", { tabindex: "0" }, ...cells);
+}
+
+/** The button that folds and unfolds cells with a special token, with the share that they hold. */
+function foldOf({ special, unfolded }, fold) {
+  if (!special) return [];
+  const held = `Cells with a special token hold ${formatPercent(special)} of the mass`;
+  const text = unfolded ? `${held}: leave them out` : `${held}: list them too`;
+  const button = make("button", { type: "button", class: "fold", "aria-expanded": unfolded }, text);
+  button.addEventListener("click", () => fold(!unfolded));
+  return [button];
 }
 
 function titleOf({ quantity, against }) {
@@ -66,30 +85,42 @@ function titleOf({ quantity, against }) {
 
 /** How much of the mass the listed triples hold, what is hidden, and what was checked. */
 function notesOf(payload, listed) {
-  const { share } = payload.triples;
+  const { share } = listedTriples(payload);
+  const cost = payload.costed ? [`${COST}.`] : [];
   const notes = [payload.hidden, payload.check].filter(Boolean);
-  if (share[0] === null) return notes;
+  if ((share[0] ?? null) === null) return [...cost, ...notes];
   const held = formatPercent(sum(share.slice(0, listed.length)));
   const [some, all] = [listed.length, payload.cells].map(formatCount);
-  return [`${some} of ${all} cells hold ${held} of the mass.`, ...notes];
+  return [`${some} of ${all} cells hold ${held} of the mass.`, ...cost, ...notes];
 }
 
 /**
- * The table with its rows and the cells that these list, and the notes below it.  choose(cell):
- * what a click does; open(q): how many keys a query may attend to.
+ * The table with its rows and the cells that these list, and what stands below it.  choose(cell):
+ * what a click does; open(q): how many keys a query may attend to; fold(unfolded): lists special
+ * tokens too, or no longer; showCosts(costOf): fills in what is known, by cell.
  */
-export function triplesTable(payload, choose, open) {
-  const listed = payload.triples.cells.slice(0, TRIPLES_LISTED);
-  const { sizes, unit, format } = measureOf(payload, open);
+export function triplesTable(payload, choose, open, fold) {
+  const listed = listedTriples(payload).cells.slice(0, TRIPLES_LISTED);
+  const measure = measureOf(payload, open);
+  const { sizes, format } = measure;
   const folded = joinsCells(payload);
   const top = Math.max(...sizes.map(Math.abs), 1e-30);
   const rows = listed.map((cell, n) => {
-    const size = make("td", {}, format(sizes[n]));
+    const size = make("td", { class: "size" }, format(sizes[n]));
     return tripleRow(payload, cell, n + 1, (100 * Math.abs(sizes[n])) / top, size, folded);
   });
   makeWalkable(rows, (n) => choose(listed[n]));
-  const caption = make("caption", {}, titleOf(payload), make("span", {}, unit));
-  const head = make("thead", {}, headRow(payload, unit, folded));
+  const caption = make("caption", {}, titleOf(payload));
+  const head = make("thead", {}, headRow(payload, measure, folded));
   const table = make("table", {}, caption, head, make("tbody", {}, ...rows));
-  return { table, listed, rows, notes: notesOf(payload, listed) };
+  const showCosts = (costOf) =>
+    rows.forEach((row, n) => {
+      const cost = costOf(listed[n]);
+      if (payload.costed && cost !== undefined) row.lastChild.textContent = formatChange(cost, 3);
+    });
+  const below = [
+    ...foldOf(payload, fold),
+    make("p", { class: "notes" }, notesOf(payload, listed).join(" ")),
+  ];
+  return { table, listed, rows, below, showCosts };
 }

@@ -9,18 +9,25 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from triattn_core.trace import AttentionTrace
 from triattn_core.views.head_grid.grid import MEASURE_NAMES, Grid
-from triattn_core.views.lib.canvas import Canvas, script, style
-from triattn_core.views.lib.palette import pack, scale_payload, theme_payload
-from triattn_core.views.lib.tokens import cell_axes, text_names
+from triattn_core.views.lib import figure as described
+from triattn_core.views.lib.canvas import Canvas
+from triattn_core.views.lib.figure import Panel, Values, strongest_cells
+from triattn_core.views.lib.marks import Thumbs
+from triattn_core.views.lib.palette import Scale
+from triattn_core.views.lib.readout import Case, Number, Readout, Row, Sentence
+from triattn_core.views.lib.tokens import cell_axes, named_axis
 
-SCRIPT = "head_grid/head_grid.js"
-STYLE = ("lib/map_figure.css", "lib/linked_maps.css")
 OPENS = "query_information"  # the measure below each thumbnail, where nothing else is chosen
 SHORT = {"query_information": "query (bits)", "context_information": "context (bits)"}  # in a strip
+NAMES = 92  # pixels of the names at the left of a strip
+LARGEST, LOW, HIGH, MANY = 60, 28, 44, 3  # pixels of a thumbnail of a strip: low where it has MANY rows
+POOLED = "Of a text this long, a thumbnail shows the largest number of each block."
+HEAD = ("layer", "head")
 
 
 def strip(trace: AttentionTrace, measures: pd.DataFrame, rows: Sequence[str] = ()) -> Canvas:
@@ -29,14 +36,13 @@ def strip(trace: AttentionTrace, measures: pd.DataFrame, rows: Sequence[str] = (
     rows: what the rows are called, where they are no layers.  See `figure`.
     """
     grid = Grid.of(trace, measures)
-    names = list(rows) or [f"layer {title}" if title else "heads" for title in grid.titles]
-    sizes = {
-        "strip": True,
-        "below": [name for name in SHORT if name in grid.values],
-        "layers": _layers(grid, names),
-        "measures": {name: about | {"short": SHORT.get(name, "")} for name, about in _measures(grid).items()},
-    }
-    return _canvas(trace, _payload(trace, measures, grid, grid.measure(OPENS), (0, 0)) | sizes, height=100)
+    names = list(rows) or [_row_name(title) for title in grid.titles]
+    below = [name for name in SHORT if name in grid.values]
+    small = {"names": tuple(SHORT[name] for name in below), "largest": (LARGEST, LOW if len(names) >= MANY else HIGH)}
+    panel = _panel(grid, below, **small)
+    drawn = _describe(trace, measures, grid, grid.measure(OPENS), names, panel, "{layer:plain}, head {head:plain}")
+    drawn = replace(drawn, cell=(0, 0), strip=True, grid=described.Grid(labels=(NAMES, NAMES)))
+    return replace(drawn.canvas(), height=100, cell=(), axes=(), maps=None)
 
 
 def figure(trace: AttentionTrace, measures: pd.DataFrame, measure: str = OPENS, cell: Sequence[int] = (0, 0)) -> Canvas:
@@ -48,53 +54,84 @@ def figure(trace: AttentionTrace, measures: pd.DataFrame, measure: str = OPENS, 
     """
     grid = Grid.of(trace, measures)
     measure = grid.measure(measure)
-    return replace(
-        _canvas(trace, _payload(trace, measures, grid, measure, cell), height=620),
-        cell=tuple(cell),
-        axes=cell_axes({}, {"layer": len(grid.sites), "head": grid.heads}),
-        maps=grid.marks(measure),
+    name = "Layer {layer:plain}, head {head:plain}" if len(grid.sites) > 1 else "Head {head:plain}"
+    drawn = _describe(trace, measures, grid, measure, grid.titles, _panel(grid, [measure]), name)
+    said = ("Below each map:", MEASURE_NAMES[measure][0])
+    drawn = replace(drawn, cell=(int(cell[0]), int(cell[1])), scale_lines=said, notes=POOLED * grid.pooled)
+    return replace(drawn.canvas(), height=620, axes=cell_axes({}, drawn.sizes))
+
+
+def _row_name(title: str) -> str:
+    """What a row of a strip is called, which has room for some twelve letters: `1 encoder` stands for itself."""
+    return "heads" if not title else title if " " in title else f"layer {title}"
+
+
+def _describe(
+    trace: AttentionTrace,
+    measures: pd.DataFrame,
+    grid: Grid,
+    measure: str,
+    rows: Sequence[str],
+    panel: Panel,
+    name: str,
+) -> described.Figure:
+    """The description.  rows: what they are called.  name: of the chosen head, a template."""
+    title = MEASURE_NAMES[measure][0]
+    heads = [str(i + 1) for i in range(grid.heads)]
+    return described.Figure(
+        title=f"All heads: {trace.meta.get('checkpoint', '')}",
+        alt=_alt(measures, measure, len(grid.sites), grid.heads),
+        texts=dict(trace.texts),
+        axes={axis: named_axis(names) | {"ink": "accent"} for axis, names in zip(HEAD, (rows, heads))},
+        counts={},
+        cell=(0, 0),
+        scales=dict(sorted(zip(map(_scale_name, grid.scales), grid.scales))),
+        panels=[panel],
+        readout=_readout(grid, name),
+        walk=strongest_cells(grid.values[measure]),
+        keys=": another layer up and down, another head left and right.",
+        walks=f"Heads by {title}, the largest first",
+        grid=described.Grid(labels=(22, NAMES)),
+        caption=str(trace.meta.get("checkpoint", "")),
+        mark=f"even 1/{grid.keys}" if grid.keys_agree else "",
     )
 
 
-def _canvas(trace: AttentionTrace, payload: dict[str, Any], height: int) -> Canvas:
-    title = f"All heads: {trace.meta.get('checkpoint', '')}"
-    about = {"caption": payload["caption"], "texts": payload["texts"]}
-    return Canvas(payload, script(SCRIPT), style(*STYLE), title, payload["alt"], height, **about)
+def _panel(grid: Grid, below: Sequence[str], **small: Any) -> Panel:
+    """The thumbnails.  below: the measures below each."""
+    levels = {f"levels {row}": Values((), thumbs) for row, thumbs in enumerate(grid.levels)}
+    shapes = [thumbs.shape[1:] for thumbs in grid.levels]
+    down, across = (tuple(int(shape[axis]) for shape in shapes) for axis in (0, 1))
+    scales = list(map(_scale_name, grid.scales))
+    own_scales = tuple(scales) if len(set(scales)) > 1 else ()
+    gaps = tuple(grid.missing) if any(grid.missing) else ()
+    return Panel(
+        "",
+        *HEAD,
+        Thumbs(tuple(levels), scales[0], down, across, below=tuple(below), gaps=gaps, scales=own_scales, **small),
+        levels | {name: Values(HEAD, values.astype(np.float32)) for name, values in grid.values.items()},
+    )
 
 
-def _payload(
-    trace: AttentionTrace, measures: pd.DataFrame, grid: Grid, measure: str, cell: Sequence[int]
-) -> dict[str, Any]:
-    return {
-        "texts": dict(trace.texts),
-        "names": text_names(trace.texts),
-        "themes": theme_payload("log"),
-        "scale": scale_payload(grid.scale),
-        "pooled": grid.pooled,
-        "keys": grid.keys if grid.keys_agree else 0,
-        "heads": grid.heads,
-        "layers": _layers(grid, grid.titles),
-        "measures": _measures(grid),
-        "says": {name: MEASURE_NAMES[name][1] for name in grid.values},
-        "measure": measure,
-        "below": [measure],
-        "strip": False,
-        "cell": list(cell),
-        "notes": "",
-        "caption": str(trace.meta.get("checkpoint", "")),
-        "alt": _alt(measures, measure, len(grid.sites), grid.heads),
-    }
+def _scale_name(scale: Scale) -> str:
+    """`main`, of weights, or `signed`."""
+    return "main" if scale.kind == "log" else scale.kind
 
 
-def _layers(grid: Grid, titles: Sequence[str]) -> list[dict[str, Any]]:
-    return [
-        {"title": title, "levels": pack(levels), "shape": list(levels.shape[1:])}
-        for title, levels in zip(titles, grid.levels)
+def _readout(grid: Grid, name: str) -> Readout:
+    """Every known measure of the chosen head."""
+    says = [MEASURE_NAMES[measure] for measure in grid.values]
+    lines = [
+        Sentence([Case("", when=measure, equals=None), Case(f"{title} {{{measure}}}")])
+        for measure, (title, _) in zip(grid.values, says)
     ]
-
-
-def _measures(grid: Grid) -> dict[str, dict[str, Any]]:
-    return {name: {"title": MEASURE_NAMES[name][0], "values": values} for name, values in grid.values.items()}
+    return Readout(
+        corner="",
+        columns=says,
+        rows=[Row(name, 0, [Number(measure) for measure in grid.values])],
+        sentences=[],
+        tip=[Sentence([Case(name)]), *lines],
+    )
 
 
 def _alt(measures: pd.DataFrame, measure: str, layers: int, heads: int) -> str:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.axes import WITHOUT_ATTENTION
 from triattn_core.trace.site import SIDES, Site
-from triattn_core.trace.sites import layer_by_layer, layer_numbers, two_way_sites, two_way_weights
-from triattn_core.views.lib.map_mark import MapMark
-from triattn_core.views.lib.palette import LogScale
+from triattn_core.trace.sites import drawn_sites, is_signed, layer_by_layer, layer_numbers, two_way_weights
+from triattn_core.views.lib.palette import LogScale, Scale, SignedScale
 
 FINEST = 48  # cells of a thumbnail along an axis
 MEASURE_NAMES = {  # of `analysis.maps.head_measures`, with what each says
@@ -36,49 +38,53 @@ MEASURE_NAMES = {  # of `analysis.maps.head_measures`, with what each says
 
 @dataclass(frozen=True)
 class Grid:
-    """The thumbnails of all heads: a site of the trace a row, on one scale.
+    """The thumbnails of all heads: a site of the trace a row, weights on one scale and signed maps on another.
 
-    levels: of each site uint8 [head, rows, columns], which may differ between directions of a pair.  keys: the most of
-    a map, before it is pooled; keys_agree: whether all have as many.  values: of each
-    measure that has any, or of the first, site by site and head by head.
+    scales: of each site.  levels: of each site uint8 [head, rows, columns], which may differ between directions of a
+    pair.  keys: the most of a map, before it is pooled; keys_agree: whether all have as many.  values: of each measure
+    that has any, or of the first, [site, head], NaN where there is none.  missing: in words, the layers without
+    attention before each row and, last, after all.
     """
 
     sites: Sequence[Site]
-    scale: LogScale
+    scales: Sequence[Scale]
     levels: Sequence[np.ndarray] = field(repr=False)
     keys: int
     keys_agree: bool
     pooled: bool
-    values: Mapping[str, list[list[float | None]]] = field(repr=False)
+    values: Mapping[str, np.ndarray] = field(repr=False)
+    missing: Sequence[str] = field(default=(), repr=False)
 
     @classmethod
     def of(cls, trace: AttentionTrace, measures: pd.DataFrame) -> Grid:
         """See `figure`.  Raises TraceError where there are no weights over query and key."""
-        sites = layer_by_layer(sorted(two_way_sites(trace)))
+        sites = layer_by_layer(drawn_sites(trace))
         maps = [two_way_weights(trace, site) for site in sites]
         keys = max(array.sizes["key"] for array in maps)
-        scale = LogScale.fit(np.concatenate([array.values.ravel() for array in maps]), keys)
-        levels = [scale.levels(_pooled(array.values)) for array in maps]
-        of_site = [measures.loc[measures["site"] == str(site)].sort_values("head") for site in sites]
+        scales = _scales(sites, maps, keys)
+        levels = [scale.levels(_pooled(array.values)) for scale, array in zip(scales, maps)]
+        of_site = [_rows(measures, site, array.sizes["head"]) for site, array in zip(sites, maps)]
         known = [name for name in MEASURE_NAMES if measures[name].notna().any()]
         names = known or list(MEASURE_NAMES)[:1]  # of maps without any weight, such as that of one masked token
-        values = {name: [_numbers(rows[name]) for rows in of_site] for name in names}
-        scale = replace(scale, title="weight, log scale, one for all")
+        values = {name: _padded([rows[name].to_numpy(np.float32) for rows in of_site]) for name in names}
         keys_agree = all(array.sizes["key"] == keys for array in maps)
         pooled = any(thumbs.shape != array.shape for thumbs, array in zip(levels, maps))
-        return cls(sites, scale, levels, keys, keys_agree, pooled, values)
+        missing = _missing(sites, str(trace.meta.get(WITHOUT_ATTENTION, "")))
+        return cls(sites, scales, levels, keys, keys_agree, pooled, values, missing)
 
     @property
     def titles(self) -> list[str]:
         """Of each row the number of its layer, with a letter where a layer has several, as for each direction of a
-        pair; of a single one nothing."""
+        pair, and ± before it where the maps are signed; of a single one nothing."""
         if len(self.sites) == 1:
             return [""]
         layers = list(layer_numbers(self.sites).values())
         if len({site.role for site in self.sites}) > 1 and all(site.role in SIDES for site in self.sites):
             return [f"{layer + 1} {site.role}" for layer, site in zip(layers, self.sites)]
         letters = [chr(ord("a") + layers[:i].count(layer)) for i, layer in enumerate(layers)]
-        return [f"{layer + 1}{letter * (layers.count(layer) > 1)}" for layer, letter in zip(layers, letters)]
+        signs = ["±" * is_signed(site) for site in self.sites]
+        parts = zip(signs, layers, letters)
+        return [f"{sign}{layer + 1}{letter * (layers.count(layer) > 1)}" for sign, layer, letter in parts]
 
     @property
     def heads(self) -> int:
@@ -89,27 +95,51 @@ class Grid:
         """A measure, or the first that is known where this one is not."""
         return name if name in self.values else next(iter(self.values))
 
-    def marks(self, measure: str) -> tuple[MapMark, ...]:
-        """A thumbnail a head, with the measure below it."""
-        marks = []
-        for index, (title, site, values) in enumerate(zip(self.titles, self.levels, self.values[measure])):
-            rows, columns = ([str(i + 1) for i in range(size)] for size in site.shape[1:])
-            for head, (levels, value) in enumerate(zip(site, values)):
-                name = f"{title}.{head + 1}" if title else str(head + 1)
-                maps = (("query", "key"), rows, columns, levels, self.scale, (0, 0), (index, head))
-                marks.append(MapMark(name, *maps, answer="" if value is None else f"{value:.2g}", thumb=True))
-        return tuple(marks)
+
+def _scales(sites: Sequence[Site], maps: Sequence[xr.DataArray], keys: int) -> list[Scale]:
+    """One scale for all weights, one for all signed maps; of each site the one that it is drawn on."""
+    numbers: dict[bool, list[np.ndarray]] = {False: [np.empty(0)], True: [np.empty(0)]}
+    for site, array in zip(sites, maps):
+        numbers[is_signed(site)].append(array.values.ravel())
+    log = replace(LogScale.fit(np.concatenate(numbers[False]), keys), title="weight, log scale, one for all")
+    signed = SignedScale.of(np.concatenate(numbers[True]), title="signed, one for all")
+    return [signed if is_signed(site) else log for site in sites]
 
 
-def _numbers(values: pd.Series) -> list[float | None]:
-    return [float(value) if np.isfinite(value) else None for value in values]
+def _rows(measures: pd.DataFrame, site: Site, heads: int) -> pd.DataFrame:
+    """The measures of the heads of a site; of a signed map, which has none, rows without numbers."""
+    rows = measures.loc[measures["site"] == str(site)].sort_values("head")
+    return pd.DataFrame(np.nan, range(heads), list(MEASURE_NAMES)) if is_signed(site) else rows
+
+
+def _missing(sites: Sequence[Site], layers: str) -> list[str]:
+    """`Grid.missing`.  layers: the numbers of those without attention, from 0, comma-separated."""
+    numbers, rows = [int(number) for number in layers.split(",") if number], layer_numbers(sites)
+    ends = [-1, *(rows[site] for site in sites), max(numbers, default=0) + 1]
+    return [_in_words([n + 1 for n in numbers if low < n < high]) for low, high in pairwise(ends)]
+
+
+def _in_words(numbers: Sequence[int]) -> str:
+    if not numbers:
+        return ""
+    names = f"{numbers[0]}–{numbers[-1]}" if len(numbers) > 1 else str(numbers[0])
+    return f"layer{'s' * (len(numbers) > 1)} {names}: no attention"
+
+
+def _padded(rows: Sequence[np.ndarray]) -> np.ndarray:
+    """[row, column], NaN where a row is shorter than others or a number is not finite."""
+    padded = np.full((len(rows), max(map(len, rows))), np.nan, np.float32)
+    for line, row in zip(padded, rows):
+        line[: len(row)] = np.where(np.isfinite(row), row, np.nan)
+    return padded
 
 
 def _pooled(weights: np.ndarray) -> np.ndarray:
-    """[head, rows, columns], at most FINEST of either: the largest of each block."""
+    """[head, rows, columns], at most FINEST of either: the largest of each block, whatever its sign."""
     for axis in (1, 2):
         size = weights.shape[axis]
         if size > FINEST:
             starts = np.linspace(0, size, FINEST, endpoint=False).astype(int)
-            weights = np.maximum.reduceat(weights, starts, axis)
+            most, least = np.maximum.reduceat(weights, starts, axis), np.minimum.reduceat(weights, starts, axis)
+            weights = np.where(-least > most, least, most)
     return weights

@@ -68,7 +68,7 @@ class Canvas:
     maps: its maps for print; None for a figure that has none.
     """
 
-    payload: Mapping
+    payload: Mapping = field(repr=False)
     script: str = field(repr=False)
     style: str = field(repr=False)
     title: str

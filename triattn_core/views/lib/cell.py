@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from triattn_core.trace.aggregation import cell_counts, mean_mass
+from triattn_core.trace.array_rows import NOT_NUMBERS
 from triattn_core.trace.axes import further_axes
 from triattn_core.trace.axis_labels import axis_labels
 from triattn_core.trace.distribution import Distribution
@@ -84,7 +85,8 @@ def axis_check(shown: Distribution) -> str:
             if abs(worst - 1) > 1e-4:
                 return f"Axis check failed: a {each}'s weights sum to {worst:.6f} over {over}, not to 1."
             sentence = f"Axis check: weights sum to {worst:.6f} over {over}, for each {each}"
-        nothing = f"{empty:,} of {sums.size:,} rows are left nothing to attend to: their weights are zeros"
+        why = "held what is not a number" if NOT_NUMBERS in array.attrs else "are left nothing to attend to"
+        nothing = f"{empty:,} of {sums.size:,} rows {why}: their weights are zeros"
         return "; ".join(filter(None, (sentence, nothing if empty else ""))) + "."
     if shown.sliced:
         return "A slice: the softmax of relevance runs over more than it shows."

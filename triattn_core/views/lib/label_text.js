@@ -39,12 +39,12 @@ export const isolate = (text) =>
 /** A token in words: T4 of a folded axis is turn 4. */
 export const spokenLabel = (tokens, i) => isolate(tieMark(tokens, i) + tokens.name[i]);
 
-/** Width of the widest label. */
-export function widestLabel(ctx, tokens, theme) {
+/** Width of the widest label; the chosen one is bold (700). */
+export function widestLabel(ctx, tokens, theme, weight = 400) {
   return Math.max(
     0,
     ...tokens.label.map((label, i) => {
-      ctx.font = font(theme, labelSize(label), 400);
+      ctx.font = font(theme, labelSize(label), weight);
       return ctx.measureText(axisLabel(tokens, i)).width;
     }),
   );

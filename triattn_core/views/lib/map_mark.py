@@ -20,7 +20,8 @@ class MapMark:
     masked: bool [rows, columns], True where a mask leaves a cell out or a token is not there; None: nowhere.
     within: bool [rows, columns], True where a difference is no larger than between seeds; None: nothing is known of it.
     answer: what the model predicts, or the number below a thumbnail.  score: of the model, on a data set.
-    mechanism: of the model, for its badge.  thumb: one of many, without labels.
+    mechanism: of the model, for its badge.  thumb: one of many, without labels.  tree: lines at the right, as
+    `lib.marks.Lines` has them.  before, after: words on a line of their own above and below its row of maps.
     """
 
     title: str
@@ -37,3 +38,6 @@ class MapMark:
     score: str = ""
     mechanism: str = ""
     thumb: bool = False
+    tree: np.ndarray | None = field(default=None, repr=False)
+    before: str = ""
+    after: str = ""

@@ -26,3 +26,9 @@ def half_up(value: float, digits: int) -> str:
     What rounds to zero has no sign."""
     rounded = Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
     return str(rounded or abs(rounded))
+
+
+def per_cent(value: float) -> str:
+    """A percentage with one digit; all is `100`, and what only rounds to it has two: 99.97."""
+    text = half_up(value, 1)
+    return "100" if value == 100 else half_up(value, 2) if text == "100.0" else text

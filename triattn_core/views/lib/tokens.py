@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -48,17 +48,23 @@ def _numbered(array: xr.DataArray, axis: str, positions: np.ndarray) -> dict[str
     name, count = words(array, {}, axis), len(positions)
     has = f"{axis}_segment" in array.coords
     groups = [str(array[f"{axis}_segment"].values[i]) if has else "" for i in positions]
-    payload: dict[str, Any] = {
-        "label": [str(i + 1) for i in positions],
+    numbers = [str(i + 1) for i in positions]
+    return named_axis(numbers) | {
         "name": [name[i] for i in positions],
-        "place": [str(i + 1) for i in positions],
         "where": [group or f"of {count}" for group in groups],
         "text": groups,
         "position": [int(i) for i in positions],
-        "cells": [1] * count,
     }
-    payload["flat"] = True  # numbers lie flat, as many as fit
-    return payload | {name: [0] * count for name in ("joined", "start", "end", "special")}
+
+
+def named_axis(names: Sequence[str]) -> dict[str, Any]:
+    """An axis that is of no text, such as heads, as `tokens` gives one."""
+    count = len(names)
+    words = {name: list(names) for name in ("label", "name", "place")}
+    none = {name: [""] * count for name in ("where", "text")}
+    zeros = {name: [0] * count for name in ("joined", "start", "end", "special")}
+    # flat: such labels never lean, and as many are drawn as fit
+    return {**words, **none, "position": list(range(count)), "cells": [1] * count, "flat": True, **zeros}
 
 
 def _places(array: xr.DataArray, axis: str) -> tuple[list[str], list[str]]:

@@ -45,9 +45,9 @@ export function walkButtons(step) {
   ].map(([key, says]) => {
     const button = make(
       "button",
-      { type: "button", class: "walk", "aria-label": `${says} of the strongest, key ${key}` },
+      { type: "button", class: "walk", title: `The ${says} of the strongest, by key too` },
       make("kbd", {}, key),
-      says,
+      ` ${says}`,
     );
     button.addEventListener("click", () => step(WALK_STEPS[key]));
     return button;

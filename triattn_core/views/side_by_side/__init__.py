@@ -1,6 +1,7 @@
 """Two to four maps on one scale, and the difference of any two."""
 
-from triattn_core.views.side_by_side.figure import FEWEST, MOST, NEEDS, NOTES, SCRIPT, STYLE, figure
+from triattn_core.views.side_by_side.described import NOTES
+from triattn_core.views.side_by_side.figure import FEWEST, MOST, NEEDS, figure
 from triattn_core.views.side_by_side.scales import NOISE, NOTHING, scale_of
 from triattn_core.views.side_by_side.sentences import alt
 from triattn_core.views.side_by_side.table import table
@@ -12,8 +13,6 @@ __all__ = [
     "NOISE",
     "NOTES",
     "NOTHING",
-    "SCRIPT",
-    "STYLE",
     "alt",
     "figure",
     "scale_of",

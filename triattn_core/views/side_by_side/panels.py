@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from triattn_core.trace.aggregation import cell_counts
-from triattn_core.trace.axes import MECHANISM_LABELS
+from triattn_core.trace.axes import MECHANISM_LABELS, OTHER
 from triattn_core.views.lib.strongest import labels
 
 AXES = ("query", "key")
@@ -61,9 +61,12 @@ class Gap:
 
 
 def titles(models: Sequence[tuple[str, str, str, str]]) -> list[str]:
-    """Short names for (checkpoint, mechanism, similarity, form): the mechanism, and the form where some are living and
-    others published; where that does not tell them apart with the similarity too, else the checkpoint's name."""
-    plain = [MECHANISM_LABELS.get(mechanism, mechanism) for _, mechanism, _, _ in models]
+    """Short names for (checkpoint, mechanism, similarity, form): the mechanism, of a model of others its name, and the
+    form where these differ; where that does not tell them apart with the similarity too, else
+    the checkpoint's name."""
+    plain = [
+        name if mechanism == OTHER else MECHANISM_LABELS.get(mechanism, mechanism) for name, mechanism, _, _ in models
+    ]
     longer = [f"{title} {similarity.replace('_', ' ')}".strip() for title, (_, _, similarity, _) in zip(plain, models)]
     forms = [form for *_, form in models]
     several = len(set(forms) - {""}) > 1
@@ -76,7 +79,7 @@ def titles(models: Sequence[tuple[str, str, str, str]]) -> list[str]:
 
 
 def forms(left: str, right: str) -> tuple[str, str]:
-    """Two titles without what they share: of "Tri, living" and "Tri, published" the forms."""
+    """Two titles without what they share: of "Tri, through attention" and "Tri, as published" the forms."""
     same, other = left.partition(", "), right.partition(", ")
     return (same[2], other[2]) if same[0] == other[0] and same[2] and other[2] else (left, right)
 

@@ -16,7 +16,7 @@ ROLES = {"query": "query", "key": "key"}
 
 def scale_lines(panels: Sequence[Panel], quantity: str) -> list[str]:
     """What is said of the scale of all maps."""
-    keys, even = key_count(panels[0].weights), "an even share" if "folded" in panels[0].weights.attrs else "uniform"
+    keys, even = key_count(panels[0].weights), "an even share" if "folded" in panels[0].weights.attrs else "even"
     tri = any(panel.mechanism == "tri" for panel in panels)
     if quantity == "weight":
         return [

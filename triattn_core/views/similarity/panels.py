@@ -23,6 +23,7 @@ SCALES = {
     "weight": "weight, over question, log scale",
     "over passage": "weight, over passage, log scale",
 }
+NO_PRODUCT = "no product"  # of a baseline's answer layer that reads [h; u~] alone, the paper's O_1
 ATTENTION = Site(role="attention")
 OVER_PASSAGE_SITE = (ATTENTION / "over_passage").with_quantity("weight")
 OVER_PASSAGE = "over passage"  # how a question word attends to the passage: BiDAF, DCN and QANet alone
@@ -107,19 +108,18 @@ def title(mechanism: str, similarity: str) -> str:
 
 
 def _is_system(setting: Mapping) -> bool:
-    """Whether a reader is BiDAF, DCN or QANet, which have neither O_1 nor O_2."""
+    """Whether a reader is BiDAF, DCN or QANet, whose answer layers are their own."""
     return setting.get("mechanism") in SYSTEMS
 
 
 def titles(settings: Mapping[str, Mapping]) -> dict[str, str]:
     """Titles of readers by name from their `model` settings: the function, the system where it is not the baseline,
-    O_1 or O_2 of baselines where both are there; the name itself where that is not enough."""
-    outputs = {name: setting.get("output") for name, setting in settings.items() if not _is_system(setting)}
-    several = len(set(outputs.values())) > 1
+    NO_PRODUCT where that holds; the name itself where that is not enough."""
     texts = {}
     for name, setting in settings.items():
         function = title(str(setting.get("mechanism", "")), str(setting.get("similarity", "")))
-        texts[name] = function + (f", {outputs[name]}" if several and name in outputs else "")
+        lacks_product = not _is_system(setting) and setting.get("output") == "O_1"
+        texts[name] = function + (f", {NO_PRODUCT}" if lacks_product else "")
     counts = Counter(texts.values())
     return {name: text if counts[text] == 1 else f"{text} ({name})" for name, text in texts.items()}
 

@@ -108,5 +108,7 @@ export function paintTwoWay(parts, payload, state, table, theme) {
   });
   const middle = { x: size.left + 1.5 * size.width, y: size.top + 3 * size.height + 5 };
   const note = draw("text", { ...middle, "text-anchor": "middle" }, "no cell for a pair");
-  parts.picture.replaceChildren(...boxes, ...names, note);
+  const itself = { x: size.left - size.width - 22, y: size.top - LOW / 2 - 5 };
+  const asked = draw("text", { ...itself, "text-anchor": "end", class: "asked" }, payload.asked);
+  parts.picture.replaceChildren(...boxes, ...names, note, asked);
 }

@@ -95,10 +95,12 @@ function answerOf(payload, model, language, frame) {
 function say(payload, line, model, language, frame) {
   const { colour, at, word } = answerOf(payload, model, language, frame);
   const right = at === payload.right[language];
+  const isMixed = model === "two_way" && !right;
   line.className = right ? "says right" : "says wrong";
   const verdict = make("span", { class: "verdict" }, right ? "✓ right" : "✗ wrong");
   const named = make("b", { class: "named" }, swatchOf(payload, colour), word);
-  line.replaceChildren(`${payload.asked} = `, named, verdict);
+  const mixed = isMixed ? [make("small", {}, "mixed from all these")] : [];
+  line.replaceChildren(`${payload.asked} = `, named, verdict, ...mixed);
 }
 
 function stepRow(payload, go, play) {
@@ -122,13 +124,14 @@ function stepRow(payload, go, play) {
 /** Elements of the figure, built once; `choose(language)` and `go(frame)` change what they show. */
 function build(payload, view) {
   const { tri: three, two_way: twoWay } = payload.models;
-  const scored = (model) => `right in ${Math.round(model.percent_right)} % of rows`;
-  const together = `weighs card and language together, ${scored(three)}`;
-  const alone = `one layer, weighs each alone, ${scored(twoWay)}`;
-  const chips = chipRow(payload, view.choose);
+  const scored = (model) => `right in ${Math.round(model.percent_right)} %`;
+  const together = `card and language together: ${scored(three)} of rows`;
+  const alone = `one layer, each alone: ${scored(twoWay)}`;
+  const chips = chipRow(payload, (language) => view.choose(language));
   const tri = panel("tri", "Three-way attention", together, cardList(payload), chips);
   const two = panel("two", "Two-way attention", alone, cardList(payload));
-  const steps = stepRow(payload, view.go, view.play);
+  const go = (frame) => view.go(frame);
+  const steps = stepRow(payload, go, () => view.play());
   const panels = make("div", { class: "panels" }, tri.section, two.section);
   return { outer: make("div", { class: "start" }, panels, steps.row), tri, two, steps };
 }
@@ -167,10 +170,10 @@ function show(view, time) {
 }
 
 /** What the reader may do; the page hears of it once the reader rests. */
-function makeActive(view, host) {
+function makeActive(view, root, host) {
   const tell = () => {
     clearTimeout(view.telling);
-    view.telling = setTimeout(() => host.send?.("cell", [...view.at]), 250);
+    view.telling = setTimeout(() => root.isConnected && host.send?.("cell", [...view.at]), 250);
   };
   const end = () => clearInterval(view.playing);
   const move = (language, frame, time) => {
@@ -188,32 +191,36 @@ function makeActive(view, host) {
     const last = view.payload.models.tri.frames.length - 1;
     let frame = 0;
     view.playing = setInterval(() => {
+      if (!root.isConnected) return end();
       move(view.at[0], frame, FRAME);
       if (frame++ >= last) end();
     }, FRAME);
   };
 }
 
-/** Draws into `root`; again with a new payload it keeps what the reader chose. */
+/** What is built from a payload: all but where it opens, which the page writes into its link. */
+const builtFrom = (payload) => JSON.stringify({ ...payload, at: null, alt: null, themes: null });
+
+/** Draws into `root`; again it keeps what the reader chose, and its elements with the focus. */
 export function mount(root, payload, host = {}) {
   const view = (root.triattn ??= { at: payload.at, tables: {} });
   view.stop?.();
-  view.payload = payload;
   view.theme = themeFor(payload.themes, root);
-  makeActive(view, host);
-  view.parts = build(payload, view);
+  makeActive(view, root, host);
+  const source = builtFrom(payload);
+  if (view.source !== source) {
+    clearInterval(view.playing);
+    Object.assign(view, { source, payload, parts: build(payload, view) });
+    root.replaceChildren(view.parts.outer);
+    show(view, 0);
+  }
   applyTheme(view.parts.outer, view.theme);
-  root.replaceChildren(view.parts.outer);
-  const size = new ResizeObserver(() => paint(view));
-  show(view, 0);
+  const size = new ResizeObserver(() => paint(view)); // paints at once, too
   size.observe(view.parts.tri.stage);
   const quiet = onThemeChange(() => mount(root, payload, host));
   view.stop = () => {
     size.disconnect();
     quiet();
-    clearInterval(view.playing);
-    clearTimeout(view.telling);
-    cancelAnimationFrame(view.request);
   };
   return view.stop;
 }

@@ -1,0 +1,47 @@
+"""A module of one's own on the pages: what drives its word, other attention, its heads and what they are worth."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.app.test_pages import opened, sound, texts
+from tests.unit.test_own_module_source import DECODER, TEXT
+from triattn_core.checkpoint import own_modules
+from triattn_core.recording.own_module import OwnModule
+from triattn_core.sources.own_text import probe
+
+RARE = [f"word{i}" for i in range(20)]
+WORDS = DECODER.replace("mat today", f"mat today {' '.join(RARE)}")  # enough to be words, not labels
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(WORDS)
+    monkeypatch.setenv(own_modules.VARIABLE, "[]")
+    build = f"{tmp_path / 'mine.py'}:build"
+    own_modules.offer([build], [probe(OwnModule.of(build), TEXT)])
+
+
+def test_what_drives_its_next_word(module):
+    page_text = texts(sound(opened("attribute", checkpoint="mine", a=TEXT, b=" ", method="norms")))
+    assert "<b>integrated gradients</b>" in page_text and "<b>rollout</b>" in page_text
+
+
+def test_its_attention_is_changed(module):
+    page_text = texts(sound(opened("intervene", checkpoint="mine", a=TEXT, b=" ")))
+    assert "mine" in page_text
+
+
+def test_its_heads_over_rows_and_what_they_are_worth(module):
+    app = sound(opened("heads", task="Other models", other="mine", rows="a file of yours"))
+    rows = "\n".join(
+        json.dumps({"text": text}) for text in (TEXT, "a cat sat on the mat", "the old mat today")
+    ).encode()
+    app = sound(app.file_uploader(key="file").upload("mine.jsonl", rows).run())
+    page_text = texts(app)
+    assert "next words right, per cent" in page_text and "With even weights in every head the model" in page_text
+    assert any(link.label == "Open on Intervene" for link in app.get("page_link"))
+    app.toggle(key="off").set_value(True).run()
+    assert "log-probability of a word" in texts(sound(app)) and "flipped signs p" in texts(app)

@@ -1,0 +1,32 @@
+"""Every page, light and dark, against the rules of axe-core (`npm ci` installs it)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pages.shared.navigation import FIRST, TABS
+from tests.browser.test_keyboard import opened
+
+AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
+# Streamlit's own elements: the place for a file has a role that it cannot have, a table's box of rows an empty header.
+OTHERS = ['[data-testid="stFileUploaderDropzone"]', '[data-testid="stDataFrame"]']
+RUN = """async (others) => {
+  const { violations } = await axe.run({ exclude: others.map((one) => [one]) }, { resultTypes: ["violations"] });
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) =>
+    [id, html.slice(0, 150), failureSummary].join(" | ")));
+}"""
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: npm ci")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", TABS)
+def test_a_page_breaks_no_rule(browser, app, name, scheme):
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    opened(page, app, "" if name == FIRST else name)
+    page.evaluate(AXE.read_text("utf-8"))
+    broken = page.evaluate(RUN, OTHERS)
+    context.close()
+    assert not broken, "\n".join(broken)

@@ -1,0 +1,24 @@
+"""Arrays out of the payload of a described figure, with the shape that its coordinates give them."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+
+def sent_array(payload: Mapping[str, Any], panel: int, name: str) -> np.ndarray:
+    """An array of a panel, as it was sent."""
+    array, sizes = payload["panels"][panel]["arrays"][name], dict(payload["coordinates"])
+    shape = tuple(sizes[axis] for axis in array["over"]) or (-1,)  # a list that stands over nothing
+    data = base64.b64decode(array["data"])
+    if array["type"] != "b1":
+        return np.frombuffer(data, f"<{array['type']}").reshape(shape)
+    return np.unpackbits(np.frombuffer(data, np.uint8), count=int(np.prod(shape))).reshape(shape).astype(bool)
+
+
+def is_comparison(payload: Mapping[str, Any]) -> bool:
+    """Whether it is side by side with a difference."""
+    return "difference" in payload.get("scales", ())

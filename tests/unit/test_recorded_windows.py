@@ -1,0 +1,75 @@
+"""Windows, bands and looped modules: what stands as heads, what a long band takes, and one name for one module."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import transformers
+from torch import nn
+
+from tests.architectures import sentence_of, small_model
+from triattn_core.errors import TraceError
+from triattn_core.recording import tape as tapes
+from triattn_core.recording.tape import record
+
+
+@pytest.mark.parametrize("batch", [1, 2])
+def test_windows_of_a_picture_are_said_to_be_windows(batch):
+    torch.manual_seed(0)
+    config = transformers.SwinConfig(
+        image_size=32, patch_size=4, embed_dim=8, depths=[2], num_heads=[2], window_size=4, num_labels=2
+    )
+    model = transformers.SwinModel(config).eval()
+    with torch.no_grad(), record(model) as tape:
+        model(torch.randn(batch, 3, 32, 32))
+    trace = tape.trace()
+    for array in trace.sites.values():
+        assert array.sizes == {"head": 8, "query": 16, "key": 16} and array.attrs["windows"] == 4
+    note = "Tokens attend within 4 windows: the first 2 maps are the heads of the first window, and so on."
+    assert note in trace.meta["notes"]
+
+
+@pytest.mark.parametrize("fused", [True, False])
+def test_windows_by_hand(fused):
+    class Windows(nn.Module):
+        def forward(self, states):
+            heads = states.unflatten(1, (-1, 5)).unflatten(-1, (2, 4)).flatten(0, 1).transpose(1, 2)
+            if fused:
+                return nn.functional.scaled_dot_product_attention(heads, heads, heads)
+            return (heads @ heads.mT / 2).softmax(-1) @ heads
+
+    with record(model := Windows()) as tape:
+        model(torch.randn(1, 15, 8))
+    [array] = tape.trace().sites.values()
+    assert array.sizes == {"head": 6, "query": 5, "key": 5} and array.attrs["windows"] == 3
+
+
+def test_a_batch_and_heads_are_no_windows():
+    for model_type in ("bert", "opt", "longformer"):
+        model = small_model(model_type)
+        inputs = sentence_of(model)
+        with torch.no_grad(), record(model) as tape:
+            model(inputs["input_ids"].repeat(2, 1))
+        assert {array.attrs["windows"] for array in tape.trace().sites.values()} == {1}
+
+
+def test_a_module_has_one_name_in_all_of_its_runs():
+    model = small_model("hrm_text")
+    with torch.no_grad(), record(model) as tape:
+        model(**sentence_of(model))
+    names: dict[str, set[str]] = {}
+    for site, attention in tape.sites().items():
+        names.setdefault(attention.running.path, set()).add(site.module)
+    assert len(names) == 8 and all(len(of_module) == 1 for of_module in names.values())
+
+
+def test_a_band_that_takes_too_much_memory_is_refused_in_a_line(monkeypatch):
+    model = small_model("longformer")
+    with torch.no_grad(), record(model) as tape:
+        model(**sentence_of(model))
+    monkeypatch.setattr(tapes, "MOST_BYTES", 4 * 4 * 18 * 18 * 4 - 1)  # four layers, four heads, 13 tokens padded to 18
+    with pytest.raises(TraceError, match="the bands take .* `select` fewer layers") as raised:
+        tape.trace()
+    assert "\n" not in str(raised.value)
+    monkeypatch.setattr(tapes, "MOST_BYTES", 4 * 4 * 18 * 18 * 4)
+    assert len(tape.trace().sites) == 4

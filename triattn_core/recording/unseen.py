@@ -1,0 +1,48 @@
+"""Attention that no softmax gives away: a product of two projections that meets values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils.weak import WeakTensorKeyDictionary
+
+from triattn_core.recording.follow import PRODUCTS, read_product
+from triattn_core.recording.module_stack import ModuleStack, Running
+from triattn_core.recording.reach import tensors_of
+
+WIDENS = ("cat", "concat", "pad", "__getitem__", "narrow")  # by a column for a sink, or back
+
+
+def _is_wider(name: str, scores: Tensor, result: Tensor) -> bool:
+    """Whether a function gave scores another number of columns."""
+    return name in WIDENS and result.shape[:-1] == scores.shape[:-1]
+
+
+class Scores:
+    """Products of two projections that no softmax has taken; `stack.unseen` has the modules where one met values."""
+
+    def __init__(self, stack: ModuleStack):
+        self.stack = stack
+        self.scores: Any = WeakTensorKeyDictionary()
+
+    def see(self, name: str, running: Running, args: Any, kwargs: Any, result: Tensor) -> None:
+        """A product of two projections with a row and a column for each token, and its way to values but by a softmax:
+        an attention that is not recorded."""
+        tensors = list(tensors_of(args, kwargs))
+        n = self.stack.length
+        scores = next((tensor for tensor in tensors if tensor in self.scores), None)
+        if scores is not None and name in PRODUCTS:
+            with torch._C.DisableTorchFunction():
+                product = read_product(name, [*args, *kwargs.values()], scores)
+            others = product.values if product is not None else ()
+            meets = product is not None and product.keys == product.axes[-1] and product.axes[-2] in product.queries
+            if meets and others and not isinstance(others[0], nn.Parameter):
+                self.stack.unseen.setdefault(running.path)
+        elif scores is not None and (result.shape[-2:] == scores.shape[-2:] or _is_wider(name, scores, result)):
+            self.scores[result] = True
+        elif name in PRODUCTS and n > 1 and result.ndim > 2 and tuple(result.shape[-2:]) == (n, n) and len(tensors) > 1:
+            if any(isinstance(tensor, nn.Parameter) for tensor in tensors):
+                return
+            self.scores[result] = True

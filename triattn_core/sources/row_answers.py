@@ -1,0 +1,155 @@
+"""How right a model of others is about a row: a class that is its label, or each next word of its text.
+
+A *classifier* (of Hugging Face, or a module of one's own) is right where its best label is that of the row.  A
+*decoder* reads the text and is asked at each token for the next one; a decoder that reads an encoder is asked for each
+token of the target, the second text, given those before it.  Of these its share of right words is between 0 and 1, and
+in place of the log-odds of the label stands the mean log-probability of the words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from triattn_core.analysis.intervention.batched_variants import log_odds
+from triattn_core.analysis.intervention.head_ablation import Head
+from triattn_core.errors import DataError, InputError
+from triattn_core.importers.text_rows import TextRow
+from triattn_core.recording.own_module import OwnModule
+from triattn_core.sources.own_text import OwnText, kind_of, scores_of
+from triattn_core.sources.transformer import NEXT_TOKEN, Transformer
+from triattn_core.sources.transformer_heads import check_labels, class_number, label_of, read_without
+from triattn_core.sources.transformer_inputs import as_input, read_target, read_text
+from triattn_core.sources.transformer_replace import Asked, replaced_outputs
+from triattn_core.sources.transformer_trace import trace_transformer
+from triattn_core.sources.weight_change import WeightChange
+from triattn_core.sources.written import DECODERS_OWN
+from triattn_core.trace import AttentionTrace
+from triattn_core.trace.site import Site
+
+LABELS, WORDS = "accuracy", "next words right"
+SHORT = "it has no two tokens, so that there is no next word to ask for"
+
+
+@dataclass(frozen=True)
+class AskedRow:
+    """A row as a loaded model reads it, and what is right.
+
+    right: the number of the label, or of each next word that it knows [words]; places: [words], where the scores of
+    these words stand.  None of a label.
+    """
+
+    asked: Asked
+    right: Tensor = field(repr=False)
+    places: Tensor | None = field(default=None, repr=False)
+
+    def score(self, outputs: Any) -> Tensor:
+        """[B, 2], in float64: how much of a row is right, 0 to 1, and the log-odds of the label or the mean
+        log-probability of the words."""
+        logits = _scores(outputs).double().cpu()
+        if self.places is None:
+            logits = logits.reshape(len(logits), -1, logits.shape[-1])[:, -1]
+            return torch.stack([(logits.argmax(-1) == self.right).double(), log_odds(logits, int(self.right))], -1)
+        logits = logits[:, self.places]
+        found = logits.log_softmax(-1).gather(-1, self.right.expand(len(logits), -1)[..., None])[..., 0]
+        return torch.stack([(logits.argmax(-1) == self.right).double().mean(-1), found.mean(-1)], -1)
+
+    def under(self, changes: Sequence[WeightChange]) -> Tensor:
+        """`score` as it is and under each change, [1 + changes, 2].  Raises InputError as `replaced`."""
+        found, _ = replaced_outputs(
+            self.asked, changes, [None] * len(changes), lambda rows: self.score(self.asked.run(rows))
+        )
+        return found
+
+    def without(self, heads: Sequence[Head]) -> Tensor:
+        """`score` as it is and without each head, [1 + heads, 2].  Raises InputError as `read_without`."""
+        places = [(Site.of(site), head) for site, head in heads]
+        if isinstance(self.asked.transformer, OwnModule):
+            return self.under([WeightChange("off", (place,)) for place in places])
+        return read_without(self.asked.transformer, self.asked.inputs, places, self.score)
+
+
+def ask_row(model: Transformer | OwnModule, row: TextRow) -> AskedRow:
+    """Raises DataError: no label, a label that is none of the model's, or no next word; InputError: a model that
+    predicts neither."""
+    if isinstance(model, OwnModule):
+        return _ask_module(model, row)
+    if model.head == NEXT_TOKEN:
+        return _ask_words(model, row)
+    check_labels(model)
+    return AskedRow(_put(model, row), torch.tensor(label_of(model, require_label(row))))
+
+
+def trace_row(model: Transformer | OwnModule, row: TextRow) -> AttentionTrace:
+    """The trace of a row; of a decoder that reads an encoder, with the second text as its target."""
+    if isinstance(model, OwnModule):
+        return OwnText.of(model, row.texts).trace()
+    if model.head == NEXT_TOKEN and model.has_decoder and len(row.texts) > 1:
+        return trace_transformer(model, row.texts[0], target=row.texts[1])
+    return trace_transformer(model, *row.texts)
+
+
+def metric_of(model: Transformer | OwnModule) -> str:
+    """What is counted as right: LABELS or WORDS.  Raises InputError for a model that predicts neither."""
+    if isinstance(model, OwnModule):
+        if model.names is None:
+            raise InputError(f"{model.name}: its function names no answers, so nobody knows whether they are right")
+        return LABELS if kind_of(model.names) == "labels" else WORDS
+    if model.head == NEXT_TOKEN:
+        return WORDS
+    check_labels(model)
+    return LABELS
+
+
+def require_label(row: TextRow) -> int | str:
+    """Raises DataError where a row has none."""
+    if row.label is None:
+        raise DataError("no label: whether the answer is right is not known")
+    return row.label
+
+
+def _put(model: Transformer, row: TextRow) -> Asked:
+    return Asked.put(model, row.texts[0], row.texts[1] if len(row.texts) > 1 else None)
+
+
+def _ask_words(model: Transformer, row: TextRow) -> AskedRow:
+    text, target = row.texts[0], row.texts[1] if len(row.texts) > 1 else None
+    if not model.has_decoder:
+        asked = _put(model, row)
+        ids = asked.inputs["input_ids"][0].cpu()
+        if len(ids) < 2:
+            raise DataError(SHORT)
+        return AskedRow(asked, ids[1:], torch.arange(len(ids) - 1))
+    if target is None:
+        raise DataError('no target: rows of a translation are {"source", "target"}')
+    inputs, _ = read_text(model, text)
+    given, ids = read_target(model, target)
+    inputs[DECODERS_OWN] = as_input(given)
+    return AskedRow(Asked(model, inputs.to(model.model.device)), torch.tensor(ids), torch.arange(len(ids)))
+
+
+def _ask_module(own: OwnModule, row: TextRow) -> AskedRow:
+    asked, metric = OwnText.of(own, row.texts), metric_of(own)
+    numbers = {name: i for i, name in enumerate(own.names or ())}
+    if metric == LABELS:
+        label = str(require_label(row))
+        number = class_number(label, dict(enumerate(own.names or ())))
+        if number is None:
+            raise DataError(f"label {label!r}: expected one of {', '.join(numbers)}, or its number")
+        return AskedRow(asked, torch.tensor(number))
+    tokens = asked.tokens or []
+    known = [(place, numbers[token]) for place, token in enumerate(tokens[1:]) if token in numbers]
+    if not known:
+        raise DataError(SHORT if len(tokens) < 2 else "none of its next words is among the names of the answers")
+    places, right = zip(*known)
+    return AskedRow(asked, torch.tensor(right), torch.tensor(places))
+
+
+def _scores(outputs: Any) -> Tensor:
+    """The scores in what a model returns, [B, …, answers]."""
+    scores = scores_of(outputs)
+    return (scores if scores.ndim > 1 else scores[None]).detach()

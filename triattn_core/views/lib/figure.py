@@ -1,0 +1,291 @@
+"""The description of a figure: what is drawn and said, in numbers, without a drawing.
+
+A view returns one.  The browser draws it by one script (`renderer/figure.js`), paper from its `maps`.
+Panels share coordinates: a *cell* has a place on each of them, and is chosen in all panels at once.  `payload` is its
+JSON, of which `figure.schema.json` is the contract; arrays are bytes in base64, a constant number of digits a value.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from triattn_core.views.lib.canvas import Canvas, script, style
+from triattn_core.views.lib.map_mark import MapMark
+from triattn_core.views.lib.marks import Cells, Lines, Mark, Thumbs, plain
+from triattn_core.views.lib.palette import THEMES, Scale, pack, scale_payload, theme_payload
+from triattn_core.views.lib.readout import Readout
+from triattn_core.views.lib.tokens import cell_axes, map_labels, text_names
+
+VERSION = 1
+SCRIPT = "lib/renderer/figure.js"
+STYLE = ("lib/map_figure.css", "lib/linked_maps.css")
+TYPES = {"u1": np.uint8, "u2": np.uint16, "f4": np.float32}
+
+
+@dataclass(frozen=True)
+class Values:
+    """Numbers over some coordinates.  over: their names, one for each axis of `values`: bool, uint8, uint16; all else
+    is sent as float32.  Over nothing it is a list that a mark reads as a whole, or one number."""
+
+    over: tuple[str, ...]
+    values: np.ndarray = field(repr=False)
+
+    def payload(self) -> dict[str, Any]:
+        if self.values.dtype.kind == "b":
+            return {"over": list(self.over), "type": "b1", "data": pack(np.packbits(self.values))}
+        kind = {1: "u1", 2: "u2"}[self.values.dtype.itemsize] if self.values.dtype.kind == "u" else "f4"
+        return {"over": list(self.over), "type": kind, "data": pack(self.values.astype(TYPES[kind]))}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the model of a panel says.  right: whether that is the gold label, None where there is none.  score: of the
+    model, on a data set."""
+
+    label: str
+    probability: float
+    right: bool | None = None
+    score: str = ""
+
+    @property
+    def share(self) -> str:
+        """The probability in three digits; empty where nothing is said."""
+        return f"{self.probability:.3f}" if self.label else ""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One map, or one of small maps, with what stands around it.
+
+    rows, columns: coordinates.  cells: how its cells are drawn.  arrays: its numbers, by the names that marks and
+    readout use.  marks: what stands beside or below it.  place: (row, column) of the declared grid; on a screen panels
+    of all rows fill lines in their order, on paper rows begin lines.
+    note: beside its title.  lines: below it.  ink: a colour of the theme, of its badge and bars.
+    chooses: (coordinate, place): a click in this panel also sets that.  follows: a coordinate; the panel stands once,
+    beside the others, and shows the arrays of the panel that is chosen by that coordinate; on paper it is drawn for
+    each.  numbers: an array whose numbers label the columns.  printed: on paper below its title, paper_title: in place
+    of that.
+    """
+
+    title: str
+    rows: str
+    columns: str
+    cells: Cells | Thumbs
+    arrays: Mapping[str, Values] = field(repr=False)
+    marks: Sequence[Mark] = ()
+    place: tuple[int, int] = (0, 0)
+    note: str = ""
+    lines: Sequence[str] = ()
+    answer: Answer | None = None
+    ink: str = ""
+    help: str = ""
+    chooses: tuple[str, int] | None = None
+    follows: str = ""
+    numbers: str = ""
+    printed: str = ""
+    paper_title: str = ""
+
+    def payload(self) -> dict[str, Any]:
+        """Without what is empty."""
+        content = {
+            "title": self.title,
+            "rows": self.rows,
+            "columns": self.columns,
+            "cells": self.cells.payload(),
+            "arrays": {name: array.payload() for name, array in self.arrays.items()},
+            "marks": [mark.payload() for mark in self.marks],
+            "note": self.note,
+            "lines": list(self.lines),
+            "answer": self.answer and vars(self.answer) | {"share": self.answer.share},
+            "ink": self.ink,
+            "help": self.help,
+            "chooses": self.chooses and list(self.chooses),
+            "follows": self.follows,
+            "numbers": self.numbers,
+        }
+        return {name: value for name, value in content.items() if value or name in ("marks", "title")}
+
+
+@dataclass(frozen=True)
+class Grid:
+    """How much room panels take on a screen, in pixels.
+
+    across: the most in a line, where the figure is narrow and where it is wide.  least: of a map that shares a line.
+    finest: of a cell there.  widest: of a map.  cell: (the widest a cell, what all cells of a line may take if they are
+    few).  row: (least, most, what all rows aim at).  labels: (least, most) of the words at the left.  repeats: whether
+    each line names its columns again.
+    """
+
+    across: tuple[int, int] = (4, 4)
+    least: int = 150
+    finest: int = 0
+    widest: int = 1000
+    cell: tuple[int, int] = (30, 200)
+    row: tuple[int, int, int] = (5, 25, 280)
+    labels: tuple[int, int] = (40, 110)
+    gutter: int = 26
+    repeats: bool = True
+
+
+@dataclass(frozen=True)
+class Figure:
+    """axes: coordinates with words, as `lib.tokens` gives them; `title` there stands beside the maps, `ink` is a colour
+    of the theme.  counts: the other coordinates, each with its size; a cell has a place on the axes, then on these.
+    scales: by the names that cells use; the first has `mark` at its line of even weight.  walk: the strongest cells,
+    in their order.  keys, walks: what the arrow keys, and n and p, do, in words.  scale_lines: what is said of scales.
+    strip: it stands above another figure: without scales and readout, and shows what the page says.
+    """
+
+    title: str
+    alt: str
+    texts: Mapping[str, str]
+    axes: Mapping[str, Mapping[str, Any]] = field(repr=False)
+    counts: Mapping[str, int]
+    cell: tuple[int, ...]
+    scales: Mapping[str, Scale]
+    panels: Sequence[Panel]
+    readout: Readout = field(repr=False)
+    walk: Sequence[Sequence[int]] = field(repr=False)
+    keys: str
+    walks: str
+    grid: Grid = Grid()
+    caption: str = ""
+    notes: str = ""
+    mark: str = ""
+    scale_lines: Sequence[str] = ()
+    strip: bool = False
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The coordinates of a cell, in order, each with its size."""
+        return {**{name: len(axis["label"]) for name, axis in self.axes.items()}, **self.counts}
+
+    def payload(self) -> dict[str, Any]:
+        """JSON for the script; see `figure.schema.json`."""
+        return {
+            "version": VERSION,
+            "alt": self.alt,
+            "caption": self.caption,
+            "notes": self.notes,
+            "texts": dict(self.texts),
+            "names": text_names(self.texts),
+            "axes": {name: dict(axis) for name, axis in self.axes.items()},
+            "coordinates": [
+                *([name, len(axis["label"])] for name, axis in self.axes.items()),
+                *map(list, self.counts.items()),
+            ],
+            "cell": list(self.cell),
+            "scales": {name: scale_payload(scale) for name, scale in self.scales.items()},
+            "mark": self.mark,
+            "scale_lines": list(self.scale_lines),
+            "panels": [panel.payload() for panel in self.panels],
+            "grid": {name: plain(size) for name, size in vars(self.grid).items()},
+            "readout": self.readout.payload(),
+            "walk": [list(map(int, cell)) for cell in self.walk],
+            "keys": self.keys,
+            "walks": self.walks,
+            **({"strip": True} if self.strip else {}),
+        }
+
+    def maps(self) -> tuple[MapMark, ...]:
+        """Its maps for paper; a panel that follows a coordinate once for each place there."""
+        made = []
+        for panel in self.panels:
+            if isinstance(panel.cells, Thumbs):
+                made += self._thumbs(panel, panel.cells)
+                continue
+            made += [] if panel.follows else [self._map(panel, panel)]
+            followers = [one for one in self.panels if panel.chooses and one.follows == panel.chooses[0]]
+            made += [self._map(follower, panel) for follower in followers]
+        return tuple(made)
+
+    def _thumbs(self, panel: Panel, cells: Thumbs) -> list[MapMark]:
+        """A map for each that is drawn, named by its row and column, with the first number below it."""
+        made, first = [], panel.arrays[cells.below[0]].values if cells.below else None
+        scales = [self.scales[name] for name in cells.scales or [cells.scale] * len(cells.levels)]
+        gaps = [*cells.gaps] or [""] * (len(cells.levels) + 1)
+        for row, (title, name) in enumerate(zip(self.axes[panel.rows]["label"], cells.levels)):
+            words = (gaps[row], gaps[-1] * (row == len(cells.levels) - 1))  # above and below the row
+            for column, levels in enumerate(panel.arrays[name].values):
+                label = self.axes[panel.columns]["label"][column]
+                number = np.nan if first is None else float(first[row, column])
+                called, said = f"{title}.{label}" if title else label, f"{number:.2g}" if np.isfinite(number) else ""
+                down, across = ([str(i + 1) for i in range(size)] for size in levels.shape)
+                sides, place = ("query", "key"), (row, column)
+                mark = MapMark(called, sides, down, across, levels, scales[row], (0, 0), place, answer=said, thumb=True)
+                made.append(mark if column else replace(mark, before=words[0], after=words[1]))
+        return made
+
+    def _map(self, panel: Panel, host: Panel) -> MapMark:
+        assert isinstance(panel.cells, Cells)
+        cell = dict(zip(self.sizes, self.cell))
+        sides = panel.rows, panel.columns
+        labels = [self._labels(name, panel, host) for name in sides]
+        flags = {
+            name: host.arrays[name].values.astype(bool) for name in (panel.cells.masked, panel.cells.within) if name
+        }
+        name = panel.paper_title or panel.title
+        title = f"{host.title.partition(',')[0]}: {name}" if panel.follows else name
+        trees = [host.arrays[mark.points].values.reshape(-1, 4) for mark in panel.marks if isinstance(mark, Lines)]
+        answer, place = panel.answer, (panel.place[0], host.place[1]) if panel.follows else panel.place
+        said = ", ".join(filter(None, (answer.label, answer.share))) if answer else panel.printed
+        return MapMark(
+            title,
+            (self._ink(panel.rows), self._ink(panel.columns)),
+            labels[0],
+            labels[1],
+            host.arrays[panel.cells.levels].values,
+            self.scales[panel.cells.scale],
+            (cell[sides[0]], cell[sides[1]]),
+            place,
+            flags.get(panel.cells.masked),
+            flags.get(panel.cells.within),
+            answer=said,
+            score=answer.score if answer else "",
+            mechanism=panel.ink,
+            tree=trees[0] if trees else None,
+        )
+
+    def _ink(self, name: str) -> str:
+        """The colour of a coordinate's words."""
+        ink = self.axes[name]["ink"] if name in self.axes else name
+        return ink if ink in THEMES["light"] else "muted"
+
+    def _labels(self, name: str, panel: Panel, host: Panel) -> list[str]:
+        if panel.numbers and name == panel.columns:
+            return [f"{number:.0f}" for number in host.arrays[panel.numbers].values]
+        return map_labels(self.axes[name])
+
+    def canvas(self) -> Canvas:
+        """The figure with the script that draws it."""
+        return Canvas(
+            self.payload(),
+            figure_script(),
+            style(*STYLE),
+            self.title,
+            self.alt,
+            caption=self.caption,
+            texts=dict(self.texts),
+            cell=self.cell,
+            axes=cell_axes(self.axes, self.counts),
+            maps=self.maps(),
+        )
+
+
+@cache
+def figure_script() -> str:
+    """The script of every described figure, the colours of both themes before it."""
+    return f"const THEMES = {json.dumps(theme_payload('log', 'signed'))};\n{script(SCRIPT)}"
+
+
+def strongest_cells(sizes: np.ndarray, most: int = 100) -> list[tuple[int, ...]]:
+    """Places of the largest of an array, the largest first, of equal ones the first; NaN is left out."""
+    flat = np.where(np.isfinite(sizes), sizes, -np.inf).ravel()
+    order = np.argsort(-flat, kind="stable")[:most]
+    return [tuple(map(int, np.unravel_index(i, sizes.shape))) for i in order if flat[i] > -np.inf]

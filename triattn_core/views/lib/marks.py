@@ -1,0 +1,101 @@
+"""Marks of a panel: its cells, and what stands beside or below them.  They name arrays of the panel, never values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+def plain(value: Any) -> Any:
+    """A field as JSON has it: a list in place of a tuple."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a panel has besides its title; `payload` is its JSON."""
+
+    def payload(self) -> dict[str, Any]:
+        """The kind of the mark and its fields, without empty ones."""
+        fields = {name: plain(value) for name, value in asdict(self).items() if value != "" and value != ()}
+        return {"mark": type(self).__name__.lower(), **fields}
+
+
+@dataclass(frozen=True)
+class Cells(Mark):
+    """Cells in colours.  levels: uint8 [rows, columns] on a scale of the figure.  masked: 1 where there is no cell: it
+    is hatched.  within: 1 where a difference is no larger than between seeds, which is grey."""
+
+    levels: str
+    scale: str
+    masked: str = ""
+    within: str = ""
+
+
+@dataclass(frozen=True)
+class Thumbs(Mark):
+    """Cells that are small maps themselves: a row of them for each row of the panel, which may have fewer than others.
+
+    levels: of each row an array uint8 [its maps, down, across] on a scale of the figure; scales: of each row its own,
+    where rows differ.  down, across: cells of its maps.  below: arrays [rows, columns], whose numbers stand below each
+    map; names: of these numbers, at the left.  largest: pixels of the widest and of the highest map.  gaps: said above
+    each row and, last, below all.
+    """
+
+    levels: Sequence[str]
+    scale: str
+    down: Sequence[int]
+    across: Sequence[int]
+    below: Sequence[str] = ()
+    names: Sequence[str] = ()
+    largest: tuple[int, int] = (150, 150)
+    gaps: Sequence[str] = ()
+    scales: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Profile(Mark):
+    """Below the cells the chosen row as bars, on one scale for all panels whose cells share theirs.
+
+    values: [rows, columns].  name: said below it, of the row's word."""
+
+    values: str
+    name: str = ""
+    signed: bool = False
+
+
+@dataclass(frozen=True)
+class Bars(Mark):
+    """A bar a row, beside the cells.
+
+    values: [rows].  side: `right`, where numbers stand beside the bars, or `left`, between labels and cells.
+    lines: below its title.  counts: [rows] of whole numbers, which stand at the far end under `counted`.
+    """
+
+    values: str
+    side: str
+    title: str
+    lines: Sequence[str] = ()
+    counts: str = ""
+    counted: str = ""
+    size: int = 160
+
+
+@dataclass(frozen=True)
+class Strip(Mark):
+    """One more row of cells below the others.  levels: [columns]."""
+
+    levels: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Lines(Mark):
+    """Lines beside the cells, at the right, as of a dendrogram.
+
+    points: [lines, 4], from (across, row) to (across, row): across from 0 to 1, rows from 0 in their middles."""
+
+    points: str
+    title: str = ""
+    size: int = 110

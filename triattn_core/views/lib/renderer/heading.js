@@ -1,0 +1,102 @@
+// The heading of a panel: its title; of a model what that answers; lines of words.
+
+import { clamp } from "../arrays.js";
+import { drawText } from "../text_drawing.js";
+import { font } from "../theme.js";
+import { fillText, isChosen } from "./description.js";
+
+const TIGHT = 220; // pixels of a panel whose verdict takes its note's place
+
+export function paintHeading(ctx, box, data, theme, state) {
+  const { panel } = box;
+  const top = box.y - box.top;
+  const x = box.left ?? box.x;
+  if (panel.answer) return paintModel(ctx, panel, x, top, box.span, theme);
+  if (panel.lines && !panel.follows) {
+    ctx.fillStyle = theme.hairline;
+    ctx.fillRect(x, top, box.span, 1);
+    paintTitle(ctx, panel.title, x, top + 25, theme, box.span);
+    return paintLines(ctx, panel.lines, x, top + 48, box.span, theme);
+  }
+  const room = Math.max(box.span + (panel.follows ? 0 : 18), 100);
+  const look = { size: 15, weight: 650, theme, room };
+  const wide = drawText(ctx, panel.title, x, top + 16, theme.text, look);
+  if (isChosen(data, panel, state.cell) && data.panels.length > 1)
+    ctx.fillRect(x, top + 21, wide, 2);
+  const words = panel.note ?? "";
+  const note = panel.follows ? fillText(data, words, panel, state.cell) : words;
+  if (room - wide > 60)
+    drawText(ctx, note, x + wide + 10, top + 16, theme.muted, { theme, room: room - wide - 10 });
+  if (panel.lines) paintLines(ctx, panel.lines, box.x, top + 38, box.columns.size, theme);
+  else paintAxisTitles(ctx, box, data, theme, top);
+}
+
+/** What the axes are, where that is said: down beside the first panel, across above each. */
+function paintAxisTitles(ctx, { panel, x, y, labelled }, data, theme, top) {
+  const [down, across] = [data.axes[panel.rows], data.axes[panel.columns]];
+  if (!across?.title) return;
+  const look = { weight: 600, theme };
+  drawText(ctx, `${across.title} →`, x, top + 38, theme[across.ink], look);
+  if (labelled && panel === data.panels[0])
+    drawText(ctx, `${down.title} ↓`, x - 8, y - 8, theme[down.ink], { ...look, align: "right" });
+}
+
+export const paintLines = (ctx, lines, x, y, room, theme) =>
+  lines.forEach((line, i) => drawText(ctx, line, x, y + 18 * i, theme.muted, { theme, room }));
+
+/** A title: smaller before it is cut. */
+export function paintTitle(ctx, words, x, y, theme, room) {
+  ctx.font = font(theme, 17, 650);
+  const size = ctx.measureText(words).width > room ? 14 : 17;
+  return drawText(ctx, words, x, y, theme.text, { size, weight: 650, theme, room });
+}
+
+/**
+ * A line above, the name with its colour, the verdict with its probability, the score on the test
+ * set.
+ */
+function paintModel(ctx, { title, note = "", ink, answer }, x, y, wide, theme) {
+  const colour = theme[ink] ?? theme.bar;
+  const tight = wide < TIGHT;
+  ctx.fillStyle = theme.hairline;
+  ctx.fillRect(x, y, wide, 1);
+  const chip =
+    answer.right === null
+      ? 0
+      : paintVerdict(ctx, answer.right, x + wide, y + (tight ? 11 : 36), theme);
+  const room = wide - 19 - (tight ? chip : 0);
+  ctx.fillStyle = colour;
+  ctx.fillRect(x, y + 14, 11, 11);
+  const end = 27 + paintTitle(ctx, title, x + 19, y + 25, theme, room);
+  if (!tight && wide - end > 60)
+    drawText(ctx, note, x + end, y + 25, theme.muted, { theme, room: wide - end });
+  const right = x + wide - (tight ? 0 : chip);
+  const look = { size: 14, theme };
+  const share = drawText(ctx, answer.share, right, y + 50, theme.text, { ...look, align: "right" });
+  const left = right - x - share - 8;
+  drawText(ctx, answer.label, x, y + 50, theme.text, { ...look, weight: 650, room: left });
+  ctx.fillStyle = theme.hairline;
+  ctx.fillRect(x, y + 58, wide, 6);
+  ctx.fillStyle = colour;
+  ctx.fillRect(x, y + 58, wide * clamp(answer.probability, 0, 1), 6);
+  drawText(ctx, answer.score, x, y + 82, theme.muted, { theme, room: wide });
+}
+
+/**
+ * "right" is outlined, "wrong" is filled: told apart without colour.  Returns the room it takes.
+ */
+function paintVerdict(ctx, right, end, y, theme) {
+  const weight = right ? 650 : 400;
+  const label = right ? "right" : "wrong";
+  ctx.font = font(theme, 13, weight);
+  const wide = ctx.measureText(label).width + 14;
+  ctx.fillStyle = theme.faint;
+  ctx.strokeStyle = theme.text;
+  ctx.lineWidth = 1;
+  right
+    ? ctx.strokeRect(end - wide + 0.5, y + 0.5, wide - 1, 18)
+    : ctx.fillRect(end - wide, y, wide, 19);
+  const colour = right ? theme.text : theme.muted;
+  drawText(ctx, label, end - wide / 2, y + 14, colour, { weight, align: "center", theme });
+  return wide + 8;
+}

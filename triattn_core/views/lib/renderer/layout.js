@@ -1,0 +1,198 @@
+// Where the panels of a figure stand for a width, and which cell is under a point.
+
+import { clamp, sum } from "../arrays.js";
+import { cellAt, countGaps, layoutAxis } from "../axis.js";
+import { LINE_STEP, countLabelLines, labelsLean, widestLabel } from "../label_text.js";
+import { layoutThumbs, mapsIn } from "./thumbs.js";
+
+const NARROW = 900; // pixels of a figure
+const TITLED = 44; // of a heading: a title; with an answer or lines below it; a line of it
+const ANSWERED = 90;
+const AXIS_TITLE = 20;
+const OVERHANG = 34; // of leaning labels beyond the last column
+const LEAN = 96; // of a leaning label
+const GAP = 4; // between texts on an axis
+const BETWEEN = 22; // lines of panels
+const PROFILE = 102; // of bars below a map, with their caption
+export const STRIP = 12;
+const SCALE = 66; // of a colour bar with its ticks and its line of words
+const BAR = 300;
+
+export const markOf = (panel, kind, side) =>
+  panel.marks.find((mark) => mark.mark === kind && (!side || mark.side === side));
+
+const belowSize = (panel) =>
+  (markOf(panel, "profile") ? PROFILE : 0) + (markOf(panel, "strip") ? STRIP + 4 : 0);
+
+/** The room of what stands right of a panel. */
+export const rightSize = (panel) =>
+  sum(panel.marks.map((mark) => (mark.side === "right" || mark.mark === "lines" ? mark.size : 0)));
+
+/** The labels left of the rows: their room, and how far apart maps stand that repeat them. */
+function layoutRowLabels(ctx, data, tokens, step, width, theme) {
+  const [least, most] = data.grid.labels;
+  const letters = widestLabel(ctx, tokens, theme) * 1.04;
+  const lines = LINE_STEP * (countLabelLines(ctx, tokens, step, theme) - 1);
+  const own = Math.round(clamp(letters, least, Math.max(most, width * 0.08)) + 14 + lines);
+  const repeats = own <= 34;
+  return { own, repeats, between: repeats ? own + 8 : data.grid.gutter };
+}
+
+/** How many of the panels stand in a line, and how wide each one may be. */
+function layoutLine(data, line, keys, width, { own, between }, aside) {
+  const { grid } = data;
+  const last = Math.max(rightSize(line.at(-1)), OVERHANG);
+  const inner = Math.max(0, ...line.slice(0, -1).map(rightSize));
+  const room = (k) =>
+    (width - own - (aside || (line.length % k ? OVERHANG : last)) - (k - 1) * (between + inner)) /
+    k;
+  let across = Math.min(line.length, grid.across[width < NARROW ? 0 : 1]);
+  while (across > 1 && (room(across) < grid.least || room(across) / keys < grid.finest)) across--;
+  return { across, wide: Math.min(room(across), grid.widest), apart: between + inner };
+}
+
+function columnLabelHeight(ctx, tokens, pitch, theme) {
+  const line = labelsLean(ctx, tokens, pitch, theme)
+    ? clamp(widestLabel(ctx, tokens, theme), 20, LEAN) * 0.71 + 22
+    : 26;
+  return line + LINE_STEP * (countLabelLines(ctx, tokens, pitch, theme) - 1);
+}
+
+/** Where everything stands for a given width. */
+export function layoutFigure(ctx, data, width, theme) {
+  const small = isThumbs(data.panels[0]);
+  const layout = (small ? layoutThumbs : layoutMaps)(ctx, data, width, theme);
+  const scales = data.strip
+    ? { bars: [], words: {}, height: layout.foot }
+    : placeScales(layout, data);
+  return Object.assign(layout, scales);
+}
+
+export const isThumbs = ({ cells }) => cells.mark === "thumbs";
+
+function layoutMaps(ctx, data, width, theme) {
+  const { grid } = data;
+  const line = data.panels.filter((panel) => !panel.follows);
+  const follower = data.panels.find((panel) => panel.follows);
+  const [{ rows: down, columns: right }] = line;
+  const keys = data.axes[right].label.length;
+  const [least, most, tall] = grid.row;
+  const step = clamp(tall / data.axes[down].label.length, least, most);
+  const rows = layoutAxis(data.axes[down], step);
+  const labels = layoutRowLabels(ctx, data, data.axes[down], step, width, theme);
+  const { own } = labels;
+  const stacked = Boolean(follower) && width < NARROW;
+  const lead = follower ? (markOf(follower, "bars", "left")?.size ?? 0) : 0;
+  const aside = follower && !stacked ? own + lead + clamp(width * 0.3, 200, 460) + grid.gutter : 0;
+  const { across, wide, apart } = layoutLine(data, line, keys, width, labels, aside);
+  const [largest, whole] = grid.cell;
+  const pitch = clamp(
+    (wide - GAP * countGaps(data.axes[right])) / keys,
+    1,
+    Math.max(largest, whole / keys),
+  );
+  const columns = layoutAxis(data.axes[right], pitch, GAP);
+  const answered = line.some((panel) => panel.answer || panel.lines);
+  const span = answered ? wide : columns.size;
+  const head = answered ? ANSWERED : TITLED + (data.axes[right].title ? AXIS_TITLE : 0);
+  const lean = columnLabelHeight(ctx, data.axes[right], pitch, theme);
+  const below = Math.max(...line.map(belowSize));
+  const short = TITLED - 14; // a further line that names no columns
+  const above = Math.round(head + lean);
+  const next = grid.repeats ? above : short;
+  const boxes = line.map((panel, i) => {
+    const number = Math.floor(i / across);
+    const named = !number || grid.repeats;
+    return {
+      panel,
+      rows,
+      columns,
+      x: Math.round(own + (i % across) * (span + apart)),
+      y: Math.round(above + number * (rows.size + below + BETWEEN + next)),
+      top: named ? above : short,
+      labelled: labels.repeats || i % across === 0,
+      named,
+      span,
+    };
+  });
+  const layout = { width, own, lean, below, boxes, lead };
+  const end = boxes.at(-1).y + rows.size + below;
+  if (follower) boxes.push(placeFollower(layout, data, follower, { step, stacked, end, above }));
+  const free = line.some((panel) => markOf(panel, "profile")) ? 4 : 26;
+  layout.foot = Math.max(end, ...boxes.map((box) => box.y + box.rows.size)) + free;
+  return layout;
+}
+
+/** A panel that follows another stands beside the line, or below it, on rows of the same height. */
+function placeFollower({ boxes, own, width, lead }, data, panel, { step, stacked, end, above }) {
+  const last = boxes.at(-1);
+  const left = stacked ? 0 : last.x + last.columns.size + data.grid.gutter;
+  const x = left + own + lead;
+  const count = data.sizes[panel.columns];
+  const numbers = Array.from({ length: count }, (_, i) => String(i + 1));
+  const empty = numbers.map(() => "");
+  const tokens = { label: numbers, text: empty, special: [], joined: [], flat: true };
+  const columns = layoutAxis(tokens, clamp((width - x - 4) / count, 0.5, 9));
+  const y = stacked ? end + 112 : boxes[0].y;
+  const top = stacked ? 78 : above;
+  const rows = layoutAxis(data.axes[panel.rows], step);
+  const span = x + columns.size - left;
+  return { panel, rows, columns, x, y, top, left, labelled: true, named: false, span, tokens };
+}
+
+/** The colour bars side by side, and what is said of them beside or below. */
+function placeScales({ own, width, boxes, foot }, data) {
+  const bars = [];
+  let x = own;
+  let y = foot + 12;
+  for (const name of Object.keys(data.scales)) {
+    const users = boxes.filter((box) => box.panel.cells.scale === name);
+    const wide = Math.min(BAR, width - own, Math.max(users[0]?.span ?? BAR, 200));
+    const wished = Math.max(x, Math.min(users[0]?.x ?? x, width - wide));
+    if (bars.length && wished + wide > width) {
+      y += SCALE + 10;
+      x = own;
+    } else x = bars.length ? wished : own;
+    bars.push({ name, x, y, wide });
+    x += wide + data.grid.gutter;
+  }
+  const free = (bars[1]?.y === bars[0].y ? bars[1].x : width) - bars[0].x - bars[0].wide - 40;
+  const lines = data.scale_lines;
+  const beside = free > 150;
+  const words = beside
+    ? { x: bars[0].x + bars[0].wide + 20, y: bars[0].y + 4, room: free }
+    : { x: own, y: y + SCALE + 20, room: width - own };
+  const height = y + SCALE + 4 + (lines.length && !beside ? 18 * lines.length + 14 : 0);
+  return { bars, words, height };
+}
+
+/**
+ * The cell under a point, or null.  Beside a map its labels count as cells of the chosen row or
+ * column.
+ */
+export function hitCell(data, layout, cell, x, y) {
+  const moved = (panel, r, c) => {
+    const next = [...cell];
+    if (r >= 0) next[data.axisOf[panel.rows]] = r;
+    if (c >= 0) next[data.axisOf[panel.columns]] = c;
+    if (panel.chooses && c >= 0) next[data.axisOf[panel.chooses[0]]] = panel.chooses[1];
+    return next;
+  };
+  for (const box of layout.boxes) {
+    const { panel, rows, columns } = box;
+    const dx = x - box.x;
+    const dy = y - box.y;
+    const r = cellAt(rows, dy);
+    const c = cellAt(columns, dx);
+    const before = box.left === undefined ? layout.own : box.x - box.left;
+    if (isThumbs(panel))
+      return r >= 0 && c >= 0 && c < mapsIn(panel, r) ? moved(panel, r, c) : null;
+    if (r >= 0 && c >= 0) return moved(panel, r, c);
+    if (r >= 0 && box.labelled && dx < 0 && dx > -before) return moved(panel, r, -1);
+    if (r >= 0 && dx > columns.size && dx < box.span + rightSize(panel)) return moved(panel, r, -1);
+    const label = box.named && dy < 0 && dy > -layout.lean;
+    if (c >= 0 && (label || (dy > rows.size && dy < rows.size + belowSize(panel) - 26)))
+      return moved(panel, -1, c);
+  }
+  return null;
+}

@@ -1,0 +1,84 @@
+// Below a figure: the untouched texts with the chosen tokens marked, the numbers of the chosen
+// cell, and what they mean in sentences.
+
+import { make } from "../elements.js";
+import { classBelow, factsTable, textLine } from "../facts.js";
+import {
+  fillTemplate,
+  fillText,
+  fittingCase,
+  isChosen,
+  panelOf,
+  sayNumber,
+} from "./description.js";
+
+const ALL_TEXTS = 4; // with more of them, those without a mark are left out
+
+/** The spans of a text that the chosen tokens stand on, also where it is the text after an edit. */
+function spansOf(data, name, cell) {
+  return Object.values(data.axes).flatMap((tokens, a) => {
+    const i = cell[a];
+    const mark = (start, end) => [{ axis: tokens.ink, start, end }];
+    if (tokens.also?.[i] && name === "edited " + tokens.text[i]) return mark(...tokens.also[i]);
+    return tokens.text[i] === name ? mark(tokens.start[i], tokens.end[i]) : [];
+  });
+}
+
+/** A template as elements: words in the colour of their axis. */
+const nodes = (data, template, panel, cell) =>
+  fillTemplate(data, template, panel, cell)
+    .filter(([text]) => text)
+    .map(([text, ink]) => (ink ? make("span", { class: "ink-" + ink }, text) : text));
+
+function sentenceNodes(data, part, cell) {
+  const one = fittingCase(data, part, cell);
+  if (!one) return [];
+  const panel = panelOf(data, part.panel, cell);
+  const bold = one.bold ? [make("b", {}, fillText(data, one.bold, panel, cell))] : [];
+  return [...bold, ...nodes(data, one.text, panel, cell)];
+}
+
+/** The numbers of the chosen cell, a row a panel. */
+function numbersTable(data, cell, theme) {
+  const { columns, rows, numbers, corner } = data.readout;
+  const body = rows.map((row) => {
+    const panel = panelOf(data, row.panel, cell);
+    const name = fillText(data, row.name, panel, cell);
+    const cells = numbers[row.numbers].map((number) => sayNumber(data, number, panel, cell));
+    if (!panel.ink) {
+      const chosen = row.panel >= 0 && isChosen(data, panel, cell);
+      return { name, cells, chosen };
+    }
+    const swatch = make("span", { class: "swatch", "aria-hidden": "true" });
+    swatch.style.background = theme[panel.ink] ?? theme.bar;
+    return { name: [swatch, name], cells, main: true, help: panel.help };
+  });
+  return factsTable(fillText(data, corner, data.panels[0], cell), columns, body);
+}
+
+/** Fills the box below the figure; of many texts those that a chosen token is in. */
+export function fillReadout(box, data, cell, theme) {
+  classBelow(box, data);
+  const names = Object.keys(data.texts);
+  const lines = names.flatMap((name) => {
+    const spans = spansOf(data, name, cell);
+    return names.length > ALL_TEXTS && !spans.length ? [] : [textLine(data, name, spans)];
+  });
+  const alone = names.length === 1; // the sentence stands below the text, which leaves room for it
+  const texts = make("div", { class: alone ? "texts capped" : "texts" }, ...lines);
+  const top = box.querySelector(".texts")?.scrollTop ?? 0;
+  const said = data.readout.sentences.flatMap((part) => sentenceNodes(data, part, cell));
+  const sentence = make("p", { class: "sentence" }, ...said);
+  const table = make("div", { class: "scroll" }, numbersTable(data, cell, theme));
+  if (!alone) table.append(sentence);
+  box.replaceChildren(alone ? make("div", {}, texts, sentence) : texts, table);
+  texts.scrollTop = top;
+  for (const mark of texts.querySelectorAll("mark")) scrollIntoBox(texts, mark);
+}
+
+/** Scrolls a box, and nothing around it, until what it holds is seen. */
+function scrollIntoBox(box, part) {
+  const [outer, inner] = [box, part].map((one) => one.getBoundingClientRect());
+  if (inner.top < outer.top) box.scrollTop += inner.top - outer.top;
+  if (inner.bottom > outer.bottom) box.scrollTop += inner.bottom - outer.bottom;
+}
