@@ -182,8 +182,8 @@ def test_two_files_open_on_the_same_layer_and_head(tmp_path):
 def test_a_link_chooses_the_cell_of_each_view(view, cell):
     app = sound(opened("open", view=view, cell=".".join(map(str, cell[: 3 if view == "cube" else 2]))))
     data = [json.loads(one.proto.json) for one in app.get("bidi_component") if one.proto.json]
-    answers = [message["cell"] for message in data if "payload" not in message and len(message.get("cell", ())) > 1]
-    assert answers[-1] == cell
+    answers = [message["cell"] for message in data if "payload" not in message and "cell" in message]
+    assert cell in answers, answers  # a strip of heads has one too
 
 
 def test_what_context_adds_is_decomposed_when_it_is_opened():

@@ -45,7 +45,7 @@ def test_the_head_of_plain_attention_is_chosen_alone_and_has_scores() -> None:
     payload = maps(app)
     assert [panel["title"] for panel in payload["panels"]] == ["Head 3"]
     assert payload["scales"]["main"]["kind"] == "signed"
-    assert "masked" not in payload["panels"][0]["arrays"] and len(answers(app)[-1]["cell"]) == 4
+    assert "masked" not in payload["panels"][0]["arrays"] and 4 in [len(one["cell"]) for one in answers(app)]
 
 
 def test_another_sentence_asks_for_its_predicate_in_one_line() -> None:

@@ -211,4 +211,4 @@ def test_there_is_a_checkpoint_of_every_function() -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_each_page_says_once_what_the_answer_layer_reads(page: str) -> None:
-    assert visible_text(sound(opened(page))).count("product: [h; u~; h * u~],") == 1
+    assert visible_text(sound(opened(page))).count("product: [h; u~; h * u~].") == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from zipfile import ZipFile
 
@@ -35,15 +34,14 @@ def titles(payload) -> list[str]:
 def test_all_heads_at_once():
     view = triattn_core.draw("heads", TRACE, cell=(1, 2))
     payload, table = view.figure.payload, head_table(TRACE)
-    assert [layer["title"] for layer in payload["layers"]] == ["1", "2"] and payload["heads"] == HEADS
-    assert payload["cell"] == [1, 2] and payload["layers"][0]["shape"] == [N, N] and not payload["pooled"]
-    levels = [
-        np.frombuffer(base64.b64decode(layer["levels"]), np.uint8).reshape(HEADS, N, N) for layer in payload["layers"]
-    ]
+    cells = payload["panels"][0]["cells"]
+    assert payload["axes"]["layer"]["label"] == ["1", "2"] and payload["coordinates"] == [["layer", 2], ["head", HEADS]]
+    assert payload["cell"] == [1, 2] and cells["down"] == cells["across"] == [N, N] and not payload["notes"]
+    levels = [sent_array(payload, 0, name).reshape(HEADS, N, N) for name in cells["levels"]]
     assert np.argmax(levels[1][2]) == np.argmax(VALUES[1, 2])
     for name in ("entropy", "distance", "special", "query_information"):
-        np.testing.assert_allclose(payload["measures"][name]["values"][1], table[table["layer"] == 1][name], rtol=1e-12)
-    assert "context_information" not in payload["measures"]
+        np.testing.assert_allclose(sent_array(payload, 0, name)[1], table[table["layer"] == 1][name], rtol=1e-6)
+    assert "context_information" not in payload["panels"][0]["arrays"]
     best = table.loc[table["query_information"].idxmax()]
     for name in ("layer", "head"):  # counted from 1, as the figure and --set do
         assert view.table[name].tolist() == (table[name] + 1).tolist()
@@ -55,7 +53,8 @@ def test_all_heads_at_once():
 def test_a_long_text_has_blocks_as_thumbnails():
     given = DRAW.dirichlet(np.ones(90), 50)
     payload = triattn_core.draw("heads", trace_of(given)).figure.payload
-    assert payload["layers"][0]["shape"] == [48, 48] and payload["pooled"]
+    cells = payload["panels"][0]["cells"]
+    assert cells["down"] == cells["across"] == [48] and "largest number of each block" in payload["notes"]
 
 
 def test_one_map():
