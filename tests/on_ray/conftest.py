@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from tests.support import stand_in
 
 FOLDER = Path(__file__).parent
+os.environ.setdefault("RAY_worker_niceness", "0")  # by default 15: beside another process of tests they would starve
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
