@@ -10,17 +10,22 @@ import transformers
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 
 SENTENCES = ["Which browsers can play movies?", "Which browser can download a movie?", "unhappy cats sat on mats"]
+PIECES = (  # as a WordPieceTrainer made them of SENTENCES: it makes others in each process
+    "[PAD] [UNK] [CLS] [SEP] [MASK] ? a b c d e h i l m n o p r s t u v w y ##a ##t ##s ##r ##o ##w ##e ##n ##l ##d "
+    "##y ##h ##i ##c ##v ##p ca ##ow br mo wh ##at ##se ##ie ##ic ##vie can ##owse browse movie whic browser which "
+    "dow mat on pl sat un ##ad ##ay ##ap ##ts ##oad ##nl"
+).split()
 SIZES = {"num_hidden_layers": 3, "num_attention_heads": 4, "hidden_size": 32, "intermediate_size": 24}
 FAMILIES = ("bert", "roberta", "electra", "deberta", "gpt2")
 
 
 def word_pieces() -> transformers.PreTrainedTokenizerFast:
     """As BERT has it: [CLS] a [SEP] b [SEP], pieces with ##."""
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    vocabulary, special = {piece: i for i, piece in enumerate(PIECES)}, PIECES[:5]
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    tokenizer.train_from_iterator(SENTENCES, trainers.WordPieceTrainer(vocab_size=70, special_tokens=special))
+    tokenizer.add_special_tokens(special)
     ids = [(name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
     tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1", ids)
     names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), special))
