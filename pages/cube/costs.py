@@ -10,6 +10,7 @@ from pages.shared.models import MODELS
 from pages.shared.page_scene import PageScene
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.inference import stored_traces
+from triattn_core.scenes.cube import Settings
 from triattn_core.sources.explanation import Explanation
 from triattn_core.trace.site import Site
 from triattn_core.views.cube import NEEDS
@@ -21,6 +22,17 @@ if TYPE_CHECKING:
 Cell = tuple[int, ...]
 LISTED = 8  # as many as the inspector lists
 MOST = 150_000  # cells of a cube, up to which any chosen cell is taken out, and not only those that are listed
+
+
+def opening(entry: Entry, example: Any, settings: Settings) -> Settings:
+    """Settings that open on the stored cell whose removal costs the answer most, where costs are stored."""
+    plain = settings.cell is None and not settings.hide and not settings.grouping().folds
+    if not plain or settings.sinks is not None or settings.site.quantity != "weight":
+        return settings
+    known = stored_traces.find_costs(
+        entry, example, settings.site, None if settings.head is None else settings.head - 1
+    )
+    return settings.model_copy(update={"cell": max(known, key=known.__getitem__)}) if known else settings
 
 
 def can_measure(page: PageScene) -> bool:

@@ -43,7 +43,7 @@ with report_errors():
         "cube",
         [top.entry],
         top.example,
-        settings,
+        costs.opening(top.entry, top.example, settings),
         *explanation.trace.texts.values(),
         direction,
         *settings.grouping().parts,

@@ -49,8 +49,7 @@ def show(
                     st.html(f"<b>{escape(panels[i].title)}</b>")
                     summary = view.describe_scores(table.iloc[i].to_dict())
                     chart = partial(view.histogram, bins[i], style.theme(), top=top)
-                    figures.show(chart, summary, f"scores-{i}-chart")
-                    figures.note(summary)
+                    figures.show(chart, summary, f"scores-{i}-chart")  # its numbers stand in the table below
         st.html(run_spread.table(table))
         names = [explanation.entry.name for explanation in explanations]
         part_argument = f" --part {part + 1}" if parts > 1 else ""

@@ -14,7 +14,7 @@ from triattn_core.tasks.laboratory.example import MOST, SEPARATOR
 from triattn_core.tasks.operands import operand_pairs
 
 LIMIT = 4000  # characters of a list of tokens
-
+SHORT, NARROW = 30, 270  # characters of a context that leaves its room to the keys, and pixels of its field
 
 TASKS: dict[str, Any] = {**LABORATORY, operand_pairs.NAME: operand_pairs}
 
@@ -44,10 +44,11 @@ def _menu(task: LaboratoryTask) -> None:
 def row(task: LaboratoryTask) -> Example:
     """The row as it is written, with its truth found anew.  Raises InputError for a token the task does not know."""
     opens = field_texts(task, task.examples()[task.OPENING_ROW])
+    widths = (130, "stretch", NARROW if len(opens[-1]) < SHORT else "stretch")
     with st.container(horizontal=True, vertical_alignment="bottom", key="pair"):
         texts = [
             st.text_input(label, opens[i], key=_key(task, i), bind="query-params", max_chars=LIMIT, width=width)
-            for i, (label, width) in enumerate(zip(task.FIELDS, (130, "stretch", "stretch")))
+            for i, (label, width) in enumerate(zip(task.FIELDS, widths))
         ]
         _menu(task)
     query, *lists = texts

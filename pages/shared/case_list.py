@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -89,8 +90,8 @@ class CaseSelection(NamedTuple):
 
 
 def filter_cases(cases: Cases, examples: Mapping[int, object]) -> CaseSelection:
-    """Shows the filters, each in the URL; returns the rows that pass, the most moved first; of a large table one page
-    or a sample."""
+    """Shows the filters, each in the URL; returns the rows that pass, those first on which the checkpoints are most
+    evenly right and wrong, of these the most moved; of a large table one page or a sample."""
     name, equal, between = main_checkpoint(cases), {}, {}
     order = f"{name} moved" if cases.three_way else f"{name} confidence"
     filters, slot = st.container(horizontal=True, vertical_alignment="bottom", key="filters"), st.container()
@@ -115,15 +116,23 @@ def filter_cases(cases: Cases, examples: Mapping[int, object]) -> CaseSelection:
 
 
 def page(cases: Cases, passing: Filter, order: Sequence[str]) -> CaseSelection:
-    """The rows that pass, the largest in `order` first; of a large table one page or a sample, as chosen."""
+    """The rows that pass, the split ones first, of these the largest in `order`; of a large table one page or a
+    sample, as chosen."""
     if len(cases.rows) <= WHOLE:
-        return CaseSelection(*cases.rows.first(passing, order, WHOLE))
+        rows, count = cases.rows.first(passing, order, WHOLE)
+        return CaseSelection(rows.iloc[np.argsort(-split(cases, rows), kind="stable")], count)
     order_choice = url_state.pick("Order", [FIRST, RANDOM], "order", width=120)
     name, help_text = ("Seed", SEED) if order_choice == RANDOM else ("Page", f"{PAGE} rows a page.")
     number = url_state.number(name, 1, 100_000, 1, "from", width=96, help=help_text)
     if order_choice == RANDOM:
         return CaseSelection(*cases.rows.sample(passing, PAGE, number))
     return CaseSelection(*cases.rows.first(passing, order, PAGE, PAGE * (number - 1)))
+
+
+def split(cases: Cases, rows: pd.DataFrame) -> np.ndarray:
+    """[rows] How many checkpoints are on the smaller side of right and wrong; 0 in a row without a label."""
+    right = rows[[f"{name} right" for name in cases.names]].to_numpy(int).sum(1)
+    return np.where(rows["label"] >= 0, np.minimum(right, len(cases.names) - right), 0)
 
 
 def _combined_filter(cases: Cases, right: str, equal: dict, between: dict, words: str) -> Filter:

@@ -58,7 +58,7 @@ def summary(entries: Sequence[Entry]) -> Summary | None:
 
 
 def html(found: Summary) -> str:
-    """Rows and notes."""
+    """HTML: the rows, and the notes behind a mark."""
     heads = "".join(f'<th class="{"r" * (i > 0)}">{text}</th>' for i, text in enumerate(COLUMN_TITLES))
     rows = "".join(
         f"<tr><td>{escape(row.data)}</td>"
@@ -67,7 +67,8 @@ def html(found: Summary) -> str:
         for row in found.rows
     )
     table = f'<div class="t-scroll" style="max-width:820px"><table class="t-table"><tr>{heads}</tr>{rows}</table></div>'
-    return f'{table}<p class="t-note">{escape(found.notes)}</p>'
+    notes = f"<summary>What these numbers are</summary><div>{escape(found.notes)}</div>"
+    return f'{table}<details class="t-note">{notes}</details>'
 
 
 def markdown(found: Summary) -> str:

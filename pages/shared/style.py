@@ -82,8 +82,9 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 }
 .t-head {display: flex; flex-wrap: wrap; align-items: baseline; gap: 2px 18px; margin: 0}
 .t-head h1 {font-size: 21px; font-weight: 650; letter-spacing: 0; padding: 0; margin: 0; line-height: 1.3}
-.t-start h1 {font-size: 32px; font-weight: 650; letter-spacing: -0.01em; line-height: 1.2; padding: 0;
-  margin: 8px 0 6px}
+.t-start {display: flex; flex-wrap: wrap; align-items: center; gap: 0 20px; margin: 8px 0 6px}
+.t-start h1 {font-size: 32px; font-weight: 650; letter-spacing: -0.01em; line-height: 1.2; padding: 0; margin: 0}
+.t-start p {flex: 1 1 250px; font-size: 14px; line-height: 1.35; margin: 4px 0 0; color: var(--t-text)}
 .t-start-line {font-size: 15px; line-height: 1.45; margin: 2px 0 0; color: var(--t-text)}
 .st-key-units .stButtonGroup {display: flex; flex-wrap: wrap; align-items: center; gap: 4px 12px}
 .st-key-units .stButtonGroup > label {margin: 0; width: auto}
@@ -111,6 +112,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-table {border-collapse: collapse; width: 100%; font-size: 14px; font-variant-numeric: tabular-nums}
 .t-table th {font-weight: 400; font-size: 13px; color: var(--t-muted); text-align: left; padding: 4px 12px 4px 0}
 .t-table td {border-top: 1px solid var(--t-hairline); padding: 3px 12px 3px 0}
+.t-table tr:has(> th) > td:empty {border-top: 0}
 .t-table .r {text-align: right} .t-table tr > *:last-child {padding-right: 0}
 .t-settings .t-long {overflow-wrap: anywhere}
 .st-key-study-strip {padding: 5px 68px 6px 12px; border-left: 3px solid var(--t-accent); position: relative;

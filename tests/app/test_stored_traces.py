@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import streamlit as st
 
 from pages.shared import models, qa_models
 from pages.shared.models import MODELS
 from tests.support.pages import app_test, at_page
+from triattn_core.analysis.default_example import RECORDS
 from triattn_core.errors import CheckpointError
 from triattn_core.inference import stored_traces
 from triattn_core.inference.stored_traces.__main__ import defaults
+from triattn_core.tasks import pairs
 
 FIRST_VIEWS = ("cube", "side_by_side", "mtsa", "distributions")
 
@@ -38,6 +42,15 @@ def test_the_default_view_loads_no_model(page: str, loaded: list[str]) -> None:
     app = at_page(app_test(), page).run()
     assert not app.exception and loaded == []
     assert "computed on 20" in texts(app)
+
+
+def test_the_cube_opens_on_the_weight_that_costs_the_answer_most(loaded: list[str]) -> None:
+    app = at_page(app_test(), "cube").run()
+    told = json.loads((RECORDS / "default_example.pairs.en.json").read_text("utf-8"))
+    costliest = next(row["cell"] for row in told["rows"] if row["id"] == pairs.examples()[0].id).rpartition(" ")[2]
+    sent = [json.loads(one.proto.json) for one in app.get("bidi_component") if one.proto.json]
+    (cell,) = [one["cell"] for one in sent if "numbers" in one]
+    assert ".".join(map(str, cell)) == costliest and loaded == []
 
 
 def test_readers_need_no_model_to_answer(loaded: list[str]) -> None:

@@ -40,7 +40,10 @@ BAD = {
     "an unknown field": (lambda about: {"colour": 1}, "colour"),
     "no checkpoint": (lambda about: {"checkpoints": []}, "checkpoints"),
     "an unknown setting": (lambda about: {"settings": {"heads": 1}}, "did you mean 'head'?"),
-    "no such head": (lambda about: {"settings": about["settings"] | {"head": 99}}, "there is no head 99: layer.1/a_over_b/weight has 2"),
+    "no such head": (
+        lambda about: {"settings": about["settings"] | {"head": 99}},
+        "there is no head 99: layer.1/a_over_b/weight has 2",
+    ),
     "no such site": (lambda about: {"settings": about["settings"] | {"site": "layer.9/x"}}, "no site 'layer.9/x'"),
     "no such cell": (lambda about: {"settings": about["settings"] | {"cell": [0, 0, 99]}}, "no cell 0.0.99"),
     "a cell of two": (lambda about: {"settings": about["settings"] | {"cell": [0, 0]}}, "no cell 0.0"),

@@ -50,6 +50,15 @@ def test_long_bars_have_a_scale_of_their_own_that_is_a_whole_number_of_times_the
     assert payload(table())["apart"] == 0
 
 
+def test_of_four_checkpoints_empty_combinations_of_several_are_left_out():
+    names = ["all four", "none", *(f"only {i}" for i in range(4)), *(f"two, {i}" for i in range(10))]
+    counts = [9, 1, 0, 2, 0, 0, 0, 3, *[0] * 8]
+    rows = [dict.fromkeys("ABCD", False) | {"rows": count} for count in counts]
+    figure = agreement.figure(pd.DataFrame(rows, index=names), dict.fromkeys("ABCD", "bi"), selected="two, 4")
+    assert [row["name"] for row in figure.payload["rows"]] == [*names[:6], "two, 1", "two, 4"]
+    assert figure.payload["alt"].endswith("only 1 right 2; two, 1 right 3; any other combination 0.")
+
+
 def test_without_labels_a_row_has_one_bar():
     figure_payload = payload(table((900, 800)))
     assert figure_payload["rows"][0]["parts"] == [1700] and figure_payload["labels"] == []

@@ -15,6 +15,7 @@ from triattn_core.views.lib.palette import theme_payload
 
 SCRIPT = "agreement/agreement.js"
 STYLE = ("agreement/agreement.css",)
+WHOLE = 8  # combinations that are all shown, those of three checkpoints
 APART = 6  # times the longest of the other bars: from there on the first two rows have a scale of their own
 
 
@@ -39,7 +40,8 @@ def figure(
     selected: str = "",
     paper: Mapping[str, Sequence[int]] | None = None,
 ) -> Canvas:
-    """From the table of `analysis.mining.agreement.eight_way`.
+    """From the table of `analysis.mining.agreement.right_combinations`; of more than WHOLE combinations those of
+    several checkpoints that hold no row are left out.
 
     mechanisms: of the checkpoints by their titles, which are columns of the table.  labels: the names of its columns
     `label 0` and `label 1`, of pairs.  unit: what a row is.  selected: the combination that is marked.
@@ -54,7 +56,8 @@ def figure(
             "parts": [int(row[name]) for name in split] or [int(row["rows"])],
             "paper": list((paper or {}).get(name, ())),
         }
-        for name, row in table.iterrows()
+        for i, (name, row) in enumerate(table.iterrows())
+        if len(table) <= WHOLE or i < len(mechanisms) + 2 or row["rows"] or name == selected
     ]
     scales = _scales(rows)
     payload: dict[str, Any] = {
@@ -67,7 +70,7 @@ def figure(
         "unit": unit,
         "chosen": selected,
         "themes": theme_payload(),
-        "alt": _alt(rows, unit),
+        "alt": _alt(rows, unit, len(table)),
     }
     return Canvas(payload, script(SCRIPT), style(*STYLE), "Who is right", payload["alt"], height=300)
 
@@ -92,6 +95,8 @@ def probability(p: float) -> tuple[str, str]:
     return f"p = {digits} × 10", f"−{int(power)}"
 
 
-def _alt(rows: Sequence[dict], unit: str) -> str:
+def _alt(rows: Sequence[dict], unit: str, combinations: int) -> str:
     total = sum(row["rows"] for row in rows)
-    return f"Of {total:,} {unit}: " + "; ".join(f"{row['name']} right {row['rows']:,}" for row in rows) + "."
+    told = [f"{row['name']} right {row['rows']:,}" for row in rows if row["rows"]]
+    told += ["any other combination 0"] * (len(told) < combinations)
+    return f"Of {total:,} {unit}: " + "; ".join(told) + "."
