@@ -7,6 +7,7 @@ from html import escape
 import streamlit as st
 
 from pages.results import (
+    block_costs,
     commands,
     gpu_report,
     group_differences,
@@ -78,3 +79,4 @@ st.html(f'<p class="t-note">{escape(paper.paper.cite)}</p>')
 with report_errors(stop=False):
     if on_gpu := gpu_report.section():
         st.html(on_gpu)
+block_costs.fold()

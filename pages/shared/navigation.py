@@ -29,12 +29,12 @@ PLACES: dict[str, dict[str, str]] = {
         "results": "Results",
         "studies": "Studies",
         "checkpoints": "Checkpoints",
-        "efficiency": "Efficiency",
     },
 }
 TABS = {name: tab for tabs in PLACES.values() for name, tab in tabs.items()}
 TITLES = TABS | {"cube": "Tri-Attention cube", "heads": "Head atlas"}  # what a page calls itself
 FIRST = next(iter(TABS))  # the page without an address of its own
+MOVED = {"efficiency": ("results", {"costs": "true"})}  # addresses that were pages: where, and what opens there
 CURRENT = "current page"
 
 
@@ -57,15 +57,19 @@ def make_pages() -> dict[str, StreamlitPage]:
         if address not in pages:
             lead = _leads_to(pages[next(iter(tabs))])
             pages[address] = st.Page(lead, title=place, url_path=address, visibility="hidden")
+    for address, (name, opens) in MOVED.items():
+        lead = _leads_to(pages[name], **opens)
+        pages[address] = st.Page(lead, title=TITLES[name], url_path=address, visibility="hidden")
     return pages
 
 
-def _leads_to(page: StreamlitPage) -> Callable[[], None]:
-    return partial(_switch, page)
+def _leads_to(page: StreamlitPage, **opens: str) -> Callable[[], None]:
+    return partial(_switch, page, **opens)
 
 
-def _switch(page: StreamlitPage) -> None:
-    st.switch_page(page, query_params={name: st.query_params.get_all(name) for name in st.query_params})
+def _switch(page: StreamlitPage, **opens: str) -> None:
+    asked = {name: st.query_params.get_all(name) for name in st.query_params}
+    st.switch_page(page, query_params=asked | opens)
 
 
 def mark_current(pages: Mapping[str, StreamlitPage], current: StreamlitPage) -> None:

@@ -30,7 +30,6 @@ ASK = {
         "coin": "What does context add to an alignment, block by block?",
         "similarity": "Which function finds the answer in a passage?",
         "distributions": "How far do the scores of a function spread?",
-        "efficiency": "What does a block cost as texts grow?",
         "heads": "What is each head worth over many sentences? Works on your own model, too.",
         "case_book": "Which cases were kept, with which notes?",
     },

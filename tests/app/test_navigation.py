@@ -27,7 +27,7 @@ def test_the_bar_lists_the_first_page_of_each_place_and_hides_the_others(monkeyp
     assert pages[FIRST]["url_path"] == "" and pages["side_by_side"]["url_path"] == "side_by_side"
 
 
-@pytest.mark.parametrize(("name", "place"), [("cube", None), ("side_by_side", 2), ("efficiency", 9)])
+@pytest.mark.parametrize(("name", "place"), [("cube", None), ("side_by_side", 2), ("checkpoints", 9)])
 def test_a_hidden_page_marks_its_place_in_the_bar(name, place, monkeypatch):
     written, pages = [], {name: SimpleNamespace(title=name) for name in TABS}
     monkeypatch.setattr(st, "html", written.append)
@@ -41,6 +41,11 @@ def test_a_page_links_to_the_other_pages_of_its_place():
     app = sound(opened("case_book"))
     tabs = [link.proto.label for link in app.get("page_link")][:3]
     assert tabs == list(PLACES["Rows"].values())
+
+
+def test_the_address_of_a_page_that_moved_opens_what_it_was():
+    app = sound(opened("efficiency", **{"pass": "inference"}))
+    assert "<h1>Results</h1>" in texts(app) and "memory and time of inference" in texts(app)
 
 
 @pytest.mark.parametrize(("address", "page"), [("rows", "compare"), ("explore", "cube")])

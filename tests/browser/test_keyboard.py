@@ -35,8 +35,7 @@ ORDER = {  # what each page is about, in the order it is read
     "coin": "Sentence A; Checkpoint; per token; nothing; Alignments of; The command; All pairs",
     "similarity": "Examples; Question; Functions; Export; Maps of; previous; row.json; All cells",
     "distributions": "Examples; Question; Functions; Export; Show data; Runs, CSV",
-    "results": "Table; Export",
-    "efficiency": "training; log; Measure on this machine",
+    "results": "Table; Export; What a block costs",
 }
 FOCUSED = """() => {
   let one = document.activeElement;

@@ -65,8 +65,8 @@ cases
 case_book
 results
 results?table=Table+2
-efficiency
-efficiency?pass=inference&axes=linear
+results?costs=true
+results?costs=true&pass=inference&axes=linear
 checkpoints
 """.split()
 # What is of a moment (times, sizes of memory) or of a run of the app (ids), not of the figure.

@@ -217,7 +217,7 @@ def test_all_training_pairs_and_random_ones_are_columns_of_their_own(records):
     assert cell(2, "Transfer + MTSA", "Test", "SNLI", records).record is whole.record
     assert cell(2, "Transfer + MTSA", "Dev", "SNLI", records).ours is not None
     assert cell(1, "MTSA", "Train", "SNLI", records).reason == "not measured on train: snli-mtsa"
-    assert cell(1, "MTSA", "Memory", "Cost", records).reason.startswith("see Efficiency")
+    assert cell(1, "MTSA", "Memory", "Cost", records).reason.startswith("see the foot of Results")
     assert not cell(1, "300D Reinforced SAN", "Memory", "Cost", records).reason
     note_texts = {note.head: note.text for note in notes.notes_on_cells([whole])}
     assert (

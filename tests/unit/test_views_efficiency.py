@@ -1,4 +1,4 @@
-"""The names at the ends of the lines of Efficiency's panels."""
+"""The names at the ends of the lines of what a block costs."""
 
 import pandas as pd
 import pytest

@@ -40,7 +40,7 @@ def show(measured: efficiency.Measurement, run: str, pass_name: str, logarithmic
                 chart = partial(view.figure, points, families, column, logarithmic, style.theme())
                 figures.show(chart, sentence, f"costs-{column}")
     figures.note(sentence)
-    figures.numbers("All lengths as numbers", points, "numbers")
+    figures.numbers("All lengths as numbers", points, "costs-numbers")
 
 
 def table(measured: efficiency.Measurement, pass_name: str) -> pd.DataFrame:

@@ -1,10 +1,10 @@
-"""Efficiency in a real browser: measured on this machine, stopped on the way, gone on with, and in a narrow window."""
+"""What a block costs, on Results in a real browser: measured here, stopped, gone on with, and in a narrow window."""
 
 from __future__ import annotations
 
 import json
 
-CHART, TABLE = "[data-testid=stVegaLiteChart]", ".t-table"
+CHART, TABLE = ".st-key-costs [data-testid=stVegaLiteChart]", ".st-key-costs .t-table"
 
 
 def test_a_measurement_is_stopped_shown_and_gone_on_with(page, app):
@@ -49,6 +49,6 @@ def test_in_a_narrow_window_no_name_and_no_column_is_cut(page, app):
     page.wait_for_function(
         f"[...document.querySelectorAll('{CHART} :is(canvas, svg)')].every((one) => one.clientWidth <= 444)"
     )
-    for wide in ("[data-testid=stMain]", ".t-scroll"):
+    for wide in ("[data-testid=stMain]", ".st-key-costs .t-scroll"):
         assert page.evaluate(f"(({{ scrollWidth, clientWidth }}) => scrollWidth - clientWidth)"
                              f"(document.querySelector('{wide}'))") <= 0, wide  # fmt: skip

@@ -62,7 +62,7 @@ def _progress_text(run: Run) -> str:
 def _begin(lengths: tuple[int, ...], batch: int) -> None:
     from triattn_core.analysis.efficiency import Plan, Run
 
-    st.session_state[KEY] = Run(Plan(lengths, batch), choose_device(), "measured on the page Efficiency")
+    st.session_state[KEY] = Run(Plan(lengths, batch), choose_device(), "measured on the page Results")
     st.session_state[STOPPED] = False
     st.session_state[CHOICE] = HERE
 
