@@ -11,8 +11,9 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ import transformers
 PAGE = Path(__file__).parents[1] / "docs" / "models.md"
 ROWS = Path(__file__).parents[1] / "runs" / "architectures.jsonl"  # so far; a run goes on where the last one ended
 TOKENS = 13
-GROUP, SECONDS = 24, 240  # types in a process, and seconds of the processor for each of them
+GROUP, SECONDS = 60, 60  # types in a process, and seconds of the processor for each of them
 SLOWER = 5  # further seconds of the clock for a process, in units of SECONDS: the machine may be busy
 MOST_BYTES = 12 << 30  # of address space
 # What makes a model small, under the names that configs give it.
@@ -57,9 +58,18 @@ SIZES: dict[str, Any] = {
 OWN_SIZES: dict[str, dict[str, Any]] = {
     **dict.fromkeys(
         ("axk1", "axk2", "deepseek_v2", "deepseek_v3", "deepseek_v32", "glm4_moe_lite", "glm_moe_dsa", "minicpm3",
-         "longcat_flash", "mistral_large4_text", "youtu"),
+         "longcat_flash", "mistral_large4_text", "youtu", "mistral4", "esmc", "dots3_note_text", "glm5_next_text"),
         {"num_key_value_heads": 4},
     ),
+    **dict.fromkeys(
+        ("qwen2_vl_text", "qwen2_5_vl_text", "glm4v_text", "glm4v_moe_text", "glm_image_text", "glm_ocr_text"),
+        {"rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [2, 1, 1]}},
+    ),
+    "glm4v_moe_text": {
+        "rope_parameters": {
+            "rope_type": "default", "rope_theta": 1e4, "mrope_section": [1, 1, 0], "partial_rotary_factor": 0.5
+        }
+    },
     **dict.fromkeys(("codegen", "gptj"), {"rotary_dim": 4}),
     "jamba": {"attn_layer_period": 4, "attn_layer_offset": 2},
     "bamba": {"attn_layer_indices": [2]},
@@ -71,16 +81,38 @@ OWN_SIZES: dict[str, dict[str, Any]] = {
     "reformer": {"axial_pos_embds": False, "is_decoder": False},
     "dots1": {"layer_types": ["full_attention"] * 4, "n_shared_experts": 1},
     "gemma3n_text": {"num_kv_shared_layers": 0},
+    "falcon_h1": {"mamba_d_ssm": 64},
+    "zamba2": {"layers_block_type": ["linear_attention", "hybrid", "linear_attention", "hybrid"]},
+    "nemotron_h": {"n_groups": 2},
+    "kimi_linear": {
+        "layer_types": [*["linear_attention"] * 3, "full_attention"], "num_key_value_heads": 4,
+        "linear_head_dim": 8, "linear_num_heads": 4, "num_experts_per_token": 2, "num_expert_group": 1,
+    },
+    "bailing_hybrid": {
+        "layer_group_size": 4, "num_key_value_heads": 4, "num_expert_group": 1, "num_experts_per_token": 2
+    },
+    "zaya": {"num_experts_per_tok": 1},
+    "mamba2": {"num_heads": 4, "head_dim": 16, "n_groups": 2},
+    "csm": {"codec_config": None},
 }  # fmt: skip
 
 
 def small_config(model_type: str, **sizes: Any) -> Any:
-    """The config of a type, with the sizes that it knows."""
+    """The config of a type, with the sizes that it knows, and so have the configs inside it."""
     kind = transformers.CONFIG_MAPPING[model_type]
-    known = set(kind().to_dict())
-    return kind(
-        **{name: value for name, value in {**SIZES, **OWN_SIZES.get(model_type, {}), **sizes}.items() if name in known}
-    )
+    return kind(**_known_sizes(kind(), {**SIZES, **OWN_SIZES.get(model_type, {}), **sizes}))
+
+
+def _known_sizes(config: Any, sizes: dict[str, Any]) -> dict[str, Any]:
+    """Those of the sizes that a config knows; of a config inside it, its settings with these sizes in their place."""
+    known = config.to_dict()
+    sized = {name: value for name, value in sizes.items() if name in known}
+    for name in config.sub_configs:
+        part = getattr(config, name, None)
+        if isinstance(part, transformers.PreTrainedConfig) and name not in sizes:
+            own = {key: value for key, value in part.to_dict().items() if not key.endswith("layer_types")}
+            sized[name] = own | _known_sizes(part, sizes)
+    return sized
 
 
 def small_model(model_type: str, **sizes: Any) -> Any:
@@ -206,24 +238,26 @@ def page(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines) + ", ".join(sorted(row["type"] for row in rest)) + ".\n"
 
 
-def run_group(names: Sequence[str]) -> list[dict[str, Any]]:
-    """The rows of some types, tried in a process of its own, whose memory and time are bounded.
+def run_group(names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yields the rows of some types, tried in a process of its own, whose memory and time are bounded, as they come.
 
     A type that ends the process is reported as such, and the rest of its group is tried in another one.
     """
-    left, rows = list(names), []
+    left = list(names)
     while left:
         command = [sys.executable, "-m", "tests.architectures", "--types", *left]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS * (SLOWER + len(left)))
-            output, end = done.stdout, f"the process ended with {done.returncode}"
-        except subprocess.TimeoutExpired as late:
-            output, end = (late.stdout or b"").decode(), f"more than {SECONDS * (SLOWER + len(left))} seconds"
-        rows += (found := [json.loads(line) for line in output.splitlines() if line.startswith("{")])
-        left = left[len(found) :]
+        seconds = SECONDS * (SLOWER + len(left))
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+            limit = threading.Timer(seconds, process.kill)
+            limit.start()
+            assert process.stdout is not None
+            for line in process.stdout:
+                if line.startswith("{"):
+                    yield json.loads(line)
+                    left.pop(0)
+            limit.cancel()
         if left:
-            rows.append({"type": left.pop(0), "result": "not built", "reason": end})
-    return rows
+            yield {"type": left.pop(0), "result": "not built", "reason": f"the process ended with {process.wait()}"}
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Maps that a model joins, and what runs outside Python: what `record` makes of both."""
+"""Maps that a model joins: what `record` makes of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from torch import nn
 
 from tests.architectures import sentence_of, small_model
 from triattn_core.analysis.maps.head_measures import head_table
-from triattn_core.errors import TraceError
 from triattn_core.recording.tape import record
 from triattn_core.scenes.trace_sites import map_sites
 from triattn_core.trace.sites import is_signed
@@ -110,34 +109,3 @@ def test_what_else_is_subtracted_is_no_difference_of_maps():
     with record(model := Centred()) as tape:
         model(torch.randn(1, 4, 7, 5))
     assert [attention.kind for attention in tape.attentions] == ["sdpa", "sdpa"]
-
-
-class Attends(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.query = nn.Linear(8, 8)
-
-    def forward(self, states):
-        query = self.query(states).unflatten(-1, (2, 4)).transpose(1, 2)
-        return torch.softmax(query @ query.mT, -1) @ query
-
-
-@pytest.mark.parametrize(
-    ("model", "reason"),
-    [
-        (lambda: torch.jit.script(Attends()), "is TorchScript, or has a part that is"),
-        (lambda: torch.jit.trace(Attends().eval(), torch.randn(1, 5, 8)), "is TorchScript, or has a part that is"),
-        (lambda: nn.Sequential(torch.jit.script(Attends())), "Sequential is TorchScript, or has a part that is"),
-    ],
-    ids=["script", "trace", "part"],
-)
-@pytest.mark.filterwarnings("ignore")
-def test_what_runs_outside_python_is_refused_with_the_reason(model, reason):
-    with pytest.raises(TraceError, match=reason) as raised:
-        with torch.no_grad(), record(built := model()) as tape:
-            built(torch.randn(1, 5, 8))
-        tape.trace()
-    assert "\n" not in str(raised.value)
-    with record(plain := Attends()) as tape:  # nothing is left of it
-        plain(torch.randn(1, 5, 8))
-    assert tape.trace().sites["attention/weight"].sizes == {"head": 2, "query": 5, "key": 5}

@@ -14,9 +14,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.overrides import TorchFunctionMode, _len_torch_function_stack, _pop_mode, _push_mode
+from torch.utils import _python_dispatch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from triattn_core.errors import TriattnError
 
 FUSED = (nn.TransformerEncoder, nn.TransformerEncoderLayer, nn.MultiheadAttention)
 _followed: ContextVar[tuple[ModuleStack, ...]] = ContextVar("followed", default=())
+
+
+class Operations(TorchDispatchMode):
+    """A mode that sees operations.  raised: what is to be raised at the end of TorchScript, which would hide it."""
+
+    raised: TriattnError | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +75,8 @@ class ModuleStack:
         self.left: Callable[[Running, Any], None] = lambda running, output: None
         self.again = False
         self._watched: Running | None = None
+        self.operations: Operations | None = None
+        self.scripted: Running | None = None  # the TorchScript that runs, whose operations are seen
         self._paused = False
         self._stance: Any = None
 
@@ -92,6 +104,9 @@ class ModuleStack:
         if self.mode is not None and self._watched is None and self._watches(running):
             self._watched = running
             _push_mode(self.mode)
+        if self._watched and not self.scripted and self.operations and isinstance(module, torch.jit.ScriptModule):
+            self.scripted = running
+            _python_dispatch._push_mode(self.operations)
 
     def see_inputs(self, values: Iterable[Any]) -> None:
         """Takes batch and length from the first inputs that are seen, and pair representations from all."""
@@ -102,8 +117,8 @@ class ModuleStack:
             self.batch, self.length = shapes[0][0], shapes[0][1] if len(shapes[0]) > 1 else 0
 
     def _watches(self, running: Running) -> bool:
-        """Whether a module is selected, or is one that runs as one fused operation around one that is."""
-        if self.selects(running.path) or not isinstance(running.module, FUSED):
+        """Whether a module is selected, or is around one that is and runs as one fused operation or outside Python."""
+        if self.selects(running.path) or not isinstance(running.module, (*FUSED, torch.jit.ScriptModule)):
             return self.selects(running.path)
         inside = running.path + "." * bool(running.path)
         return any(self.selects(path) for path in self._paths.values() if path.startswith(inside))
@@ -123,12 +138,24 @@ class ModuleStack:
             self._unwatch(running)  # a module that was left by an exception
         output = made[-1]
         self.left(running, output)
-        if self._unwatch(running) and len(made) == 2 and self._is_fused(running):
+        scripted = self.scripted
+        watched = self._unwatch(running)
+        if scripted is running and self.operations is not None and (error := self.operations.raised) is not None:
+            self.operations.raised = None
+            raise error
+        if watched and len(made) == 2 and self._is_fused(running):
             return self._again(module, args, *made)
         return None
 
     def _unwatch(self, running: Running) -> bool:
-        """Takes the mode off the stack of torch, whatever others stand on it, where this module began it."""
+        """Takes the modes off the stacks of torch, whatever others stand on them, where this module began them."""
+        if self.scripted is running:
+            self.scripted = None
+            others: list[TorchDispatchMode] = []
+            while (other := _python_dispatch._pop_mode()) is not self.operations:
+                others.append(other)
+            for other in reversed(others):
+                _python_dispatch._push_mode(other)
         if self._watched is not running:
             return False
         self._watched = None
@@ -175,6 +202,7 @@ class ModuleStack:
         selects: Callable[[str], bool],
         left: Callable[[Running, Any], None] | None = None,
         again: bool = False,
+        operations: Operations | None = None,
     ) -> Iterator[None]:
         """Inside, `running` is kept, and a function mode is active while a module runs whose path it selects.
 
@@ -182,8 +210,10 @@ class ModuleStack:
 
         left: is told what each module returns.  again: run a module that torch fuses once more, without the mode, and
         return that.  torch's hooks are for all modules of all threads: those of others are passed by, and the hooks go
-        at the end; so does the stance of `torch.compile`, which is that of all threads.
+        at the end; so does the stance of `torch.compile`, which is that of all threads.  operations: the mode that is
+        active while TorchScript runs inside such a module.
         """
+        self.operations = operations
         self.mode, self.selects, self.again = mode, selects, again
         self.left = left or self.left
         token = _followed.set((*_followed.get(), self))
@@ -205,7 +235,8 @@ class ModuleStack:
                 self._stance.__exit__(None, None, None)
                 self._stance = None
             _followed.reset(token)
-            self.mode, self.left = None, lambda running, output: None  # no circle that keeps what was recorded
+            self.mode = self.operations = None
+            self.left = lambda running, output: None  # no circle that keeps what was recorded
 
     def _see_keywords(self) -> Any:
         """A hook of the model itself that sees its inputs by keyword, which hooks of all modules do not; none on a

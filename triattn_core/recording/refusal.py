@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-import torch
 from torch import nn
 
 from triattn_core.recording.module_stack import Running
@@ -41,10 +40,6 @@ def explain_absence(model: nn.Module, unseen: Collection[str] = ()) -> str:
         return reason
     if unseen:
         return f"{name}: {explain_unseen(model, unseen)}"
-    if any(isinstance(module, torch.jit.ScriptModule) for module in model.modules()):
-        return (
-            f"{name} is TorchScript, or has a part that is: it runs outside Python; record the module it was made from"
-        )
     return (
         f"{name}: no attention was seen in the block: the model did not run there, `select` left all of it out, or no"
         " softmax of it weighs values"

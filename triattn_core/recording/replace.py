@@ -16,6 +16,7 @@ from triattn_core.errors import ConfigError, InputError
 from triattn_core.recording.module_stack import ModuleStack, Running
 from triattn_core.recording.names import has_encoder_and_decoder, site_of
 from triattn_core.recording.rebuild import FusedCall, attention_scores, is_hidden, repeat_heads
+from triattn_core.recording.script import FUSED, WHOLE, ScriptOperations, fused_call, without_modes
 from triattn_core.recording.selection import Select, check_select, selector
 from triattn_core.recording.watch import open_function
 from triattn_core.trace.site import Site
@@ -47,7 +48,8 @@ def replace(
 
     A softmax of fewer than three axes is taken for a gate or a router and left as it is; one of more axes is taken for
     attention: leave such gates out by `select`.  Fused attention (SDPA) is computed as softmax, then weights times
-    values, where it is replaced, and nowhere else.
+    values, where it is replaced, and nowhere else.  Inside TorchScript weights are replaced where no gradients are
+    kept, and not those of torch's own encoder layers, which are one operation there: InputError says so.
     Raises ConfigError for an unknown name or a `select` that names no module; InputError for an array of another
     shape, a head that is not there, and a block in which nothing was replaced.
 
@@ -113,7 +115,7 @@ def _replacing(
 ) -> Iterator[Replacement]:
     stack = ModuleStack(model)
     mode = _Replacing(stack, selects, change)
-    with stack.following(mode, selects):
+    with stack.following(mode, selects, operations=mode.operations):
         yield mode.replaced
 
 
@@ -183,27 +185,62 @@ class _Replacing(TorchFunctionMode):
         super().__init__()
         self.stack, self.selects, self.change = stack, selects, change
         self.replaced = Replacement()
+        self.operations = ScriptOperations(stack, self.replace_operation)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
+        if self.stack.scripted is None:
+            return self._run(func, args, kwargs or {})
+        with self.operations.pause():  # a function that TorchScript calls is changed here
+            return self._run(func, args, kwargs or {})
+
+    def _run(self, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         name = getattr(func, "__name__", "")
         running = self.stack.innermost
         if name == "multi_head_attention_forward":
             with self:
                 return open_function(func)(*args, **kwargs)
-        if running is None or name not in ("softmax", "scaled_dot_product_attention") or not self.selects(running.path):
+        if running is None or name not in ("softmax", FUSED) or not self.selects(running.path):
             return func(*args, **kwargs)
-        if name == "scaled_dot_product_attention":
-            call = FusedCall(*args, **kwargs)
-            self.replaced.modules.append(running.path)
-            scores = attention_scores(call)
-            weights = scores.softmax(-1).nan_to_num(0.0).to(call.query.dtype)
-            return self._changed(weights, scores, running) @ repeat_heads(call.value, call.group)
+        if name == FUSED:
+            return self._attend(FusedCall(*args, **kwargs), running)
         result = func(*args, **kwargs)
-        if result.ndim < 3:  # a gate, a router or a vocabulary
-            return result
+        return self._of_softmax(result, args[0] if args else kwargs["input"], running)
+
+    def replace_operation(self, func: Any, name: str, args: Any, kwargs: dict[str, Any], running: Running) -> Any:
+        """Runs an operation inside TorchScript, with other weights where it forms or has some."""
+        if name not in ("softmax", FUSED, *WHOLE) or not self.selects(running.path):
+            return func(*args, **kwargs)
+        where = running.path or "the model"
+        if name in WHOLE:
+            raise InputError(
+                f"{where} runs as one operation inside TorchScript, without weights that can be replaced: use the"
+                " module it was made from"
+            )
+        tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
+        if any(tensor.requires_grad for tensor in tensors):
+            raise InputError(
+                f"{where} is TorchScript, whose gradients would be those of its own weights: replace them under"
+                " torch.no_grad(), or use the module it was made from"
+            )
+        if name == FUSED:
+            with without_modes():
+                _, *rest = func(*args, **kwargs)
+            return self._attend(fused_call(kwargs), running), *rest
+        return self._of_softmax(func(*args, **kwargs), args[0], running)
+
+    def _attend(self, call: FusedCall, running: Running) -> Tensor:
+        """What a fused call returns of other weights."""
         self.replaced.modules.append(running.path)
-        return self._changed(result, args[0] if args else kwargs["input"], running)
+        scores = attention_scores(call)
+        weights = scores.softmax(-1).nan_to_num(0.0).to(call.query.dtype)
+        return self._changed(weights, scores, running) @ repeat_heads(call.value, call.group)
+
+    def _of_softmax(self, weights: Tensor, scores: Tensor, running: Running) -> Tensor:
+        """Other weights than those of a softmax, but of a gate, a router or a vocabulary its own."""
+        if weights.ndim < 3:
+            return weights
+        self.replaced.modules.append(running.path)
+        return self._changed(weights, scores, running)
 
     def _changed(self, weights: Tensor, scores: Tensor, running: Running) -> Tensor:
         """The other weights, as a function of the model's own, so that a recorder outside follows them."""

@@ -63,7 +63,7 @@ def record(model: nn.Module, select: Select = None, *, example: int = 0, scores:
     stack = ModuleStack(model)
     watch = Watch(stack, selector(select), example, scores)
     tape = Tape(model, watch.found, stack)
-    with stack.following(watch, watch.selects, watch.reach.see_return, again=True):
+    with stack.following(watch, watch.selects, watch.reach.see_return, again=True, operations=watch.operations):
         try:
             yield tape
         except Exception as error:

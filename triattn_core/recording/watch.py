@@ -32,6 +32,7 @@ from triattn_core.recording.rebuild import (
     relative_error,
     repeat_heads,
 )
+from triattn_core.recording.script import FUSED, WHOLE, ScriptOperations, fused_call, open_whole, without_modes
 from triattn_core.recording.softmax_axis import carried_axes
 from triattn_core.recording.unseen import Scores
 
@@ -57,9 +58,15 @@ class Watch(TorchFunctionMode):
         self.reach, self.scores = Followed(self.stack), Scores(self.stack)
         self.batch: int | None = None
         self.differences = Differences()
+        self.operations = ScriptOperations(self.stack, self.see_operation)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
+        if self.stack.scripted is None:
+            return self._run(func, args, kwargs or {})
+        with self.operations.pause():  # a function that TorchScript calls is seen here
+            return self._run(func, args, kwargs or {})
+
+    def _run(self, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         name = getattr(func, "__name__", "")
         if name == "multi_head_attention_forward":
             with self._inside_multi_head(args), self:
@@ -70,20 +77,35 @@ class Watch(TorchFunctionMode):
             return result
         if name in ("linear", "layer_norm") and args and len(args[0].shape) > 3:
             self.stack.see_pairs(args[0].shape)
+        self._take(func, name, running, args, kwargs, result)
+        return result
+
+    def see_operation(self, func: Any, name: str, args: Any, kwargs: dict[str, Any], running: Running) -> Any:
+        """Runs an operation inside TorchScript, and takes what it says of an attention."""
+        result = func(*args, **kwargs)
+        if self.selects(running.path):
+            with without_modes(), torch.no_grad():
+                made = result[0] if name in (FUSED, "dropout", *WHOLE) and isinstance(result, tuple) else result
+                given = vars(fused_call(kwargs)) if name == FUSED else kwargs
+                self._take(func, name, running, args, given, made)
+        return result
+
+    def _take(self, func: Any, name: str, running: Running, args: Any, kwargs: Any, result: Any) -> None:
         self.reach.carry(name, args, kwargs, result)
         known = self.found[-1] if self.found else None
         self._see(func, name, running, args, kwargs, result)
         made = result[0] if isinstance(result, tuple) and result else result
         if self.found and self.found[-1] is not known and isinstance(made, Tensor):
             self.reach.add(self.found[-1], made)
-        return result
 
     def _see(self, func: Any, name: str, running: Running, args: Any, kwargs: Any, result: Any) -> None:
         """Takes what a call of a function says of an attention."""
         if name == "softmax":
             self._see_softmax(running, args, kwargs, result)
-        elif name == "scaled_dot_product_attention":
-            self._see_fused(running, args, kwargs, result)
+        elif name == FUSED:
+            self._see_fused(running, FusedCall(*args, **kwargs), result)
+        elif name in WHOLE:
+            self._see_whole(running, kwargs, result)
         elif name == "flex_attention" and isinstance(result, tuple):
             self._see_flex(running, func, args, result[0])
         elif self.followed and name in KEEPS:
@@ -254,8 +276,14 @@ class Watch(TorchFunctionMode):
         alone = tokens > 1 and call.query.shape[-2] == 1 and rows == self._batch * tokens
         return alone and call.key.shape[-2] not in (1, tokens)
 
-    def _see_fused(self, running: Running, args: Any, kwargs: Any, result: Tensor) -> None:
-        call = FusedCall(*args, **kwargs)
+    def _see_whole(self, running: Running, given: dict[str, Any], result: Tensor) -> None:
+        weights, hidden, error = open_whole(given, result, self.example)
+        layout, columns = Layout("hnm", "n", "m"), weights.shape[-1]
+        self.found.append(
+            Attention(running, "sdpa", weights, layout, error, columns, hidden=hidden, precision=result.dtype)
+        )
+
+    def _see_fused(self, running: Running, call: FusedCall, result: Tensor) -> None:
         if call.query.is_nested or self._is_within_tokens(call):
             return
         with torch._C.DisableTorchFunction(), torch.no_grad():
