@@ -128,7 +128,9 @@ def fused_call(given: dict[str, Any]) -> FusedCall:
     mask = given.get("attn_mask", given.get("attn_bias"))
     grouped = given["query"].shape[-3] != given["key"].shape[-3]
     return FusedCall(
-        *(given[name] for name in ("query", "key", "value")),
+        given["query"],
+        given["key"],
+        given["value"],
         mask,
         given.get("dropout_p", 0.0),
         given.get("is_causal", False),
@@ -152,10 +154,10 @@ def open_whole(given: dict[str, Any], result: Tensor, example: int) -> tuple[Ten
     heads = given["num_heads" if layer else "num_head"]
     weight, bias = given["qkv_weight"].chunk(3), given["qkv_bias"].chunk(3)
     parts = [functional.linear(x, w, b) for x, w, b in zip((query, key, value), weight, bias)]
-    by_head = [part.unflatten(-1, (heads, -1)).transpose(1, 2) for part in parts]
-    hidden = _hidden(given, example, len(by_head[0][0, 0]), len(by_head[1][0, 0]))
-    call = FusedCall(*by_head, None if hidden is None else ~hidden)
-    fused = functional.scaled_dot_product_attention(*by_head, call.attn_mask)
+    query, key, value = (part.unflatten(-1, (heads, -1)).transpose(1, 2) for part in parts)
+    hidden = _hidden(given, example, query.shape[-2], key.shape[-2])
+    call = FusedCall(query, key, value, None if hidden is None else ~hidden)
+    fused = functional.scaled_dot_product_attention(query, key, value, call.attn_mask)
     weights, error = rebuild_weights(call, fused)
     output = functional.linear(fused.transpose(1, 2).flatten(2), given["proj_weight"], given["proj_bias"])
     if layer:
