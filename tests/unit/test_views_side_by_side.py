@@ -179,12 +179,23 @@ def test_verdict(rows, sentence):
 
 def test_the_first_cell_is_where_they_differ_most_and_a_word():
     panels, gap = three()
+    named = {"query_token": ("query", ["dog"] * 3), "key_token": ("key", [*["cat"] * 4, "."])}
+    panels = [replace(panels[0], weights=panels[0].weights.assign_coords(named)), *panels[1:]]
     query, key = parts.first_cell(panels, gap)
     assert query == gap.divergence.argmax()
     moved = np.abs(panels[2].weights.values - panels[0].weights.values)[query]
     assert key == np.where([True, True, True, True, False], moved, -1).argmax()
     marks = panels[0].weights.assign_coords(query_token=("query", ["?", "!", "."]), key_token=("key", list("?!.,;")))
     assert parts.first_cell([replace(panels[0], weights=marks), *panels[1:]], gap)[0] == gap.divergence.argmax()
+
+
+def test_the_first_cell_is_of_content_words():
+    panels, gap = three()
+    names = ["dog", "dog", "dog"]
+    names[gap.divergence.argmax()] = "The"
+    words = panels[0].weights.assign_coords(query_token=("query", names))
+    query, _ = parts.first_cell([replace(panels[0], weights=words), *panels[1:]], gap)
+    assert query == np.argsort(gap.divergence)[-2]
 
 
 def test_table_has_every_cell():

@@ -11,6 +11,7 @@ import xarray as xr
 
 from triattn_core.trace.aggregation import cell_counts
 from triattn_core.trace.axes import MECHANISM_LABELS, OTHER
+from triattn_core.views.lib.content_words import FUNCTION_WORDS
 from triattn_core.views.lib.strongest import labels
 
 AXES = ("query", "key")
@@ -122,10 +123,8 @@ def _joined(names: Sequence[str]) -> str:
 
 
 def first_cell(panels: Sequence[Panel], gap: Gap | None) -> tuple[int, int]:
-    """Where to look first: in the query whose rows diverge most, the key whose weight differs most.
-
-    Punctuation is passed over where there are words.
-    """
+    """Where to look first: in the query whose rows diverge most, the key whose weight differs most; both of content
+    words, where there are some, else of words."""
     if gap is None:
         moved = np.nan_to_num(panels[0].weights.values)
         spread = moved.max(axis=1)
@@ -137,9 +136,10 @@ def first_cell(panels: Sequence[Panel], gap: Gap | None) -> tuple[int, int]:
 
 
 def _wordlike(array: xr.DataArray, axis: str) -> np.ndarray:
-    words = np.array([any(letter.isalnum() for letter in str(token)) for token in array[f"{axis}_token"].values])
-    words &= array[f"{axis}_special"].values == 0
-    return words if words.any() else ~words
+    tokens = [str(token) for token in array[f"{axis}_token"].values]
+    words = np.array([any(map(str.isalnum, token)) for token in tokens]) & (array[f"{axis}_special"].values == 0)
+    content = words & [token.lower() not in FUNCTION_WORDS for token in tokens]
+    return content if content.any() else words if words.any() else ~words
 
 
 KEPT = "Sums, ranks and bits still count them, and nothing is renormalised."
