@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from triattn_core.errors import InputError
+from triattn_core.errors import InputError, TraceError
 from triattn_core.recording.replace import replace
 from triattn_core.recording.tape import record
 
@@ -106,6 +106,38 @@ def test_a_model_that_is_partly_torchscript_is_recorded_once():
     for one in (tape, inner):
         assert len(one.attentions) == 3
         same_sites(one.trace(tokens=TOKENS), plain.trace(tokens=TOKENS))
+
+
+class Pairs(nn.Module):
+    """Each token attends to pairs; `flat`: on one axis of n² cells."""
+
+    def __init__(self, flat: bool):
+        super().__init__()
+        self.flat = flat
+
+    def forward(self, x):
+        scores = torch.einsum("id,jd,kd->ijk", x, x, x)
+        weights = scores.flatten(1).softmax(-1)
+        if self.flat:
+            return weights @ (x[:, None] * x[None]).flatten(0, 1)
+        return torch.einsum("ijk,jd,kd->id", weights.view_as(scores), x, x)
+
+
+@pytest.mark.parametrize("way", ["script", "trace"])
+@pytest.mark.parametrize("flat", [False, True], ids=["einsum", "flat"])
+def test_a_cube_inside_torchscript_is_itself_or_refused(way, flat):
+    x = torch.randn(6, 4)
+    model = torch.jit.script(Pairs(flat)) if way == "script" else torch.jit.trace(Pairs(flat), x)
+    with torch.no_grad(), record(model) as tape:
+        model(x)
+    cube = torch.einsum("id,jd,kd->ijk", x, x, x).flatten(1).softmax(-1).view(6, 6, 6)
+    try:
+        (array,) = tape.trace(tokens=list("abcdef")).sites.values()
+    except TraceError as refused:
+        assert "TorchScript, which takes an einsum" in str(refused) and not flat
+    else:
+        assert array.attrs["sums_over"] == "key,context"
+        np.testing.assert_allclose(array[0], cube, atol=1e-6)
 
 
 class Ignored(nn.Module):

@@ -6,7 +6,7 @@ A softmax that never meets values is a router of experts, a gate or a vocabulary
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -98,8 +98,12 @@ class Product:
     @property
     def cells(self) -> int:
         """How many cells of the weights a row of the result is the sum over."""
+        return self.cells_of(self.keys)
+
+    def cells_of(self, axes: Iterable[str]) -> int:
+        """How many cells of the weights lie along some of their axes."""
         sizes = dict(zip(self.axes, self.weights.shape))
-        return math.prod(sizes[axis] for axis in self.keys)
+        return math.prod(sizes[axis] for axis in axes)
 
     @property
     def queries(self) -> str:
@@ -118,7 +122,7 @@ class Product:
         first = self.axes[0]
         has_batch = sizes[first] == batch and first not in self.keys
         stays = [letter for letter in self.queries if letter not in over and not (has_batch and letter == first)]
-        if math.prod(sizes[letter] for letter in over) > columns:
+        if self.cells_of(over) > columns:
             return True  # queries and keys on one axis
         if not stays:
             return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+import torch
 from torch import nn
 
 from triattn_core.recording.module_stack import Running
@@ -73,7 +74,7 @@ def explain_compiled(model: nn.Module, error: Exception) -> str:
 
 
 def explain_pieces(model: nn.Module, visits: Sequence[Running]) -> str:
-    """Returns that some modules attend in blocks whose pieces are not put together; empty where there are none.
+    """Returns that some modules attend in pieces that are not put together; empty where there are none.
 
     visits: of these modules.  Which tokens the keys of a piece are, such as random blocks or ones that are shifted by
     half a block, cannot be seen from its weights.
@@ -81,6 +82,11 @@ def explain_pieces(model: nn.Module, visits: Sequence[Running]) -> str:
     paths = list(dict.fromkeys(running.path or "the model" for running in visits))
     if not paths:
         return ""
+    if isinstance(visits[0].module, torch.jit.ScriptModule):
+        return (
+            f"{paths[0]} is TorchScript, which takes an einsum of weights and two values apart: that cube is not put"
+            " together, and not shown; record the module it was made from"
+        )
     more = f" and {len(paths) - 1} more attend" if len(paths) > 1 else " attends"
     kind = str(getattr(getattr(model, "config", None), "model_type", ""))
     way = WHOLE.get(kind, "")

@@ -226,6 +226,8 @@ class Watch(TorchFunctionMode):
             if not layout.blocks and product.cells > columns:
                 return  # weights laid out by relative position, which meet vectors of positions
             layout = replace(layout, sums_over=("query",)) if by_query else layout
+            if self.stack.scripted and len(over) > 1 and product.cells_of(over) > columns:
+                layout = replace(layout, in_pieces=True)  # queries and contexts on one axis, as einsum lays them out
             error = product_error(product, weights.detach(), result)
             group = self._group(product, layout)
         seen = Attention(
