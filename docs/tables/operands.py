@@ -83,15 +83,18 @@ def curves() -> Iterator[str]:
 
 
 def rates() -> Iterator[str]:
-    """Right pairs on dev, seed 0, at other learning rates beside the one that all have."""
-    yield "| Right pair on dev, %, seed 0 | Rate | |"
-    yield "|---|---:|---:|"
+    """Right pairs on dev, seed 0, by learning rate; the rate that a form's runs on test have."""
     others = [record.entry for file in record_files("operands-rates.jsonl") for record in read_records(file)[0]]
     tried = {form(entry.config) for entry in others}
     own = [entry for entry in _runs_told("pair") if form(entry.config) in tried]
-    for entry in sorted((*own, *others), key=lambda entry: (form(entry.config), entry.config["training"]["rate"])):
-        score = _seeds(entry)[0]["dev"]["right_pair"]
-        yield f"| {form(entry.config)} | {entry.config['training']['rate']} | {half_up(score, 1)} |"
+    scores = {(form(entry.config), _rate(entry)): _seeds(entry)[0]["dev"]["right_pair"] for entry in (*own, *others)}
+    columns = sorted({rate for _, rate in scores})
+    yield f"| Right pair on dev, %, seed 0 | {' | '.join(map(str, columns))} | Rate taken |"
+    yield "|---|" + "---:|" * (len(columns) + 1)
+    for entry in own:
+        found = [scores.get((form(entry.config), rate)) for rate in columns]
+        cells = ["" if score is None else half_up(score, 1) for score in found]
+        yield f"| {form(entry.config)} | {' | '.join(cells)} | {_rate(entry)} |"
 
 
 def by_question() -> Iterator[str]:
@@ -117,6 +120,10 @@ def _seeds(entry: Entry) -> list[Mapping]:
 
 def _runs_told(what: str) -> list[Entry]:
     return [entry for entry in runs() if entry.config["training"]["told"] == what]
+
+
+def _rate(entry: Entry) -> float:
+    return entry.config["training"]["rate"]
 
 
 def _read(entry: Entry) -> str:

@@ -12,11 +12,11 @@ from triattn_core.errors import InputError
 from triattn_core.tasks.operands import operand_pairs
 from triattn_core.tasks.operands.example import Example, Pair
 from triattn_core.tasks.operands.gsm8k import FEWEST, MOST, makes, operate
-from triattn_core.tasks.operands.typed_problem import made_numbers, show, typed_numbers
+from triattn_core.tasks.operands.typed_problem import asked_number, made_numbers, show, typed_numbers
 from triattn_core.tasks.operands.word_numbers import Number, is_near, value_of
 
 PROBLEM, MADE = "problem", "makes"  # in the URL
-CHIPS, LAST = "made-by-two", "word problem"
+CHIPS, LAST, QUESTION = "made-by-two", "word problem", "word problem's question"
 ROW = "number-made"  # the container of the number asked for
 LONGEST = 2000  # characters of a problem
 OPENING = 1  # of the examples: Tri finds its pair, the others do not
@@ -50,13 +50,14 @@ def example() -> Example:
     if refused is None:
         _follow(text, numbers)
     # The number is shown beside a problem that is refused too: it stays in the URL.
-    with st.container(horizontal=True, vertical_alignment="bottom", key=ROW):
+    with st.container(horizontal=True, vertical_alignment="top", key=ROW):
         made = st.text_input("Which two make", show(opening.result), key=MADE, bind="query-params", max_chars=20,
                              width=130)  # fmt: skip
         if refused is None:
             chips = [_plain(value) for value in made_numbers(numbers)]
             st.session_state[CHIPS] = made if made in chips else None
-            st.pills("or click a number that two of them make", chips, key=CHIPS, on_change=_choose)
+            label = "or click a number that two of them make"
+            st.pills(label, chips, key=CHIPS, on_change=_choose, width="stretch", wrap=True)
     if refused is not None:
         raise refused
     return Example(text, tuple(numbers), _value(made))
@@ -76,7 +77,14 @@ def remember(example: Example, pair: Pair) -> None:
 
 
 def _follow(text: str, numbers: list[Number]) -> None:
-    """After a change of the text: asks for what the same two places make now, where the number was left as it is."""
+    """After a change of the text: asks for what a question in it asks for, or else for what the same two places make
+    now, where the number was left as it is."""
+    linked = QUESTION not in st.session_state and MADE in st.query_params  # the number of a link stays
+    asked, before = asked_number(text), st.session_state.get(QUESTION)
+    st.session_state[QUESTION] = asked
+    if asked is not None and asked != before and not linked:
+        st.session_state[MADE] = asked.replace(",", "")
+        return
     last = st.session_state.get(LAST)
     if last is None or last.text == text or last.count != len(numbers) or st.session_state.get(MADE) != last.made:
         return

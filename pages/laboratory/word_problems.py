@@ -123,7 +123,7 @@ def _panel(entry: Entry, example: Example, weights: np.ndarray) -> None:
     labels = _labels(example)
     found = measures(weights, mask, len(labels) * (len(labels) - 1)) if mask.any() else {}
     sentence = truth_map.describe(found, True, "pairs that fit") if found else "No pair fits: there is nothing to find."
-    chart = partial(truth_map.figure, weights, labels, labels, mask, style.theme(), OUTLINED)
+    chart = partial(truth_map.figure, weights, labels, labels, mask, style.theme(), OUTLINED, alone=False)
     figures.show(chart, f"{name}: {_says(example, pair)}. {sentence}", f"figure-{entry.name}", width="content")
     figures.note(sentence)
 
@@ -140,7 +140,7 @@ def _labels(example: Example) -> list[str]:
 def _width(example: Example) -> int:
     """Pixels that a map and its labels take."""
     labels = _labels(example)
-    return max(300, truth_map.width(labels, labels))
+    return max(300, truth_map.width(labels, labels, alone=False))
 
 
 def _changes(example: Example, pairs: dict[str, Pair]) -> None:

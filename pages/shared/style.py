@@ -161,7 +161,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-truth {margin: 0}
 .t-problem {font-size: 17px; line-height: 1.75; max-width: 1000px; margin: 2px 0; white-space: pre-line}
 .t-problem mark {background: var(--t-key-mark); color: inherit; padding: 1px 4px; border-radius: 3px}
-.t-problem mark.t-picked {outline: 2px solid var(--t-key); font-weight: 600}
+.t-problem mark.t-picked {outline: 2px solid var(--t-key); outline-offset: -2px; font-weight: 600}
 .t-study {font-size: 16px; font-weight: 600; margin: 6px 0 4px; padding: 0}
 .t-study-input {font-size: 14px; line-height: 1.4; margin: 0 0 6px; color: var(--t-muted)}
 .t-finding {color: var(--t-text); font-size: 14px} details.t-note > summary {cursor: pointer}

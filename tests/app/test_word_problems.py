@@ -54,6 +54,17 @@ def test_a_changed_number_moves_the_pair_and_the_number_asked_for():
     assert "<b>Your change.</b>" in shown and "Tri: 15 + 8 = 23" in shown
 
 
+def test_a_question_in_the_text_asks_for_its_number_until_another_is_asked_for():
+    app = sound(page())
+    problem = app.text_area(key="problem")
+    sound(problem.set_value("A farmer has 3 crates of 24 eggs and sells 15. Which two numbers make 72?").run())
+    shown = texts(app)
+    assert app.text_input(key="makes").value == "72" and f"3 {TIMES} 24 = 72" in shown
+    assert "<mark>15</mark>" in shown and "<mark>72</mark>" not in shown and ">two</mark>" not in shown
+    sound(app.text_input(key="makes").set_value("9").run())
+    assert app.text_input(key="makes").value == "9" and f"24 {MINUS} 15 = 9" in texts(app)
+
+
 def test_a_click_asks_for_another_number_and_a_step_joins_the_numbers():
     app = sound(page())
     pills = app.get("button_group")[0]

@@ -66,8 +66,8 @@ def test_a_problem_of_ones_own_is_typed_a_number_clicked_and_the_pair_moves(page
     expect(picked).to_have_text(["7", "30"])
 
 
-@pytest.mark.parametrize("width", (1440, 1024, 390))
-def test_the_number_asked_for_stands_below_its_label(page, app, width):
+@pytest.mark.parametrize("width", (1440, 1024, 800, 390))
+def test_the_number_asked_for_stands_below_its_label_and_all_that_are_offered_are_seen(page, app, width):
     page.set_default_timeout(LONG)
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(f"{app}/laboratory?laboratory=Word+problems")
@@ -75,6 +75,12 @@ def test_the_number_asked_for_stands_below_its_label(page, app, width):
     expect(box.locator("input")).to_have_value("23", timeout=LONG)
     label, typed = (box.locator(part).bounding_box() for part in ("label p", "input"))
     assert label["y"] + label["height"] <= typed["y"]
+    offered = box.locator("[data-testid=stButtonGroup] button")
+    expect(offered).to_have_count(20)
+    for chip in offered.all():
+        place = chip.bounding_box()
+        assert place["x"] >= 0 and place["x"] + place["width"] <= width
+    assert offered.first.evaluate("chip => chip.parentElement.scrollWidth <= chip.parentElement.clientWidth")
 
 
 @pytest.mark.timeout(400)

@@ -32,6 +32,16 @@ def test_the_true_cells_stand_where_their_tokens_do(shape, true, places):
     assert [truth_map.MARGIN in labels[axis] for axis in "xy"] == [len(shape) == 1, shape == (6,)]
 
 
+def test_a_map_of_pairs_alone_keeps_no_room_for_margins():
+    weights = np.full((3, 2), 0.1)
+    for alone, sizes in ((True, (3, 4)), (False, (2, 3))):
+        spec = truth_map.figure(weights, KEYS, CONTEXT, weights > 1, alone=alone).to_dict()
+        domains = [spec["layer"][0]["encoding"][axis]["scale"]["domain"] for axis in "xy"]
+        assert tuple(map(len, domains)) == sizes
+    narrow, wide = (truth_map.width(KEYS, CONTEXT, alone=alone) for alone in (False, True))
+    assert wide - narrow == truth_map.ACROSS
+
+
 def test_the_sentence_says_how_much_lies_on_the_truth():
     truth = np.array([[True, False], [False, False]])
     assert truth_map.describe(measures(np.array([[0.7, 0.1], [0.1, 0.1]]), truth, 2), True) == (

@@ -7,7 +7,7 @@ from itertools import combinations
 from triattn_core.tasks.operands.example import Example
 from triattn_core.tasks.operands.gsm8k import makes
 from triattn_core.tasks.operands.operand_pairs import row
-from triattn_core.tasks.operands.typed_problem import OFFERED, equation, made_numbers, typed_numbers
+from triattn_core.tasks.operands.typed_problem import OFFERED, asked_number, equation, made_numbers, typed_numbers
 from triattn_core.tasks.operands.word_numbers import find_numbers
 
 PROBLEM = "A farmer has 3 crates of 24 eggs and\nsells 15 of them on Monday and 8 on Tuesday."
@@ -24,6 +24,18 @@ def test_of_a_step_the_result_alone_is_a_number_and_stands_in_its_place():
 def test_a_problem_without_steps_is_read_as_before_also_over_lines():
     assert typed_numbers(PROBLEM) == list(find_numbers(PROBLEM))
     assert typed_numbers("5 =") == [] and typed_numbers("") == []
+
+
+def test_what_a_question_asks_for_is_no_number_of_the_problem():
+    for question, asked in (("Which two numbers make 72?", "72"), ("which two of them makes 1,200", "1,200")):
+        for text in (f"{PROBLEM} {question}", f"{PROBLEM}\n15 + 8 = 23\n{question}\n"):
+            assert asked_number(text) == asked
+            found, others = (
+                [(n.value, n.span) for n in typed_numbers(read)] for read in (text, text.replace(question, ""))
+            )
+            assert found == others
+    assert asked_number(PROBLEM) is None and asked_number("Two of the 3 make 5.") is None
+    assert [number.value for number in typed_numbers("Two of the 3 make 5.")] == [2, 3, 5]
 
 
 def test_made_numbers_are_all_that_two_make_and_whole_where_there_are_such():

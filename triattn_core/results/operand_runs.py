@@ -35,8 +35,13 @@ def runs() -> list[Entry]:
 def form(config: Mapping) -> str:
     """What a model is called in tables."""
     longer = config["training"]["epochs"] // EPOCHS
-    name = FORMS[_key(config)] + INPUTS[config["model"]["inputs"]]
+    name = FORMS[_key(config)] + INPUTS[config["model"]["inputs"]] + _reader(config)
     return name + (f", {longer} times the steps" if longer > 1 else "")
+
+
+def _reader(config: Mapping) -> str:
+    """What reads the words, where their vectors are not learnt."""
+    return f", words read by {encoder}" if (encoder := config.get("encoder")) else ""
 
 
 def _key(config: Mapping) -> tuple[str, str, int]:

@@ -2,10 +2,12 @@
 
 A line with an equals sign is a step that is done, as `15 + 8 = 23`: its last number is a result, and its other numbers
 are not counted again.  All other lines are the problem.  Several words that are one number (twenty-five) are one here.
+The numbers of a question that ends a line (which two numbers make 72?) are none of the problem.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
@@ -15,6 +17,7 @@ from triattn_core.tasks.operands.word_numbers import Number, find_numbers, is_ne
 SIGNS = {"+": "+", "-": "\N{MINUS SIGN}", "*": "\N{MULTIPLICATION SIGN}", "/": "\N{DIVISION SIGN}"}
 OFFERED = 24  # numbers to choose from
 LARGEST = 1e6  # that is offered
+_QUESTION = re.compile(r"\bwhich (?:two|2)\b[^.?!=\n]*\bmakes? +(\d(?:[\d,./]*\d)?)[ .?!]*$", re.I | re.M)
 
 
 def typed_numbers(text: str) -> list[Number]:
@@ -25,7 +28,13 @@ def typed_numbers(text: str) -> list[Number]:
         for part in lines if is_step else ["".join(lines)]:
             numbers += _result(part, start) if is_step else find_numbers(part, start, whole=True)
             start += len(part)
-    return numbers
+    questions = [match.span() for match in _QUESTION.finditer(text)]
+    return [number for number in numbers if not any(first <= number.span[0] < end for first, end in questions)]
+
+
+def asked_number(text: str) -> str | None:
+    """The number that a question in the text asks for, as it is written there; of several the last, or None."""
+    return found[-1] if (found := _QUESTION.findall(text)) else None
 
 
 def _result(line: str, start: int) -> Iterator[Number]:

@@ -52,13 +52,18 @@ def figure(
     truth: np.ndarray,
     theme: str = "light",
     outlined: str = TRUE,
+    alone: bool = True,
 ) -> alt.LayerChart:
-    """The map; arguments as of `cells`.  outlined: what is true of the cells in `truth`."""
+    """The map; arguments as of `cells`.
+
+    outlined: what is true of the cells in `truth`.  alone: keep room for the margins, where there are none too, so that
+    maps of all mechanisms stand in one frame.
+    """
     rows, palette = cells(weights, keys, context, truth), THEMES[theme]
     margins = [len(names) in rows[axis].values for axis, names in (("context", context), ("key", keys))]
-    x = _axis(alt.X, "context", context, margins[0], orient="top", labelAngle=-40,
+    x = _axis(alt.X, "context", _names(context, margins[0], alone), orient="top", labelAngle=-40,
               minExtent=int(0.64 * _extent(context)) + 10)  # fmt: skip
-    y = _axis(alt.Y, "key", keys, margins[1], minExtent=_extent(keys))
+    y = _axis(alt.Y, "key", _names(keys, margins[1], alone), minExtent=_extent(keys))
     scale = alt.Scale(type="sqrt", domain=[0, 1], range=SEQUENTIAL[theme], clamp=True, interpolate="lab")
     colour = alt.Color("weight:Q", scale=scale, legend=None)
     tips = [
@@ -93,9 +98,9 @@ def legend(theme: str = "light", outlined: str = TRUE) -> str:
     return f"weight: 0 {bar} 1, square-root scale; numbers from {PRINTED} on {outline} {outlined}"
 
 
-def width(keys: Sequence[str], context: Sequence[str]) -> int:
-    """Pixels that a figure takes with its labels, those across being slanted."""
-    return ACROSS * (len(context) + 1) + _extent(keys) + int(0.77 * _extent(context))
+def width(keys: Sequence[str], context: Sequence[str], alone: bool = True) -> int:
+    """Pixels that a figure takes with its labels, those across being slanted; arguments as of `figure`."""
+    return ACROSS * (len(context) + alone) + _extent(keys) + int(0.77 * _extent(context))
 
 
 def _extent(names: Sequence[str]) -> int:
@@ -108,13 +113,16 @@ def _frame(keys: int, context: int) -> pd.DataFrame:
     return pd.DataFrame([{"key": i, "context": j} for i in range(keys) for j in range(context)])
 
 
-def _axis(kind: type, name: str, tokens: Sequence[str], margin: bool, **axis_options) -> alt.X | alt.Y:
-    token_labels = json.dumps([*tokens, MARGIN if margin else ""])
-    ticks = alt.Axis(
-        labelExpr=f"({token_labels})[datum.value]", ticks=False, domain=False, labelOverlap=False, **axis_options
-    )
-    places = list(range(len(tokens) + 1))
-    return kind(f"{name}:O", title=None, axis=ticks, scale=alt.Scale(domain=places, paddingInner=0, paddingOuter=0))
+def _names(tokens: Sequence[str], margin: bool, alone: bool) -> list[str]:
+    """What stands along an axis: the tokens, and the margin, whose place may be kept without a name."""
+    return [*tokens, MARGIN if margin else ""] if margin or alone else list(tokens)
+
+
+def _axis(kind: type, name: str, names: Sequence[str], **axis_options) -> alt.X | alt.Y:
+    labels = f"({json.dumps(names)})[datum.value]"
+    ticks = alt.Axis(labelExpr=labels, ticks=False, domain=False, labelOverlap=False, **axis_options)
+    scale = alt.Scale(domain=list(range(len(names))), paddingInner=0, paddingOuter=0)
+    return kind(f"{name}:O", title=None, axis=ticks, scale=scale)
 
 
 def describe(measures: Mapping[str, float], pairs: bool, true: str = "the truth") -> str:
