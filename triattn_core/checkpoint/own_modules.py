@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -18,21 +17,38 @@ def list_modules() -> tuple[Entry, ...]:
     """Returns the modules that were named on the command line, as entries whose config has `"source": "module"`, the
     function that builds it (`build`), and the axes that its attention had on a probe."""
     facts: list[dict[str, Any]] = json.loads(os.environ.get(VARIABLE) or "[]")
-    return tuple(_entry(**fact) for fact in facts)
+    names = _names([fact["build"] for fact in facts])
+    return tuple(_entry(name, **fact) for name, fact in zip(names, facts))
 
 
 def offer(builds: Sequence[str], facts: Sequence[dict[str, Any]]) -> None:
-    """Offers modules to this process and its children.  builds: `FILE.py:function`; facts: of each `layers`, `heads`,
-    `axes`, `predicts`, the kind of answers, empty without any, `embeds`, whether gradients reach its tokens, and
-    `reads`, a `text` or a `pair`."""
+    """Offers modules to this process and its children.
+
+    builds: `FILE.py:function`; facts: of each `digest`, `layers`, `heads`, `axes`, `predicts`, the kind of answers,
+    empty without any, `embeds`, whether gradients reach its tokens, and `reads`, a `text` or a `pair`.
+    """
     named = [{"build": build, **fact} for build, fact in zip(builds, facts, strict=True)]
     os.environ[VARIABLE] = json.dumps(named)
 
 
-def _entry(build: str, axes: Sequence[str], **found: Any) -> Entry:
+def _names(builds: Sequence[str]) -> list[str]:
+    """Names of modules: that of the file, where several share it with its folder or its function before or after it."""
+    ways = []
+    for build in builds:
+        file, _, function = build.rpartition(":")
+        stem, folder = Path(file).stem, Path(file).parent.name
+        ways.append((stem, f"{folder}/{stem}", f"{stem}:{function}", f"{folder}/{stem}:{function}", build))
+    names = []
+    for own in ways:
+        alike = [other for other in ways if other[0] == own[0]]
+        fitting = (i for i in range(len(own)) if len({other[i] for other in alike}) == len(alike))
+        names.append(own[next(fitting, -1)])
+    return names
+
+
+def _entry(name: str, build: str, axes: Sequence[str], digest: str, **found: Any) -> Entry:
     path = Path(build.rpartition(":")[0])
     model = {"mechanism": "multi_head", **found}
     config = {"source": "module", "task": "pairs", "build": build, "axes": list(axes), "model": model}
     problem = None if path.is_file() else f"{path}: no such file"
-    data = b"" if problem else path.read_bytes()
-    return Entry(path.stem, path, config, {}, sha256(data).hexdigest(), len(data), problem)
+    return Entry(name, path, config, {}, digest, 0 if problem else path.stat().st_size, problem)

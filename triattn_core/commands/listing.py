@@ -18,7 +18,7 @@ def folders(parser: argparse.ArgumentParser) -> None:
 
 def modules(parser: argparse.ArgumentParser) -> None:
     """Add the argument of commands that take modules of one's own by name."""
-    text = "a module of your own: a Python file and its function, which are run; the file's name is that of the model"
+    text = "a module of your own: a Python file and its function, which are run; the model has the file's name"
     parser.add_argument("--model", nargs="+", default=[], metavar="FILE.py:FUNCTION", help=text)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -50,19 +51,11 @@ class OwnModule:
             raise ConfigError(f"{text}: expected a Python file and a function in it, FILE.py:build")
         if not path.is_file():
             raise ConfigError(f"{path}: no such file")
-        spec = spec_from_file_location(path.stem, path)
-        assert spec is not None and spec.loader is not None
-        code = module_from_spec(spec)
-        sys.path.insert(0, str(path.parent.resolve()))  # files beside it can be imported, as when Python runs it
-        try:
-            with one_line(path):
-                spec.loader.exec_module(code)
-                build = getattr(code, function, None)
-                if not callable(build):
-                    raise ConfigError(f"{path}: no function {function} there")
-                built = build()
-        finally:
-            sys.path.remove(str(path.parent.resolve()))
+        with _imported(path) as code:
+            build = getattr(code, function, None)
+            if not callable(build):
+                raise ConfigError(f"{path}: no function {function} there")
+            built = build()
         parts = built if isinstance(built, tuple) and len(built) in (2, 3) else (built, None)
         module, encode, names = (*parts, None)[:3]
         if not isinstance(module, nn.Module) or encode is not None and not callable(encode):
@@ -80,8 +73,13 @@ class OwnModule:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of its file."""
-        return sha256(self.path.read_bytes()).hexdigest()
+        """SHA-256 of its file and its weights, which may lie elsewhere."""
+        found = sha256(self.path.read_bytes())
+        for name, tensor in self.module.state_dict().items():
+            found.update(name.encode())
+            if isinstance(tensor, torch.Tensor):
+                found.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+        return found.hexdigest()
 
     def inputs(self, text: str, pair: str | None = None) -> tuple[Any, list[str] | None]:
         """The inputs that a file of arrays holds (.npy: one; .npz, .safetensors: by the names of the arguments), or
@@ -121,6 +119,31 @@ class OwnModule:
         """The same with gradients, where they are enabled."""
         with one_line(self.path, self.module):
             return call(self.module, to_device(inputs, self.device))
+
+
+@contextmanager
+def _imported(path: Path) -> Iterator[ModuleType]:
+    """The module of a file that is run, with the files beside it to import, as when Python runs it.
+
+    It is listed under a name of its own, by which dataclasses look it up.  What it imports from its folder is another
+    file's own again afterwards: two versions of a model import files of one name.
+    """
+    folder, before = path.parent.resolve(), set(sys.modules)
+    name = f"{path.stem}_{sha256(str(path.resolve()).encode()).hexdigest()[:8]}"
+    spec = spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    code = sys.modules[name] = module_from_spec(spec)
+    sys.path.insert(0, str(folder))
+    try:
+        with one_line(path):
+            spec.loader.exec_module(code)
+            yield code
+    finally:
+        sys.path.remove(str(folder))
+        for imported in sys.modules.keys() - before - {name}:
+            file = Path(getattr(sys.modules[imported], "__file__", None) or "/")
+            if folder in file.parents and "site-packages" not in file.parts:
+                del sys.modules[imported]
 
 
 def call(module: nn.Module, inputs: Any) -> Any:

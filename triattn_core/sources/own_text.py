@@ -101,9 +101,9 @@ PROBE = "Which browsers can play movies?"
 
 
 def probe(own: OwnModule, text: str = PROBE) -> dict[str, Any]:
-    """Returns what a run on a text shows of a module: `layers`, `heads`, `axes`, what it `predicts`, whether it
-    `embeds` its tokens, and whether it `reads` a `text` or a `pair`.  One that does not read this text is taken for
-    two-way attention until it runs."""
+    """Returns what a run on a text shows of a module: its `digest`, `layers`, `heads`, `axes`, what it `predicts`,
+    whether it `embeds` its tokens, and whether it `reads` a `text` or a `pair`.  One that does not read this text is
+    taken for two-way attention until it runs."""
     arrays: Sequence[Any] = ()
     embeds = False
     with suppress(TriattnError):
@@ -113,6 +113,7 @@ def probe(own: OwnModule, text: str = PROBE) -> dict[str, Any]:
         arrays = list(trace.sites.values())
     found = {str(axis) for array in arrays for axis in array.dims} or {"head", "query", "key"}
     return {
+        "digest": own.digest,
         "layers": len(arrays) or 1,
         "heads": max((array.sizes.get("head", 1) for array in arrays), default=1),
         "axes": sorted(found),
