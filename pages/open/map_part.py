@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.open import picture_part
+from pages.open import film_part, picture_part
 from pages.shared import canvas_component, figures, page_scene, token_grouping, url_state
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import TraceScene
@@ -52,6 +52,8 @@ def explore(trace: AttentionTrace, source: str, name: str, toolbar: DeltaGenerat
         page = TraceScene.build("map", trace, source, settings, *settings.grouping().parts)
         if picture_part.is_shown(trace, settings):
             picture_part.explore(trace, settings)
+        if film_part.is_shown(trace, settings):
+            film_part.explore(trace, settings)
         page_scene.explore(page)
     with tail:
         page.save_menus(f"{name}-{settings.site.file_name}")

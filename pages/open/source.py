@@ -28,7 +28,7 @@ MOST_MB = 300  # of a file that is handed over
 MOST_WRITTEN = 64
 WRITES = (
     "A decoder writes so many tokens, the most likely ones. The map then has a row for each, over all tokens before "
-    "it: from row to row you see where the model looked as it wrote."
+    "it: from row to row you see where the model looked as it wrote, and Play goes through them."
 )
 AUTO = "auto-detected"
 TOKENS_HELP = 'A token a line, words with spaces between them, or JSON: {"query": […], "key": […], "context": […]}.'

@@ -160,6 +160,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-maps .t-dense thead span {transform: rotate(-90deg); bottom: 0; left: calc(50% + 5px); font-size: 10.5px}
 .t-truth {margin: 0}
 .t-problem {font-size: 17px; line-height: 1.75; max-width: 1000px; margin: 2px 0; white-space: pre-line}
+.t-film {font-size: 16px; line-height: 1.9; margin: 2px 0; max-width: 760px}
 .t-problem mark {background: var(--t-key-mark); color: inherit; padding: 1px 4px; border-radius: 3px}
 .t-problem mark.t-picked {outline: 2px solid var(--t-key); outline-offset: -2px; font-weight: 600}
 .t-study {font-size: 16px; font-weight: 600; margin: 6px 0 4px; padding: 0}

@@ -25,7 +25,7 @@ from triattn_core.sources.transformer_outputs import predict
 from triattn_core.sources.written import DECODERS_OWN, generation_options, with_start
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.array_rows import empty_unknown_rows
-from triattn_core.trace.axes import WITHOUT_ATTENTION
+from triattn_core.trace.axes import GENERATED, WITHOUT_ATTENTION
 from triattn_core.trace.from_array import LONGEST
 
 # Keys beside the tokens, by the type of a model: what they are, and whether they come first.
@@ -92,6 +92,8 @@ def trace_transformer(
         few = ", ".join(str(layer + 1) for layer in missing[:8]) + (" …" if len(missing) > 8 else "")
         notes += [f"{len(missing)} of {count_layers(transformer.model.config)} layers have no attention: {few}."]
         meta[WITHOUT_ATTENTION] = ",".join(map(str, missing))
+    if reading.generated is not None:
+        meta[GENERATED] = len(reading.generated)
     meta |= {
         "device": str(transformer.model.device),
         "prediction": json.dumps(prediction, ensure_ascii=False),

@@ -99,4 +99,5 @@ COORDINATES = {
 }
 RANDOM = "random"  # name of the control in tables and figures of attribution: no method may use it
 TRUE_CELLS = "true_cells"  # attribute of an array: the cells that are known to carry the answer, outlined in views
+GENERATED = "generated"  # in meta: how many tokens the model wrote, which are the queries
 WITHOUT_ATTENTION = "without_attention"  # in meta: the layers that have none, from 0, comma-separated

@@ -49,6 +49,22 @@ def words(array: xr.DataArray, axis: str) -> list[str]:
     return [str(i + 1) for i in range(array.sizes[axis])]
 
 
+def scale_of(array: xr.DataArray) -> LogScale:
+    """The colour scale of weights [query, key], for all of its rows."""
+    return LogScale.fit(array.values[array.values > 0], array.sizes["key"])
+
+
+def shaded_words(row: xr.DataArray, scale: LogScale, theme: str = "light") -> str:
+    """HTML of the weights [key] of one query: its keys as running words, each on the colour of its weight, which it
+    tells on hover."""
+    colours = ramp(SEQUENTIAL[theme], scale.steps)[scale.levels(row.values)]
+    parts = []
+    for word, weight, colour in zip(words(row, "key"), row.values, colours):
+        style = f"background:#{colour.tobytes().hex()};color:{ink_on(colour)};padding:1px 4px;border-radius:3px"
+        parts.append(f'<span style="{style}" title="{escape(word, quote=True)}: {weight:.3f}">{escape(word)}</span>')
+    return " ".join(parts)
+
+
 def _map(title: str, array: xr.DataArray, scale: LogScale, row_height: float, theme: str, numbers: bool) -> str:
     down, across = words(array, "query"), words(array, "key")
     levels = scale.levels(array.values)
