@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.compare import over_rows
+from pages.compare import over_rows, two_others
 from pages.shared import (
     case_style,
     checkpoint_differences,
     checkpoint_picker,
     disagreements,
     models,
+    other_models,
     pair_input,
     row_source,
     style,
@@ -33,11 +34,15 @@ head, toolbar = style.opening()
 style.say(head, "Compare", LEAD)
 case_style.inject_style()
 task_names = [name for name in TASKS if len(models.entries(name)) >= view.FEWEST]
+task_names += [other_models.TASK] * (len(two_others.scored_models()) >= view.FEWEST)
 if not task_names:
     st.info("Compare needs two checkpoints of one task: Checkpoints lists those available.")
     st.stop()
 with toolbar:
     task = url_state.segments("Task", task_names, task_picker.KEY, show=task_picker.label, label_visibility="collapsed")
+if task == other_models.TASK:
+    two_others.show()
+    st.stop()
 speaks, entries = checkpoint_picker.pick_language(models.entries(task), prefer="en")
 if form(task) is InputForm.PAIR:  # classifiers of others, of any language
     entries += [entry for entry in models.others() if not lacks(open_source(entry), (), [Ability.ROWS, Ability.LABELS])]

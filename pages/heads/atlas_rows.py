@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.shared import deep_links, mining
+from pages.shared import deep_links, mining, other_rows
 from pages.shared.models import MODELS
 from triattn_core.analysis.mining.sources import Source, read_examples
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
-from triattn_core.errors import DataError, InputError
+from triattn_core.errors import DataError
 from triattn_core.tasks import TASKS
 
 if TYPE_CHECKING:
@@ -96,11 +96,12 @@ class Rows:
 @dataclass(frozen=True)
 class OtherRows(Rows):
     """Texts or pairs, and a loaded model of others.  folder: as the user names it, empty of a listed one.  ours:
-    whether they are examples of the project, whose labels are those of its own tasks."""
+    whether they are examples of the project, whose labels are those of its own tasks.  named: for the command line."""
 
     entry: Transformer | OwnModule
     folder: str = ""
     ours: bool = False
+    named: str = ""
 
     @property
     def entries(self) -> list[Entry]:
@@ -108,39 +109,17 @@ class OtherRows(Rows):
 
     @property
     def metric(self) -> str:
-        """What can be right of an answer: see `row_answers.metric_of`; empty where nobody knows."""
-        from triattn_core.sources.row_answers import metric_of
-
-        try:
-            return metric_of(self.entry)
-        except InputError:
-            return ""
+        """What can be right of an answer; empty where nobody knows."""
+        return other_rows.metric(self.entry)
 
     @property
     def labelled(self) -> bool:
-        from triattn_core.sources.row_answers import WORDS
-
-        if self.metric == WORDS:
-            return not self.untranslated
-        return bool(self.metric) and any(row.label is not None for row in self.examples().values()) and not self.misfit
-
-    @property
-    def untranslated(self) -> bool:
-        """Whether a decoder that reads an encoder has rows without a second text, which would be its target."""
-        reads_two = getattr(self.entry, "has_decoder", False)
-        return reads_two and (self.ours or any(len(row.texts) < 2 for row in self.examples().values()))
+        return other_rows.scored(self.entry, self.examples(), self.ours)
 
     @property
     def misfit(self) -> str:
-        """One line on why the rows are of another task than the model's; empty where their labels fit."""
-        from triattn_core.sources.own_text import names_of_labels
-        from triattn_core.sources.transformer_worth import misfit
-
-        if self.untranslated:
-            return 'rows of a translation have a second text, its target: {"source": …, "target": …}; choose a file'
-        if self.ours and names_of_labels(self.entry):
-            return f"these examples are labelled for paraphrase, which {self.entry.name} may not predict; choose a file"
-        return misfit(self.entry, self.examples().items())
+        """One line on why the rows are of another task than the model's; empty where they fit."""
+        return other_rows.misfit(self.entry, self.examples(), self.ours)
 
     def reliance(self) -> pd.DataFrame | None:
         """`transformer_worth.measure_reliance`; None where it was stopped before the first row."""
@@ -164,7 +143,7 @@ class OtherRows(Rows):
         return mining.analyse_rows(question, [entry], self.source, analyse, self.count, tag=tag, **options)
 
     def examples(self) -> dict[int, Any]:
-        return _texts(self.source.sha256, self.source)
+        return other_rows.texts(self.source.sha256, self.source)
 
     def trace(self, example: Any) -> AttentionTrace:
         return _trace_row(f"{self.entry.name} {self.entry.digest}", example.texts, self.entry)
@@ -217,7 +196,7 @@ def _measure_reliance(transformers, rows):
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _examples(task: str, sha256: str, _source: Source) -> dict[int, Any]:
-    return _without_errors(read_examples(task, _source))
+    return {line: example for line, example in read_examples(task, _source) if not isinstance(example, DataError)}
 
 
 @st.cache_resource(max_entries=40, show_spinner="Running the model")
@@ -226,14 +205,3 @@ def _trace_row(key: str, texts: tuple[str, ...], _model: Any) -> AttentionTrace:
     from triattn_core.sources.row_answers import trace_row
 
     return trace_row(_model, TextRow(texts))
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _texts(sha256: str, _source: Source) -> dict[int, Any]:
-    from triattn_core.importers.text_rows import read_texts
-
-    return _without_errors(read_texts(_source))
-
-
-def _without_errors(examples) -> dict[int, Any]:
-    return {line: example for line, example in examples if not isinstance(example, DataError)}

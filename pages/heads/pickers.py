@@ -10,7 +10,17 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.heads.atlas_rows import OtherRows, Rows
-from pages.shared import carried_input, figures, languages, models, other_models, row_source, task_picker, url_state
+from pages.shared import (
+    carried_input,
+    figures,
+    languages,
+    models,
+    other_models,
+    other_rows,
+    row_source,
+    task_picker,
+    url_state,
+)
 from pages.shared.errors import report_errors
 from pages.shared.models import MODELS
 from triattn_core.analysis.mining import sources
@@ -31,12 +41,8 @@ if TYPE_CHECKING:
 LABORATORY, GENERATED = "laboratory", "generated rows"
 MOST_ROWS = 5000  # that a page measures; `triattn heads` takes any number
 HEAD = "at-head"
-OTHER_ROWS = (
-    'Rows are JSON Lines: {"text": …}, {"text_a": …, "text_b": …} of a pair, or {"source": …, "target": …} of a '
-    'translation; "label" where a class is predicted.'
-)
 A_FOLDER = "a folder"
-NAME_ONE = "Name the folder of a model, as save_pretrained writes it; nothing is downloaded here. " + OTHER_ROWS
+NAME_ONE = "Name the folder of a model, as save_pretrained writes it; nothing is downloaded here. " + other_rows.FORMATS
 
 
 @dataclass(frozen=True)
@@ -105,9 +111,10 @@ def _other_rows(settings: DeltaGenerator) -> OtherRows:
         model = other_models.load(folder) if choice == A_FOLDER else MODELS.load(listed[choice])
         source = row_source.load_source(rows_choice, first_task(InputForm.PAIR).NAME, "en")
     if source is None:
-        st.html(f'<p class="t-note">{escape(OTHER_ROWS)}</p>')
+        st.html(f'<p class="t-note">{escape(other_rows.FORMATS)}</p>')
         st.stop()
-    found = OtherRows(model, other_models.TASK, source, count, settings, folder, rows_choice in own)
+    named = folder or other_rows.command_name(listed[choice])
+    found = OtherRows(model, other_models.TASK, source, count, settings, folder, rows_choice in own, named)
     if found.misfit:
         figures.note(f"Not scored: {found.misfit}.")
     return found
@@ -121,7 +128,7 @@ def _row_count(default: int) -> int:
 
 def label(task: str) -> str:
     """What a task is called in its picker."""
-    return {LABORATORY: "Laboratory", other_models.TASK: "Other models"}.get(task) or task_picker.label(task)
+    return "Laboratory" if task == LABORATORY else task_picker.label(task)
 
 
 def _take_linked(by_task: dict[str, list[Entry]]) -> None:

@@ -7,7 +7,7 @@ from html import escape
 import streamlit as st
 
 from pages.heads.atlas_rows import OtherRows, Rows
-from pages.shared import checkpoint_html, figures, style
+from pages.shared import checkpoint_html, figures, other_rows, style
 from pages.shared.errors import report_errors
 from triattn_core.views.lib.number_format import minus
 
@@ -28,6 +28,8 @@ def show(rows: Rows) -> None:
         if table is None or table.empty:
             return
         _show(table)
+        if not rows.ours:
+            other_rows.show_command([rows.named], rows.source, rows.count, "--attention")
 
 
 def _show(table) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from triattn_core.sources.transformer import Transformer
     from triattn_core.trace import AttentionTrace
 
-TASK = "hugging face"  # in place of one of ours
+TASK, TITLE = "hugging face", "Other models"  # in place of one of ours
 MODELS = "models"
 
 

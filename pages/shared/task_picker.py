@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from pages.shared import carried_input, languages, models, url_state
+from pages.shared import carried_input, languages, models, other_models, url_state
 from pages.shared.errors import notice
 from triattn_core.tasks import TASKS as ALL
 from triattn_core.tasks.task import ChoiceTask, PairTask
@@ -122,7 +122,7 @@ def _reset_units() -> None:
 
 def label(name: str) -> str:
     """A task in words, the same in the URL of every page."""
-    return ALL[name].LABEL if name in ALL else str(name)
+    return other_models.TITLE if name == other_models.TASK else ALL[name].LABEL if name in ALL else str(name)
 
 
 def missing(mechanisms: Sequence[str]) -> None:

@@ -29,7 +29,7 @@ NEEDS = {  # what each page asks of a source: axes, abilities
     "Attribute": ((), (Ability.GRADIENTS,)),
     "Head atlas": (("head",), (Ability.ROWS,)),
     "What attention is worth": ((), (Ability.ROWS, Ability.SCORED)),
-    "Compare": ((), (Ability.ROWS, Ability.LABELS)),
+    "Compare": ((), (Ability.ROWS, Ability.SCORED)),
 }
 
 

@@ -244,3 +244,24 @@ class TwoLabels(Decoder):
     def forward(self, ids):
         return super().forward(ids).mean(1)[:, :2]
 '''
+
+
+def test_a_masked_word_is_asked_for(tmp_path):
+    model = load_transformer(str(make("bert", tmp_path / "masked", masked=True)), "cpu")
+    text = "Which [MASK] can play movies?"
+    inputs = model.tokenizer(text, return_tensors="pt")
+    place = inputs["input_ids"][0].tolist().index(model.tokenizer.mask_token_id)
+    with torch.no_grad():
+        logits = model.model(**inputs).logits[0, place]
+    best = model.tokenizer.convert_ids_to_tokens(int(logits.argmax()))
+    word = next(word for word in ("on", "sat", "cats", "a", "can") if len(model.tokenizer.tokenize(word)) == 1)
+    asked = ask_row(model, TextRow((text,), word))
+    number = model.tokenizer.convert_tokens_to_ids(word)
+    np.testing.assert_allclose(asked.score(asked.asked.run())[0], score_by_hand(logits[None], [number]), atol=1e-5)
+    report = measure_worth(
+        model, [(1, TextRow((text,), best)), (2, TextRow((text,), word)), (3, TextRow(("a cat",), word))]
+    )
+    assert (report["metric"], report["n"]) == ("masked words right", 2)
+    assert report["score"] == 50 * (1 + (best == word)) and "write [MASK] in its place" in report["aside"][0]
+    with pytest.raises(DataError, match="no one token"):
+        ask_row(model, TextRow((text,), "browsers movies"))

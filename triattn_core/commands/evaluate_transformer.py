@@ -95,21 +95,21 @@ def _print_scores(options: argparse.Namespace, reports: Sequence[Mapping[str, An
 
 
 def _difference(a: tuple[str, Mapping[str, Any]], b: tuple[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The difference of two models on the rows that both were asked, and the lines of which either has more right, the
-    furthest apart first.  Raises DataError where they are asked for different things."""
-    import numpy as np
-
-    from triattn_core.analysis.significance import paired_p
+    """The difference of two models on the rows that both were asked; see `RowDifference`.  Raises DataError where they
+    are asked for different things."""
+    from triattn_core.sources.two_models import compare_rows
 
     (first, one), (second, other) = a, b
     if one["metric"] != other["metric"]:
         raise DataError(f"{first} is asked for labels or words, {second} for the other: they cannot be compared")
-    lines = sorted(one["rows"].keys() & other["rows"].keys())
-    left, right = (np.array([report["rows"][line] for line in lines]) for report in (one, other))
-    p, test = paired_p(left, right)
-    order = np.argsort(-np.abs(right - left), kind="stable")
-    more = {
-        name: [lines[i] for i in order if sign * (right - left)[i] > 0] for name, sign in ((first, -1), (second, 1))
+    found = compare_rows(one["rows"], other["rows"])
+    more = {name: list(lines) for name, lines in zip((first, second), found.more)}
+    return {
+        "a": first,
+        "b": second,
+        "rows": found.rows,
+        "points": found.points,
+        "p": found.p,
+        "test": found.test,
+        "more": more,
     }
-    points = round(100 * float((right - left).mean()), 2)
-    return {"a": first, "b": second, "rows": len(lines), "points": points, "p": p, "test": test, "more": more}

@@ -71,7 +71,7 @@ def _of_transformer(options: argparse.Namespace, words: bool) -> tuple[pd.DataFr
     """The table of a model of others, over rows of a text or a pair.  Raises DataError for what asks ours alone."""
     from triattn_core.analysis.maps import head_atlas, head_profiles
     from triattn_core.importers.text_rows import read_texts
-    from triattn_core.sources.row_answers import LABELS, metric_of, trace_row
+    from triattn_core.sources.row_answers import WORDS, metric_of, trace_row
     from triattn_core.sources.transformer_worth import without_heads
 
     if engine.is_ray(options):
@@ -81,7 +81,7 @@ def _of_transformer(options: argparse.Namespace, words: bool) -> tuple[pd.DataFr
 
     def measure(models):
         def without(row, heads):
-            return None if metric == LABELS and row.label is None else without_heads(models[0], row, heads)
+            return None if metric != WORDS and row.label is None else without_heads(models[0], row, heads)
 
         return lambda rows: head_atlas.measure_texts(
             partial(trace_row, models[0]), rows, words, without if options.ablate else None

@@ -53,7 +53,7 @@ class HuggingFaceSource(EntrySource):
     def abilities(self) -> frozenset[Ability]:
         predicts = self.entry.config["model"].get("predicts")
         able = [Ability.REPLACE, Ability.GRADIENTS] * bool(predicts) + [Ability.LABELS] * (predicts == "labels")
-        able += [Ability.SCORED] * (predicts in ("labels", "next word", "first word"))
+        able += [Ability.SCORED] * (predicts in ("labels", "next word", "first word", "masked word"))
         return frozenset({Ability.RUN, Ability.ROWS, Ability.PAIRS, *able})
 
     @property

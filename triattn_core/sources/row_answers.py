@@ -1,9 +1,10 @@
-"""How right a model of others is about a row: a class that is its label, or each next word of its text.
+"""How right a model of others is about a row: a class that is its label, each next word of its text, or a masked word.
 
 A *classifier* (of Hugging Face, or a module of one's own) is right where its best label is that of the row.  A
 *decoder* reads the text and is asked at each token for the next one; a decoder that reads an encoder is asked for each
 token of the target, the second text, given those before it.  Of these its share of right words is between 0 and 1, and
-in place of the log-odds of the label stands the mean log-probability of the words.
+in place of the log-odds of the label stands the mean log-probability of the words.  A model that guesses *masked words*
+is right where the word that it puts in the place of the first mask is the row's label.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from triattn_core.errors import DataError, InputError
 from triattn_core.importers.text_rows import TextRow
 from triattn_core.recording.own_module import OwnModule
 from triattn_core.sources.own_text import OwnText, kind_of, scores_of
-from triattn_core.sources.transformer import NEXT_TOKEN, Transformer
+from triattn_core.sources.transformer import MASKED_WORD, NEXT_TOKEN, Transformer
 from triattn_core.sources.transformer_heads import check_labels, class_number, label_of, read_without
 from triattn_core.sources.transformer_inputs import as_input, read_target, read_text
+from triattn_core.sources.transformer_outputs import masked_places, no_mask
 from triattn_core.sources.transformer_replace import Asked, replaced_outputs
 from triattn_core.sources.transformer_trace import trace_transformer
 from triattn_core.sources.weight_change import WeightChange
@@ -31,7 +33,7 @@ from triattn_core.sources.written import DECODERS_OWN
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.site import Site
 
-LABELS, WORDS = "accuracy", "next words right"
+LABELS, WORDS, MASKED = "accuracy", "next words right", "masked words right"
 SHORT = "it has no two tokens, so that there is no next word to ask for"
 
 
@@ -50,13 +52,20 @@ class AskedRow:
     def score(self, outputs: Any) -> Tensor:
         """[B, 2], in float64: how much of a row is right, 0 to 1, and the log-odds of the label or the mean
         log-probability of the words."""
-        logits = _scores(outputs).double().cpu()
+        logits = self.logits(outputs)
         if self.places is None:
-            logits = logits.reshape(len(logits), -1, logits.shape[-1])[:, -1]
+            logits = logits[:, 0]
             return torch.stack([(logits.argmax(-1) == self.right).double(), log_odds(logits, int(self.right))], -1)
-        logits = logits[:, self.places]
         found = logits.log_softmax(-1).gather(-1, self.right.expand(len(logits), -1)[..., None])[..., 0]
         return torch.stack([(logits.argmax(-1) == self.right).double().mean(-1), found.mean(-1)], -1)
+
+    def logits(self, outputs: Any) -> Tensor:
+        """The scores of all answers where it is asked, [B, words or 1, answers], in float64.  A module of one's own
+        runs one row, whether it has an axis of rows or not."""
+        logits = scores_of(outputs).detach().double().cpu()
+        rows = 1 if isinstance(self.asked.transformer, OwnModule) or logits.ndim < 2 else len(logits)
+        logits = logits.reshape(rows, -1, logits.shape[-1])
+        return logits[:, -1:] if self.places is None else logits[:, self.places]
 
     def under(self, changes: Sequence[WeightChange]) -> Tensor:
         """`score` as it is and under each change, [1 + changes, 2].  Raises InputError as `replaced`."""
@@ -80,6 +89,8 @@ def ask_row(model: Transformer | OwnModule, row: TextRow) -> AskedRow:
         return _ask_module(model, row)
     if model.head == NEXT_TOKEN:
         return _ask_words(model, row)
+    if model.head == MASKED_WORD:
+        return _ask_masked(model, row)
     check_labels(model)
     return AskedRow(_put(model, row), torch.tensor(label_of(model, require_label(row))))
 
@@ -94,13 +105,13 @@ def trace_row(model: Transformer | OwnModule, row: TextRow) -> AttentionTrace:
 
 
 def metric_of(model: Transformer | OwnModule) -> str:
-    """What is counted as right: LABELS or WORDS.  Raises InputError for a model that predicts neither."""
+    """What is counted as right: LABELS, WORDS or MASKED.  Raises InputError for a model that predicts none of them."""
     if isinstance(model, OwnModule):
         if model.names is None:
             raise InputError(f"{model.name}: its function names no answers, so nobody knows whether they are right")
         return LABELS if kind_of(model.names) == "labels" else WORDS
-    if model.head == NEXT_TOKEN:
-        return WORDS
+    if model.head in (NEXT_TOKEN, MASKED_WORD):
+        return WORDS if model.head == NEXT_TOKEN else MASKED
     check_labels(model)
     return LABELS
 
@@ -132,6 +143,19 @@ def _ask_words(model: Transformer, row: TextRow) -> AskedRow:
     return AskedRow(Asked(model, inputs.to(model.model.device)), torch.tensor(ids), torch.arange(len(ids)))
 
 
+def _ask_masked(model: Transformer, row: TextRow) -> AskedRow:
+    asked, word, tokenizer = _put(model, row), str(require_label(row)), model.tokenizer
+    places = masked_places(tokenizer, asked.inputs["input_ids"])[0]
+    if not places:
+        raise DataError(no_mask(tokenizer))
+    # A word in a text follows a space, which is part of it for some tokenizers.
+    pieces = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in (f" {word}", word)]
+    number = next((ids[0] for ids in pieces if len(ids) == 1 and ids[0] != tokenizer.unk_token_id), None)
+    if number is None:
+        raise DataError(f"label {word!r}: it is no one token of {model.name}, so that it cannot stand for one mask")
+    return AskedRow(asked, torch.tensor([number]), torch.tensor(places[:1]))
+
+
 def _ask_module(own: OwnModule, row: TextRow) -> AskedRow:
     asked, metric = OwnText.of(own, row.texts), metric_of(own)
     numbers = {name: i for i, name in enumerate(own.names or ())}
@@ -147,9 +171,3 @@ def _ask_module(own: OwnModule, row: TextRow) -> AskedRow:
         raise DataError(SHORT if len(tokens) < 2 else "none of its next words is among the names of the answers")
     places, right = zip(*known)
     return AskedRow(asked, torch.tensor(right), torch.tensor(places))
-
-
-def _scores(outputs: Any) -> Tensor:
-    """The scores in what a model returns, [B, …, answers]."""
-    scores = scores_of(outputs)
-    return (scores if scores.ndim > 1 else scores[None]).detach()

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 
 from triattn_core.analysis.intervention import head_ablation
 from triattn_core.analysis.maps.head_measures import head_table
@@ -28,6 +27,7 @@ from triattn_core.recording.own_module import OwnModule
 from triattn_core.sources.own_text import names_of_labels
 from triattn_core.sources.row_answers import LABELS, ask_row, metric_of, trace_row
 from triattn_core.sources.transformer import Transformer
+from triattn_core.sources.two_models import right_of
 from triattn_core.sources.weight_change import WeightChange
 from triattn_core.trace.site import Site
 
@@ -63,7 +63,7 @@ def measure_score(
     """How much of the rows is right, without any change: {"n", "metric", "score", "rows": {line: 0 to 1}, "aside"}.
     Raises as `measure_worth`."""
     metric = metric_of(model)
-    table, aside = _over(lambda row: pd.DataFrame([{AS_IT_IS: _alone(model, row)}]), rows, progress)
+    table, aside = _over(lambda row: pd.DataFrame([{AS_IT_IS: right_of(model, row)}]), rows, progress)
     found = {int(row): float(value) for row, value in zip(table["row"], table[AS_IT_IS])}
     score = round(100 * float(np.mean(list(found.values()))), 2)
     return {"n": len(found), "metric": metric, "score": score, "rows": found} | ({"aside": aside} if aside else {})
@@ -80,12 +80,6 @@ def _over(
     if not tables:
         raise DataError(aside[0] if aside else "no row has a label: nothing to measure")
     return pd.concat(tables, ignore_index=True), aside
-
-
-@torch.inference_mode()
-def _alone(model: Model, row: TextRow) -> float:
-    asked = ask_row(model, row)
-    return float(asked.score(asked.asked.run())[0, 0])
 
 
 def measure_reliance(model: Model, rows: Sequence[tuple[int, Any]]) -> pd.DataFrame:
