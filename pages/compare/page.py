@@ -41,6 +41,7 @@ if not task_names:
 with toolbar:
     task = url_state.segments("Task", task_names, task_picker.KEY, show=task_picker.label, label_visibility="collapsed")
 if task == other_models.TASK:
+    style.say(head, "Compare", two_others.SAYS)
     two_others.show()
     st.stop()
 speaks, entries = checkpoint_picker.pick_language(models.entries(task), prefer="en")

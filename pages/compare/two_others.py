@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +40,7 @@ WORDS_SAY = (
     "it says instead. A model is asked for each word given those before it, so not for the first."
 )
 MEANS = "Each row counts alike, however long it is."
+SAYS = "Two models of others over rows of yours: which has more right, whether that is chance, and where."
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def _show_difference(two: Two, table: pd.DataFrame, found: RowDifference) -> Non
     st.html(f'<p class="t-outcome"><b>{escape(sentence)}</b></p>')
     labels = _asked(two.entries[0]) == "labels"
     more = "right alone, rows" if labels else "more right, rows"
-    lines = f'<tr><td></td><td></td><th class="r">right, %</th><th class="r">{more}</th></tr>'
+    lines = f'<tr><th></th><th></th><th class="r">right, %</th><th class="r">{more}</th></tr>'
     for name, side, colour, rows in zip(two.names, "ab", COLOURS, found.more):
         share = float(table[side].mean())
         cells = f'<td class="r">{100 * share:.1f}</td><td class="r">{len(rows):,}</td>'
@@ -154,14 +154,23 @@ def _show_difference(two: Two, table: pd.DataFrame, found: RowDifference) -> Non
         lines += f"<tr><td>{_swatch(colour)}<b>{escape(name)}</b></td><td>{bar}</td>{cells}</tr>"
     st.html(f'<table class="t-table" style="max-width:640px">{lines}</table>')
     if not labels:
-        figures.note(MEANS)
+        asked = [int(table[f"asked {side}"].sum()) for side in "ab"]
+        figures.note(MEANS if asked[0] == asked[1] else f"{MEANS} {_unlike(two.names, asked)}")
+
+
+def _unlike(names: tuple[str, str], asked: Sequence[int]) -> str:
+    """A sentence where two models are asked for different words, so that their shares are not of the same."""
+    counts = f"{names[0]} is asked for {asked[0]:,} words, {names[1]} for {asked[1]:,}"
+    return f"{counts}: they cut texts into other tokens, or do not know a word, which is then not asked for."
 
 
 def _show_list(two: Two, table: pd.DataFrame) -> int | None:
     """Shows the rows, those furthest apart first; returns the line of the open one."""
     st.html(checkpoint_html.section("Rows", "the furthest apart first"))
     gain = (table["b"] - table["a"]).to_numpy()
-    filters = {ANY: abs(gain) >= 0, **{f"more in {name}": sign * gain > 0 for name, sign in zip(two.names, (-1, 1))}}
+    labels = _asked(two.entries[0]) == "labels"
+    which = "only {} right" if labels else "more in {}"
+    filters = {ANY: abs(gain) >= 0, **{which.format(name): sign * gain > 0 for name, sign in zip(two.names, (-1, 1))}}
     chosen = url_state.segments("Which", list(filters), "which", label_visibility="collapsed")
     rows = table.assign(gain=gain, far=abs(gain))[filters[chosen]].sort_values("far", ascending=False, kind="stable")
     lines = [int(line) for line in rows["row"]]
@@ -176,15 +185,10 @@ def _show_list(two: Two, table: pd.DataFrame) -> int | None:
         selected = url_state.selected_row("list")
         st.query_params["row"] = str(lines[selected] if selected is not None else now)
 
-    texts = other_rows.texts(two.source.sha256, two.source)
-    shown = {"row": lines, "text": [" / ".join(texts[line].texts) for line in lines]}
-    shown |= {name: (100 * rows[side]).to_numpy() for name, side in zip(two.names, "ab")}
-    number = partial(st.column_config.NumberColumn, format="%.0f %%", width=92)
-    config = {"row": st.column_config.NumberColumn(width=46), "text": st.column_config.Column(width=330)}
-    config |= {name: number(help=f"How much of the row {name} has right.") for name in two.names}
+    shown, config = _columns(two, rows)
     describe = f"{len(lines)} rows; of row {now}, {two.names[0]} and {two.names[1]} have different shares right."
     st.dataframe(
-        pd.DataFrame(shown),
+        shown,
         key="list",
         hide_index=True,
         row_height=ROW,
@@ -195,6 +199,23 @@ def _show_list(two: Two, table: pd.DataFrame) -> int | None:
         alt=describe,
     )
     return now
+
+
+def _columns(two: Two, rows: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """The list as it is shown, and the configuration of its columns."""
+    labels, lines = _asked(two.entries[0]) == "labels", [int(line) for line in rows["row"]]
+    texts = other_rows.texts(two.source.sha256, two.source)
+    shown: dict[str, Any] = {"row": lines, "text": [" / ".join(texts[line].texts) for line in lines]}
+    config = {"row": st.column_config.NumberColumn(width=46), "text": st.column_config.Column(width=330)}
+    for name, side in zip(two.names, "ab"):
+        says = f"How much of the row {name} has right."
+        if labels:
+            shown[name] = rows[side].map({0.0: "wrong", 1.0: "right"}).tolist()
+            config[name] = st.column_config.Column(width=92)
+        else:
+            shown[name] = (100 * rows[side]).to_numpy()
+            config[name] = st.column_config.NumberColumn(format="%.0f %%", width=92, help=says)
+    return pd.DataFrame(shown), config
 
 
 def _show_row(two: Two, line: int) -> None:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from triattn_core.analysis.maps.head_clusters import HeadDistances
 
 LABORATORY, GENERATED = "laboratory", "generated rows"
-MOST_ROWS = 5000  # that a page measures; `triattn heads` takes any number
+ROWS, MOST_ROWS = 48, 5000  # that a page measures, at first and at most; `triattn heads` takes any number
 HEAD = "at-head"
 A_FOLDER = "a folder"
 NAME_ONE = "Name the folder of a model, as save_pretrained writes it; nothing is downloaded here. " + other_rows.FORMATS
@@ -87,7 +87,7 @@ def pick_rows(toolbar: DeltaGenerator) -> Rows:
         carried_input.carry_input(one=entry.name, **({} if task == LABORATORY else {"task": task}))
         own = [GENERATED] if task == LABORATORY else row_source.own_sets(task, metadata.language(entry))
         rows_choice = url_state.pick("Rows", [*own, row_source.FILE], "rows", width=170)
-        count = _row_count(48)
+        count = _row_count()
     source = _source(rows_choice, entry, count)
     if source is None:
         st.stop()
@@ -103,7 +103,7 @@ def _other_rows(settings: DeltaGenerator) -> OtherRows:
         folder = other_models.name_field() if choice == A_FOLDER else ""
         own = row_source.own_sets(first_task(InputForm.PAIR).NAME, "en")
         rows_choice = url_state.pick("Rows", [*own, row_source.FILE], "rows", width=170)
-        count = _row_count(12)
+        count = _row_count()
     if choice == A_FOLDER and not folder:
         st.html(f'<p class="t-note">{escape(NAME_ONE)}</p>')
         st.stop()
@@ -120,10 +120,10 @@ def _other_rows(settings: DeltaGenerator) -> OtherRows:
     return found
 
 
-def _row_count(default: int) -> int:
+def _row_count() -> int:
     """How many rows are measured, from the first."""
     help_text = f"A shorter file is read whole. Above {MOST_ROWS:,}, use `triattn heads`."
-    return url_state.number("Rows at most", 1, MOST_ROWS, default, "count", width=130, help=help_text)
+    return url_state.number("Rows at most", 1, MOST_ROWS, ROWS, "count", width=130, help=help_text)
 
 
 def label(task: str) -> str:

@@ -46,7 +46,7 @@ def _show(table) -> None:
     lines = _line("as it is", score, "", "") + "".join(
         _line(name, row["score"], minus(f"{-row['points']:+.1f}"), f"{row['p']:.2g}") for name, row in replaced.items()
     )
-    head = '<tr><th>weights</th><td></td><th class="r">right, %</th><th class="r">points</th><th class="r">p</th></tr>'
+    head = '<tr><th>weights</th><th></th><th class="r">right, %</th><th class="r">points</th><th class="r">p</th></tr>'
     st.html(f'<table class="t-table" style="max-width:640px">{head}{lines}</table>')
     figures.note(SAYS)
 

@@ -82,7 +82,8 @@ def _verdicts(cases: Cases, row: pd.Series, example) -> str:
     task, pair = TASKS.get(cases.about.task), form(cases.about.task) is InputForm.PAIR
     names = task.labels(example) if example is not None else task.LABELS if pair else ()
     lines = []
-    for title, checkpoint in zip(agreement.short_names(cases), cases.about.checkpoints):
+    shown = zip(agreement.short_names(cases), cases.about.checkpoints, agreement.colours(cases))
+    for title, checkpoint, colour in shown:
         answer = int(row[f"{checkpoint.name} answer"])
         label = names[answer] if answer < len(names) else f"answer {answer + 1}"
         if form(cases.about.task) is InputForm.PASSAGE and example is not None:
@@ -91,7 +92,7 @@ def _verdicts(cases: Cases, row: pd.Series, example) -> str:
         if right and form(cases.about.task) is InputForm.PASSAGE:
             right += f", F1 {row[f'{checkpoint.name} f1']:.2f}"
         cells = (label, probability(float(row[f"{checkpoint.name} confidence"])), right)
-        head = f"<td>{style.swatch(checkpoint.mechanism)}<b>{escape(title)}</b></td>"
+        head = f"<td>{style.swatch(colour)}<b>{escape(title)}</b></td>"
         cells = "".join(f'<td class="{"r" * (i > 0)}">{escape(cell)}</td>' for i, cell in enumerate(cells))
         lines.append(f"<tr>{head}{cells}</tr>")
     return f'<table class="t-table t-predictions">{"".join(lines)}</table>'

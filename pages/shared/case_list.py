@@ -232,7 +232,7 @@ def _columns(cases: Cases, rows: pd.DataFrame, examples: Mapping[int, object]) -
 def _config(cases: Cases) -> dict:
     """The column configuration of the list."""
     titles, config = agreement.short_names(cases), st.column_config
-    colours = [style.colour(checkpoint.mechanism) for checkpoint in cases.about.checkpoints]
+    colours = list(map(style.colour, agreement.colours(cases)))
     name = main_checkpoint(cases)
     titles_by_name = dict(zip(cases.names, titles))
     confidence_title = f"{titles_by_name[name]}, confidence"

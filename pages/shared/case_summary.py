@@ -84,7 +84,7 @@ def figure(cases: Cases, examples: Mapping[int, object]) -> Canvas:
     paper = agreement.PAPER if additive and about.whole and about.data == PUBLISHED else {}
     return view.figure(
         agreement.right_combinations(cases),
-        dict(zip(titles, (checkpoint.mechanism for checkpoint in about.checkpoints))),
+        dict(zip(titles, agreement.colours(cases))),
         tests,
         agreement.accuracy(cases) | _baseline_scores(cases, examples),
         TASKS[about.task].LABELS if form(about.task) is InputForm.PAIR else (),

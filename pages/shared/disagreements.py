@@ -37,7 +37,7 @@ OVER = "The share of labelled rows that it answers rightly, with the ends of Wil
 
 def scores_html(cases: Cases) -> str:
     """HTML: the scores, a line per checkpoint."""
-    table, colours = agreement.score_table(cases), [checkpoint.mechanism for checkpoint in cases.about.checkpoints]
+    table, colours = agreement.score_table(cases), agreement.colours(cases)
     names = {"right": "right, %", "range": "95 % interval", "f1": "F1, %", "confidence": "mean probability"}
     lines = []
     for (title, row), kind, name in zip(table.iterrows(), colours, cases.names):

@@ -24,8 +24,9 @@ from triattn_core.results.run_records import records_folder
 
 OWN, HARD, FILE = "our own examples", "our hard examples", "a file of yours"
 MAGIC = b"PAR1"  # of a Parquet file
+NOT_CARRIED = "A link does not carry this file."
 SHARED = (
-    "A link does not carry this file. To share its rows, pass on the case file: on Cases, Export, "
+    f"{NOT_CARRIED} To share its rows, pass on the case file: on Cases, Export, "
     "<i>Table that opens here again</i>; or <code>triattn cases</code>."
 )
 TEXTS = 200_000  # rows whose texts are held in memory
@@ -159,7 +160,7 @@ def _uploaded_file(tables: bool = False) -> tuple[str, bytes]:
     elif upload is None:
         st.html(f'<p class="t-note">Shown: {escape_markdown(name)}, uploaded before.</p>')
     if content:
-        st.html(f'<p class="t-note">{SHARED}</p>')
+        st.html(f'<p class="t-note">{SHARED if tables else NOT_CARRIED}</p>')
     return name, content
 
 

@@ -42,7 +42,7 @@ def test_its_heads_over_rows_and_what_they_are_worth(module):
     app = sound(app.file_uploader(key="file").upload("mine.jsonl", rows).run())
     page_text = texts(app)
     assert "next words right, per cent" in page_text and "With even weights in every head the model" in page_text
-    assert app.code[0].value.endswith("mine.py:build mine.jsonl --rows 12 --attention")
+    assert app.code[0].value.endswith("mine.py:build mine.jsonl --rows 48 --attention")
     assert any(link.label == "Open on Intervene" for link in app.get("page_link"))
     app.toggle(key="off").set_value(True).run()
     assert "log-probability of a word" in texts(sound(app)) and "flipped signs p" in texts(app)

@@ -46,6 +46,7 @@ def test_each_next_word_is_judged_as_by_hand(pair):
         np.testing.assert_allclose(one.probability, float(shares[place, own.names.index(word)]), rtol=1e-5)
     table = measure_both(pair, [(3, TextRow((text,)))])
     assert table["row"].tolist() == [3]
+    assert table["asked a"].tolist() == table["asked b"].tolist() == [len(judged)]
     assert table["a"][0] == pytest.approx(np.mean([one.is_right for one in judged]))
 
 

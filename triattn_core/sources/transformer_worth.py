@@ -63,7 +63,7 @@ def measure_score(
     """How much of the rows is right, without any change: {"n", "metric", "score", "rows": {line: 0 to 1}, "aside"}.
     Raises as `measure_worth`."""
     metric = metric_of(model)
-    table, aside = _over(lambda row: pd.DataFrame([{AS_IT_IS: right_of(model, row)}]), rows, progress)
+    table, aside = _over(lambda row: pd.DataFrame([{AS_IT_IS: right_of(model, row)[0]}]), rows, progress)
     found = {int(row): float(value) for row, value in zip(table["row"], table[AS_IT_IS])}
     score = round(100 * float(np.mean(list(found.values()))), 2)
     return {"n": len(found), "metric": metric, "score": score, "rows": found} | ({"aside": aside} if aside else {})

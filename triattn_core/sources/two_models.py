@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -71,17 +72,22 @@ def compare_rows(a: Mapping[int, float], b: Mapping[int, float]) -> RowDifferenc
 
 
 @torch.inference_mode()
-def right_of(model: Model, row: TextRow) -> float:
-    """How much of a row a model has right, 0 to 1.  Raises as `ask_row`."""
+def right_of(model: Model, row: TextRow) -> tuple[float, int]:
+    """How much of a row a model has right, 0 to 1, and of how many words or labels.  Raises as `ask_row`."""
     asked = ask_row(model, row)
-    return float(asked.score(asked.asked.run())[0, 0])
+    return float(asked.score(asked.asked.run())[0, 0]), asked.right.numel()
 
 
 def measure_both(models: Sequence[Model], rows: Sequence[tuple[int, Any]]) -> pd.DataFrame:
-    """Of each row `row`, and what the first and the second model have right of it: `a`, `b`.  Raises as `ask_row`."""
-    return measure_each(
-        rows, lambda row: pd.DataFrame([{side: right_of(model, row) for side, model in zip(SIDES, models)}])
-    )
+    """Of each row `row`, what the first and the second model have right of it, `a`, `b`, and of how many words each is
+    asked, `asked a`, `asked b`.  Raises as `ask_row`."""
+    return measure_each(rows, partial(_both, models))
+
+
+def _both(models: Sequence[Model], row: TextRow) -> pd.DataFrame:
+    found = [right_of(model, row) for model in models]
+    shares = {side: share for side, (share, _) in zip(SIDES, found)}
+    return pd.DataFrame([shares | {f"asked {side}": count for side, (_, count) in zip(SIDES, found)}])
 
 
 @torch.inference_mode()

@@ -17,6 +17,8 @@ from triattn_core.trace.axes import MECHANISM_LABELS, OTHER
 # Tri-Attention, section VI-H: "151 pieces of data" of LCQMC's 12,500 test pairs that Tri alone has right, additive.
 PAPER = {"only Tri": {1: 49, 0: 102}}
 
+OTHERS = ("series_2", "series_3", "series_4")  # colours of models of others
+
 
 def short_names(cases: Cases) -> list[str]:
     """Short names of the checkpoints: their mechanisms if these are distinct; of a model of others its own name."""
@@ -25,6 +27,12 @@ def short_names(cases: Cases) -> list[str]:
         for one in cases.about.checkpoints
     ]
     return mechanisms if len(set(mechanisms)) == len(mechanisms) else cases.names
+
+
+def colours(cases: Cases) -> list[str]:
+    """The palette's name of each checkpoint's colour: that of its mechanism; models of others are told apart."""
+    free = iter(OTHERS * len(cases.about.checkpoints))
+    return [next(free) if one.mechanism == OTHER else one.mechanism for one in cases.about.checkpoints]
 
 
 def right_combinations(cases: Cases) -> pd.DataFrame:

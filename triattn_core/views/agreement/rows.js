@@ -4,6 +4,7 @@ import { make } from "../lib/elements.js";
 import { formatCount } from "../lib/numbers.js";
 
 const DOT = 42; // pixels from one dot to the next
+const LETTERS = 6; // of a title that stands above its dots; longer ones are slanted
 const LONGEST = 62; // per cent of its half that a full bar takes: the rest is for its number
 
 /** A drawing of a few shapes: [tag, attributes] each. */
@@ -97,6 +98,10 @@ export function rowsSection(data, theme, send) {
     { class: "titles" },
     ...data.models.map((model) => coloured(model, theme)),
   );
+  titles.classList.toggle(
+    "slanted",
+    data.models.some((model) => model.title.length > LETTERS),
+  );
   titles.style.gridTemplateColumns = `repeat(${data.models.length}, ${DOT}px)`;
   const heads = make(
     "div",
@@ -107,7 +112,7 @@ export function rowsSection(data, theme, send) {
     make(
       "span",
       { class: "bars" },
-      ...data.labels.map((label, i) => make("span", { class: i ? "half" : "half left" }, label)),
+      ...data.labels.map((label, i) => make("span", { class: i ? "half" : "half left", title: label }, label)),
     ),
   );
   const rows = data.rows.map((row) => rowOf(row, data, theme, send));
