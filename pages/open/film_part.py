@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from html import escape
+from typing import TYPE_CHECKING
 
 import streamlit as st
-import xarray as xr
 
 from pages.shared import figures, style, url_state
 from triattn_core.scenes.two_way_map import Settings
@@ -13,6 +13,9 @@ from triattn_core.trace import AttentionTrace
 from triattn_core.trace.axes import GENERATED
 from triattn_core.trace.sites import two_way_weights
 from triattn_core.views import word_map
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 TOKEN, SECONDS = "token", 1.2  # in the URL: the token that is written, from 1; of a frame
 SAYS = "The darker a word, the more weight; one scale for all steps. Play goes on by itself, a token at a time."
