@@ -178,7 +178,7 @@ def _show_list(two: Two, table: pd.DataFrame) -> int | None:
         figures.note("No such row.")
         return None
     linked = st.query_params.get("row", "")
-    now = int(linked) if linked.isdecimal() and int(linked) in lines else lines[0]
+    now = int(linked) if linked.isdecimal() and len(linked) < 10 and int(linked) in lines else lines[0]
     url_state.mark("list", lines.index(now))
 
     def take() -> None:
