@@ -89,6 +89,30 @@ def test_a_sink_is_named():
     assert "A learned sink takes the rest of each row: 1 column of the softmax dropped" in trace.meta["notes"]
 
 
+def test_a_sink_of_sliding_windows_alone_is_named_there_alone():
+    """MiMo-V2-Flash has a sink in its sliding-window layers; layers of full attention have rows that sum to one."""
+    model, _, _, tape = run("mimo_v2_flash")
+    kinds = model.config.layer_types
+    assert set(kinds) == {"full_attention", "sliding_attention"}
+    trace = tape.trace(tokens=TOKENS)
+    for layer, kind in enumerate(kinds):
+        array = trace.sites[f"layer.{layer}/attention/weight"]
+        assert ("sums_over" in array.attrs) == (kind == "full_attention")
+        whole = np.isclose(array.sum("key"), 1, atol=1e-4)
+        assert whole.all() if kind == "full_attention" else not whole.any()
+    assert f"({kinds.count('sliding_attention')} of 4 maps)" in trace.meta["notes"]
+
+
+@pytest.mark.parametrize(
+    ("model_type", "layers"),
+    [("kimi_linear", [3]), ("zamba2", [1, 3]), ("nemotron_h", [2]), ("falcon_h1", [0, 1, 2, 3])],
+)
+def test_hybrids_have_the_layers_of_their_config(model_type, layers):
+    _, plain, recorded, tape = run(model_type)
+    assert torch.equal(plain, recorded) and tape.error < 1e-5
+    assert [site.layer for site in tape.trace(tokens=TOKENS).sites] == layers
+
+
 def test_bands_are_unfolded():
     model, _, _, tape = run("longformer")
     weights = tape.trace(tokens=TOKENS).sites["layer.0/attention/weight"]
