@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     import xarray as xr
 
 TOKEN, SECONDS = "token", 1.2  # in the URL: the token that is written, from 1; of a frame
-SAYS = "The darker a word, the more weight; one scale for all steps. Play goes on by itself, a token at a time."
+SAYS = "The {} a word, the more weight; one scale for all steps. Play goes on by itself, a token at a time."
 
 
 def is_shown(trace: AttentionTrace, settings: Settings) -> bool:
     """Whether the chosen map has a row for each token that the model wrote."""
     site = settings.site and settings.site.with_quantity("weight")
+    if site is None or site.role == "encoder":  # which reads what is given, and may have as many tokens
+        return False
     return site in trace.sites and trace.site(site).sizes.get("query") == trace.meta.get(GENERATED)
 
 
@@ -49,4 +51,4 @@ def _frame(weights: xr.DataArray, of_another_text: bool, plays: bool) -> None:
     st.html(f'<p class="t-film">{words} <b>→ {escape(written)}</b></p>')
     most = int(row.argmax())
     looked = f"most on “{word_map.words(row, 'key')[most]}”: {float(row[most]):.3f}"
-    figures.note(f"As it writes “{written}”, {looked}. {SAYS}")
+    figures.note(f"As it writes “{written}”, {looked}. {SAYS.format('lighter' if style.dark() else 'darker')}")

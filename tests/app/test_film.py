@@ -7,9 +7,15 @@ import re
 import pytest
 import torch
 import transformers
+import xarray as xr
 
+from pages.open import film_part
 from tests.app.test_pages import opened, sound, texts
 from tests.support.tiny_transformers import make
+from triattn_core.scenes.two_way_map import Settings
+from triattn_core.trace import AttentionTrace
+from triattn_core.trace.axes import GENERATED
+from triattn_core.trace.site import Site
 
 TEXT, WRITTEN = "unhappy cats sat", 4
 
@@ -35,3 +41,12 @@ def test_each_written_token_shows_what_it_looked_at(folder) -> None:
         row = maps[ids.shape[1] - 1 + step, : ids.shape[1] + step]
         shown = [float(number) for number in re.findall(r'title=".*?: (\d\.\d{3})"', film)]
         assert shown == [pytest.approx(float(weight), abs=6e-4) for weight in row]
+
+
+@pytest.mark.parametrize(("role", "shown"), [("cross", True), ("decoder", True), ("encoder", False)])
+def test_what_was_read_is_no_film(role: str, shown: bool) -> None:
+    """An encoder may read as many tokens as are written."""
+    site = Site(layer=0, role=role, quantity="weight")
+    weights = xr.DataArray([[[0.5, 0.5], [0.5, 0.5]]], dims=("head", "query", "key"), attrs={"quantity": "weight"})
+    trace = AttentionTrace({site: weights}, {}, {GENERATED: 2})
+    assert film_part.is_shown(trace, Settings(site=site)) is shown

@@ -17,6 +17,7 @@ from triattn_core.analysis.mining.case_columns import make_frame
 from triattn_core.analysis.mining.case_table import KEY, CaseTable, Checkpoint, TableInfo, load
 from triattn_core.analysis.significance import mcnemar
 from triattn_core.errors import DataError
+from triattn_core.trace.axes import OTHER
 
 KINDS = (("m-bi", "bi"), ("m-cbi", "cbi"), ("m-tri", "tri"))
 
@@ -220,3 +221,9 @@ def test_what_was_reached_has_an_interval_and_f1():
         assert row["confidence"] == pytest.approx(cases.table[f"{name} confidence"].mean(), rel=1e-6)
     nobody = agreement.score_table(CaseTable(cases.table.assign(label=-1).astype({"label": "int16"}), cases.about))
     assert nobody[["right", "from", "to", "f1"]].isna().all(axis=None)
+
+
+def test_models_of_others_have_colours_of_their_own():
+    made = [("tri", "tri"), ("one", OTHER), ("two", OTHER)]
+    checkpoints = [Checkpoint(name=name, mechanism=of, similarity="", digest="0a1b") for name, of in made]
+    assert agreement.colours(make_table(checkpoints=checkpoints)) == ["tri", "series_2", "series_3"]
