@@ -53,9 +53,9 @@ def trio(data: str, similarity: str) -> list[str]:
     return [f"{data}-{mechanism}-{similarity}" for mechanism in ("bi", "cbi", "tri")]
 
 
-def test_side_by_side_shows_the_papers_case() -> None:
+def test_side_by_side_opens_on_the_first_chinese_pair() -> None:
     app = sound(opened("side_by_side", language="Chinese"))
-    assert pair(app) == (CHINESE.text_a, CHINESE.text_b) == ("哪些浏览器可以看电影", "什么浏览器可以下电影")
+    assert pair(app) == (CHINESE.text_a, CHINESE.text_b)
     assert language(app) == "zh" and checkpoints(app) == trio("lcqmc", "additive")
     assert "gold label" in texts(app)
 

@@ -105,9 +105,9 @@ def test_the_chinese_kinds_are_what_they_say() -> None:
             assert 5 <= len(text) <= 20 and re.search("[\u4e00-\u9fff]", text), row["id"]
 
 
-def test_the_papers_case_is_among_the_first() -> None:
-    first = next(one for one in pairs.examples("en") if one.id == ROWS["hard.en"][0]["id"]), pairs.examples("zh")[0]
-    assert [(one.text_a, one.text_b, one.label) for one in first] == [(*PAPER["en"], 0), (*PAPER["zh"], 0)]
+def test_the_papers_case_is_among_them() -> None:
+    for language, case in PAPER.items():
+        assert (*case, 0) in [(one.text_a, one.text_b, one.label) for one in pairs.examples(language)[:50]]
 
 
 def test_a_language_without_examples_gets_english_ones() -> None:

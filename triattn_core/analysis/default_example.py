@@ -1,4 +1,4 @@
-"""Chooses the pair that pages open on: `python -m triattn_core.analysis.default_example`.
+"""Chooses the pair that pages open on: `python -m triattn_core.analysis.default_example [LANGUAGE…]`.
 
 A page should open on something that happens.  A pair is fit if Tri answers it rightly and not by a hair, if right and
 wrong answers are both among the mechanisms of its data set, and if three changes move the log-odds of an answer: one
@@ -6,7 +6,6 @@ word taken out of Tri's input by EFFECT at least, one attention weight of Tri's 
 by SMALLER.  Of those it is the one with the largest product of how far the word moves the probability of Tri's answer
 and of how evenly the models are split.  Of a pair that is ruled out by what is measured first, in this order, nothing
 more is measured.  Other seeds of these checkpoints are not shipped, so that agreement over seeds cannot be asked for.
-Chinese opens on the paper's own case.
 
 With `--write` it moves the pair before the task's other examples and writes the numbers of all of them beside the
 records.  Stored traces must be computed again afterwards.
@@ -32,7 +31,8 @@ from triattn_core.sources.models import Models
 from triattn_core.tasks import pairs
 
 CHECKPOINTS = {
-    "en": ("quora-tri-living", "quora-bi-living", "quora-bi-joint-living", "quora-cbi-living", "quora-coin"),
+    language: tuple(f"{data}-{name}" for name in ("tri-living", "bi-living", "bi-joint-living", "cbi-living", "coin"))
+    for language, data in (("en", "quora"), ("zh", "lcqmc"))
 }  # Tri first, COIN last
 SURE = 0.5  # log-odds of Tri's answer, from which on it is no toss of a coin
 EFFECT, SMALLER = 0.5, 0.25  # changes of the log-odds, see above
@@ -113,7 +113,8 @@ def choose(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
 def main() -> int:
     """Prints the score of each pair and why one was chosen, for each language whose checkpoints are here."""
     entries = {entry.name: entry for entry in list_checkpoints()}
-    for language, names in CHECKPOINTS.items():
+    chosen = [word for word in sys.argv[1:] if word in CHECKPOINTS] or list(CHECKPOINTS)
+    for language, names in ((language, CHECKPOINTS[language]) for language in chosen):
         here = [name for name in names if name in entries]
         bundles = [load(entries[name].path, "cpu") for name in here]
         rows = [score(bundles, example) for example in pairs.examples(language)]

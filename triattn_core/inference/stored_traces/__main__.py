@@ -1,4 +1,4 @@
-"""Computes the stored traces again: `python -m triattn_core.inference.stored_traces`."""
+"""Computes the stored traces again: `python -m triattn_core.inference.stored_traces [CHECKPOINT…]`."""
 
 from __future__ import annotations
 
@@ -15,24 +15,25 @@ from triattn_core.inference.explain import explain
 from triattn_core.tasks import TASKS
 from triattn_core.tasks.laboratory import LABORATORY
 
-# What pages show as they open: checkpoints by task; a page's first example is the first of the task.
+# What pages show as they open: checkpoints by task and language; a page's first example is the first of these.
 SHOWN = {
-    "pairs": ("quora-tri-living", "quora-bi-living", "quora-bi-joint-living", "quora-cbi-living", "quora-coin"),
-    "sentences": ("trec-mtsa",),
-    "questions": tuple(
+    ("pairs", "en"): ("quora-tri-living", "quora-bi-living", "quora-bi-joint-living", "quora-cbi-living", "quora-coin"),
+    ("pairs", "zh"): ("lcqmc-tri-living",),
+    ("sentences", "en"): ("trec-mtsa",),
+    ("questions", "en"): tuple(
         f"squad-{name}" for name in ("dot", "trilinear", "general3", "t-trilinear", "cosine", "scaled-dot")
     ),
 }
-COSTED = ("quora-tri-living",)
+COSTED = ("quora-tri-living", "lcqmc-tri-living")
 LABORATORY_SHOWN = ("tri-scaled-dot", "bi-joint-1", "bi-joint-2", "cbi")  # of the first laboratory task
 
 
 def defaults() -> Iterator[tuple[Entry, Any]]:
     """The checkpoints and examples of all stored traces."""
     entries = {entry.name: entry for entry in (*list_checkpoints(), *laboratory_checkpoints())}
-    for task, names in SHOWN.items():
+    for (task, language), names in SHOWN.items():
         for name in names:
-            yield entries[name], TASKS[task].examples()[0]
+            yield entries[name], TASKS[task].examples(language)[0]
     laboratory = next(iter(LABORATORY.values()))
     row = laboratory.examples()[laboratory.OPENING_ROW]
     for name in LABORATORY_SHOWN:  # the page solves its row anew
@@ -40,11 +41,14 @@ def defaults() -> Iterator[tuple[Entry, Any]]:
 
 
 def main() -> int:
-    """Replaces all files; prints their names and sizes."""
-    today = date.today().isoformat()
+    """Replaces the files of these checkpoints, all without names; prints their names and sizes."""
+    today, names = date.today().isoformat(), set(sys.argv[1:])
     written = set()
     for entry, example in defaults():
         file = stored_traces.path(entry, example)
+        if names and entry.name not in names:
+            written.add(file)
+            continue
         prediction, trace = explain(load(entry.path, "cpu"), example)
         costs = costs_of_strongest(load(entry.path, "cpu"), example, trace) if entry.name in COSTED else {}
         stored_traces.write(file, stored_traces.key(entry, example), prediction, trace, today, costs)
