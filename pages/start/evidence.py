@@ -22,7 +22,7 @@ def sentence() -> str:
     """Three-way attention beside pairwise scores, alone and after a layer of two-way attention, on the numbers of word
     problems, in as many steps and in LONGER times as many; that ordinary sentences show no lead.  The second half alone
     where the records are missing."""
-    plain = "On ordinary sentences no lead is shown."
+    plain = "Ordinary sentences: no lead is shown."
     records = [record.entry for file in record_files("operands.jsonl") for record in read_records(file)[0]]
     runs = [run for run in (*list_checkpoints(root() / OPERANDS), *records) if is_compared(run)]
     epochs = min((run.config["training"]["epochs"] for run in runs), default=0)
@@ -33,9 +33,9 @@ def sentence() -> str:
     if None in means:
         return plain
     return (
-        f"<b>On real text:</b> which two of a problem’s numbers make a third? Three at once {tri:.0f} % (ten times the "
-        f"training: {tri_longer:.0f} %), two at a time {pairwise:.0f} %, after a two-way layer {layered:.0f} % "
-        f"({layered_longer:.0f} %). {plain}"
+        f"<b>On real text:</b> which two numbers make a third? Three at once {tri:.0f} % (longer: "
+        f"{tri_longer:.0f} %), two at a time {pairwise:.0f} %, after a two-way layer {layered:.0f} % (longer: "
+        f"{layered_longer:.0f} %). {plain}"
     )
 
 
@@ -54,10 +54,10 @@ def of_layers() -> str:
     longer = step_rows({name: ("", entry)}, records).query("measure == 'accuracy'")
     longer = longer[longer["x"] == LONGER * training_steps(entry.config)]["value"]
     seeds = NUMBERS[len(tests)] if len(tests) < len(NUMBERS) else str(len(tests))
-    later = f"; ten times the training: {longer.min():.0f} to {longer.max():.0f} %" if len(longer) else ""
+    later = f"; ten times longer: {longer.min():.0f} to {longer.max():.0f} %" if len(longer) else ""
     return (
-        f"<b>Two two-way layers:</b> {mean(test['accuracy'] for test in tests):.0f} % "
-        f"({tests[0]['n']:,} rows, {seeds} seeds){later}."
+        f'<span title="{tests[0]["n"]:,} rows, {seeds} seeds"><b>Two two-way layers:</b> '
+        f"{mean(test['accuracy'] for test in tests):.0f} %{later}.</span>"
     )
 
 

@@ -14,14 +14,16 @@ TITLE = (
     'Which <span class="t-key">card</span> is the <span class="t-query">fish</span>? '
     'It depends on the <span class="t-context">language</span>.'
 )
+LEARNED = "The made-up dictionary is learned in training, not in the input."
 
 place, _ = style.opening()
-place.html(f'<div class="t-start"><h1>{TITLE}</h1></div>')
+place.html(f'<div class="t-start"><h1>{TITLE}</h1><p>{LEARNED}</p></div>')
 screen = first_screen()
 language, frame = view.from_link(screen)
 chosen = canvas_component.show(figure.figure(screen, language, frame), "start", note=False)
 view.to_link(screen, chosen)
-st.html(f'<p class="t-start-line">{evidence.of_layers()} {evidence.sentence()}</p>')
+numbers = f"{evidence.of_layers()} {evidence.sentence()}".replace(" %", "\u00a0%")
+st.html(f'<p class="t-start-line">{numbers}</p>')
 with st.container(horizontal=True, gap="medium", key="doors"):
     for page, label in DOORS.items():
         st.page_link(f"pages/{page}/page.py", label=label, icon=":material/arrow_forward:", icon_position="right")

@@ -5,7 +5,7 @@ import { clamp } from "../lib/arrays.js";
 import { draw, drawBox, frontOf, inOrder, thread } from "./slab.js";
 
 const [ABOVE, DEEP] = [66, 16]; // pixels of chips and threads above a block; of its roof
-const LOW = 26; // of a box of a language, in two-way attention
+const [LOW, GAP] = [24, 18]; // of a box of a word that is no card, in two-way attention; below it
 
 /** Sizes of a panel in the room that there is. */
 function layout(stage, payload, left, columns, margin) {
@@ -75,40 +75,46 @@ export function paintTri(parts, payload, state, table, theme) {
   parts.picture.replaceChildren(...boxes, ...threadsTo(payload, state, size, theme), asked);
 }
 
-function marginBoxes(payload, state, size) {
+/** A box for each word that is read: itself, the language, the cards; none for a pair of them. */
+function boxesOfWords(payload, state, size) {
   const { width, height, top: y } = size;
-  const x = size.left;
-  const [row, column] = [y - LOW - 10, x - width - 10];
-  const box = (weight, i, j, left, above, empty = false) => ({
-    row: i, column: j, weight, x: left, y: above, width, height: i < 0 ? LOW : height,
-    roof: Number(i <= 0), side: 1, empty,
+  const [x, low] = [size.left, y - GAP - LOW];
+  const box = (weight, row, at, above, tall, roof) => ({
+    row, column: 0, weight, x: at, y: above, width, height: tall, roof: Number(roof), side: 1, told: true,
   }); // prettier-ignore
-  const inside = payload.cards.flatMap((_, i) =>
-    payload.languages.map((_name, j) => box(0, i, j, x + j * width, y + i * height, true)),
+  const beside = (j) => x + 10 + (j + 1) * width;
+  const pairs = payload.cards.flatMap((_, i) =>
+    payload.languages.map((_name, j) => ({
+      ...box(0, i, beside(j), y + i * height, height),
+      empty: true,
+    })),
   );
-  const cards = state.two.cards.map((weight, i) => box(weight, i, -1, column, y + i * height));
-  const languages = state.two.languages.map((weight, j) =>
-    box(weight, -1, j, x + j * width, row, state.lit[j] < 0.02),
-  );
-  const solid = [...languages, box(state.two.itself, -1, -1, column, row), ...cards];
-  return [...inside, ...inOrder(solid)];
+  const language = state.two.languages.reduce((sum, weight) => sum + weight);
+  const words = [
+    box(state.two.itself, -2, x, low - LOW, LOW, true),
+    box(language, -1, x, low, LOW, false),
+    ...state.two.cards.map((weight, i) => box(weight, i, x, y + i * height, height, i === 0)),
+  ];
+  return [...pairs, ...inOrder(words)];
 }
 
 /** Two-way attention: a weight for each card, for the language, and for the word itself. */
 export function paintTwoWay(parts, payload, state, table, theme) {
   const columns = payload.languages.length + 1;
   const size = layout(parts.stage, payload, 106, columns, 44);
-  size.left = 106 + size.width + 10;
+  const grid = 106 + size.width + 10;
   place(parts, payload, size, size.left);
-  const boxes = marginBoxes(payload, state, size).map((box) => drawBox(box, table, theme));
+  const boxes = boxesOfWords(payload, state, size).map((box) => drawBox(box, table, theme));
   const names = payload.languages.map((name, j) => {
-    const at = { x: size.left + (j + 0.5) * size.width + 8, y: size.top - LOW - 34 };
+    const at = { x: grid + (j + 0.5) * size.width, y: size.top - 12 };
     const look = state.lit[j] > 0.5 ? "language lit" : "language";
     return draw("text", { ...at, "text-anchor": "middle", class: look }, name);
   });
-  const middle = { x: size.left + 1.5 * size.width, y: size.top + 3 * size.height + 5 };
+  const middle = { x: grid + 1.5 * size.width, y: size.top + 3 * size.height + 5 };
   const note = draw("text", { ...middle, "text-anchor": "middle" }, "no cell for a pair");
-  const itself = { x: size.left - size.width - 22, y: size.top - LOW / 2 - 5 };
-  const asked = draw("text", { ...itself, "text-anchor": "end", class: "asked" }, payload.asked);
-  parts.picture.replaceChildren(...boxes, ...names, note, asked);
+  const word = (text, boxesAbove, look) =>
+    draw("text", { x: 32, y: size.top + 5 - GAP - (boxesAbove - 0.5) * LOW, class: look }, text);
+  const spoken = payload.languages[state.lit.indexOf(Math.max(...state.lit))];
+  const read = [word(payload.asked, 2, "asked"), word(spoken, 1, "spoken")];
+  parts.picture.replaceChildren(...boxes, ...names, note, ...read);
 }

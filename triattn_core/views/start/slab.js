@@ -86,7 +86,7 @@ export function drawBox(box, table, theme) {
   }
   const colour = table[Math.round(255 * clamp(box.weight, 0, 1))];
   const group = draw("g", {}, ...faces(box, colour, theme.dark ? "#3d4a50" : "#c6d3d3"));
-  if (box.weight >= 0.015) {
+  if (box.told || box.weight >= 0.015) {
     const [x, y] = frontOf(box);
     const at = { x: x + box.width / 2, y: y + box.height / 2 + 5, style: `fill: ${inkOn(colour)}` };
     const look = { "text-anchor": "middle", class: box.weight > 0.5 ? "share most" : "share" };

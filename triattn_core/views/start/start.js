@@ -99,7 +99,7 @@ function say(payload, line, model, language, frame) {
   line.className = right ? "says right" : "says wrong";
   const verdict = make("span", { class: "verdict" }, right ? "✓ right" : "✗ wrong");
   const named = make("b", { class: "named" }, swatchOf(payload, colour), word);
-  const mixed = isMixed ? [make("small", {}, "mixed from all these")] : [];
+  const mixed = isMixed ? [make("small", {}, "mixed from all")] : [];
   line.replaceChildren(`${payload.asked} = `, named, verdict, ...mixed);
 }
 
@@ -124,9 +124,9 @@ function stepRow(payload, go, play) {
 /** Elements of the figure, built once; `choose(language)` and `go(frame)` change what they show. */
 function build(payload, view) {
   const { tri: three, two_way: twoWay } = payload.models;
-  const scored = (model) => `right in ${Math.round(model.percent_right)} %`;
-  const together = `card and language together: ${scored(three)} of rows`;
-  const alone = `one layer, each alone: ${scored(twoWay)}`;
+  const scored = (model) => `${Math.round(model.percent_right)} % right`;
+  const together = `one weight per pair: ${scored(three)}`;
+  const alone = `one layer, one weight per word: ${scored(twoWay)}`;
   const chips = chipRow(payload, (language) => view.choose(language));
   const tri = panel("tri", "Three-way attention", together, cardList(payload), chips);
   const two = panel("two", "Two-way attention", alone, cardList(payload));
