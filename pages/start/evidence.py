@@ -54,7 +54,7 @@ def of_layers() -> str:
     longer = step_rows({name: ("", entry)}, records).query("measure == 'accuracy'")
     longer = longer[longer["x"] == LONGER * training_steps(entry.config)]["value"]
     seeds = NUMBERS[len(tests)] if len(tests) < len(NUMBERS) else str(len(tests))
-    later = f"; ten times longer: {longer.min():.0f} to {longer.max():.0f} %" if len(longer) else ""
+    later = f"; trained ten times longer: {longer.min():.0f} to {longer.max():.0f} %" if len(longer) else ""
     return (
         f'<span title="{tests[0]["n"]:,} rows, {seeds} seeds"><b>Two two-way layers:</b> '
         f"{mean(test['accuracy'] for test in tests):.0f} %{later}.</span>"
