@@ -91,6 +91,22 @@ def test_output_is_that_of_the_equations(name, padding, scale_t, scale_s):
     np.testing.assert_allclose(single, wanted, atol=3e-6)
 
 
+@pytest.mark.parametrize("scale_t", tensorized.SCALES)
+@pytest.mark.parametrize("padding", PADDING)
+@pytest.mark.parametrize("name", MASKS)
+def test_blocks_of_queries_give_the_same_output(name, padding, scale_t, monkeypatch):
+    """Blocks of two queries and one; heads of other masks in between."""
+    monkeypatch.setattr(tensorized, "LEAST_ROWS", 2)
+    keep, (q, k, v, S) = keeps(padding), given()
+    M = torch.stack([mask(one, N).double() for one in (name, "backward", name)])
+    heads_first = (part.transpose(0, 1) for part in (q, k, v, S))
+    output = tensorized.attend(*heads_first, M, keep, scale_t, "identity").transpose(0, 1)
+    for h in range(H):
+        parts = [part[:, h : h + 1] for part in (q, k, v, S)]
+        wanted = expected(*parts, M[h].numpy(), keep, scale_t, "identity")
+        np.testing.assert_allclose(output[:, h : h + 1], wanted, atol=1e-12)
+
+
 @pytest.mark.parametrize("scale_s", tensorized.SCALES)
 @pytest.mark.parametrize("scale_t", tensorized.SCALES)
 @pytest.mark.parametrize("name", MASKS)

@@ -88,7 +88,7 @@ class Mtsa(nn.Module):
         the key the dependent), `<site>/source2token/…` [head, key, feature], and the mask M as
         `<site>/mask/contribution` [head, query, key].
         """
-        v = heads_first(self.value(x), self.heads)
+        v = self.value(x).unflatten(-1, (self.heads, -1)).movedim(-2, 0)  # read once, so not copied
         q, k = (
             heads_first(project(x), self.heads) if project else torch.zeros_like(v)
             for project in (self.query, self.key)

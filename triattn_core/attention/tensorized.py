@@ -12,6 +12,7 @@ R [query, key] is the token2token score, S [key, feature] the source2token score
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import groupby
 
 import torch
 from jaxtyping import Bool, Float
@@ -20,6 +21,7 @@ from torch.nn.functional import dropout, logsigmoid
 from torch.utils.checkpoint import checkpoint
 
 SCALES: dict[str, Callable[[Tensor], Tensor]] = {"log_sigmoid": logsigmoid, "identity": lambda scores: scores}
+BLOCKS, LEAST_ROWS = 4, 64  # blocks of queries at most, queries in a block at least
 EXACT = 1 << 22  # most elements in memory at once when rows are computed exactly
 
 
@@ -78,14 +80,11 @@ def attend(
     else:  # what stands at padding, infinite say, takes no part
         E = S.masked_fill(~real, finite_minimum(S)).softmax(-2) * real
         k, v = k.masked_fill(~real, 0.0), v.masked_fill(~real, 0.0)
-    G = _pairs(q, k, M, keep, scale_t)
-    if share:
-        numerator, denominator = dropout(G, share) @ dropout(v * E, share), G @ E
+    learns = torch.is_grad_enabled() and any(part.requires_grad for part in (q, k, v, E))
+    if learns or share or E.device.type != "cpu":
+        outputs, unstable = _at_once(q, k, v, E, M, keep, scale_t, share)
     else:
-        numerator, denominator = (G @ torch.cat([v * E, E], -1)).chunk(2, -1)
-    limits, has_keys = torch.finfo(denominator.dtype), _open(M, keep)
-    unstable = has_keys & (denominator.detach().amin(-1) < limits.tiny / limits.eps)
-    outputs = numerator / denominator.masked_fill((unstable | ~has_keys)[..., None], torch.inf)
+        outputs, unstable = _in_blocks(q, k, v, E, M, keep, scale_t)
     if not unstable.any():
         return outputs
     rows = unstable.nonzero(as_tuple=True)
@@ -100,8 +99,61 @@ def _pairs(q: Tensor, k: Tensor, M: Tensor, keep: Tensor, scale_t: str) -> Tenso
     if scale_t == "log_sigmoid":
         G = R.masked_fill_(closed, finite_minimum(R)).sigmoid_()  # padding is removed by E = 0
         return G * finite_mask.exp() if finite_mask.any() else G
-    R = (R if scale_t == "identity" else SCALES[scale_t](R)) + finite_mask
+    R = R if scale_t == "identity" else SCALES[scale_t](R)
+    R = R + finite_mask if finite_mask.any() else R
     return R.masked_fill_(closed if keep.all() else closed | ~keep[:, None, :], finite_minimum(R)).softmax(-1)
+
+
+def _at_once(
+    q: Tensor, k: Tensor, v: Tensor, E: Tensor, M: Tensor, keep: Tensor, scale_t: str, share: float
+) -> tuple[Tensor, Tensor]:
+    """s, zeros in unstable rows, and [H, B, query]: whether a row is unstable, its denominator too small."""
+    G, has_keys = _pairs(q, k, M, keep, scale_t), _open(M, keep)
+    if share:
+        numerator, denominator = dropout(G, share) @ dropout(v * E, share), G @ E
+    else:
+        numerator, denominator = (G @ torch.cat([v * E, E], -1)).chunk(2, -1)
+    unstable = has_keys & (denominator.detach().amin(-1) < _least(denominator))
+    return numerator / denominator.masked_fill((unstable | ~has_keys)[..., None], torch.inf), unstable
+
+
+def _in_blocks(
+    q: Tensor, k: Tensor, v: Tensor, E: Tensor, M: Tensor, keep: Tensor, scale_t: str
+) -> tuple[Tensor, Tensor]:
+    """As `_at_once`, without gradients: by blocks of queries, each with the keys that its mask opens, of a forward or
+    backward mask hardly more than half.  The outputs of all heads of a token stand side by side in memory."""
+    (H, B, n, D), closed, has_keys = E.shape, M.isneginf(), _open(M, keep)
+    values = torch.cat([v * E, E], -1)
+    outputs, unstable = E.new_empty(B, n, H, D).movedim(2, 0), has_keys.clone()
+    size = max(LEAST_ROWS, -(-n // BLOCKS))
+    for start in range(0, n, size):
+        rows = slice(start, start + size)
+        for heads, keys in _open_keys(closed[:, rows]) if size < n else [(slice(H), slice(n))]:
+            G = _pairs(q[heads, :, rows], k[heads, :, keys], M[heads, rows, keys], keep[:, keys], scale_t)
+            numerator, denominator = (G @ values[heads, :, keys]).chunk(2, -1)
+            unstable[heads, :, rows] &= denominator.amin(-1) < _least(denominator)
+            outputs[heads, :, rows] = numerator.div_(denominator)
+    outputs[unstable | ~has_keys] = 0.0
+    return outputs, unstable
+
+
+def _least(denominator: Tensor) -> float:
+    """The least denominator that is exact enough."""
+    limits = torch.finfo(denominator.dtype)
+    return limits.tiny / limits.eps
+
+
+def _open_keys(closed: Tensor) -> list[tuple[slice, slice]]:
+    """Heads in a row, and the keys from the first to the last that one of their queries may attend to; closed:
+    [H, queries, n]."""
+    is_open = (~closed.all(1)).int()
+    after = (closed.shape[-1] - is_open.flip(-1).argmax(-1)) * is_open.any(-1)
+    parts, head = [], 0
+    for span, same in groupby(zip(is_open.argmax(-1).tolist(), after.tolist())):
+        count = len(list(same))
+        parts.append((slice(head, head + count), slice(*span)))
+        head += count
+    return parts
 
 
 def _open(M: Tensor, keep: Tensor) -> Tensor:
