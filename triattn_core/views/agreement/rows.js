@@ -112,7 +112,9 @@ export function rowsSection(data, theme, send) {
     make(
       "span",
       { class: "bars" },
-      ...data.labels.map((label, i) => make("span", { class: i ? "half" : "half left", title: label }, label)),
+      ...data.labels.map((label, i) =>
+        make("span", { class: i ? "half" : "half left", title: label }, label),
+      ),
     ),
   );
   const rows = data.rows.map((row) => rowOf(row, data, theme, send));
