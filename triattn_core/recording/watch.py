@@ -222,12 +222,10 @@ class Watch(TorchFunctionMode):
                 return
             if by_query:
                 columns = product.cells
-            layout = find_layout(product, columns, self._batch, self.stack.length, self.stack.pairs, over)
+            layout = self._layout(product, columns, over)
             if not layout.blocks and product.cells > columns:
                 return  # weights laid out by relative position, which meet vectors of positions
             layout = replace(layout, sums_over=("query",)) if by_query else layout
-            if self.stack.scripted and len(over) > 1 and product.cells_of(over) > columns:
-                layout = replace(layout, in_pieces=True)  # queries and contexts on one axis, as einsum lays them out
             error = product_error(product, weights.detach(), result)
             group = self._group(product, layout)
         seen = Attention(
@@ -251,6 +249,13 @@ class Watch(TorchFunctionMode):
                 self.found.append(replace(seen, kind="part", weights=part, scores=None, softmax=None))
         self.found.append(seen)
         self.differences.see_product(seen, product)
+
+    def _layout(self, product: Product, columns: int, over: set[str]) -> Layout:
+        """The layout of weights whose softmax ran over `columns` cells along the axes `over`."""
+        layout = find_layout(product, columns, self._batch, self.stack.length, self.stack.pairs, over)
+        if self.stack.scripted and len(over) > 1 and product.cells_of(over) > columns:
+            return replace(layout, in_pieces=True)  # queries and contexts on one axis, as einsum lays them out
+        return layout
 
     def _group(self, product: Product, layout: Layout) -> int:
         """How many heads share the values of a map."""
