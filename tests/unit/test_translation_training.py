@@ -21,6 +21,7 @@ from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import DataError, InputError
 from triattn_core.inference.explain import explain
 from triattn_core.tasks import translation
+from triattn_core.training.model_card import seed_text
 
 WORDS = {"red": "rot", "old": "alt", "big": "gross", "dog": "hund", "cat": "katze", "house": "haus", "tree": "baum"}
 MODEL = {
@@ -131,3 +132,12 @@ def test_bleu_is_asked_for_before_anything_is_trained(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="pip install 'sacrebleu"):
         next(train_translation(None, tmp_path, tmp_path, tmp_path, False, None))
     assert not list(tmp_path.iterdir())
+
+
+def test_a_standard_error_is_said_of_shares_of_rows_alone() -> None:
+    """That of BLEU does not follow from the number of rows."""
+    of_shares, of_bleu = (
+        seed_text({"seed": 1, "test": {"set": "a", name: 50.0, "n": 100}}) for name in ("accuracy", "bleu")
+    )
+    assert "standard error of test accuracy is 5.00 points" in of_shares
+    assert of_bleu.startswith("One seed (1)") and "error" not in of_bleu

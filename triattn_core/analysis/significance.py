@@ -43,6 +43,9 @@ def wilson_interval(right: int, rows: int) -> tuple[float, float]:
     return float(ends[0]), float(ends[1])
 
 
+NO_SHARES = ("bleu", "f1", "average_precision")  # metrics that count no right rows: theirs is not that of a share
+
+
 def standard_error(share: float, rows: int) -> float:
     """One standard error of a share of rows, in per cent."""
     return float((share * (100 - share) / rows) ** 0.5)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from triattn_core.analysis.significance import standard_error
+from triattn_core.analysis.significance import NO_SHARES, standard_error
 from triattn_core.checkpoint import metadata, provenance, registry
 from triattn_core.errors import DataError
 from triattn_core.results.paper_comparison import Cell
@@ -190,7 +190,8 @@ def _seeds(cells: Iterable[Cell]) -> list[Note]:
     short = dict.fromkeys(cell.column.name for cell, record in runs if len(cell.values) < record.runs)
     text += f" {' and '.join(short)}: not recorded of every seed." if short else ""
     sizes = {(record.rows(cell.column.split), cell.column.split) for cell, record in runs}
-    if len(sizes) == 1 and (rows := next(iter(sizes)))[0] and 0 < (measured[0].ours or 0) < 100:
+    shares = not any(cell.column.metric in NO_SHARES for cell in measured)
+    if shares and len(sizes) == 1 and (rows := next(iter(sizes)))[0] and 0 < (measured[0].ours or 0) < 100:
         share = measured[0].ours or 0
         error = standard_error(share, rows[0])
         text += f" {rows[0]:,} {rows[1]} rows: one standard error near {share:.0f} % is {error:.2f}."

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from statistics import mean, stdev
 
+from triattn_core.analysis.significance import NO_SHARES, standard_error
 from triattn_core.checkpoint import metadata, provenance
 from triattn_core.checkpoint.encoder_folders import encoder_folder
 from triattn_core.checkpoint.registry import encoder_root
@@ -174,17 +175,19 @@ def metrics_table(splits: list[dict]) -> str:
 
 
 def seed_text(metrics: dict) -> str:
-    """Seed variance, if several seeds were trained, and the standard error."""
+    """Seed variance, if several seeds were trained, and the standard error of what is a share of rows."""
     seeds, split = metrics.get("seeds", []), "test" if "test" in metrics else "dev"
     name, score = next(iter(metadata.metrics(metrics[split]).items()))
-    error = 100 * (score / 100 * (1 - score / 100) / metrics[split]["n"]) ** 0.5
-    noise = f"The standard error of {split} {metadata.METRICS.get(name, name)} is {error:.2f} points."
+    noise = ""
+    if name not in NO_SHARES:
+        error = standard_error(score, metrics[split]["n"])
+        noise = f" The standard error of {split} {metadata.METRICS.get(name, name)} is {error:.2f} points."
     values = [seed[split] for seed in seeds if split in seed]
     if len(values) < 2:
-        return f"One seed ({metrics['seed']}): how far seeds alone move these figures was not measured. {noise}"
+        return f"One seed ({metrics['seed']}): how far seeds alone move these figures was not measured.{noise}"
     listed = ", ".join(f"{seed[split]:.2f} (seed {seed['seed']})" for seed in seeds)
     spread = f"{mean(values):.2f} with a standard deviation of {stdev(values):.2f}"
-    return f"Over {len(values)} seeds, {split}: {spread}: {listed}. {noise}"
+    return f"Over {len(values)} seeds, {split}: {spread}: {listed}.{noise}"
 
 
 def _dropout_text(model: dict) -> str:
