@@ -25,14 +25,14 @@ MOST = 150_000  # cells of a cube, up to which any chosen cell is taken out, and
 
 
 def opening(entry: Entry, example: Any, settings: Settings) -> Settings:
-    """Settings that open on the stored cell whose removal costs the answer most, where costs are stored."""
+    """Settings that open on the stored cell whose removal moves the answer most, where costs are stored."""
     plain = settings.cell is None and not settings.hide and not settings.grouping().folds
     if not plain or settings.sinks is not None or settings.site.quantity != "weight":
         return settings
     known = stored_traces.find_costs(
         entry, example, settings.site, None if settings.head is None else settings.head - 1
     )
-    return settings.model_copy(update={"cell": max(known, key=known.__getitem__)}) if known else settings
+    return settings.model_copy(update={"cell": max(known, key=lambda cell: abs(known[cell]))}) if known else settings
 
 
 def can_measure(page: PageScene) -> bool:
