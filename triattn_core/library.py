@@ -9,10 +9,11 @@ layers in the names of sites, and whatever is asked of an array.  An axis is nam
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from triattn_core.errors import ConfigError, DataError, choices
+from triattn_core.errors import ConfigError, DataError, InputError, choices
 from triattn_core.sources import open_source
 from triattn_core.tasks import TASKS, as_example
 from triattn_core.trace.axes import CUBE
@@ -90,12 +91,18 @@ def evaluate(what: Any, rows: Any, device: str | None = None) -> Any:
     >>> evaluate("quora-tri-living", rows, "cpu")["n"]
     1
 
-    Raises DataError, which names the line, and what `load` raises.
+    Raises DataError, which names the line, InputError where `rows` are none, and what `load` raises.
     """
     from triattn_core.inference.evaluate import evaluate as run
 
-    several = isinstance(what, Sequence) and not isinstance(what, str)
+    several = isinstance(what, Sequence) and not isinstance(what, str | bytes)
     bundles = [load(part, device) for part in (what if several else [what])]
+    if not bundles:
+        raise ConfigError("no checkpoint given: expected its name, its folder, or several")
+    if any(hasattr(bundle, "sites") for bundle in bundles):
+        raise ConfigError("evaluate takes models, which it runs on rows: a trace cannot be run")
+    if isinstance(rows, Mapping) or not isinstance(rows, Iterable):
+        raise InputError(f"rows: expected a file, or a list of examples or dicts, got {type(rows).__name__}")
     if not all(hasattr(bundle, "task") for bundle in bundles):
         scores = [_score_of(bundle, rows) for bundle in bundles]
         return scores if several else scores[0]
@@ -172,7 +179,7 @@ def intervene(
     >>> result.flipped
     False
 
-    Raises ConfigError for another `how`, InputError for a unit that is not there.
+    Raises ConfigError for another `how` or its arguments, InputError for a unit that is not there.
     """
     from triattn_core.analysis.intervention import interventions
 
@@ -183,7 +190,12 @@ def intervene(
         raise ConfigError("intervene takes a checkpoint of ours: only these have a text that is context and no more")
     if how == "swap":
         arguments = (_of_task(bundle.task.NAME, arguments[0]), *arguments[1:])
-    return getattr(interventions, how)(bundle, _of_task(bundle.task.NAME, example), *arguments, **options)
+    run = getattr(interventions, how)
+    try:
+        signature(run).bind(bundle, example, *arguments, **options)
+    except TypeError as error:
+        raise ConfigError(f"intervene by {how}: {error}") from None
+    return run(bundle, _of_task(bundle.task.NAME, example), *arguments, **options)
 
 
 def checkpoints(task: str | None = None) -> list[str]:
@@ -191,9 +203,13 @@ def checkpoints(task: str | None = None) -> list[str]:
 
     >>> "quora-tri-living" in checkpoints("pairs")
     True
+
+    Raises ConfigError: no such task.
     """
     from triattn_core.checkpoint.registry import list_checkpoints
 
+    if task is not None and task not in TASKS:
+        raise ConfigError(f"no task {task!r}; {choices(task, TASKS)}")
     entries = (entry for entry in list_checkpoints() if entry.problem is None)
     return [entry.name for entry in entries if task is None or entry.config.get("task") == task]
 

@@ -12,8 +12,7 @@ from pages.shared.page_scene import PageScene
 from triattn_core.tasks import InputForm, form
 from triattn_core.views.attention_maps.maps import pair_site
 
-PLAIN = ("mtsa", "multi_head")  # of models whose other attention is the same
-FORMS = {InputForm.SENTENCES: ("mtsa",), InputForm.WORDS: PLAIN, InputForm.TRANSLATION: PLAIN}
+FORMS = dict.fromkeys((InputForm.SENTENCES, InputForm.WORDS, InputForm.TRANSLATION), ())
 PARTS = {  # what the model says, and how its attention stands against what people have said
     InputForm.WORDS: (role_spans.show, predicate_table.show),
     InputForm.TRANSLATION: (translations.show, alignment_table.show),

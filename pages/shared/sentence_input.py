@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.shared import carried_input, languages, models, pair_input, sentence_box, style, url_state, word_input
 from pages.shared.errors import escape_markdown, report_errors
 from pages.shared.models import MODELS
+from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.sources.explanation import Explanation
 from triattn_core.tasks import ENCODED, InputForm, form
@@ -22,7 +23,8 @@ from triattn_core.trace import AttentionTrace
 from triattn_core.trace.site import Site
 
 OPENS = "trec"  # the first example is a question
-Forms = Mapping[InputForm, Sequence[str]]  # the mechanisms of a page's checkpoints, by the form of their input
+PAGE = "mtsa"  # whose checkpoints these are, as their kinds say
+Forms = Mapping[InputForm, Sequence[str]]  # by the form of their input, the mechanisms of a page, all if none is named
 NO_LEADS: Mapping[InputForm, str] = MappingProxyType({})
 
 
@@ -54,9 +56,7 @@ def open_page(title: str, lead: str, forms: Forms, leads: Mapping[InputForm, str
     style.say(head, title, lead)
     entries = sentence_models(forms)
     if not entries:
-        st.info(
-            f"No {next(iter(forms.values()))[0].upper()} checkpoint is here yet: Checkpoints lists those available."
-        )
+        st.info("No MTSA checkpoint is here yet: Checkpoints lists those available.")
         st.stop()
     now = current_checkpoint(entries)
     style.say(head, title, leads.get(form(now.config["task"]) or InputForm.SENTENCES, lead))
@@ -80,12 +80,13 @@ def open_page(title: str, lead: str, forms: Forms, leads: Mapping[InputForm, str
 
 
 def sentence_models(forms: Forms) -> list[Entry]:
-    """The checkpoints of these forms and mechanisms, in the order in which they are offered."""
+    """The checkpoints of these forms and mechanisms that their kinds give the page, in the order of their offer."""
     entries = [
         entry
         for form_, mechanisms in forms.items()
         for entry in models.entries(None, mechanisms)
         if entry.config.get("task") in ENCODED and form(entry.config["task"]) is form_
+        if PAGE in entry.kind.pages(metadata.model_setting(entry, "mechanism"))
     ]
     tasks = list(ENCODED)
     order = sorted(entries, key=lambda entry: (tasks.index(entry.config["task"]), not entry.name.startswith(OPENS)))

@@ -11,7 +11,18 @@ import numpy as np
 import pytest
 
 import triattn_core
-from triattn_core import AttentionTrace, attribute, draw, evaluate, example, explain, load, trace_of
+from triattn_core import (
+    AttentionTrace,
+    attribute,
+    checkpoints,
+    draw,
+    evaluate,
+    example,
+    explain,
+    intervene,
+    load,
+    trace_of,
+)
 from triattn_core.__main__ import main
 from triattn_core.errors import CheckpointError, ConfigError, DataError, InputError, TraceError
 from triattn_core.tasks import as_example
@@ -92,6 +103,18 @@ def test_rows_of_a_file_are_those_of_a_list(tmp_path):
         (lambda: TRACE.sel(layer=0), TraceError, r'a layer is trace\["layer.0"\]'),
         (lambda: draw("cube", TRACE, ROW), InputError, "is a file"),
         (lambda: draw("cube", TRACE, head=9), TraceError, "no head 9: attention/weight has 2"),
+        (lambda: draw(None, TRACE), ConfigError, "no view None"),
+        (lambda: draw("map", b"x"), ConfigError, "got bytes"),
+        (lambda: evaluate([], [ROW]), ConfigError, "no checkpoint given"),
+        (lambda: evaluate(TRACE, [ROW]), ConfigError, "a trace cannot be run"),
+        (
+            lambda: evaluate(NAME, ROW, "cpu"),
+            InputError,
+            "rows: expected a file, or a list of examples or dicts, got dict",
+        ),
+        (lambda: evaluate(NAME, None, "cpu"), InputError, "rows: expected .* got NoneType"),
+        (lambda: intervene(NAME, ROW, "mask", device="cpu"), ConfigError, "intervene by mask: missing .* 'names'"),
+        (lambda: checkpoints("pair"), ConfigError, "no task 'pair'; did you mean 'pairs'"),
     ],
 )
 def test_a_mistake_is_one_line(call, error, reason):
@@ -187,6 +210,7 @@ def test_a_trace_is_read_like_a_mapping():
     np.testing.assert_array_equal(TRACE["attention/weight"].values, CUBE)
     below = TRACE["attention"]
     assert isinstance(below, AttentionTrace) and list(below) == list(TRACE) and below.meta == TRACE.meta
+    assert "attention" in TRACE and "att" not in TRACE and 0 not in TRACE
     with pytest.raises(TraceError, match="no site 'layer'"):
         TRACE["layer"]
     with pytest.raises(FrozenInstanceError):

@@ -13,14 +13,15 @@ import transformers
 from tests.support.tiny_transformers import make
 from triattn_core import draw, explain, sources, trace_of
 from triattn_core.checkpoint.registry import VARIABLE, Entry, list_checkpoints, list_transformers, roots
-from triattn_core.errors import CheckpointError, InputError, TraceError
+from triattn_core.errors import CheckpointError, ConfigError, InputError, TraceError
 from triattn_core.sources import find_entries, open_source
 from triattn_core.sources.checkpoint import CheckpointSource
-from triattn_core.sources.file import FileSource
+from triattn_core.sources.file import FileSource, recorded_prediction
 from triattn_core.sources.hugging_face import HuggingFaceSource
 from triattn_core.sources.models import Models
-from triattn_core.sources.source import EVERYTHING, Ability, Source, lacks
+from triattn_core.sources.source import EVERYTHING, Ability, EntrySource, Source, lacks
 from triattn_core.tasks.pairs import Example
+from triattn_core.trace import AttentionTrace
 
 A, B = "Which browsers can play movies?", "Which browser can download movies?"
 PAIR = Example(A, B)
@@ -137,6 +138,73 @@ def test_a_source_is_a_class_and_a_line(monkeypatch):
     drawn, opened = draw("map", "constant:"), draw("map", TWO_WAY)
     assert drawn.table.equals(opened.table) and drawn.trace is TWO_WAY
     assert drawn.explanations[0].entry.name == "constant"
+
+
+@dataclass(frozen=True)
+class SharedLetters(EntrySource):
+    """A source as somebody adds it: how many letters two words share, as attention between two texts."""
+
+    ENTRY = Entry(
+        "letters", Path(), {"source": "letters", "task": "pairs", "model": {"mechanism": "letters"}}, {}, "0", 0
+    )
+    axes = frozenset({"head", "query", "key"})
+    abilities = frozenset({Ability.RUN, Ability.PAIRS})
+
+    @classmethod
+    def of(cls, what, device=None):
+        named = what == "letters:" or isinstance(what, Entry) and what.config.get("source") == "letters"
+        return cls(cls.ENTRY, device) if named else None
+
+    @classmethod
+    def entries(cls):
+        return (cls.ENTRY,)
+
+    def load(self):
+        return len
+
+    def explain(self, example=None, option=None, model=None):
+        parts = []
+        for a, b in ("ab", "ba"):
+            first, second = (example.text_a, example.text_b)[:: 1 if a == "a" else -1]
+            counts = np.array(
+                [[1.0 + (model or self.load())(set(x) & set(y)) for y in second.split()] for x in first.split()]
+            )
+            tokens, names = {"query": first, "key": second}, {"query": a, "key": b}
+            weights = counts[None, None] / counts.sum(-1, keepdims=True)
+            axes = ("layer", "head", "query", "key")
+            parts.append(
+                trace_of(weights, axes=axes, tokens=tokens, names=names, role=f"{a}_over_{b}", source="letters")
+            )
+        trace = AttentionTrace(parts[0].sites | parts[1].sites, parts[0].texts, parts[0].meta)
+        return recorded_prediction(trace), trace
+
+
+class StoredLetters(SharedLetters):
+    """The same, of one pair alone: it runs nothing."""
+
+    abilities = frozenset()
+
+    def explain(self, example=None, option=None, model=None):
+        return super().explain(PAIR)
+
+
+@pytest.mark.parametrize(("source", "heads"), [(SharedLetters, "mean of heads"), (StoredLetters, "head 1")])
+def test_a_source_with_an_entry_is_drawn_by_name_text_and_object(monkeypatch, source, heads):
+    monkeypatch.setitem(sources.SOURCES, "letters", source)
+    example = (PAIR,) if Ability.RUN in source.abilities else ()
+    views = [draw("map", what, *example) for what in ("letters", "letters:", open_source("letters"), source.ENTRY)]
+    assert {view.figure.caption for view in views} == {f"letters, a over b, layer 1, {heads}"}
+    shown = views[0].trace["layer.0/a_over_b/weight"]
+    np.testing.assert_allclose(shown[0, 0], np.array([5, 1, 2, 1, 2]) / 11, rtol=1e-6)  # "Which": 1 + shared letters
+
+
+def test_a_source_of_pairs_stands_beside_a_checkpoint_of_ours(monkeypatch):
+    monkeypatch.setitem(sources.SOURCES, "letters", SharedLetters)
+    side = draw("side_by_side", ["quora-tri-living", "letters"], PAIR)
+    assert [panel["title"] for panel in side.figure.payload["panels"][:2]] == ["Tri", "letters"]
+    monkeypatch.setitem(sources.SOURCES, "letters", StoredLetters)
+    with pytest.raises(ConfigError, match="letters is no model"):
+        draw("side_by_side", ["quora-tri-living", "letters"], PAIR)
 
 
 def test_an_example_is_run_once_and_a_model_loaded_once(monkeypatch):

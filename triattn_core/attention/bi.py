@@ -8,7 +8,7 @@ from typing import cast
 from torch import Tensor, nn
 
 from triattn_core.attention.softmax import masked_softmax
-from triattn_core.attention.states import States, join_heads, split_heads
+from triattn_core.attention.states import States, join_heads, split_each
 from triattn_core.attention.tap import NO_ROLES, tap
 from triattn_core.attention.tri_similarity import SIMILARITIES
 from triattn_core.attention.tri_similarity.protocol import Similarity
@@ -54,10 +54,7 @@ class BiAttention(nn.Module):
         roles: the roles along an axis, if not just the one of its name; see `tap.TappedTensor`.
         """
         pause()
-        q, k, v = (
-            split_heads(project(states), self.heads)
-            for project, states in ((self.query, query), (self.key, key), (self.value, key))
-        )
+        q, k, v = split_each([self.query(query), self.key(key), self.value(key)], self.heads)
         relevance = self.similarity.two(q, k)
         weights = masked_softmax(relevance, keep[:, None])
         weights = override_weights(

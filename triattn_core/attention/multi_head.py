@@ -11,7 +11,7 @@ from torch.nn.functional import dropout
 
 from triattn_core.attention.sequence import token_positions
 from triattn_core.attention.softmax import masked_softmax
-from triattn_core.attention.states import join_heads, split_heads
+from triattn_core.attention.states import join_heads, split_each
 from triattn_core.attention.tap import tap
 from triattn_core.attention.weight_override import heads_output
 from triattn_core.trace.site import Site
@@ -42,7 +42,7 @@ class MultiHead(nn.Module):
         """[B, n, heads * size] of x [B, n, width].  Taps `<site>/relevance`, `<site>/weight` [head, query, key]."""
         if self.positions:
             x = x + sinusoids(token_positions(keep), x.shape[-1]).to(x.dtype)
-        q, k, v = (split_heads(project(x), self.heads) for project in (self.query, self.key, self.value))
+        q, k, v = split_each([self.query(x), self.key(x), self.value(x)], self.heads)
         relevance = q @ k.mT / sqrt(q.shape[-1])
         weights = masked_softmax(relevance, keep[:, None, :])
         tap(site, relevance, AXES, "relevance")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -25,6 +26,11 @@ class States:
 def split_heads(projected: Tensor, heads: int) -> Tensor:
     """[B, n, heads * D] → [B, heads, n, D], contiguous, so that cubes made from it need no copy."""
     return projected.unflatten(-1, (heads, -1)).transpose(1, 2).contiguous()
+
+
+def split_each(projected: Iterable[Tensor], heads: int) -> list[Tensor]:
+    """`split_heads` of several."""
+    return [split_heads(tensor, heads) for tensor in projected]
 
 
 def heads_first(projected: Tensor, heads: int) -> Tensor:

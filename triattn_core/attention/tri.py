@@ -13,7 +13,7 @@ from triattn_core.attention.contextual_value import VALUES, ValueAndProduct
 from triattn_core.attention.factored import product_attention
 from triattn_core.attention.neutral import at_least_one
 from triattn_core.attention.softmax import joint_softmax
-from triattn_core.attention.states import States, join_heads, split_heads
+from triattn_core.attention.states import States, join_heads, split_each
 from triattn_core.attention.tap import is_tapped, tap
 from triattn_core.attention.tree_attention import attend_by_tree, tree_maps
 from triattn_core.attention.tri_similarity import SIMILARITIES
@@ -58,15 +58,8 @@ class TriAttention(nn.Module):
         If these are not recorded, a relevance made of products gives the same output without the cube.
         """
         states, keep, has_context = at_least_one(context.vectors, context.keep)
-        q, k, v, c = (
-            split_heads(project(vectors), self.heads)
-            for project, vectors in (
-                (self.query, query.vectors),
-                (self.key, key.vectors),
-                (self.value, key.vectors),
-                (self.context, states),
-            )
-        )
+        projected = [self.query(query.vectors), self.key(key.vectors), self.value(key.vectors), self.context(states)]
+        q, k, v, c = split_each(projected, self.heads)
         attended = self.attend(q, k, v, c, query.keep, key.keep, keep, has_context, site)
         return join_heads(heads_output(attended, site), self.vectors)
 

@@ -13,10 +13,10 @@ from triattn_core.scenes.catalogue import SCENES, TRACE_VIEWS
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import validate_settings
 from triattn_core.scenes.trace_sites import on_first_head
-from triattn_core.sources import find_entries, open_source
+from triattn_core.sources import open_source
 from triattn_core.sources.explanation import Explanation
 from triattn_core.sources.models import Models
-from triattn_core.sources.source import Source
+from triattn_core.sources.source import Ability, Source
 from triattn_core.tasks import TASKS, as_example, check, text_task
 
 
@@ -37,15 +37,15 @@ def draw(view: str, what: Any, example: Any = None, models: Models | None = None
     Raises TriattnError in one line: no such view, checkpoint or setting, an example that does not fit.
     """
     if view not in SCENES:
-        raise ConfigError(f"no view {view!r}; {choices(view, SCENES)}")
+        raise ConfigError(f"no view {view!r}; {choices(str(view), SCENES)}")
     validated = validate_settings(SCENES[view].settings, settings, view)
-    several = list(map(_of_loaded, what if isinstance(what, Sequence) and not isinstance(what, str) else [what]))
-    sources = list(map(open_source, several))
-    if not any(hasattr(source, "entry") for source in sources):
+    several = what if isinstance(what, Sequence) and not isinstance(what, str | bytes) else [what]
+    sources = [open_source(_of_loaded(part)) for part in several]
+    if not any(map(_runs, sources)):
         return _of_traces(view, sources, validated, example)
-    if alone := next((source for source in sources if not hasattr(source, "entry")), None):
+    if alone := next((source for source in sources if not _runs(source)), None):
         raise ConfigError(f"{alone.title} is no model: save the traces of the models, to draw them beside it")
-    entries = [part if isinstance(part, Entry) else find_entries([str(part)])[0] for part in several]
+    entries = [source.entry for source in sources]
     _check_entries(view, entries)
     task = entries[0].config["task"]
     task = text_task(task, example) if "source" in entries[0].config else task
@@ -60,8 +60,13 @@ def _of_loaded(what: Any) -> Any:
     return what.path if hasattr(what, "logits") else what
 
 
+def _runs(source: Source) -> bool:
+    """Whether it is run on an example, as the registry lists it; else its trace alone is drawn."""
+    return hasattr(source, "entry") and Ability.RUN in source.abilities
+
+
 def _of_traces(view: str, sources: Sequence[Source], settings: Any, example: Any) -> RenderedView:
-    """The view of the traces that sources give, of which the registry has no entry, such as files."""
+    """The view of the traces that sources give without an example, such as files."""
     of_traces, most = SCENES[view].of_traces, SCENES[view].most
     if of_traces is None:
         raise ConfigError(f"no view {view!r} of a trace alone; {choices(view, TRACE_VIEWS)}")

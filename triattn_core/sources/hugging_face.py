@@ -70,7 +70,6 @@ class HuggingFaceSource(EntrySource):
         self,
         example: Any = None,
         option: int | None = None,
-        known_scores: Sequence | None = None,
         model: Transformer | None = None,
     ) -> tuple[Prediction, AttentionTrace]:
         """See `Source.explain` and `explain_transformer`.  option: of a model that writes a text of another, which of

@@ -107,7 +107,8 @@ class Models:
         def run() -> Explanation:
             model = self.load(entry)
             scores = known_scores or self._known_scores(key, model, example)
-            prediction, trace = open_source(entry, device).explain(example, option, scores, model)
+            ours = {"known_scores": scores} if scores else {}
+            prediction, trace = open_source(entry, device).explain(example, option, model=model, **ours)
             return Explanation(entry, prediction, trace, (*key, prediction.option))
 
         if self.stored and cache.get((*key, option)) is None and (read := stored_traces.find(entry, example, option)):
@@ -116,7 +117,7 @@ class Models:
 
     def _known_scores(self, key: tuple, model: Any, example: Any) -> Sequence | None:
         """The kept scores of the options, or of the windows of a passage, from the trace of another one."""
-        options = (None, *range(len(model.task.labels(example)))) if hasattr(model, "task") else ()
+        options = (None, *range(len(model.task.labels(example)))) if hasattr(model, "task") else ()  # ours
         kept = (self.cache().get((*key, option)) for option in options)
         prediction = next((explanation.prediction for explanation in kept if explanation), None)
         return prediction and getattr(prediction, "spans", prediction.probabilities)

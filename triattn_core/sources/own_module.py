@@ -63,7 +63,6 @@ class OwnModuleSource(EntrySource):
         self,
         example: Any = None,
         option: int | None = None,
-        known_scores: Sequence | None = None,
         model: OwnModule | None = None,
     ) -> tuple[Prediction, AttentionTrace]:
         """See `Source.explain`.  Of two texts a function of one text is given the first.  Raises InputError, whatever

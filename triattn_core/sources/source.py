@@ -109,7 +109,10 @@ class CanAttribute(Source, Protocol):
 
 @dataclass(frozen=True)
 class EntrySource:
-    """A source that an entry of the registry describes, whose title and digest it has.  device: by default the best."""
+    """A source that an entry of the registry describes, whose title and digest it has.  device: by default the best.
+
+    `sources.models.Models` runs it: it keeps what `load()` returns, and calls `explain(example, option, model=…)`.
+    """
 
     entry: Entry
     device: str | None = None

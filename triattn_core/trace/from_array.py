@@ -41,6 +41,7 @@ def trace_of(
     crop: Mapping[str, tuple[int, int]] | None = None,
     select: Mapping[str, int] | None = None,
     source: str = "array",
+    role: str = "attention",
 ) -> AttentionTrace:
     """Make a trace of a NumPy, torch, JAX or xarray array of batch? × layer? × head? × query × key × context?.
 
@@ -57,11 +58,12 @@ def trace_of(
     crop: (first position, one past the last) by axis; an axis of more than 256 is cropped to its first 256.
     select: a position, from 0, of an axis that is then dropped, such as {"batch": 3}; a batch of several needs it.
     source: where the array comes from; its name on figures.
+    role: what attends over what (`Site.role`), such as `a_over_b`.
 
     >>> trace_of([[[0.5, 0.5], [1.0, 0.0]]], axes=("head", "query", "key"), tokens=["red", "car"])
     AttentionTrace(array: attention/weight [head 1, query 2, key 2])
 
-    The role of its sites is `attention`; with an axis `layer` they have layers from 0.  Raises TraceError, in one
+    With an axis `layer` its sites have layers from 0.  Raises TraceError, in one
     line, if axes, tokens, quantity or crop do not fit.
     """
     own_dims, attrs = _own_names(array)
@@ -86,7 +88,7 @@ def trace_of(
     values = np.array(values[tuple(slice(*crops[axis]) for axis in dims)], DTYPE)
     coords, texts = token_coords(sizes, crops, everywhere, by_axis, names or {}, special)
     meta = _meta(source, values, dims, notes, names or {})
-    sites = _sites(values, dims, coords, quantity, sum_axes)
+    sites = _sites(values, dims, coords, quantity, sum_axes, role)
     if nan_notes:
         sites = {site: array.assign_attrs({NOT_NUMBERS: 1}) for site, array in sites.items()}
     return AttentionTrace(sites, texts, meta)
@@ -194,7 +196,7 @@ def _crop_notes(
 
 
 def _sites(
-    values: np.ndarray, dims: Sequence[str], coords: Mapping, quantity: str, sum_axes: Sequence[str]
+    values: np.ndarray, dims: Sequence[str], coords: Mapping, quantity: str, sum_axes: Sequence[str], role: str
 ) -> dict[Site, xr.DataArray]:
     parts = {quantity: (values, ",".join(sum_axes) if quantity == "weight" else "")}
     if quantity == "relevance":
@@ -206,7 +208,7 @@ def _sites(
         array = xr.DataArray(numbers, coords, list(dims), attrs={"quantity": name, "sums_over": sums_over})
         array = array.transpose(*order)
         for layer in range(array.sizes[LAYER]) if LAYER in dims else [None]:
-            site = Site(layer=layer, role="attention", quantity=name)
+            site = Site(layer=layer, role=role, quantity=name)
             sites[site] = array if layer is None else array.isel({LAYER: layer})
     return sites
 

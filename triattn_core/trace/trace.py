@@ -82,7 +82,11 @@ class AttentionTrace:
         return len(self.sites)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.sites
+        """Whether `trace[name]` is there: a site, its text, or a module, layer or attention that has sites."""
+        if not isinstance(name, Site | str):
+            return False
+        site = Site.of(name)
+        return site in self.sites or any(other.is_under(site) for other in self.sites)
 
     def keys(self) -> KeysView[Site]:
         """The sites."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,14 +12,19 @@ def plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
+def plain_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields as JSON has them."""
+    return {name: plain(value) for name, value in fields.items()}
+
+
 @dataclass(frozen=True)
 class Mark:
     """What a panel has besides its title; `payload` is its JSON."""
 
     def payload(self) -> dict[str, Any]:
         """The kind of the mark and its fields, without empty ones."""
-        fields = {name: plain(value) for name, value in asdict(self).items() if value != "" and value != ()}
-        return {"mark": type(self).__name__.lower(), **fields}
+        fields = {name: value for name, value in asdict(self).items() if value != "" and value != ()}
+        return {"mark": type(self).__name__.lower(), **plain_fields(fields)}
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from triattn_core.views.lib.marks import plain
+from triattn_core.views.lib.marks import plain_fields
 
 FORMATS = ("number", "signed", "percent", "times", "rank", "count", "there", "change", "plain")
 CHOSEN = -1  # in place of a panel: the one that is chosen
@@ -95,7 +95,7 @@ class Readout:
 
 def _short(part: Number | Case) -> dict[str, Any]:
     """Its fields without those that say nothing; of a case that asks for no array also without the value."""
-    fields = {name: plain(value) for name, value in asdict(part).items() if value not in ("", ()) or name == "masked"}
+    fields = plain_fields({k: value for k, value in asdict(part).items() if value not in ("", ()) or k == "masked"})
     if isinstance(part, Number):
         return {name: value for name, value in fields.items() if value is not None}
     return fields if part.when else {name: value for name, value in fields.items() if name != "equals"}

@@ -35,7 +35,11 @@ def words(array: xr.DataArray, texts: Mapping[str, str], axis: str) -> list[str]
 
 def labels(array: xr.DataArray, texts: Mapping[str, str], axis: str) -> list[str]:
     """The words of an axis, where PIECE_MARK ties a piece to the word that it continues."""
-    return [PIECE_MARK * tied + word for tied, word in zip(continues_word(array, axis), words(array, texts, axis))]
+    return _tie(continues_word(array, axis), words(array, texts, axis))
+
+
+def _tie(tied: Iterable[bool], words: Iterable[str]) -> list[str]:
+    return [PIECE_MARK * continues + word for continues, word in zip(tied, words)]
 
 
 def numbered(words: Iterable[str]) -> list[str]:
@@ -101,7 +105,8 @@ def strongest(shown: Distribution, n: int | None = None, hide_special: bool = Fa
     top = top[np.lexsort((top, -size[top]))]
     places = np.unravel_index(top, values.shape)
     positions = {str(axis): visible_positions[str(axis)][place] for axis, place in zip(array.dims, places)}
-    names = {axis: np.array(labels(array, dict(shown.trace.texts), axis), object) for axis in positions}
+    tied, texts = [continues_word(array, axis) for axis in positions], dict(shown.trace.texts)
+    names = {axis: np.array(_tie(ties, words(array, texts, axis)), object) for axis, ties in zip(positions, tied)}
     share = np.nan if shown.weight is None else shown.shares_at(shown.weight, positions)
     columns = {axis: names[axis][where] for axis, where in positions.items()}
     columns |= {f"{axis}_at": where for axis, where in positions.items()}
