@@ -48,6 +48,8 @@ def site_array(attention: Attention, length: int | None = None) -> xr.DataArray:
         "precision": precision,
     }
     attrs |= {"reaches": REACHES_OUTPUT if attention.reach.path == "" else attention.reach.path or ""}
+    unused = attention.unused_rows
+    attrs["overwritten"] = "" if unused is None else ",".join(map(str, unused.any(0).nonzero().flatten().tolist()))
     attrs |= {} if attention.factor is None else {"factor": attention.factor}
     return xr.DataArray(values, dims=attention.layout.dims, attrs=attrs)
 
@@ -124,7 +126,7 @@ def describe_arrays(arrays: Mapping[Site, xr.DataArray]) -> list[str]:
             f"Not proved to be used: in {unused[0]}{more}, what weights made of the values was not seen in anything"
             " that the module returned."
         ]
-    notes += _describe_windows(arrays.values())
+    notes += [*_describe_windows(arrays.values()), *_describe_overwritten(arrays.values())]
     sentences = Counter(describe_rows_note(array) for array in arrays.values())
     notes += [
         sentence + (f" ({count} of {len(arrays)} maps)" if count < len(arrays) else "") + "."
@@ -157,6 +159,20 @@ def _describe_windows(arrays: Collection[xr.DataArray]) -> list[str]:
     counts = " or ".join(map(str, more))
     heads = f"the first {each} maps are the heads of the first window, and so on"
     return [f"Tokens attend within {counts} windows{told}: {heads}."]
+
+
+def _describe_overwritten(arrays: Collection[xr.DataArray]) -> list[str]:
+    """That some rows are not the ones that were computed first, where that is so."""
+    places = [str(array.attrs["overwritten"]) for array in arrays if array.attrs.get("overwritten")]
+    if not places:
+        return []
+    count = f" ({len(places)} of {len(arrays)} maps)" if len(places) < len(arrays) else ""
+    first = [place + 1 for place in map(int, places[0].split(","))]
+    which = ", ".join(map(str, first[:8])) + (" …" if len(first) > 8 else "")
+    return [
+        f"Rows that were computed and then written over or dropped are not shown{count}: of query {which}, from 1. The"
+        " row that was used stands there where it has the same keys; else it is empty."
+    ]
 
 
 def _rounding(array: xr.DataArray) -> float:

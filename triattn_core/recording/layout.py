@@ -156,12 +156,12 @@ def find_layout(
         alone = [name for name, letter in zip(("key", "context"), keys) if sizes[letter] == columns]
         over = ("key", "context") if columns != sizes[keys[0]] or not alone else tuple(alone[-1:])
         return Layout(product.axes, query, keys[0], keys[1], first if is_batch else "", sums_over=over)
-    size = sizes[query]
-    if size > 1 and sizes[keys[0]] == size**2 == columns:
+    size, blocks = sizes[query], product.axes[1]
+    is_band = blocks in heads and sizes[keys[0]] == 3 * size and size > 1
+    if size > 1 and sizes[keys[0]] == size**2 == columns and not (is_band and size < length):
         first = first if is_batch else ""
         return Layout(product.axes, query, keys[0], batch=first, pairs=size, sums_over=("key", "context"))
-    blocks = product.axes[1]
-    if blocks in heads and sizes[keys[0]] == 3 * size and size > 1:
+    if is_band:
         length = length or sizes[blocks] * size
         first = first if is_batch else ""
         return Layout(product.axes, query, keys[0], batch=first, blocks=blocks, length=length)

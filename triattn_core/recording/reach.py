@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from torch import Tensor
@@ -10,6 +9,8 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from triattn_core.recording.attention import Attention, Reach
 from triattn_core.recording.module_stack import ModuleStack, Running
+from triattn_core.recording.overwritten import Rows
+from triattn_core.recording.tensors import tensors_in, tensors_of
 
 
 class Followed:
@@ -19,13 +20,15 @@ class Followed:
         self.stack = stack
         self.made: Any = WeakTensorKeyDictionary()  # tensors, to a bit for each attention that went into them
         self.reaches: list[tuple[Reach, str]] = []
+        self.rows = Rows()
 
     def add(self, attention: Attention, made: Tensor) -> None:
         """Begins to follow what an attention made."""
         self.made[made] = self.made.get(made, 0) | 1 << len(self.reaches)
         self.reaches.append((attention.reach, attention.running.path))
+        self.rows.add(attention, made)
 
-    def carry(self, name: str, args: Any, kwargs: Any, result: Any) -> None:
+    def carry(self, name: str, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Follows on into what a function made of tensors that are followed, or wrote them into."""
         if not self.made:
             return
@@ -34,6 +37,7 @@ class Followed:
             bits |= self.made.get(tensor, 0)
         if not bits:
             return
+        self.rows.carry(name, func, args, kwargs, result)
         changed = [args[0]] if args and (name == "__setitem__" or name.endswith("_")) else []
         for tensor in tensors_of([result, *changed, kwargs.get("out")], {}):
             base = tensor._base if changed else None  # what is written into a part of a tensor is in the whole
@@ -45,33 +49,15 @@ class Followed:
         """Takes what a module returns: the attentions inside it that went into it have come so far."""
         if not self.made:
             return
-        bits = 0
-        for tensor in _tensors_in(output):
+        bits, returned = 0, list(tensors_in(output))
+        self.rows.see_return(running.path, returned)
+        for tensor in returned:
             bits |= self.made.get(tensor, 0)
         inside = running.path + "." * bool(running.path)
         for number, (reach, path) in enumerate(self.reaches):
             if bits >> number & 1 and (path == running.path or path.startswith(inside)):
                 reach.path = running.path
         if not self.stack.running:
+            self.rows.end()
             self.made.clear()
             self.reaches.clear()
-
-
-def tensors_of(args: Any, kwargs: Any) -> Iterator[Tensor]:
-    """Yields the tensors that a function is given, and those in lists that it is given."""
-    for value in (*args, *kwargs.values()):
-        if isinstance(value, Tensor):
-            yield value
-        elif isinstance(value, list | tuple):
-            yield from (part for part in value if isinstance(part, Tensor))
-
-
-def _tensors_in(value: Any, depth: int = 4) -> Iterator[Tensor]:
-    """The tensors that a module returns, in whatever holds them."""
-    if isinstance(value, Tensor):
-        yield value
-    elif depth and isinstance(value, list | tuple | dict):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _tensors_in(part, depth - 1)
-    elif depth and hasattr(value, "__dict__") and not isinstance(value, type):
-        yield from _tensors_in(vars(value), depth - 1)

@@ -10,7 +10,7 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from triattn_core.recording.follow import PRODUCTS, read_product
 from triattn_core.recording.module_stack import ModuleStack, Running
-from triattn_core.recording.reach import tensors_of
+from triattn_core.recording.tensors import tensors_of
 
 WIDENS = ("cat", "concat", "pad", "__getitem__", "narrow")  # by a column for a sink, or back
 

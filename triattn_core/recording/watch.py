@@ -19,7 +19,7 @@ from triattn_core.recording.difference import Differences
 from triattn_core.recording.follow import JOINS, KEEPS, MIXES, PRODUCTS, Product, Softmax, Trail, read_product
 from triattn_core.recording.layout import Layout, count_windows, find_layout
 from triattn_core.recording.module_stack import ModuleStack, Running
-from triattn_core.recording.reach import Followed, tensors_of
+from triattn_core.recording.reach import Followed
 from triattn_core.recording.rebuild import (
     FusedCall,
     count_to_a_key,
@@ -34,6 +34,7 @@ from triattn_core.recording.rebuild import (
 )
 from triattn_core.recording.script import FUSED, WHOLE, ScriptOperations, fused_call, open_whole, without_modes
 from triattn_core.recording.softmax_axis import carried_axes
+from triattn_core.recording.tensors import tensors_of
 from triattn_core.recording.unseen import Scores
 
 UNKNOWN_BATCH = 1
@@ -91,7 +92,7 @@ class Watch(TorchFunctionMode):
         return result
 
     def _take(self, func: Any, name: str, running: Running, args: Any, kwargs: Any, result: Any) -> None:
-        self.reach.carry(name, args, kwargs, result)
+        self.reach.carry(name, func, args, kwargs, result)
         known = self.found[-1] if self.found else None
         self._see(func, name, running, args, kwargs, result)
         made = result[0] if isinstance(result, tuple) and result else result
@@ -243,6 +244,7 @@ class Watch(TorchFunctionMode):
             windows=count_windows(product, layout, self._batch),
             softmax=softmax,
             precision=result.dtype,
+            made=product.result_axes,
         )
         for part in softmax.parts:
             if part.ndim == seen.weights.ndim and sum(map(int.__ne__, part.shape, seen.weights.shape)) < 2:
@@ -304,6 +306,8 @@ class Watch(TorchFunctionMode):
             Layout("hnm", "n", "m"),
             error,
             weights.shape[-1],
+            self._batch,
+            self.example,
             hidden=hidden,
             group=group,
             windows=call.windows(self._batch),
@@ -327,7 +331,19 @@ class Watch(TorchFunctionMode):
             error, hidden = relative_error(rebuilt, made), (weights == 0).all(0)
         layout = Layout("hnm", "n", "m")
         self.found.append(
-            Attention(running, "flex", weights, layout, error, m, hidden=hidden, group=group, precision=made.dtype)
+            Attention(
+                running,
+                "flex",
+                weights,
+                layout,
+                error,
+                m,
+                batch,
+                example,
+                hidden=hidden,
+                group=group,
+                precision=made.dtype,
+            )
         )
 
 

@@ -23,6 +23,7 @@ from triattn_core.checkpoint.hub import OFFERED, hub_allowed
 from triattn_core.checkpoint.transformer_folder import ADAPTER, UNMERGED, is_transformer, weight_files
 from triattn_core.errors import CheckpointError, cause
 from triattn_core.inference.device import choose_device, memory_guard
+from triattn_core.sources.wrapper import apply_wrapper
 from triattn_core.trace.from_array import LONGEST
 
 OF_TEXT = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id", "forced_bos_token_id")
@@ -139,6 +140,7 @@ def _load(name: str, where: str, device: str, local: bool) -> Transformer:
     tokenizer = AutoTokenizer.from_pretrained(where, **options)
     tokenizer.model_max_length = _whole_limit(tokenizer.model_max_length)
     _require_vocabulary(name, where, tokenizer)
+    beside = apply_wrapper(tokenizer, where, local)
     kind, head = _auto_class(config)
     config.return_dict = True  # whatever the folder says: outputs have names
     model, missing = load_weights(name, kind, where, config, options)
@@ -148,6 +150,7 @@ def _load(name: str, where: str, device: str, local: bool) -> Transformer:
         notes, head = (f"The weights of its head ({missing[0]}, …) are not in the file: nothing is predicted.",), ""
     if hasattr(model, "get_text_features") and hasattr(model, "text_model"):  # two encoders side by side, as in CLIP
         model, notes = model.text_model, (*notes, TEXT_HALF)
+    notes = (*notes, *beside)
     with memory_guard(f"{name} on {device}"):
         model = model.to(device).eval()
     return Transformer(name.rstrip("/").rsplit("/", 1)[-1] or name, model, tokenizer, head, notes)

@@ -1,0 +1,28 @@
+"""The tensors in what a function is given, and in what a module returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from torch import Tensor
+
+
+def tensors_of(args: Any, kwargs: Any) -> Iterator[Tensor]:
+    """Yields the tensors that a function is given, and those in lists that it is given."""
+    for value in (*args, *kwargs.values()):
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from (part for part in value if isinstance(part, Tensor))
+
+
+def tensors_in(value: Any, depth: int = 4) -> Iterator[Tensor]:
+    """The tensors that a module returns, in whatever holds them."""
+    if isinstance(value, Tensor):
+        yield value
+    elif depth and isinstance(value, list | tuple | dict):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from tensors_in(part, depth - 1)
+    elif depth and hasattr(value, "__dict__") and not isinstance(value, type):
+        yield from tensors_in(vars(value), depth - 1)
