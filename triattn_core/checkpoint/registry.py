@@ -91,6 +91,8 @@ def find_checkpoint(name: str | Path) -> Path:
     path_of = {entry.name: entry.path for entry in apart} | _find_all()
     path = path_of.get(str(name)) or path_of.get(current_name(str(name))) or Path(name)
     if not os.path.isfile(path / "config.json"):  # Path.is_file raises where a name is too long for the system
+        if os.path.isfile(path / transformer_folder.ADAPTER):
+            raise CheckpointError(f"{shorten(str(name))}: {transformer_folder.UNMERGED}")
         quoted = repr(shorten(str(name)))
         raise CheckpointError(
             f"no checkpoint {quoted}; one of yours: its folder; {choices(shorten(str(name)), path_of)}"

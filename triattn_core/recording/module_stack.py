@@ -50,7 +50,8 @@ class ModuleStack:
     batch, length: the first two sizes of the first input, 0 where they are unknown.  pairs: the sizes n of pair
     representations [..., n, n, d] that modules were given since the outermost one began.
 
-    unseen: paths of modules that attend without a softmax, which is not recorded.
+    unseen: paths of modules that attend without a softmax, which is not recorded.  dropped: the rate of a dropout that
+    changed weights at random.
 
     torch runs a `TransformerEncoderLayer` in evaluation as one fused operation, unless a mode is active.  fused_error:
     by how much the output of such a module, which is run again without the mode, differs from what the mode saw.
@@ -63,6 +64,7 @@ class ModuleStack:
     length: int = 0
     pairs: set[int] = field(default_factory=set)
     unseen: dict[str, None] = field(default_factory=dict)
+    dropped: float = 0.0
 
     def __post_init__(self) -> None:
         modules = list(self.model.named_modules())

@@ -116,6 +116,16 @@ def explain_fused(error: float) -> str:
     )
 
 
+def explain_dropout(rate: float) -> str:
+    """Returns that dropout changed the weights; empty where it did not."""
+    if not rate:
+        return ""
+    return (
+        f"The model was in training mode: dropout set {100 * rate:.3g} % of its weights to zero at random and scaled"
+        " the others; call model.eval() before recording"
+    )
+
+
 def explain_landmarks(model: nn.Module, shapes: Iterable[Sequence[int]]) -> str:
     """Returns the reason why recorded maps are none of tokens by tokens; empty where they are.
 

@@ -13,7 +13,7 @@ import xarray as xr
 from torch import nn
 
 from triattn_core.cached import cached_property
-from triattn_core.errors import TraceError
+from triattn_core.errors import TraceError, choices
 from triattn_core.recording.ablate import Place
 from triattn_core.recording.arrays import (
     describe_arrays,
@@ -27,6 +27,7 @@ from triattn_core.recording.names import has_encoder_and_decoder, layer_of_path,
 from triattn_core.recording.refusal import (
     explain_absence,
     explain_compiled,
+    explain_dropout,
     explain_fused,
     explain_landmarks,
     explain_pieces,
@@ -87,7 +88,7 @@ class Tape:
 
     def trace(
         self,
-        tokens: Iterable[str] | None = None,
+        tokens: Iterable[str] | Mapping[str, Iterable[str]] | None = None,
         *,
         query: Iterable[str] | None = None,
         key: Iterable[str] | None = None,
@@ -97,16 +98,19 @@ class Tape:
     ) -> AttentionTrace:
         """Returns the trace of one step, the last where the model ran several times.
 
-        tokens: of every axis with that many positions; query, key, context: tokens of that axis.  Each site says in its
+        tokens: of every axis with that many positions; query, key, context: tokens of that axis; or tokens by axis,
+        {"query": […], "key": […]}, and under "tokens" those of all others.  Each site says in its
         attributes which `module` it is of, `rebuilt` to what error, and what its `mask` hides.
 
         Raises TraceError in one line where there was no attention, with the reason; where tokens are as many as no axis
         has; where the input was empty.
         """
         attentions = self._of_step(step)
-        words = None if tokens is None else list(tokens)
-        by_axis = {"query": query, "key": key, "context": context}
-        given = {axis: list(own) for axis, own in by_axis.items() if own is not None}
+        by_axis: dict[str, Iterable[str] | None] = {"query": query, "key": key, "context": context}
+        if isinstance(tokens, Mapping):
+            by_axis, tokens = _by_axis(tokens, by_axis)
+        words = None if tokens is None else list(_words(tokens))
+        given = {axis: list(_words(own)) for axis, own in by_axis.items() if own is not None}
         arrays = self.arrays(len(words) if words else None, step)
         _require_fit(arrays, words, given)
         return self._trace(attentions, arrays, words, given, source)
@@ -242,7 +246,7 @@ class Tape:
         """Returns what a trace says of itself."""
         layers = {layer_of_path(attention.running.path) for attention in attentions} - {None}
         beside = [explain_pieces(self.model, self._in_pieces()), explain_unseen(self.model, self.stack.unseen)]
-        beside += [explain_fused(self.stack.fused_error)]
+        beside += [explain_fused(self.stack.fused_error), explain_dropout(self.stack.dropped)]
         meta: dict[str, Any] = {
             "checkpoint": source or type(self.model).__name__,
             "model_type": model_type(self.model),
@@ -270,6 +274,21 @@ def _with_tokens(
     crops = {axis: (0, size) for axis, size in sizes.items()}
     coords, texts = token_coords(sizes, crops, fitting, by_axis, {})
     return array.assign_coords(coords), texts
+
+
+def _by_axis(
+    tokens: Mapping[str, Iterable[str]], named: Mapping[str, Iterable[str] | None]
+) -> tuple[dict[str, Iterable[str] | None], Iterable[str] | None]:
+    """Tokens by axis, those given by name first, and those of all other axes.  Raises TraceError for another name."""
+    for name in tokens:
+        if name not in (*named, "tokens"):
+            raise TraceError(f"tokens of {name}: there is no such axis; {choices(str(name), [*named, 'tokens'])}")
+    return {axis: tokens.get(axis) if own is None else own for axis, own in named.items()}, tokens.get("tokens")
+
+
+def _words(tokens: Iterable[str]) -> Iterable[str]:
+    """Tokens as a list of them is, a text split at its spaces."""
+    return tokens.split() if isinstance(tokens, str) else tokens
 
 
 def _require_fit(arrays: Mapping[Site, xr.DataArray], tokens: list[str] | None, given: Mapping[str, list[str]]) -> None:

@@ -110,6 +110,7 @@ class Watch(TorchFunctionMode):
         elif name == "flex_attention" and isinstance(result, tuple):
             self._see_flex(running, func, args, result[0])
         elif self.followed and name in KEEPS:
+            self._see_dropout(name, args, kwargs)
             self._see_change(func, args, kwargs, result)
         elif self.followed and name in MIXES:
             self._see_mix(args, result)
@@ -157,6 +158,17 @@ class Watch(TorchFunctionMode):
         rows = max(1, scores.shape[0] // self._batch)
         place = self.example * rows if self.example * rows < scores.shape[0] else 0
         return scores[(place, *(0,) * (scores.ndim - 3))] if scores.numel() else scores.new_zeros(scores.shape[-2:])
+
+    def _see_dropout(self, name: str, args: Any, kwargs: Any) -> None:
+        """Keeps the rate of a dropout of weights, `dropout(weights, p=0.5, training=True)`."""
+        if "dropout" not in name or not args or args[0] not in self.followed:
+            return
+        rate, on = (
+            kwargs.get(key, args[place] if len(args) > place else default)
+            for place, key, default in ((1, "p", 0.5), (2, "training", True))
+        )
+        if on:
+            self.stack.dropped = max(self.stack.dropped, float(rate))
 
     def _see_change(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         source = next((tensor for tensor in tensors_of(args, kwargs) if tensor in self.followed), None)
@@ -299,6 +311,7 @@ class Watch(TorchFunctionMode):
             weights, error = rebuild_weights(call, result, self._batch, self.example)
             hidden = hidden_cells(call, self._batch, self.example)
             group = fused_group(call, self._batch, self.example)
+        self.stack.dropped = max(self.stack.dropped, float(call.dropout_p))
         seen = Attention(
             running,
             "sdpa",

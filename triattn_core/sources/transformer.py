@@ -24,6 +24,7 @@ from triattn_core.checkpoint.transformer_folder import ADAPTER, UNMERGED, is_tra
 from triattn_core.errors import CheckpointError, cause
 from triattn_core.inference.device import choose_device, memory_guard
 from triattn_core.sources.wrapper import apply_wrapper
+from triattn_core.text.piece_text import give_decoder
 from triattn_core.trace.from_array import LONGEST
 
 OF_TEXT = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id", "forced_bos_token_id")
@@ -138,6 +139,7 @@ def _load(name: str, where: str, device: str, local: bool) -> Transformer:
     options = {"local_files_only": local, "trust_remote_code": False}
     config = AutoConfig.from_pretrained(where, **options)
     tokenizer = AutoTokenizer.from_pretrained(where, **options)
+    give_decoder(tokenizer)
     tokenizer.model_max_length = _whole_limit(tokenizer.model_max_length)
     _require_vocabulary(name, where, tokenizer)
     beside = apply_wrapper(tokenizer, where, local)
@@ -145,7 +147,7 @@ def _load(name: str, where: str, device: str, local: bool) -> Transformer:
     config.return_dict = True  # whatever the folder says: outputs have names
     model, missing = load_weights(name, kind, where, config, options)
     _forget_generation(model)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = tell_labels_apart(model.config) if head == "labels" else ()
     if missing and head:
         notes, head = (f"The weights of its head ({missing[0]}, …) are not in the file: nothing is predicted.",), ""
     if hasattr(model, "get_text_features") and hasattr(model, "text_model"):  # two encoders side by side, as in CLIP
@@ -165,6 +167,16 @@ def _forget_generation(model: Any) -> None:
     saved = getattr(model, "generation_config", None)
     if saved is not None:
         model.generation_config = type(saved)(**{name: getattr(saved, name, None) for name in OF_TEXT})
+
+
+def tell_labels_apart(config: Any) -> tuple[str, ...]:
+    """Gives labels of one name their numbers, and returns a note where there are any."""
+    names = {number: str(name) for number, name in (config.id2label or {}).items()}
+    same = sorted({name for name in names.values() if list(names.values()).count(name) > 1})
+    config.id2label = {number: f"{name} ({number})" if name in same else name for number, name in names.items()}
+    return (f"Several labels have one name in its config.json ({', '.join(same)}): numbers tell them apart.",) * bool(
+        same
+    )
 
 
 def _below(folder: Path) -> str:

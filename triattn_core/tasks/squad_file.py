@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from triattn_core.errors import DataError
-from triattn_core.text.rows import read_json
+from triattn_core.text.rows import read_json_value
 
 
 def is_squad(path: Path | str) -> bool:
@@ -15,12 +15,17 @@ def is_squad(path: Path | str) -> bool:
 
 
 def squad_rows(path: Path | str, content: bytes | None = None) -> Iterator[tuple[str, dict]]:
-    """`(place, row)` of each question of an official file: {"data": [{"paragraphs": [{"context", "qas": […]}]}]}.
+    """`(place, row)` of each question of an official file, {"data": [{"paragraphs": [{"context", "qas": […]}]}]}, or of
+    a list of such rows.
 
     content: of the file, if it is not on disk.  Raises DataError that names the record.
     """
     place = str(path)
-    for a, article in enumerate(_list(read_json(path, content), "data", place)):
+    whole = read_json_value(path, content)
+    if isinstance(whole, list):
+        yield from ((f"{place}: [{number}]", row) for number, row in enumerate(map(_row, whole)))
+        return
+    for a, article in enumerate(_list(whole, "data", place)):
         for p, paragraph in enumerate(_list(article, "paragraphs", f"{place}: data[{a}]")):
             place_of_paragraph = f"{place}: data[{a}].paragraphs[{p}]"
             for q, question in enumerate(_list(paragraph, "qas", place_of_paragraph)):
@@ -33,6 +38,12 @@ def squad_rows(path: Path | str, content: bytes | None = None) -> Iterator[tuple
                     place_of_question,
                     {"title": article.get("title", ""), "context": paragraph.get("context"), **question},
                 )
+
+
+def _row(row: object) -> dict:
+    if not isinstance(row, dict):
+        raise DataError(f"expected an object, got {type(row).__name__} {row!r:.40}")
+    return row
 
 
 def _list(record: object, name: str, where: str) -> list:

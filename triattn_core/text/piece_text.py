@@ -34,6 +34,22 @@ def piece_spans(tokenizer: Any, pieces: Sequence[str]) -> tuple[str, list[tuple[
     return text, spans
 
 
+def give_decoder(tokenizer: Any) -> None:
+    """Gives a tokenizer that was saved without a decoder the one that its pieces are made for: letters for bytes, or a
+    mark for a space; without one each piece would stand as it is in the vocabulary."""
+    from tokenizers import decoders
+
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None or backend.decoder is not None:
+        return
+    made_by = f"{backend.pre_tokenizer!r} {backend.normalizer!r}"
+    if "ByteLevel(" in made_by:
+        backend.decoder = decoders.ByteLevel()
+    elif "Metaspace(" in made_by or "\u2581" in made_by:
+        parts = [decoders.Replace("\u2581", " "), decoders.ByteFallback(), decoders.Fuse()]
+        backend.decoder = decoders.Sequence([*parts, decoders.Strip(" ", 1, 0)])
+
+
 def _bytes(tokenizer: Any, pieces: Sequence[str]) -> list[bytes]:
     """What each piece stands for, in UTF-8."""
     added = set(getattr(tokenizer, "added_tokens_encoder", ()))

@@ -1,4 +1,4 @@
-"""Files of rows: JSON Lines, CSV or TSV, plain or gzip-compressed; errors name file and line."""
+"""Files of rows: JSON Lines, one JSON list of rows, CSV or TSV, plain or gzip-compressed; errors name file and line."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from io import SEEK_END, BufferedIOBase, BytesIO, TextIOWrapper
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -77,13 +78,53 @@ def each_line(file: BufferedIOBase, name: str, unlimited: bool = False) -> Itera
 
 
 def _json_rows(lines: Iterator[tuple[int, str]], name: str) -> Iterator[tuple[int, dict | ValueError | None]]:
-    """Yield (line, its row, what is wrong with it, or None of a blank line)."""
+    """Yield (line, its row, what is wrong with it, or None of a blank line); of one list of rows, (number of the row,
+    the same)."""
+    before = []
     for number, line in lines:
+        before.append((number, line))
+        if line.strip():
+            break
+    if before and before[-1][1].lstrip().startswith("["):
+        rest, size = [], len(before[-1][1])
+        for pair in lines:
+            rest.append(pair)
+            size += len(pair[1])
+            if size > JSON_LIMIT:
+                raise ValueError(f"one list of over {JSON_LIMIT:,} characters: save it as JSON Lines, a row a line")
+        before += rest
+        if (rows := _list_of("".join(line for _, line in before))) is not None:
+            yield from enumerate(map(_object, rows), 1)
+            return
+    for number, line in chain(before, lines):
         try:
             yield number, _row(line) if line.strip() else None
         except ValueError as error:
             known = number > 1 or name.removesuffix(".gz").endswith((".json", ".jsonl"))
             yield number, error if known else ValueError(f"{error}; {FORMATS}")
+
+
+def _list_of(text: str) -> list | None:
+    """The list that a text is, as a JSON file of rows; None where it is several lists, one a line, or none."""
+    try:
+        rows = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return rows if isinstance(rows, list) and any(isinstance(row, dict) for row in rows) else None
+
+
+def _object(row: Any) -> dict | ValueError:
+    if not isinstance(row, dict):
+        return ValueError(f"expected an object, got {type(row).__name__}")
+    return row if is_text(json.dumps(row, ensure_ascii=False)) else ValueError(HALF)
+
+
+def is_list(file: BufferedIOBase, name: str) -> bool:
+    """Whether a file begins as one list of rows does, plain or .gz; it is read from its start again afterwards."""
+    with suppress(OSError, EOFError, zlib.error):
+        start = _unpack(file, name)[0].read(CHUNK).removeprefix(BOM_UTF8).lstrip()
+        return start.startswith(b"[") and not is_table(name)
+    return False
 
 
 def _utf8(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
@@ -199,6 +240,14 @@ def read_json(path: Path | str, content: bytes | None = None) -> dict:
 
     content: of the file, if it is not on disk.
     """
+    value = read_json_value(path, content)
+    if not isinstance(value, dict):
+        raise DataError(f"{path}: expected an object, got {type(value).__name__}")
+    return value
+
+
+def read_json_value(path: Path | str, content: bytes | None = None) -> Any:
+    """What a JSON file holds: see `read_json`."""
     try:
         unpacked, limit = _unpack(BytesIO(Path(path).read_bytes() if content is None else content), str(path))
         limit = min(limit, JSON_LIMIT) if isinstance(unpacked, gzip.GzipFile) else limit
@@ -214,8 +263,6 @@ def read_json(path: Path | str, content: bytes | None = None) -> dict:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from None
     except (ValueError, RecursionError, EOFError, zlib.error) as error:
         raise DataError(f"{path}: not a JSON file ({error})") from None
-    if not isinstance(value, dict):
-        raise DataError(f"{path}: expected an object, got {type(value).__name__}")
     return value
 
 

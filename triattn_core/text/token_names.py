@@ -32,7 +32,7 @@ def name_tokens(text: str, pieces: Sequence[str], offsets: Sequence[tuple[int, i
     control characters have visible names; of several tokens within the same characters each says which it is, "🙂 2/4".
     Two tokens belong to one word if their spans overlap, or if they touch between two letters or digits; letters of
     scripts that are written without spaces are words of their own.  A mark of a space belongs to the word after it.
-    What a letter takes after it, an accent or a part of a syllable, and no token covers, is a part of its token.
+    What a letter takes after it, an accent or a part of a syllable, is a part of its token, if none begins there.
     """
     spans = _with_marks(text, [_trim(text, piece, span) for piece, span in zip(pieces, offsets)])
     names = [
@@ -89,13 +89,13 @@ def _trim(text: str, piece: str, span: tuple[int, int]) -> tuple[int, int]:
 
 
 def _with_marks(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The spans with the marks after them that no span covers: a tokenizer that composes decomposed text counts the
-    letter alone."""
-    covered = {place for start, end in spans for place in range(start, end)}
+    """The spans with the marks after them at which no token begins: a tokenizer that composes decomposed text counts
+    the letter alone."""
+    begins = {start for start, end in spans if start < end}
     longer = []
     for start, end in spans:
         letter, last = end - 1, end
-        while start < end and last < len(text) and last not in covered and _takes(text[letter:last], text[last]):
+        while start < end and last < len(text) and last not in begins and _takes(text[letter:last], text[last]):
             last += 1
         longer.append((start, last))
     return longer

@@ -16,7 +16,7 @@ from triattn_core.analysis.mining.parquet_rows import count_rows, each_row, is_p
 from triattn_core.errors import DataError, InputError, TruncationError
 from triattn_core.tasks import TASKS, InputForm, form, squad_file
 from triattn_core.tasks.laboratory import LABORATORY
-from triattn_core.text.rows import count_lines, each_line
+from triattn_core.text.rows import count_lines, each_line, is_list
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,8 @@ class Source:
     def lines(self) -> int:
         """The number of lines, or of rows of a Parquet file, for a progress bar."""
         with self.open() as file:
+            if not is_parquet(self.name) and is_list(file, self.name):
+                return sum(1 for _ in self.each_row())
             return count_rows(file) if is_parquet(self.name) else count_lines(file, self.name, self.unlimited)
 
     def each_row(self) -> Iterator[tuple[int, dict | DataError]]:

@@ -18,7 +18,7 @@ from triattn_core.analysis.mining.sources import Source
 from triattn_core.case_book import texts
 from triattn_core.errors import DataError, InputError
 from triattn_core.tasks import TASKS
-from triattn_core.text.rows import line_blocks
+from triattn_core.text.rows import is_list, line_blocks
 from triattn_core.text.table_lines import is_table
 
 CHANGED = re.compile(r'["\\/\x00-\x1f]')  # characters that a file may write in other ways
@@ -104,7 +104,9 @@ def read_lines(task: str, source: Source, lines: Sequence[int], seconds: float =
 
 def _blocks(source: Source) -> Iterator[tuple[int, bytes]]:
     """Yield (number of its first line, lines of JSON) for each block; of a table, a line a row."""
-    if is_parquet(source.name) or is_table(source.name):
+    with source.open() as file:
+        whole = is_list(file, source.name)
+    if whole or is_parquet(source.name) or is_table(source.name):
         rows = source.each_row()
         while part := list(islice(rows, ROWS)):
             lines = [""] * (part[-1][0] - part[0][0] + 1)
