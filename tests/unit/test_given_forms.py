@@ -15,6 +15,7 @@ from triattn_core.analysis.mining.sources import file_source, read_examples, upl
 from triattn_core.analysis.mining.text_search import read_lines
 from triattn_core.errors import CheckpointError, DataError, TraceError
 from triattn_core.importers.prediction import prediction_of
+from triattn_core.importers.text_rows import row_texts, text_row
 from triattn_core.library import explain
 from triattn_core.recording.tape import record
 from triattn_core.sources.transformer import load_transformer
@@ -156,3 +157,66 @@ def test_lists_of_another_form_are_refused_in_a_line():
             if isinstance(row, DataError)
         ]
         assert errors and reason in errors[0] and "\n" not in errors[0]
+
+
+@pytest.mark.parametrize(
+    ("row", "texts"),
+    [
+        ({"question": "Who sat?", "sentence": "The cat sat.", "label": "entailment"}, ("Who sat?", "The cat sat.")),
+        ({"question": "Is it red?", "passage": "It is.", "answer": True}, ("Is it red?", "It is.")),
+        ({"question": "Who?", "context": "The cat.", "id": "1"}, ("Who?", "The cat.")),
+        ({"text": "A cat.", "text_pair": "A dog."}, ("A cat.", "A dog.")),
+        ({"query": "cats", "text": "A cat."}, ("cats", "A cat.")),
+        ({"text": "A cat.", "question": ""}, ("A cat.",)),
+        ({"text": "A cat.", "source": "news"}, ("A cat.",)),
+        ({"questions": {"id": [1, 2], "text": ["Red?", "Blue?"]}, "is_duplicate": False}, ("Red?", "Blue?")),
+    ],
+)
+def test_no_text_of_a_row_is_dropped_without_a_word(row, texts):
+    assert row_texts(row, "row") == texts
+
+
+@pytest.mark.parametrize(("value", "label"), [(False, 0), (True, 1), ("True", 1), ("false", 0), ("1", 1), (0, 0)])
+def test_quora_as_the_hub_has_it(value, label):
+    row = {"questions": {"id": [1, 2], "text": ["Is it red?", "Is it blue?"]}, "is_duplicate": value}
+    [(_, example)] = read_examples("pairs", uploaded_source("q.jsonl", json.dumps(row).encode()))
+    assert (example.text_a, example.text_b, example.label) == ("Is it red?", "Is it blue?", label)
+    assert text_row(row, "row").label == label
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"PK\x03\x04" + b"\n" * 9, "zip"),
+        (b"ARROW1\0\0\n\n", "Arrow"),
+        (b"BZh91AY\n\n", "bzip2"),
+        (b"SQLite format 3\0\n\n", "SQLite"),
+        (b'{\n "rows": [\n  {"text_a": "a"}\n ]\n}\n', "one object over several lines"),
+    ],
+)
+def test_a_file_of_another_kind_is_refused_once(content, kind):
+    [(_, error)] = read_examples("pairs", uploaded_source("rows.jsonl", content))
+    assert isinstance(error, DataError) and kind in str(error) and "rows are read from JSON Lines" in str(error)
+
+
+@pytest.mark.parametrize(("setting", "value"), [("hidden_act", "relu2x"), ("hidden_act", "swish_new")])
+def test_a_setting_that_the_library_does_not_know_is_named(setting, value, tmp_path):
+    folder = make("bert", tmp_path)
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    (folder / "config.json").write_text(json.dumps(config | {setting: value}), "utf-8")
+    with pytest.raises(CheckpointError, match=f"its config.json has '{value}', which this version"):
+        load_transformer(str(folder))
+
+
+def test_a_tokenizer_without_a_mask_token_is_said_to_have_none(tmp_path):
+    notes = notes_of(trace_transformer(load_transformer(str(make("roberta", tmp_path, masked=True))), "cats<mask>on"))
+    assert any("its tokenizer declares no mask token" in note for note in notes) and "None" not in " ".join(notes)
+
+
+def test_a_text_that_is_cut_from_the_left_says_so(tmp_path):
+    folder = make("gpt2", tmp_path)
+    config = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
+    for side, end in (("left", ", the last ones, as its tokenizer says."), ("right", ".")):
+        own = config | {"truncation_side": side, "model_max_length": 4}
+        (folder / "tokenizer_config.json").write_text(json.dumps(own), "utf-8")
+        assert f"Cut to 4 of 6 tokens{end}" in notes_of(trace_transformer(load_transformer(str(folder)), SENTENCES[2]))

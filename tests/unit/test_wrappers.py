@@ -68,3 +68,19 @@ def test_settings_of_another_form_change_nothing(broken, tmp_path):
     folder = make("bert", tmp_path)
     plain = trace_with(folder)
     assert notes_of(trace_with(folder, sentence_bert_config=broken)) == notes_of(plain)
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        ({"sentence_transformers": {"activation_fn": "torch.nn.modules.activation.Sigmoid"}}, "Sigmoid"),
+        ({"sbert_ce_default_activation_function": "torch.nn.modules.activation.Tanh"}, "Tanh"),
+        ({"sentence_transformers": {"activation_fn": "torch.nn.modules.linear.Identity"}}, ""),
+        ({"sentence_transformers": "5.0"}, ""),
+    ],
+)
+def test_what_a_cross_encoder_makes_of_scores_is_said_not_to_be_read(settings, name, tmp_path):
+    folder = make("bert", tmp_path)
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    note = notes_of(trace_with(folder, config=config | settings))[0]
+    assert (note == f"Not read: {name} of its scores (config.json).") is bool(name)

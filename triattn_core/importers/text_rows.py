@@ -1,5 +1,6 @@
-"""Rows of texts for models of others: `{"text"}`, `{"text_a", "text_b"}` of a pair, or `{"source", "target"}` of a
-translation; `label`, `gold_label` or `is_duplicate` where there is one."""
+"""Rows of texts for models of others: `{"text"}`, `{"text_a", "text_b"}` of a pair, also under owners' names such as
+`question` and `passage`, or `{"source", "target"}` of a translation; `label`, `gold_label` or
+`is_duplicate` where there is one."""
 
 from __future__ import annotations
 
@@ -9,13 +10,16 @@ from typing import Any
 
 from triattn_core.analysis.mining.sources import Source
 from triattn_core.errors import DataError
-from triattn_core.tasks.classes import FIRST, NO_GOLD, SECOND, label_field
-from triattn_core.text.row_fields import whole
+from triattn_core.tasks.classes import FIRST, NO_GOLD, SECOND, known_label
+from triattn_core.text.row_fields import unnested, whole
 
 FIELDS = (
-    ("text",),
     ("text_a", "text_b"),
     *(zip(FIRST, SECOND)),
+    *(("question", passage) for passage in ("sentence", "passage", "context", "text")),  # QNLI, BoolQ, SQuAD
+    *(("query", document) for document in ("passage", "document", "text")),
+    ("text", "text_pair"),
+    ("text",),
     ("sentence",),
     ("source", "target"),
 )
@@ -31,6 +35,7 @@ class TextRow:
 
 def row_texts(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
     """The text or the two texts of a row.  Raises DataError."""
+    row = unnested(row)
     for names in FIELDS:
         if all(isinstance(row.get(name), str) and row[name].strip() for name in names):
             return tuple(row[name] for name in names)
@@ -42,7 +47,7 @@ def row_texts(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
 
 def text_row(row: Mapping[str, Any], where: str) -> TextRow:
     """The texts of a row and its label.  Raises DataError."""
-    label = row.get(label_field(row))
+    label = known_label(row)
     return TextRow(row_texts(row, where), None if label == NO_GOLD else whole(label))
 
 

@@ -93,11 +93,16 @@ def encode(tokenizer: Any, text: str, pair: str | None, longest: int) -> tuple[A
         named = _without_offsets(tokenizer, ids, pieces, flags)
     else:
         named = _by_offsets(texts, pieces, offsets[0].tolist(), inputs.encodings[0].sequence_ids, flags)
-    notes = [f"Cut to {len(ids)} of {num_tokens:,} tokens."] if num_tokens > len(ids) else []
+    notes = [f"Cut to {len(ids)} of {num_tokens:,} tokens{_end(tokenizer)}."] if num_tokens > len(ids) else []
     notes += [] if offsets is not None else [NO_OFFSETS]
     notes += _typed_note(pieces, flags, template, typed)
     notes += _unknown_note(tokenizer.unk_token_id, ids, flags)
     return inputs, Tokens(*named, flags, tuple(notes))
+
+
+def _end(tokenizer: Any) -> str:
+    """Which tokens are kept, where they are not the first ones."""
+    return ", the last ones, as its tokenizer says" if getattr(tokenizer, "truncation_side", "") == "left" else ""
 
 
 def name_ids(tokenizer: Any, ids: list[int]) -> Tokens:

@@ -325,6 +325,8 @@ def _one_line(name: str, folder: bool, local: bool) -> Iterator[None]:
         raise
     except Exception as error:  # each of several libraries has its own
         reason = cause(error).split(". ")[0][:200] or DAMAGED
+        if reason == DAMAGED and folder and _is_setting(name, error):
+            reason = f"its config.json has {error}, which this version of the library does not know"
         if "Weights only load failed" in reason:
             reason = "its weights are a pickle of Python objects, which is not read: save it with save_pretrained"
         if "gated" in str(error).lower():
@@ -333,3 +335,13 @@ def _one_line(name: str, folder: bool, local: bool) -> Iterator[None]:
             problem = f"it was not fetched before; {OFFERED}" if local else "the hub cannot be reached"
             reason = f"no such folder, and {problem}: name a folder that has config.json, tokenizer and weights"
         raise CheckpointError(f"{name}: {reason}") from None
+
+
+def _is_setting(name: str, error: Exception) -> bool:
+    """Whether an error names a value of the config as an unknown key, such as that of an activation."""
+    key = error.args[0] if isinstance(error, KeyError) and error.args else None
+    try:
+        values = json.loads((Path(name).expanduser() / "config.json").read_text("utf-8")).values()
+    except (OSError, ValueError, AttributeError):
+        return False
+    return isinstance(key, str) and key in [value for value in values if isinstance(value, str)]

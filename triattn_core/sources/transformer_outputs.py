@@ -44,6 +44,8 @@ def masked_places(tokenizer: Any, ids: torch.Tensor) -> list[list[int]]:
 
 def no_mask(tokenizer: Any) -> str:
     """What is said of a text in which no word is masked."""
+    if tokenizer.mask_token is None:
+        return "This model guesses a masked word, and its tokenizer declares no mask token: save it with mask_token."
     return f"This model guesses a masked word: write {tokenizer.mask_token} in its place."
 
 

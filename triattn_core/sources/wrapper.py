@@ -27,6 +27,7 @@ def apply_wrapper(tokenizer: Any, where: str, local: bool) -> list[str]:
             read, ignored = _apply(tokenizer, settings)
             read, unread = [f"{' and '.join(read)} ({MODULE.format(kind)})"] if read else [], ignored
             break
+    unread += _activation(_load(where, "config.json", local))
     unread += [*_modules(_load(where, MODULES, local)), *_prompts(_load(where, WRAPPER, local))]
     unread += [f"{what} ({file})" for file, what in OTHERS.items() if _load(where, file, local) is not None]
     taken = f"Read from the wrapper beside the model: {', '.join(read)}. " if read else ""
@@ -63,6 +64,16 @@ def _modules(modules: Any) -> Iterator[str]:
     kinds = [str(module.get("type", "")).rpartition(".")[2] for module in modules or () if isinstance(module, dict)]
     if later := [kind.lower() for kind in kinds if kind not in ("", "Transformer")]:
         yield f"{', '.join(later)} ({MODULES})"
+
+
+def _activation(config: Any) -> Iterator[str]:
+    """What a cross-encoder makes of the model's scores, in the form of one or another version of the wrapper."""
+    config = config if isinstance(config, dict) else {}
+    own = config.get("sentence_transformers")
+    name = own.get("activation_fn") if isinstance(own, dict) else config.get("sbert_ce_default_activation_function")
+    kind = str(name or "").rpartition(".")[2]
+    if kind and kind != "Identity":
+        yield f"{kind} of its scores (config.json)"
 
 
 def _prompts(settings: Any) -> Iterator[str]:

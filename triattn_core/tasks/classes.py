@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from triattn_core.errors import DataError, InputError
-from triattn_core.text.row_fields import field, number
+from triattn_core.text.row_fields import field, number, unnested
 
 FIRST, SECOND = ("sentence1", "premise", "question1"), ("sentence2", "hypothesis", "question2")  # owners' names
 LABELS = ("label", "gold_label", "is_duplicate")  # what owners call the field of the label
@@ -19,13 +19,23 @@ def label_field(row: Mapping[str, Any]) -> str:
     return next((name for name in LABELS if name in row), LABELS[0])
 
 
+def known_label(row: Mapping[str, Any]) -> Any:
+    """The label of a row, as 0 or 1 where `is_duplicate` says true or false."""
+    name = label_field(row)
+    value = row.get(name)
+    if name != "is_duplicate" or not isinstance(value, bool | str):
+        return value
+    return {"true": 1, "false": 0}.get(str(value).lower(), value)
+
+
 def pair_fields(row: dict, where: str, labels: Sequence[str]) -> tuple[str, str, int | None, str]:
     """Both texts, the label and the id of a row `{"text_a", "text_b", "label"?, "id"?}`, or as owners of data sets name
     them: `sentence1`, `premise` or `question1` with `gold_label` or `is_duplicate`; a label may be its name.  Raises
     DataError that names the field."""
+    row = unnested(row)
     texts = field(row, "text_a", where, *FIRST), field(row, "text_b", where, *SECOND)
     name = label_field(row)
-    label = row.get(name)
+    label = row[name] = known_label(row)
     if isinstance(label, str) and label.lower() in labels:
         return *texts, labels.index(label.lower()), str(row.get("id", ""))
     row = {**row, name: None} if label == NO_GOLD else row

@@ -46,6 +46,15 @@ def number(row: dict, name: str, where: str, below: int) -> int | None:
     return value
 
 
+def unnested(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row, with two texts that stand in one field apart: {"questions": {"text": [a, b]}}, as the hub has Quora."""
+    nested = row.get("questions")
+    texts = nested.get("text") if isinstance(nested, Mapping) else None
+    if not isinstance(texts, list) or len(texts) != 2 or "question1" in row or "question2" in row:
+        return dict(row)
+    return {**row, "question1": texts[0], "question2": texts[1]}
+
+
 def whole(value: Any) -> Any:
     """The integer that a text or a float of one stands for; anything else as it is."""
     if isinstance(value, float) and value.is_integer():

@@ -27,6 +27,10 @@ JSON_LIMIT = 64 << 20  # largest unpacked size of a .json.gz, which is read whol
 CHUNK = 1 << 20  # bytes that are read at once
 BLOCK = 4 << 20  # bytes of whole lines that are looked at together
 HALF = "half a character, \\ud800 to \\udfff alone, is no text"
+# How files of other kinds begin, whatever their names.
+CONTAINERS = {b"PK\x03\x04": "a zip file, such as .xlsx", b"ARROW1": "an Arrow or Feather file", b"BZh": "bzip2"}
+CONTAINERS |= {b"\xff\xff\xff\xff": "an Arrow stream", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ": "xz"}
+CONTAINERS |= {b"PAR1": "Parquet under another name", b"SQLite": "an SQLite file", b"\x89HDF": "HDF5"}
 FORMATS = "rows are read from JSON Lines, CSV or TSV with a line of names (.csv, .tsv), or Parquet (.parquet)"
 IDLE = 1_000_000  # consecutive lines without a row, after which reading stops
 
@@ -61,6 +65,7 @@ def each_line(file: BufferedIOBase, name: str, unlimited: bool = False) -> Itera
     """
     num_bad = number = 0
     try:
+        _refuse_container(file)
         lines = _lines(file, name, unlimited)
         for number, row in table_rows(_utf8(lines), name) if is_table(name) else _json_rows(lines, name):
             num_bad = 0 if isinstance(row, dict) else num_bad + 1
@@ -75,6 +80,16 @@ def each_line(file: BufferedIOBase, name: str, unlimited: bool = False) -> Itera
         )
     except ValueError as error:
         yield number + 1, TruncationError(f"{name}:{number + 1}: {error}")
+
+
+def _refuse_container(file: BufferedIOBase) -> None:
+    """Raises ValueError for a file of another kind, which would be an error in each line."""
+    file.seek(0)
+    start = file.read(8)
+    file.seek(0)
+    for magic, kind in CONTAINERS.items():
+        if start.startswith(magic):
+            raise ValueError(f"{kind}: {FORMATS}")
 
 
 def _json_rows(lines: Iterator[tuple[int, str]], name: str) -> Iterator[tuple[int, dict | ValueError | None]]:
@@ -96,6 +111,8 @@ def _json_rows(lines: Iterator[tuple[int, str]], name: str) -> Iterator[tuple[in
         if (rows := _list_of("".join(line for _, line in before))) is not None:
             yield from enumerate(map(_object, rows), 1)
             return
+    if before and before[-1][1].strip() == "{":
+        raise ValueError(f"one object over several lines; {FORMATS}")
     for number, line in chain(before, lines):
         try:
             yield number, _row(line) if line.strip() else None
