@@ -221,8 +221,7 @@ class Watch(TorchFunctionMode):
         weights = next((t for t in tensors_of(args, kwargs) if t in self.followed), None)
         if weights is None:
             return
-        trail = self.followed[weights]
-        softmax = trail.softmax
+        trail, softmax = self.followed[weights], self.followed[weights].softmax
         with torch._C.DisableTorchFunction(), torch.no_grad():
             product = read_product(name, [*args, *kwargs.values()], weights)
             if product is None or not product.keys or not _is_attention(product):
