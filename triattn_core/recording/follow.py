@@ -111,6 +111,12 @@ class Product:
         values = "".join(self.value_axes)
         return "".join(axis for axis in self.axes if axis in self.result_axes and axis not in values)
 
+    @property
+    def has_query(self) -> bool:
+        """Whether a query takes part: a map of one column that values stand before weighs a kernel of a convolution."""
+        rest = [size for axis, size in zip(self.axes, self.weights.shape) if axis not in self.keys]
+        return bool(rest) and not (self.axes[-1] not in self.keys and self.weights.shape[-1] == 1)
+
     def mixes_heads(self, over: set[str], columns: int, batch: int) -> bool:
         """Whether heads are summed over, not keys: a softmax ran over `columns` cells of the axes `over`, none of which
         is summed over.
@@ -135,6 +141,15 @@ class Product:
     @property
     def equation(self) -> str:
         return f"{','.join((self.axes, *self.value_axes))}->{self.result_axes}"
+
+
+def dropout_rate(args: Sequence[Any], kwargs: Mapping[str, Any]) -> float:
+    """Returns the rate of a call `dropout(weights, p=0.5, training=True)`, 0 where it is off."""
+    rate, on = (
+        kwargs.get(key, args[place] if len(args) > place else default)
+        for place, key, default in ((1, "p", 0.5), (2, "training", True))
+    )
+    return float(rate) if on else 0.0
 
 
 LETTERS = "abcdefghijklmnop"

@@ -77,10 +77,12 @@ class Rows:
 
     def add(self, attention: Attention, made: Tensor) -> None:
         """Begins to follow the rows of an attention."""
+        if made.is_nested or attention.kind == "difference":
+            return
         axes = [axis for axis in range(made.ndim) if attention.is_row_axis(axis, made.ndim)]
         shape, whole, device = tuple(made.shape[axis] for axis in axes), made.shape, made.device
         spread = [size if axis in axes else 1 for axis, size in enumerate(whole)]
-        if not math.prod(whole) or attention.kind == "difference":
+        if not math.prod(whole):
             return
 
         def start() -> Tensor:

@@ -176,3 +176,12 @@ def heads_of(tensor: Tensor, batch: int, example: int) -> Tensor:
         return tensor[example]
     rows = tensor.flatten(0, -3)
     return rows.unflatten(0, (batch, -1))[example] if rows.shape[0] % batch == 0 else rows
+
+
+def row_of_example(scores: Tensor, batch: int, example: int) -> Tensor:
+    """The scores [n, m] of the first head of an example."""
+    if scores.ndim < 3 or not scores.shape[0]:
+        return scores[(0,) * (scores.ndim - 2)] if scores.numel() else scores.new_zeros(scores.shape[-2:])
+    rows = max(1, scores.shape[0] // batch)
+    place = example * rows if example * rows < scores.shape[0] else 0
+    return scores[(place, *(0,) * (scores.ndim - 3))] if scores.numel() else scores.new_zeros(scores.shape[-2:])

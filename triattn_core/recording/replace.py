@@ -15,10 +15,10 @@ from torch.overrides import TorchFunctionMode
 from triattn_core.errors import ConfigError, InputError
 from triattn_core.recording.module_stack import ModuleStack, Running
 from triattn_core.recording.names import has_encoder_and_decoder, site_of
+from triattn_core.recording.open_function import open_function
 from triattn_core.recording.rebuild import FusedCall, attention_scores, is_hidden, repeat_heads
 from triattn_core.recording.script import FUSED, WHOLE, ScriptOperations, fused_call, without_modes
 from triattn_core.recording.selection import Select, check_select, selector
-from triattn_core.recording.watch import open_function
 from triattn_core.trace.site import Site
 
 # Of weights [batch…, head, query, key], and which cells their query sees, to others of the same shape.

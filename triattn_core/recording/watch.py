@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from types import FunctionType
 from typing import Any
 
 import torch
@@ -16,9 +14,20 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from triattn_core.recording.attention import Attention
 from triattn_core.recording.difference import Differences
-from triattn_core.recording.follow import JOINS, KEEPS, MIXES, PRODUCTS, Product, Softmax, Trail, read_product
+from triattn_core.recording.follow import (
+    JOINS,
+    KEEPS,
+    MIXES,
+    PRODUCTS,
+    Product,
+    Softmax,
+    Trail,
+    dropout_rate,
+    read_product,
+)
 from triattn_core.recording.layout import Layout, count_windows, find_layout
 from triattn_core.recording.module_stack import ModuleStack, Running
+from triattn_core.recording.open_function import open_function
 from triattn_core.recording.reach import Followed
 from triattn_core.recording.rebuild import (
     FusedCall,
@@ -31,6 +40,7 @@ from triattn_core.recording.rebuild import (
     rebuild_weights,
     relative_error,
     repeat_heads,
+    row_of_example,
 )
 from triattn_core.recording.script import FUSED, WHOLE, ScriptOperations, fused_call, open_whole, without_modes
 from triattn_core.recording.softmax_axis import carried_axes
@@ -72,8 +82,7 @@ class Watch(TorchFunctionMode):
         if name == "multi_head_attention_forward":
             with self._inside_multi_head(args), self:
                 return open_function(func)(*args, **kwargs)
-        result = func(*args, **kwargs)
-        running = self.stack.innermost
+        result, running = func(*args, **kwargs), self.stack.innermost
         if running is None or not self.selects(running.path):
             return result
         if name in ("linear", "layer_norm") and args and len(args[0].shape) > 3:
@@ -110,7 +119,8 @@ class Watch(TorchFunctionMode):
         elif name == "flex_attention" and isinstance(result, tuple):
             self._see_flex(running, func, args, result[0])
         elif self.followed and name in KEEPS:
-            self._see_dropout(name, args, kwargs)
+            if "dropout" in name and args and args[0] in self.followed:
+                self.stack.dropped = max(self.stack.dropped, dropout_rate(args, kwargs))
             self._see_change(func, args, kwargs, result)
         elif self.followed and name in MIXES:
             self._see_mix(args, result)
@@ -143,32 +153,13 @@ class Watch(TorchFunctionMode):
         with torch._C.DisableTorchFunction(), torch.no_grad():
             hidden = None
             if axis % result.ndim == result.ndim - 1:
-                cells = self._row_of_example(scores)
+                cells = row_of_example(scores, self._batch, self.example)
                 hidden = is_hidden(cells) if cells.dtype.is_floating_point else None
             elif axis % result.ndim == result.ndim - 2 and scores.dtype.is_floating_point:
-                hidden = is_hidden(self._row_of_example(scores).mT).mT
+                hidden = is_hidden(row_of_example(scores, self._batch, self.example).mT).mT
         kept = scores.detach() if self.keep_scores else None
         softmax = Softmax(running, tuple(result.shape), axis % result.ndim, kept, hidden)
         self.followed[result] = Trail(softmax, frozenset({softmax.axis}) if softmax.columns > 1 else None)
-
-    def _row_of_example(self, scores: Tensor) -> Tensor:
-        """The scores [n, m] of the first head of the example."""
-        if scores.ndim < 3 or not scores.shape[0]:
-            return scores[(0,) * (scores.ndim - 2)] if scores.numel() else scores.new_zeros(scores.shape[-2:])
-        rows = max(1, scores.shape[0] // self._batch)
-        place = self.example * rows if self.example * rows < scores.shape[0] else 0
-        return scores[(place, *(0,) * (scores.ndim - 3))] if scores.numel() else scores.new_zeros(scores.shape[-2:])
-
-    def _see_dropout(self, name: str, args: Any, kwargs: Any) -> None:
-        """Keeps the rate of a dropout of weights, `dropout(weights, p=0.5, training=True)`."""
-        if "dropout" not in name or not args or args[0] not in self.followed:
-            return
-        rate, on = (
-            kwargs.get(key, args[place] if len(args) > place else default)
-            for place, key, default in ((1, "p", 0.5), (2, "training", True))
-        )
-        if on:
-            self.stack.dropped = max(self.stack.dropped, float(rate))
 
     def _see_change(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         source = next((tensor for tensor in tensors_of(args, kwargs) if tensor in self.followed), None)
@@ -224,7 +215,7 @@ class Watch(TorchFunctionMode):
         trail, softmax = self.followed[weights], self.followed[weights].softmax
         with torch._C.DisableTorchFunction(), torch.no_grad():
             product = read_product(name, [*args, *kwargs.values()], weights)
-            if product is None or not product.keys or not _is_attention(product):
+            if product is None or not product.keys or not product.has_query:
                 return
             over = {product.axes[axis] for axis in trail.axes or ()}
             columns = trail.softmax.columns
@@ -357,19 +348,6 @@ class Watch(TorchFunctionMode):
                 precision=made.dtype,
             )
         )
-
-
-@lru_cache
-def open_function(function: Any) -> Callable:
-    """A copy of a function of `torch.nn.functional` that hands its inner calls, and not itself, to a function mode."""
-    names = {**function.__globals__, "has_torch_function": lambda tensors: False}
-    return FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
-
-
-def _is_attention(product: Product) -> bool:
-    """Whether a query takes part: a map of one column that values stand before weighs a kernel of a convolution."""
-    rest = [size for axis, size in zip(product.axes, product.weights.shape) if axis not in product.keys]
-    return bool(rest) and not (product.axes[-1] not in product.keys and product.weights.shape[-1] == 1)
 
 
 def _common(running: Running, stack: ModuleStack) -> Running:
