@@ -107,7 +107,8 @@ class Rows:
     def _carry(self, name: str, func: Any, args: Any, kwargs: Any, result: Any, followed: list[Tensor]) -> None:
         source, write = followed[0], name.removesuffix("_") if name != "__setitem__" else name
         if write == "where" and len(args) == 3:
-            self._choose(*(args if args[0].dtype == torch.bool else (args[1], args[0], args[2])), result)
+            condition, first, second = args if args[0].dtype == torch.bool else (args[1], args[0], args[2])
+            self._choose(condition, first, second, result)
         elif write in VALUES and isinstance(args[0], Tensor):
             self._write(write, func, args, kwargs, result)
         elif name in MOVES and args and source is args[0]:

@@ -20,7 +20,8 @@ def apply_wrapper(tokenizer: Any, where: str, local: bool) -> list[str]:
 
     Returns a note of what was read and what was not; none where there is no wrapper.
     """
-    read, unread = [], []
+    read: list[str] = []
+    unread: list[str] = []
     for kind in KINDS:
         settings = _load(where, MODULE.format(kind), local)
         if isinstance(settings, dict):
