@@ -80,8 +80,17 @@ function boxesOfWords(payload, state, size) {
   const { width, height, top: y } = size;
   const [x, low] = [size.left, y - GAP - LOW];
   const box = (weight, row, at, above, tall, roof) => ({
-    row, column: 0, weight, x: at, y: above, width, height: tall, roof: Number(roof), side: 1, told: true,
-  }); // prettier-ignore
+    row,
+    column: 0,
+    weight,
+    x: at,
+    y: above,
+    width,
+    height: tall,
+    roof: Number(roof),
+    side: 1,
+    told: true,
+  });
   const beside = (j) => x + 10 + (j + 1) * width;
   const pairs = payload.cards.flatMap((_, i) =>
     payload.languages.map((_name, j) => ({
