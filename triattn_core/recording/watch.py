@@ -333,21 +333,8 @@ class Watch(TorchFunctionMode):
             made = heads_of(result, batch, example)
             error, hidden = relative_error(rebuilt, made), (weights == 0).all(0)
         layout = Layout("hnm", "n", "m")
-        self.found.append(
-            Attention(
-                running,
-                "flex",
-                weights,
-                layout,
-                error,
-                m,
-                batch,
-                example,
-                hidden=hidden,
-                group=group,
-                precision=made.dtype,
-            )
-        )
+        common = (running, "flex", weights, layout, error, m, batch, example, hidden, None, group)
+        self.found.append(Attention(*common, precision=made.dtype))
 
 
 def _common(running: Running, stack: ModuleStack) -> Running:
