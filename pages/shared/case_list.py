@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -120,19 +119,13 @@ def page(cases: Cases, passing: Filter, order: Sequence[str]) -> CaseSelection:
     sample, as chosen."""
     if len(cases.rows) <= WHOLE:
         rows, count = cases.rows.first(passing, order, WHOLE)
-        return CaseSelection(rows.iloc[np.argsort(-split(cases, rows), kind="stable")], count)
+        return CaseSelection(agreement.split_first(cases, rows), count)
     order_choice = url_state.pick("Order", [FIRST, RANDOM], "order", width=120)
     name, help_text = ("Seed", SEED) if order_choice == RANDOM else ("Page", f"{PAGE} rows a page.")
     number = url_state.number(name, 1, 100_000, 1, "from", width=96, help=help_text)
     if order_choice == RANDOM:
         return CaseSelection(*cases.rows.sample(passing, PAGE, number))
     return CaseSelection(*cases.rows.first(passing, order, PAGE, PAGE * (number - 1)))
-
-
-def split(cases: Cases, rows: pd.DataFrame) -> np.ndarray:
-    """[rows] How many checkpoints are on the smaller side of right and wrong; 0 in a row without a label."""
-    right = rows[[f"{name} right" for name in cases.names]].to_numpy(int).sum(1)
-    return np.where(rows["label"] >= 0, np.minimum(right, len(cases.names) - right), 0)
 
 
 def _combined_filter(cases: Cases, right: str, equal: dict, between: dict, words: str) -> Filter:

@@ -157,6 +157,14 @@ def score_table(cases: Cases) -> pd.DataFrame:
     return pd.DataFrame.from_dict(scores, orient="index")
 
 
+def split_first(cases: Cases, rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows, those first in which most checkpoints are on the smaller side of right and wrong; a row without a label
+    has none there."""
+    right = rows[[f"{name} right" for name in cases.names]].to_numpy(int).sum(1)
+    smaller = np.where(rows["label"] >= 0, np.minimum(right, len(cases.names) - right), 0)
+    return rows.iloc[np.argsort(-smaller, kind="stable")]
+
+
 def accuracy(cases: Cases) -> dict[str, float]:
     """The accuracy in per cent by short name, over labelled rows."""
     groups = cases.labelled_groups
