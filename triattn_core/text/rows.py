@@ -10,7 +10,7 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from io import SEEK_END, BufferedIOBase, BytesIO, TextIOWrapper
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -112,7 +112,9 @@ def _json_rows(lines: Iterator[tuple[int, str]], name: str) -> Iterator[tuple[in
             yield from enumerate(map(_object, rows), 1)
             return
     if before and before[-1][1].strip() == "{":
-        raise ValueError(f"one object over several lines; {FORMATS}")
+        before += islice(lines, 1)
+        if not before[-1][1].startswith("{"):  # else a row that was cut short
+            raise ValueError(f"one object over several lines; {FORMATS}")
     for number, line in chain(before, lines):
         try:
             yield number, _row(line) if line.strip() else None
