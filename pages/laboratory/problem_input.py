@@ -57,7 +57,7 @@ def example() -> Example:
             chips = [_plain(value) for value in made_numbers(numbers)]
             st.session_state[CHIPS] = made if made in chips else None
             label = "or click a number that two of them make"
-            st.pills(label, chips, key=CHIPS, on_change=_choose, width="stretch", wrap=True)
+            st.pills(label, chips, key=CHIPS, on_change=_choose, wrap=True)
     if refused is not None:
         raise refused
     return Example(text, tuple(numbers), _value(made))
