@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from inspect import signature
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -101,14 +102,15 @@ def evaluate(what: Any, rows: Any, device: str | None = None) -> Any:
         raise ConfigError("no checkpoint given: expected its name, its folder, or several")
     if any(hasattr(bundle, "sites") for bundle in bundles):
         raise ConfigError("evaluate takes models, which it runs on rows: a trace cannot be run")
-    if isinstance(rows, Mapping) or not isinstance(rows, Iterable):
+    rows = Path(rows) if isinstance(rows, PathLike) else rows
+    if isinstance(rows, Mapping) or not isinstance(rows, Iterable | Path):
         raise InputError(f"rows: expected a file, or a list of examples or dicts, got {type(rows).__name__}")
     if not all(hasattr(bundle, "task") for bundle in bundles):
         scores = [_score_of(bundle, rows) for bundle in bundles]
         return scores if several else scores[0]
     task = bundles[0].task
-    examples: Iterable[Any] = (_of_task(task.NAME, row) for row in rows) if not isinstance(rows, str | Path) else ()
-    results = run(bundles, task.read(Path(rows)) if isinstance(rows, str | Path) else examples)
+    examples = task.read(Path(rows)) if isinstance(rows, str | Path) else (_of_task(task.NAME, row) for row in rows)
+    results = run(bundles, examples)
     return results if several else results[0]
 
 

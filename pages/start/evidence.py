@@ -63,7 +63,8 @@ def of_layers() -> str:
 
 def is_compared(run: Entry) -> bool:
     model, training = run.config["model"], run.config["training"]
-    return model["mechanism"] == "tri" and model["inputs"] == INPUTS and training["told"] == TOLD
+    plain = model["inputs"] == INPUTS and training["told"] == TOLD and not run.config.get("encoder")
+    return model["mechanism"] == "tri" and plain
 
 
 def _mean(runs: Iterable[Entry], similarity: str, before: int, epochs: int) -> float | None:

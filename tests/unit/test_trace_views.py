@@ -195,8 +195,8 @@ def test_what_an_axis_folds_to_is_a_setting_of_the_view(tmp_path):
 
 def test_a_cell_of_two_sides_is_chosen_or_is_where_they_differ_most():
     sides = [TraceSide(f"head {head + 1}", TRACE, FIRST, head) for head in (0, 1)]
-    gap = np.abs(VALUES[0, 1] - VALUES[0, 0])[1:-1, 1:-1]  # special tokens are not looked at first
-    assert build_pair(*sides).settings.cell == tuple(i + 1 for i in np.unravel_index(gap.argmax(), gap.shape))
+    gap = np.abs(VALUES[0, 1] - VALUES[0, 0])[2:-1, 2:-1]  # special tokens and "a" are not looked at first
+    assert build_pair(*sides).settings.cell == tuple(i + 2 for i in np.unravel_index(gap.argmax(), gap.shape))
     chosen = build_pair(*sides, (2, 4))
     assert chosen.settings.cell == (2, 4) and tuple(chosen.figures["side by side"].payload["cell"])[:2] == (2, 4)
     with pytest.raises(triattn_core.errors.InputError, match="no cell 9.9"):

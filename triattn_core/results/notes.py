@@ -190,9 +190,9 @@ def _seeds(cells: Iterable[Cell]) -> list[Note]:
     short = dict.fromkeys(cell.column.name for cell, record in runs if len(cell.values) < record.runs)
     text += f" {' and '.join(short)}: not recorded of every seed." if short else ""
     sizes = {(record.rows(cell.column.split), cell.column.split) for cell, record in runs}
-    shares = not any(cell.column.metric in NO_SHARES for cell in measured)
-    if shares and len(sizes) == 1 and (rows := next(iter(sizes)))[0] and 0 < (measured[0].ours or 0) < 100:
-        share = measured[0].ours or 0
+    shares = [cell.ours or 0 for cell in measured if cell.column.metric not in NO_SHARES]
+    if shares and len(sizes) == 1 and (rows := next(iter(sizes)))[0] and 0 < shares[0] < 100:
+        share = shares[0]
         error = standard_error(share, rows[0])
         text += f" {rows[0]:,} {rows[1]} rows: one standard error near {share:.0f} % is {error:.2f}."
     return [Note(head="Seeds", text=text)]
