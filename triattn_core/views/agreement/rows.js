@@ -4,7 +4,7 @@ import { make } from "../lib/elements.js";
 import { formatCount } from "../lib/numbers.js";
 
 const DOT = 42; // pixels from one dot to the next
-const LETTERS = 6; // of a title that stands above its dots; longer ones are slanted
+const LETTERS = 8; // of a title that stands above its dots; longer ones are slanted
 const LONGEST = 62; // per cent of its half that a full bar takes: the rest is for its number
 
 /** A drawing of a few shapes: [tag, attributes] each. */
