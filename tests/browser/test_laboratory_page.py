@@ -75,7 +75,7 @@ def test_the_number_asked_for_stands_below_its_label_and_all_that_are_offered_ar
     expect(box.locator("input")).to_have_value("23", timeout=LONG)
     label, typed = (box.locator(part).bounding_box() for part in ("label p", "input"))
     assert label["y"] + label["height"] <= typed["y"]
-    offered = box.locator("[data-testid=stButtonGroup] button")
+    offered = page.locator(".st-key-number-made [data-testid=stButtonGroup] button")
     expect(offered).to_have_count(20)
     for chip in offered.all():
         place = chip.bounding_box()
