@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 
-from triattn_core.analysis.maps.saliency import source_saliency
+from triattn_core.analysis.maps import saliency
 from triattn_core.configs.translation import TranslationConfig
 from triattn_core.models.translation import TranslationModel, padded
 
 STEP = 1e-5
 
 
-def test_saliency_is_the_gradient_times_the_vectors() -> None:
+@pytest.mark.parametrize("rows", [1, 16])
+def test_saliency_is_the_gradient_times_the_vectors(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(saliency, "ROWS", rows)
     torch.manual_seed(4)
     config = TranslationConfig(mechanism="mtsa", out=8, heads=2, layers=1, feed_forward=8, scale_t="identity")
     model = TranslationModel(config, 11).double().eval()
     source, target, following = padded([[3, 5, 7]], 0), padded([[0, 4]], 0), [4, 9]
-    found = source_saliency(model, source, target, following)
+    found = saliency.source_saliency(model, source, target, following)
     vectors = model.table.weight[torch.tensor([3, 5, 7])].detach()
 
     def scores(place: int, feature: int, change: float) -> np.ndarray:

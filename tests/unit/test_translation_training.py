@@ -20,6 +20,7 @@ from triattn_core.analysis.maps.alignment_error import (
 from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import DataError, InputError
 from triattn_core.inference.explain import explain
+from triattn_core.inference.predict import predict
 from triattn_core.tasks import translation
 from triattn_core.training.model_card import seed_text
 
@@ -102,6 +103,16 @@ def test_its_trace_has_the_tokens_of_source_and_target(world):
     assert list(target["key_token"].values[1:]) == list(target["query_token"].values[:-1])
     np.testing.assert_allclose(cross.sum("key"), 1.0, atol=1e-5)
     assert any(site.is_under("source/layer.0/token2token") for site in trace.sites)
+
+
+def test_sentences_searched_together_are_translated_as_alone(world):
+    bundle = load("small-translation")
+    rows = list(translation.read(world / "data" / "small" / "test.jsonl"))
+    (together,) = predict([bundle], rows)
+    for example, found in zip(rows, together, strict=True):
+        ((alone,),) = predict([bundle], [example])
+        assert [one.text for one in found] == [one.text for one in alone]
+        assert [one.score for one in found] == pytest.approx([one.score for one in alone], abs=1e-4)
 
 
 def test_heads_are_measured_against_alignments(world, capsys):

@@ -117,7 +117,6 @@ def _require_plain(options: argparse.Namespace) -> None:
 
 def _print_results(bundles: Sequence[Bundle], judged: Judged, options: argparse.Namespace, split: str) -> None:
     from triattn_core.analysis.maps.attention_report import describe
-    from triattn_core.analysis.significance import mcnemar
     from triattn_core.inference.evaluate import by_bundle, score_verdicts
 
     try:
@@ -128,7 +127,7 @@ def _print_results(bundles: Sequence[Bundle], judged: Judged, options: argparse.
         [score_verdicts(bundles[0].task, bundle_rows) for bundle_rows in verdicts],
         [*options.name, *[VOTE] * options.vote],
     )
-    differences = mcnemar(names, [[right for right, *_ in bundle_rows] for bundle_rows in verdicts])
+    differences = _differences(bundles, names, verdicts)
     if options.attention:
         reports = [
             *map(with_attention_measures, bundles, reports, repeat(options), repeat(judged)),
@@ -152,6 +151,20 @@ def _print_results(bundles: Sequence[Bundle], judged: Judged, options: argparse.
             print(f"  {line}")
     for difference in differences:
         print(difference.describe())
+
+
+def _differences(bundles: Sequence[Bundle], names: Sequence[str], verdicts: Sequence[Sequence[tuple]]) -> Sequence[Any]:
+    """The tests of all pairs: of a score of the whole file, or of the rows that one alone has right."""
+    from triattn_core.analysis.score_test import compare_scores
+    from triattn_core.analysis.significance import mcnemar
+    from triattn_core.results.run_records import config_variant
+    from triattn_core.tasks.task import FileScoreTask
+
+    task = bundles[0].task
+    if not isinstance(task, FileScoreTask):
+        return mcnemar(names, [[right for right, *_ in rows] for rows in verdicts])
+    settings = [(config_variant(bundle.config), bundle.config.training.seed) for bundle in bundles]
+    return compare_scores(task, names, verdicts, settings)
 
 
 def with_attention_measures(bundle: Bundle, result: dict, options: argparse.Namespace, judged: Judged) -> dict:

@@ -70,7 +70,7 @@ def predict(bundles: Sequence[Bundle], examples: Sequence, size: int = 64) -> li
     for bundle, bundle_outputs in zip(bundles, outputs):
         remaining = iter(bundle_outputs)
         per_example = [[next(remaining) for _ in example_rows] for example_rows in grouped]
-        answers.append([bundle.kind.decode(bundle, *example) for example in zip(grouped, per_example)])
+        answers.append(bundle.kind.decode_all(bundle, grouped, per_example))
     return answers
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
 from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
 from triattn_core.attention.tap import TappedTensor, recording
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.inference.beam_search import Hypothesis, beam_search
+from triattn_core.inference.predict import batch_by_length
 from triattn_core.inference.predictions import Candidate
 from triattn_core.models.translation import CROSS, SOURCE, TARGET, Sentences, padded
 from triattn_core.text.roles import Role
@@ -21,6 +23,7 @@ from triattn_core.text.texts import Texts
 from triattn_core.trace.site import Site
 
 LONGER, RATIO = 10, 2  # a translation has at most RATIO times the sub-words of its source, and LONGER more
+SOURCES = 32  # searched together
 
 
 @torch.inference_mode()
@@ -41,7 +44,7 @@ def continue_memory(
     def step(rows: Tensor, prefixes: Tensor) -> Tensor:
         rows, prefixes = rows.to(memory.device), prefixes.to(memory.device)
         target = Sentences(prefixes, torch.ones_like(prefixes, dtype=torch.bool))
-        scores = model.decode(memory[rows], keep[rows], target)[:, -1].float()
+        scores = model.next_scores(memory[rows], keep[rows], target).float()
         scores[:, never] = -torch.inf
         return scores.log_softmax(-1)
 
@@ -49,16 +52,24 @@ def continue_memory(
     return beam_search(step, longest, sub_words.start, sub_words.end, beams, alpha)
 
 
-def candidates(bundle: Bundle, memory: Tensor) -> tuple[Candidate, ...]:
-    """The candidates of one source, best first, from its memory [n, h]."""
+def candidates(bundle: Bundle, memories: Sequence[Tensor]) -> list[tuple[Candidate, ...]]:
+    """The candidates of each source, best first, from its memory [n, h]; sources of similar length are searched
+    together."""
     config, sub_words = cast(Any, bundle.config), cast(SubWords, bundle.tokenizer)
-    keep = torch.ones(1, len(memory), dtype=torch.bool, device=bundle.device)
-    (found,) = continue_memory(
-        bundle.model, memory[None].to(bundle.device), keep, sub_words, config.beams, config.length_penalty
-    )
-    return tuple(
-        Candidate(sub_words.decode(one.tokens), exp(one.log_probability), one.score, one.tokens) for one in found
-    )
+    answers: list[tuple[Candidate, ...]] = [()] * len(memories)
+    lengths = [len(memory) for memory in memories]
+    for rows in batch_by_length(lengths, SOURCES):
+        memory = pad_sequence([memories[row] for row in rows], batch_first=True).to(bundle.device)
+        keep = torch.arange(memory.shape[1]) < torch.tensor([lengths[row] for row in rows])[:, None]
+        found = continue_memory(
+            bundle.model, memory, keep.to(bundle.device), sub_words, config.beams, config.length_penalty
+        )
+        for row, hypotheses in zip(rows, found):
+            answers[row] = tuple(
+                Candidate(sub_words.decode(one.tokens), exp(one.log_probability), one.score, one.tokens)
+                for one in hypotheses
+            )
+    return answers
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,10 @@ class Kind:
         are the options or windows that `task.roles` makes."""
         raise NotImplementedError
 
+    def decode_all(self, bundle: Any, rows: Sequence[Sequence[Any]], outputs: Sequence[Sequence[Any]]) -> list:
+        """`decode` of each of many examples."""
+        return [self.decode(bundle, *example) for example in zip(rows, outputs)]
+
     def best_row(self, answer: Any) -> int:
         """The row of an example to trace where nobody has chosen: that with the answer."""
         raise NotImplementedError

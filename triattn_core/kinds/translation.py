@@ -42,10 +42,13 @@ class TranslationKind(TextKind):
 
     def decode(self, bundle: Any, rows: Sequence[Any], outputs: Sequence[Any]) -> tuple:
         """The candidates, a `predictions.Candidate` each, best first, from the encoder's states."""
+        return self.decode_all(bundle, [rows], [outputs])[0]
+
+    def decode_all(self, bundle: Any, rows: Sequence[Sequence[Any]], outputs: Sequence[Sequence[Any]]) -> list:
         from triattn_core.inference.translate import candidates
 
-        ((texts,), (memory,)) = rows, outputs
-        return candidates(bundle, memory[: len(texts.roles["source"])])
+        sizes = [len(texts.roles["source"]) for (texts,) in rows]
+        return candidates(bundle, [memory[:size] for (memory,), size in zip(outputs, sizes)])
 
     def best_row(self, answer: Any) -> int:
         return 0

@@ -180,10 +180,17 @@ class TranslationModel(nn.Module):
 
     def decode(self, memory: Tensor, source_keep: Tensor, target: Sentences) -> Tensor:
         """As `forward`, of a memory."""
+        return linear(self._decoded(memory, source_keep, target), self.table.weight, self.bias)
+
+    def next_scores(self, memory: Tensor, source_keep: Tensor, target: Sentences) -> Tensor:
+        """The last row of `decode`, [B, words], of targets without padding."""
+        return linear(self._decoded(memory, source_keep, target)[:, -1], self.table.weight, self.bias)
+
+    def _decoded(self, memory: Tensor, source_keep: Tensor, target: Sentences) -> Tensor:
         x = self._embed(target)
         for i, layer in enumerate(cast(Any, self.decoder)):
             x = layer(x, memory, source_keep, i)
-        return linear(x, self.table.weight, self.bias)
+        return x
 
     def _embed(self, sentences: Sentences) -> Tensor:
         x = self.table(sentences.ids) * sqrt(self.table.embedding_dim)

@@ -27,6 +27,7 @@ KINDS = ("tagger",)
 TEXTS = {"text": "The sentence"}
 OUTPUTS = None  # a tag per label in the checkpoint's config
 LANGUAGES = ("en",)
+SCORE = "f1"
 PREDICATE, CONTINUED = "V", "C-"  # the label of the predicate itself; the prefix of an argument's further parts
 VERB = "verb"  # part of speech of a row's predicate
 MOST = 100_000  # words
@@ -179,12 +180,22 @@ def metrics(verdicts: Sequence[Verdict]) -> dict[str, float]:
 
 
 def _precision_recall(verdicts: Sequence[Verdict]) -> dict[str, float]:
-    correct, predicted, gold = (sum(row[column] for row in verdicts) for column in (1, 2, 3))
+    correct, predicted, gold = (sum(column) for column in zip(*map(counts, verdicts)))
     return {"precision": 100 * correct / max(1, predicted), "recall": 100 * correct / max(1, gold)}
 
 
 def _f1(verdicts: Sequence[Verdict]) -> float:
-    correct, predicted, gold = (sum(row[column] for row in verdicts) for column in (1, 2, 3))
+    return score([sum(column) for column in zip(*map(counts, verdicts))] or (0, 0, 0))
+
+
+def counts(verdict: Verdict) -> tuple[int, int, int]:
+    """Correct, predicted and gold arguments."""
+    return verdict[1:4]
+
+
+def score(sums: Sequence[float]) -> float:
+    """F1 of labelled arguments, in per cent, from sums of `counts`."""
+    correct, predicted, gold = sums
     return 200 * correct / max(1, predicted + gold)
 
 

@@ -104,6 +104,19 @@ class Task(Protocol):
         """The example as a row of its file format: `Example.from_row` reads it back."""
 
 
+@runtime_checkable
+class FileScoreTask(Task, Protocol):
+    """A task whose SCORE, one of its `metrics`, is no mean over rows: it follows from `counts` summed over a file."""
+
+    SCORE: str
+
+    def counts(self, verdict: tuple) -> tuple[int, ...]:
+        """What the score is made of, of one row."""
+
+    def score(self, sums: Sequence[float]) -> float:
+        """The score, in per cent, from sums of `counts`."""
+
+
 class PairTask(Task, Protocol):
     """A task of InputForm.PAIR: its examples have `text_a` and `text_b`, its probabilities are those of LABELS."""
 

@@ -23,6 +23,8 @@ KINDS = ("translation",)
 TEXTS = {"source": "The sentence"}
 OUTPUTS = None  # the sub-words of the checkpoint's vocabulary
 LANGUAGES = ("en",)
+SCORE = "bleu"
+SMOOTHING = "exp"  # sacrebleu's default
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,20 @@ def corpus_bleu(translations: Sequence[str], references: Sequence[Sequence[str]]
     bleu = require_bleu()
     columns = list(zip_longest(*references))  # sacrebleu takes one list for each reference, None where there is none
     return float(bleu().corpus_score(list(translations), [list(column) for column in columns]).score)
+
+
+def counts(verdict: Verdict) -> tuple[int, ...]:
+    """The words of a translation and of its nearest reference; its n-grams in a reference, then all of them, n = 1 to
+    4."""
+    found = require_bleu()().corpus_score([verdict[1]], [[reference] for reference in verdict[2]])
+    return found.sys_len, found.ref_len, *found.counts, *found.totals
+
+
+def score(sums: Sequence[float]) -> float:
+    """BLEU of a file, in per cent, from sums of `counts`."""
+    words, reference, *ngrams = map(int, sums)
+    bleu = require_bleu().compute_bleu
+    return float(bleu(ngrams[:4], ngrams[4:], words, reference, smooth_method=SMOOTHING).score)
 
 
 def require_bleu() -> Any:

@@ -17,10 +17,18 @@ from torch import Tensor
 
 from triattn_core.models.translation import Sentences
 
+ROWS = 16  # of a target, in one backward pass
 
-@torch.enable_grad()
+
 def source_saliency(model: Any, source: Sentences, target: Sentences, following: Sequence[int]) -> np.ndarray:
     """[target, source] of one sentence.  target: the sub-words so far; following: the one that each row scores."""
+    parts = [range(len(following))[start : start + ROWS] for start in range(0, len(following), ROWS)]
+    return torch.cat([_rows(model, source, target, following, part) for part in parts]).double().cpu().numpy()
+
+
+@torch.enable_grad()
+def _rows(model: Any, source: Sentences, target: Sentences, following: Sequence[int], rows: range) -> Tensor:
+    """Rows of the saliency: the sentence once for each, so that one backward pass has the gradients of all."""
     vectors: list[Tensor] = []
 
     def keep_first(module: Any, given: Any, output: Tensor) -> Tensor:
@@ -32,11 +40,14 @@ def source_saliency(model: Any, source: Sentences, target: Sentences, following:
 
     hook = model.table.register_forward_hook(keep_first)
     try:
-        scores = model(source, target)[0].log_softmax(-1)
+        scores = model(*(_repeated(sentence, len(rows)) for sentence in (source, target)))
     finally:
         hook.remove()
-    rows = []
-    for row, sub_word in zip(scores, following):
-        (gradient,) = torch.autograd.grad(row[sub_word], vectors[0], retain_graph=True)
-        rows.append((gradient * vectors[0]).sum(-1).abs()[0].detach())
-    return torch.stack(rows).double().cpu().numpy()
+    copies = torch.arange(len(rows))
+    own = scores[copies, list(rows)].log_softmax(-1)[copies, [following[row] for row in rows]]
+    (gradient,) = torch.autograd.grad(own.sum(), vectors[0])
+    return (gradient * vectors[0]).sum(-1).abs().detach()
+
+
+def _repeated(sentence: Sentences, count: int) -> Sentences:
+    return Sentences(sentence.ids.expand(count, -1), sentence.keep.expand(count, -1))
