@@ -123,14 +123,21 @@ def _pick() -> Two:
         rows = other_rows.texts(source.sha256, source)
         for model in two.models():
             if not other_rows.scored(model, rows, choice in own):
-                reason = other_rows.misfit(model, rows, choice in own) or "no row has a label"
+                needs = "an answer" if _asked(first) == "answers" else "a label"
+                reason = other_rows.misfit(model, rows, choice in own) or f"no row has {needs}"
                 figures.note(f"Not scored: {reason}.")
                 st.stop()
     return two
 
 
 def _asked(entry: Entry) -> str:
-    return {"labels": "labels", "masked word": "masked words"}.get(entry.config["model"]["predicts"], "words")
+    asked = {"labels": "labels", "masked word": "masked words", "answer span": "answers"}
+    return asked.get(entry.config["model"]["predicts"], "words")
+
+
+def _is_whole(two: Two) -> bool:
+    """Whether a row is right or wrong as a whole, by its label or answer."""
+    return _asked(two.entries[0]) in ("labels", "answers")
 
 
 def _show_difference(two: Two, table: pd.DataFrame, found: RowDifference) -> None:
@@ -144,8 +151,8 @@ def _show_difference(two: Two, table: pd.DataFrame, found: RowDifference) -> Non
     if not found.points:
         sentence = f"{a} and {b} have as much right over {found.rows:,} rows."
     st.html(f'<p class="t-outcome"><b>{escape(sentence)}</b></p>')
-    labels = _asked(two.entries[0]) == "labels"
-    more = "right alone, rows" if labels else "more right, rows"
+    whole = _is_whole(two)
+    more = "right alone, rows" if whole else "more right, rows"
     lines = f'<tr><th></th><th></th><th class="r">right, %</th><th class="r">{more}</th></tr>'
     for name, side, colour, rows in zip(two.names, "ab", COLOURS, found.more):
         share = float(table[side].mean())
@@ -153,7 +160,7 @@ def _show_difference(two: Two, table: pd.DataFrame, found: RowDifference) -> Non
         bar = style.bar(share, style.colours()[colour])
         lines += f"<tr><td>{_swatch(colour)}<b>{escape(name)}</b></td><td>{bar}</td>{cells}</tr>"
     st.html(f'<table class="t-table" style="max-width:640px">{lines}</table>')
-    if not labels:
+    if not whole:
         asked = [int(table[f"asked {side}"].sum()) for side in "ab"]
         figures.note(MEANS if asked[0] == asked[1] else f"{MEANS} {_unlike(two.names, asked)}")
 
@@ -168,8 +175,7 @@ def _show_list(two: Two, table: pd.DataFrame) -> int | None:
     """Shows the rows, those furthest apart first; returns the line of the open one."""
     st.html(checkpoint_html.section("Rows", "the furthest apart first"))
     gain = (table["b"] - table["a"]).to_numpy()
-    labels = _asked(two.entries[0]) == "labels"
-    which = "only {} right" if labels else "more in {}"
+    which = "only {} right" if _is_whole(two) else "more in {}"
     filters = {ANY: abs(gain) >= 0, **{which.format(name): sign * gain > 0 for name, sign in zip(two.names, (-1, 1))}}
     chosen = url_state.segments("Which", list(filters), "which", label_visibility="collapsed")
     rows = table.assign(gain=gain, far=abs(gain))[filters[chosen]].sort_values("far", ascending=False, kind="stable")
@@ -203,13 +209,13 @@ def _show_list(two: Two, table: pd.DataFrame) -> int | None:
 
 def _columns(two: Two, rows: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
     """The list as it is shown, and the configuration of its columns."""
-    labels, lines = _asked(two.entries[0]) == "labels", [int(line) for line in rows["row"]]
+    whole, lines = _is_whole(two), [int(line) for line in rows["row"]]
     texts = other_rows.texts(two.source.sha256, two.source)
     shown: dict[str, Any] = {"row": lines, "text": [" / ".join(texts[line].texts) for line in lines]}
     config = {"row": st.column_config.NumberColumn(width=46), "text": st.column_config.Column(width=330)}
     for name, side in zip(two.names, "ab"):
         says = f"How much of the row {name} has right."
-        if labels:
+        if whole:
             shown[name] = rows[side].map({0.0: "wrong", 1.0: "right"}).tolist()
             config[name] = st.column_config.Column(width=92)
         else:
@@ -223,11 +229,11 @@ def _show_row(two: Two, line: int) -> None:
     st.html(checkpoint_html.section(f"Row {line:,}", "what each says"))
     with report_errors(stop=False):
         row, judged = other_rows.texts(two.source.sha256, two.source)[line], two.judged(line)
-        labels = _asked(two.entries[0]) == "labels"
-        if labels or len(row.texts) > 1:  # words are shown with what is said of them
+        whole = _is_whole(two)
+        if whole or len(row.texts) > 1:  # words are shown with what is said of them
             st.html("".join(f'<p style="margin:2px 0 6px">{escape(text)}</p>' for text in row.texts))
-        if labels:
-            _show_labels(two, judged)
+        if whole:
+            _show_labels(two, judged, row.answers)
             return
         alike = [one.right for one in judged[0]] == [one.right for one in judged[1]]
         for i, (name, colour, words) in enumerate(zip(two.names, COLOURS, judged)):
@@ -239,8 +245,9 @@ def _show_row(two: Two, line: int) -> None:
         figures.note(WORDS_SAY)
 
 
-def _show_labels(two: Two, judged: Sequence[Sequence[Judged]]) -> None:
-    lines = f"<tr><td>the row's label</td><td><b>{escape(judged[0][0].right)}</b></td><td></td><td></td></tr>"
+def _show_labels(two: Two, judged: Sequence[Sequence[Judged]], answers: Sequence[str]) -> None:
+    what, right = ("answer", " / ".join(answers)) if answers else ("label", judged[0][0].right)
+    lines = f"<tr><td>the row's {what}</td><td><b>{escape(right)}</b></td><td></td><td></td></tr>"
     for name, colour, (one, *_) in zip(two.names, COLOURS, judged):
         cells = f'<td>{escape(one.said)}</td><td class="r">{probability(one.said_probability)}</td>'
         verdict = "right" if one.is_right else "wrong"

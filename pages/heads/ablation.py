@@ -37,7 +37,9 @@ def _show(table: pd.DataFrame, atlas: Atlas, rows: Rows) -> pd.DataFrame:
     row = summary[(summary["site"] == site) & (summary["head"] == head)].iloc[0]
     name = atlas.names[atlas.head_index]
     words = getattr(rows, "metric", "") == "next words right"
+    answers = getattr(rows, "metric", "") == "exact answers"
     what, odds = ("rows", "log-probability of a word") if words else ("labelled rows", "log-odds of the label")
+    what, odds = ("rows", "log-odds of the answer") if answers else (what, odds)
     test = "flipped signs" if words else "McNemar"
     sentence = (
         f"Without {name}: {row['accuracy']:.1f} % right, with it {row['own']:.1f} % of {row['rows']:,} {what}; "

@@ -92,7 +92,7 @@ def _columns(atlas: Atlas, lost: pd.DataFrame | None) -> tuple[pd.DataFrame, dic
         rows = rows.merge(lost[["site", "head", "points", "change"]], on=["site", "head"], how="left")
         help_ = "Accuracy with the head less accuracy without it, in points."
         config["points"] = st.column_config.NumberColumn("points lost", help=help_, format="%+.2f")
-        help_ = "The mean log-odds of the label with the head minus without it."
+        help_ = "The mean log-odds of the label or answer with the head minus without it."
         config["change"] = st.column_config.NumberColumn("log-odds lost", help=help_, format="%+.3f")
     config["name"] = st.column_config.TextColumn("head")
     config["nearest"] = st.column_config.TextColumn("nearest head", help="The head with the most similar maps.")

@@ -14,7 +14,8 @@ from triattn_core.errors import DataError, InputError
 
 FORMATS = (
     'Rows are JSON Lines: {"text": …}, {"text_a": …, "text_b": …} of a pair, or {"source": …, "target": …} of a '
-    'translation; "label" where a class, or the word in place of a mask, is predicted.'
+    'translation; "label" where a class, or the word in place of a mask, is predicted; of a question {"question": …, '
+    '"context": …, "answers": …}, as in SQuAD.'
 )
 
 
@@ -57,11 +58,13 @@ def misfit(model: Any, rows: Mapping[int, Any], ours: bool) -> str:
 
 def scored(model: Any, rows: Mapping[int, Any], ours: bool) -> bool:
     """Whether it can be said of these rows how much of them a model has right."""
-    from triattn_core.sources.row_answers import WORDS
+    from triattn_core.sources.row_answers import ANSWERS, WORDS
 
     what = metric(model)
     if what == WORDS:
         return not untranslated(model, rows, ours)
+    if what == ANSWERS:
+        return any(row.answers for row in rows.values())
     return bool(what) and any(row.label is not None for row in rows.values()) and not misfit(model, rows, ours)
 
 

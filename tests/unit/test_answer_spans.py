@@ -9,11 +9,16 @@ import torch
 from tests.support.tiny_transformers import make_type
 from triattn_core.analysis.catalogue import JOINT_METHODS
 from triattn_core.checkpoint.registry import add_roots, find_encoder
-from triattn_core.errors import InputError
+from triattn_core.errors import DataError, InputError
+from triattn_core.importers.text_rows import TextRow, text_row
 from triattn_core.sources import find_entries, open_source
 from triattn_core.sources.models import Models
+from triattn_core.sources.row_answers import ask_row
 from triattn_core.sources.source import Ability
+from triattn_core.sources.transformer_worth import measure_worth
+from triattn_core.sources.two_models import judge_row
 from triattn_core.sources.weight_change import WeightChange
+from triattn_core.tasks.answer_match import exact
 from triattn_core.tasks.pairs import Example
 from triattn_core.tasks.sentences import Example as Sentence
 
@@ -130,3 +135,33 @@ def test_a_question_alone_is_refused_in_a_line(asked):
         Models("cpu").replace(entry, Sentence(QUESTION), [WeightChange("even")])
     prediction = Models("cpu").explain(entry, Sentence(QUESTION)).prediction
     assert prediction.labels == ("",) and any("question and a passage" in note for note in prediction.notes)
+
+
+def test_rows_are_right_where_the_best_span_is_one_of_the_answers(asked):
+    """The share of spans that are an answer, by loops; SQuAD's normalisation; what is said word for word."""
+    entry, loaded, inputs, places = asked
+    assert Ability.SCORED in open_source(entry).abilities
+    by_hand = spans_by_hand(loaded.model, inputs, places)
+    cuts = loaded.tokenizer(QUESTION, PASSAGE, return_offsets_mapping=True)["offset_mapping"]
+    texts = {(first, last): PASSAGE[cuts[first][0] : cuts[last][1]] for first, last in by_hand}
+    best = texts[max(by_hand, key=by_hand.__getitem__)]
+    rows = [(QUESTION, PASSAGE, ("cats sat", f"The {best.upper()}!")), (QUESTION, PASSAGE, ("mats", "cats"))]
+    for question, passage, answers in rows:
+        row = text_row({"question": question, "context": passage, "answers": {"text": list(answers)}}, "")
+        assert row == TextRow((question, passage), answers=answers)
+        meant = [p for span, p in by_hand.items() if any(exact(texts[span], answer) for answer in answers)]
+        share = float(np.exp(meant).sum())
+        read = ask_row(loaded, row)
+        right, odds = read.score(read.asked.run())[0].tolist()
+        assert right == (answers == rows[0][2])
+        np.testing.assert_allclose(odds, np.log(share) - np.log1p(-share), atol=1e-4)
+        (said,) = judge_row(loaded, row)
+        assert (said.said, said.is_right) == (best, bool(right))
+        np.testing.assert_allclose(said.probability, share, rtol=1e-4)
+    report = measure_worth(
+        loaded, [(n, TextRow(row[:2], answers=row[2])) for n, row in enumerate([*rows, (QUESTION, PASSAGE, ("owl",))])]
+    )
+    assert (report["n"], report["score"], report["metric"]) == (2, 50, "exact answers")
+    assert "'owl' is no span of the passage of at most 30" in report["aside"][0] and len(report["heads"]) > 3
+    with pytest.raises(DataError, match="no answer"):
+        ask_row(loaded, TextRow((QUESTION, PASSAGE)))

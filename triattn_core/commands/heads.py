@@ -81,7 +81,8 @@ def _of_transformer(options: argparse.Namespace, words: bool) -> tuple[pd.DataFr
 
     def measure(models):
         def without(row, heads):
-            return None if metric != WORDS and row.label is None else without_heads(models[0], row, heads)
+            unanswerable = metric != WORDS and row.label is None and not row.answers
+            return None if unanswerable else without_heads(models[0], row, heads)
 
         return lambda rows: head_atlas.measure_texts(
             partial(trace_row, models[0]), rows, words, without if options.ablate else None

@@ -1,6 +1,6 @@
 """Rows of texts for models of others: `{"text"}`, `{"text_a", "text_b"}` of a pair, also under owners' names such as
 `question` and `passage`, or `{"source", "target"}` of a translation; `label`, `gold_label` or
-`is_duplicate` where there is one."""
+`is_duplicate` where there is one, `answers` of a question as SQuAD has them."""
 
 from __future__ import annotations
 
@@ -27,10 +27,12 @@ FIELDS = (
 
 @dataclass(frozen=True)
 class TextRow:
-    """A text or a pair.  label: the number or the name of its class, None where it is not known."""
+    """A text or a pair.  label: the number or the name of its class, None where it is not known.  answers: texts, any
+    of which answers the question."""
 
     texts: tuple[str, ...]
     label: int | str | None = None
+    answers: tuple[str, ...] = ()
 
 
 def row_texts(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
@@ -46,9 +48,18 @@ def row_texts(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
 
 
 def text_row(row: Mapping[str, Any], where: str) -> TextRow:
-    """The texts of a row and its label.  Raises DataError."""
+    """The texts of a row, its label and its answers.  Raises DataError."""
     label = known_label(row)
-    return TextRow(row_texts(row, where), None if label == NO_GOLD else whole(label))
+    return TextRow(row_texts(row, where), None if label == NO_GOLD else whole(label), answer_texts(row))
+
+
+def answer_texts(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """The answers of a row, each once: [{"text"}], as in SQuAD's file; {"text": […]}, as the hub has it; or texts."""
+    given = row.get("answers", row.get("answer", ()))
+    given = given.get("text", ()) if isinstance(given, Mapping) else given
+    several = [given] if isinstance(given, str) else given if isinstance(given, list | tuple) else []
+    texts = [one.get("text") if isinstance(one, Mapping) else one for one in several]
+    return tuple(dict.fromkeys(text for text in texts if isinstance(text, str) and text.strip()))
 
 
 def read_texts(source: Source) -> Iterator[tuple[int, TextRow | DataError]]:

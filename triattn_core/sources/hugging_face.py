@@ -52,8 +52,8 @@ class HuggingFaceSource(EntrySource):
     @property
     def abilities(self) -> frozenset[Ability]:
         predicts = self.entry.config["model"].get("predicts")
-        able = [Ability.REPLACE, Ability.GRADIENTS] * bool(predicts) + [Ability.LABELS] * (predicts == "labels")
-        able += [Ability.SCORED] * (predicts in ("labels", "next word", "first word", "masked word"))
+        able = [Ability.REPLACE, Ability.GRADIENTS, Ability.SCORED] * bool(predicts)
+        able += [Ability.LABELS] * (predicts == "labels")
         return frozenset({Ability.RUN, Ability.ROWS, Ability.PAIRS, *able})
 
     @property

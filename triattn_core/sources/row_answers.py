@@ -1,10 +1,12 @@
-"""How right a model of others is about a row: a class that is its label, each next word of its text, or a masked word.
+"""How right a model of others is about a row: its label, each next word of its text, a masked word, or the answer.
 
 A *classifier* (of Hugging Face, or a module of one's own) is right where its best label is that of the row.  A
 *decoder* reads the text and is asked at each token for the next one; a decoder that reads an encoder is asked for each
 token of the target, the second text, given those before it.  Of these its share of right words is between 0 and 1, and
 in place of the log-odds of the label stands the mean log-probability of the words.  A model that guesses *masked words*
-is right where the word that it puts in the place of the first mask is the row's label.
+is right where the word that it puts in the place of the first mask is the row's label.  A model that finds *answers*
+is right where the best span of the passage is one of them after SQuAD's normalisation; in place of the log-odds of the
+label stand those of all such spans together.
 """
 
 from __future__ import annotations
@@ -21,19 +23,21 @@ from triattn_core.analysis.intervention.head_ablation import Head
 from triattn_core.errors import DataError, InputError
 from triattn_core.importers.text_rows import TextRow
 from triattn_core.recording.own_module import OwnModule
+from triattn_core.sources.answer_spans import LONGEST, NO_PASSAGE, passage_places, span_scores, span_text, spans_of
 from triattn_core.sources.own_text import OwnText, kind_of, scores_of
-from triattn_core.sources.transformer import MASKED_WORD, NEXT_TOKEN, Transformer
+from triattn_core.sources.transformer import MASKED_WORD, NEXT_TOKEN, SPAN, Transformer
 from triattn_core.sources.transformer_heads import check_labels, class_number, label_of, read_without
 from triattn_core.sources.transformer_inputs import as_input, read_target, read_text
 from triattn_core.sources.transformer_outputs import masked_places, no_mask
 from triattn_core.sources.transformer_replace import Asked, replaced_outputs
 from triattn_core.sources.transformer_trace import trace_transformer
 from triattn_core.sources.weight_change import WeightChange
-from triattn_core.sources.written import DECODERS_OWN
+from triattn_core.sources.written import DECODERS_OWN, with_start
+from triattn_core.tasks.answer_match import normal
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.site import Site
 
-LABELS, WORDS, MASKED = "accuracy", "next words right", "masked words right"
+LABELS, WORDS, MASKED, ANSWERS = "accuracy", "next words right", "masked words right", "exact answers"
 SHORT = "it has no two tokens, so that there is no next word to ask for"
 
 
@@ -82,11 +86,31 @@ class AskedRow:
         return read_without(self.asked.transformer, self.asked.inputs, places, self.score)
 
 
+@dataclass(frozen=True)
+class AskedSpans(AskedRow):
+    """A question as a loaded model reads it.  spans, texts: of its passage; right: the numbers of those that are an
+    answer."""
+
+    spans: list[tuple[int, int]] = field(kw_only=True, repr=False)
+    texts: list[str] = field(kw_only=True, repr=False)
+
+    def score(self, outputs: Any) -> Tensor:
+        logits = self.logits(outputs)[:, 0]
+        meant = torch.zeros(logits.shape[-1], dtype=torch.bool).index_fill(0, self.right, True)
+        odds = logits[:, meant].logsumexp(-1) - logits[:, ~meant].logsumexp(-1)
+        return torch.stack([meant[logits.argmax(-1)].double(), odds], -1)
+
+    def logits(self, outputs: Any) -> Tensor:
+        return span_scores(outputs, self.spans).detach().double()[:, None]
+
+
 def ask_row(model: Transformer | OwnModule, row: TextRow) -> AskedRow:
-    """Raises DataError: no label, a label that is none of the model's, or no next word; InputError: a model that
-    predicts neither."""
+    """Raises DataError: no label or answer, one that is none of the model's, or no next word; InputError: a model that
+    predicts none of these."""
     if isinstance(model, OwnModule):
         return _ask_module(model, row)
+    if model.head == SPAN:
+        return _ask_spans(model, row)
     if model.head == NEXT_TOKEN:
         return _ask_words(model, row)
     if model.head == MASKED_WORD:
@@ -105,13 +129,13 @@ def trace_row(model: Transformer | OwnModule, row: TextRow) -> AttentionTrace:
 
 
 def metric_of(model: Transformer | OwnModule) -> str:
-    """What is counted as right: LABELS, WORDS or MASKED.  Raises InputError for a model that predicts none of them."""
+    """What is counted as right: LABELS, WORDS, MASKED or ANSWERS.  Raises InputError for a model that predicts none."""
     if isinstance(model, OwnModule):
         if model.names is None:
             raise InputError(f"{model.name}: its function names no answers, so nobody knows whether they are right")
         return LABELS if kind_of(model.names) == "labels" else WORDS
-    if model.head in (NEXT_TOKEN, MASKED_WORD):
-        return WORDS if model.head == NEXT_TOKEN else MASKED
+    if model.head in (found := {NEXT_TOKEN: WORDS, MASKED_WORD: MASKED, SPAN: ANSWERS}):
+        return found[model.head]
     check_labels(model)
     return LABELS
 
@@ -154,6 +178,26 @@ def _ask_masked(model: Transformer, row: TextRow) -> AskedRow:
     if number is None:
         raise DataError(f"label {word!r}: it is no one token of {model.name}, so that it cannot stand for one mask")
     return AskedRow(asked, torch.tensor([number]), torch.tensor(places[:1]))
+
+
+def _ask_spans(model: Transformer, row: TextRow) -> AskedSpans:
+    if not row.answers:
+        raise DataError('no answer: rows are {"question", "context", "answers"}, as SQuAD has them')
+    if len(row.texts) < 2:
+        raise DataError(NO_PASSAGE)
+    inputs, tokens = read_text(model, *row.texts)
+    ids = inputs["input_ids"][0]
+    if not (spans := spans_of(passage_places(model.tokenizer, ids))):
+        raise DataError(NO_PASSAGE)
+    # As they stand in the passage; decoded tokens have other spaces.
+    cuts = [(tokens.spans[start][0], tokens.spans[end][1]) for start, end in spans]
+    texts = [row.texts[1][a:b] or span_text(model.tokenizer, ids, span) for (a, b), span in zip(cuts, spans)]
+    wanted = set(map(normal, row.answers))
+    right = [number for number, text in enumerate(texts) if normal(text) in wanted]
+    if not right:
+        raise DataError(f"{row.answers[0]!r} is no span of the passage of at most {LONGEST} tokens that it reads")
+    asked = Asked(model, with_start(model, inputs))
+    return AskedSpans(asked, torch.tensor(right), spans=spans, texts=texts)
 
 
 def _ask_module(own: OwnModule, row: TextRow) -> AskedRow:

@@ -1,5 +1,4 @@
-"""What the attention of a model of others is worth over rows: one report, of a classifier, a decoder, or a decoder that
-reads an encoder; of Hugging Face or one's own.
+"""What the attention of a model of others is worth over rows: one report, of a model of Hugging Face or one's own.
 
 What counts as right is said in `sources.row_answers`.  *Reliance* is the score minus the score with the weights of
 every head replaced, on the same rows: by even weights, by the model's own in a drawn order, by the mean row.  It
@@ -25,7 +24,7 @@ from triattn_core.errors import DataError
 from triattn_core.importers.text_rows import TextRow
 from triattn_core.recording.own_module import OwnModule
 from triattn_core.sources.own_text import names_of_labels
-from triattn_core.sources.row_answers import LABELS, ask_row, metric_of, trace_row
+from triattn_core.sources.row_answers import ANSWERS, LABELS, ask_row, metric_of, trace_row
 from triattn_core.sources.transformer import Transformer
 from triattn_core.sources.two_models import right_of
 from triattn_core.sources.weight_change import WeightChange
@@ -50,7 +49,7 @@ def measure_worth(
 
     {"n", "metric", "score", "test", "reliance": {name: {"points", "p", "score"}}, "heads": [{"site", "head" from 0,
     MEASURES, and with `ablate` "points", "change", "p"}], "aside": messages on rows set aside}.
-    Raises InputError for a model that predicts neither labels nor next words, DataError where no row can be asked.
+    Raises InputError for a model that predicts nothing that is right or wrong, DataError where no row can be asked.
     """
     metric = metric_of(model)
     table, aside = _over(lambda row: _measure(model, row, ablate), rows, progress)
@@ -156,7 +155,8 @@ def describe_worth(report: Mapping[str, Any]) -> Iterator[str]:
     yield f"sink: {sink}, mean of {len(heads)} heads; most in {_name(most)}, {most['sink']:.3f}"
     if heads["special"].notna().any():
         yield f"special tokens: {heads['special'].mean():.3f} of the weight, mean of {len(heads)} heads"
-    what = "log-odds of the label" if report["metric"] == LABELS else "log-probability of a word"
+    whole = {LABELS: "log-odds of the label", ANSWERS: "log-odds of the answer"}
+    what = whole.get(report["metric"], "log-probability of a word")
     if "points" in heads:
         for _, head in heads.head(LISTED).iterrows():
             numbers = f"{head['points']:+.2f} points, {what} {head['change']:+.3f}, p {head['p']:.3g}"

@@ -22,7 +22,7 @@ from triattn_core.importers.text_rows import TextRow
 from triattn_core.importers.token_coords import name_ids
 from triattn_core.recording.own_module import OwnModule
 from triattn_core.sources.own_text import names_of_labels
-from triattn_core.sources.row_answers import ask_row
+from triattn_core.sources.row_answers import AskedSpans, ask_row
 from triattn_core.sources.transformer import Transformer
 
 Model = Transformer | OwnModule
@@ -75,7 +75,8 @@ def compare_rows(a: Mapping[int, float], b: Mapping[int, float]) -> RowDifferenc
 def right_of(model: Model, row: TextRow) -> tuple[float, int]:
     """How much of a row a model has right, 0 to 1, and of how many words or labels.  Raises as `ask_row`."""
     asked = ask_row(model, row)
-    return float(asked.score(asked.asked.run())[0, 0]), asked.right.numel()
+    count = 1 if isinstance(asked, AskedSpans) else asked.right.numel()
+    return float(asked.score(asked.asked.run())[0, 0]), count
 
 
 def measure_both(models: Sequence[Model], rows: Sequence[tuple[int, Any]]) -> pd.DataFrame:
@@ -92,13 +93,23 @@ def _both(models: Sequence[Model], row: TextRow) -> pd.DataFrame:
 
 @torch.inference_mode()
 def judge_row(model: Model, row: TextRow) -> list[Judged]:
-    """What a model says where it is asked: once for a label, else at each next word.  Raises as `ask_row`."""
+    """What a model says where it is asked: once for a label or an answer, else at each next word.  Of an answer `right`
+    is the likeliest of its spans, with the probability of all.  Raises as `ask_row`."""
     asked = ask_row(model, row)
+    if isinstance(asked, AskedSpans):
+        return [_judge_span(asked)]
     shares = asked.logits(asked.asked.run())[0].softmax(-1)
     ids, best = asked.right.reshape(-1), shares.argmax(-1)
     words = _names(model, [*ids.tolist(), *best.tolist()])
     odds = [shares.gather(-1, numbers[:, None])[:, 0].tolist() for numbers in (ids, best)]
     return [Judged(*parts) for parts in zip(words[: len(ids)], odds[0], words[len(ids) :], odds[1])]
+
+
+def _judge_span(asked: AskedSpans) -> Judged:
+    shares = asked.logits(asked.asked.run())[0, 0].softmax(-1)
+    found, best = shares[asked.right], int(shares.argmax())
+    likeliest = int(asked.right[found.argmax()])
+    return Judged(asked.texts[likeliest], float(found.sum()), asked.texts[best], float(shares[best]))
 
 
 def _names(model: Model, ids: list[int]) -> list[str]:
