@@ -15,7 +15,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     text = "a Python file and its function, model.py:build; both are run; it returns the module, or (module, encode)"
     parser.add_argument("module", metavar="FILE.py:FUNCTION", help=text)
-    text = "a text, which encode(text) turns into (inputs, tokens); or a .npy, .npz or .safetensors file of inputs"
+    text = "a text or a picture, of which encode makes (inputs, tokens); or a .npy, .npz or .safetensors file"
     parser.add_argument("input", metavar="INPUT", help=text)
     text = "the tokens, where the input is a file: a .json file with a list, or a text file with one token per line"
     parser.add_argument("--tokens", type=Path, metavar="FILE", help=text)
@@ -30,9 +30,11 @@ def run(options: argparse.Namespace) -> None:
         require_trace_name(options.out)
         require_room(options.out, "save the trace")
     from triattn_core.commands.open_trace import print_sites, sites
+    from triattn_core.importers.pictures import read_picture
     from triattn_core.importers.token_files import read_tokens
     from triattn_core.recording.head_selection import Selection
     from triattn_core.recording.own_module import OwnModule
+    from triattn_core.sources.own_picture import ENDINGS, over_picture
     from triattn_core.trace.from_array import notes_of
 
     tokens: dict[str, Any] = read_tokens(options.tokens) if options.tokens else {}
@@ -40,9 +42,12 @@ def run(options: argparse.Namespace) -> None:
     selection = Selection.of(options.select)
     print(f"Running {options.module}", file=sys.stderr)
     own = OwnModule.of(options.module)
-    inputs, words = own.inputs(options.input)
+    image = read_picture(Path(options.input)) if options.input.lower().endswith(ENDINGS) else None
+    inputs, words = own.inputs(options.input if image is None else image)
     tape = own.record(inputs, selection.select, options.device)
     trace = selection.keep(tape.trace(**{"tokens": words, **tokens}, source=own.name))
+    if image is not None and not words and not tokens:
+        trace = over_picture(trace, image, inputs)
     if options.out:
         trace.save(options.out)
     if options.json:

@@ -49,16 +49,20 @@ def patch_columns(tokens: Tokens, first: int, rows: int, columns: int, axis: str
 
 def seen_picture(pixels: np.ndarray, processor: Any) -> str:
     """The pixels [3, height, width] that a model reads, as a PNG in a data URI: cut, resized, without normalisation."""
-    from PIL import Image
-
     values = np.asarray(pixels, np.float64)
     if getattr(processor, "do_normalize", False):
         mean, std = (np.reshape(getattr(processor, name), (-1, 1, 1)) for name in ("image_mean", "image_std"))
         values = values * std + mean
     factor = 1.0 if not getattr(processor, "do_rescale", True) else getattr(processor, "rescale_factor", 1 / 255)
-    levels = np.clip(np.rint(values / factor), 0, 255).astype(np.uint8)
+    return as_png((values / factor).transpose(1, 2, 0))
+
+
+def as_png(levels: np.ndarray) -> str:
+    """Levels 0 to 255 [height, width, 3] as a PNG in a data URI."""
+    from PIL import Image
+
     buffer = io.BytesIO()
-    Image.fromarray(levels.transpose(1, 2, 0)).save(buffer, "PNG")
+    Image.fromarray(np.clip(np.rint(levels), 0, 255).astype(np.uint8)).save(buffer, "PNG")
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
 
 

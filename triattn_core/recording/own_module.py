@@ -81,19 +81,19 @@ class OwnModule:
                 found.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
         return found.hexdigest()
 
-    def inputs(self, text: str, pair: str | None = None) -> tuple[Any, list[str] | None]:
+    def inputs(self, text: Any, pair: str | None = None) -> tuple[Any, list[str] | None]:
         """The inputs that a file of arrays holds (.npy: one; .npz, .safetensors: by the names of the arguments), or
-        those that `encode` makes of a text, or of two, and its tokens.
+        those that `encode` makes of a text, of two, or of a picture of PIL, and its tokens.
 
         Raises InputError in one line.
         """
-        path = Path(text).expanduser()
-        if path.suffix in ARRAYS:
+        if isinstance(text, str) and (path := Path(text).expanduser()).suffix in ARRAYS:
             return read_arrays(path), None
         if self.encode is None:
+            given = repr(text) if isinstance(text, str) else "A picture"
             raise InputError(
-                f"{text!r} is no file of arrays ({', '.join(ARRAYS)}): for a text, let the function return the module"
-                " and a function that makes inputs and tokens of a text"
+                f"{given} is no file of arrays ({', '.join(ARRAYS)}): for a text or a picture, let the function return "
+                "the module and a function that makes inputs and tokens of one"
             )
         with one_line(self.path):
             made = self.encode(text) if pair is None else self.encode(text, pair)
