@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 
 from tests.oracles import translation as oracle
 from triattn_core.__main__ import main
@@ -17,10 +18,12 @@ from triattn_core.analysis.maps.alignment_error import (
     measure_alignment_error,
     strongest_links,
 )
+from triattn_core.attention.tap import recording
 from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import DataError, InputError
 from triattn_core.inference.explain import explain
 from triattn_core.inference.predict import predict
+from triattn_core.models.translation import padded
 from triattn_core.tasks import translation
 from triattn_core.training.model_card import seed_text
 
@@ -58,6 +61,31 @@ def test_links_join_sub_words():
     assert strongest_links(weights, [0, 0, 1], [0, 1, 1]) == {(0, 0), (1, 1)}
     assert strongest_links(weights, [0, 1, 2], [0, 1, 2]) == {(2, 0), (2, 1), (0, 2)}
     assert diagonal_links(2, 4) == {(0, 0), (0, 1), (1, 2), (1, 3)}
+
+
+def expected_errors(bundle, rows) -> list[tuple[float, float]]:
+    """Of each head and their mean, written and read back; a word of these rows may be many pieces."""
+    links: dict[tuple[int, int], list] = {}
+    for example in rows:
+        source, target = bundle.tokenizer.encode([example.source, example.label[0]], 99)
+        given = padded([source.ids], 0), padded([(bundle.tokenizer.start, *target.ids)], 0)
+        with recording(lambda site: str(site) == "cross/layer.0/weight") as record, torch.inference_mode():
+            bundle.model(*given)
+        ((heads,),) = (tapped.tensor for tapped in record.sites.values())
+        of_source, of_target = (
+            [text[:end].count(" ") for _, end in tokens.spans]
+            for text, tokens in ((example.source, source), (example.label[0], target))
+        )
+        for number, weights in enumerate([*heads.numpy(), heads.mean(0).numpy()]):
+            for way in (0, 1):
+                found = set()
+                for word in range(len(example.sure)):
+                    row = np.mean([weights[i + way] for i, owner in enumerate(of_target) if owner == word], 0)
+                    sums = np.bincount(of_source, weights=row)
+                    found.add((int(sums.argmax()), word))
+                links.setdefault((number, way), []).append((found, set(example.sure), set()))
+    errors = {key: round(100 * oracle.alignment_error(value), 2) for key, value in links.items()}
+    return [(errors[number, 0], errors[number, 1]) for number in range(3)]
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +129,12 @@ def test_its_trace_has_the_tokens_of_source_and_target(world):
     assert text == prediction.labels[0].replace(" ", "") and cross["query_special"].values[-1] == 1
     assert "".join(str(token).removeprefix("##") for token in cross["key_token"].values) == "oldbigdog"
     assert list(target["key_token"].values[1:]) == list(target["query_token"].values[:-1])
+    source = bundle.tokenizer.encode(["old big dog"], 99)[0]
+    given = [padded([ids], 0) for ids in (source.ids, (bundle.tokenizer.start, *prediction.candidates[0].sub_words))]
+    with recording(lambda site: str(site) == "cross/layer.0/weight") as record, torch.inference_mode():
+        bundle.model(*given)
+    (passed,) = record.sites.values()
+    np.testing.assert_allclose(cross, passed.tensor[0], atol=1e-6)
     np.testing.assert_allclose(cross.sum("key"), 1.0, atol=1e-5)
     assert any(site.is_under("source/layer.0/token2token") for site in trace.sites)
 
@@ -122,6 +156,7 @@ def test_heads_are_measured_against_alignments(world, capsys):
     assert {one["head"] for one in report["alignment_error"]} == {0, 1, None} and report["n"] == 12
     assert report["baselines"]["diagonal"] == 0.0 < report["baselines"]["even"]  # word for word
     assert report["score"] < report["baselines"]["even"]
+    assert [(row["aer"], row["aer_read"]) for row in report["alignment_error"]] == expected_errors(bundle, rows)
     capsys.readouterr()
     assert main(["evaluate", "small-translation", str(world / "data" / "small" / "test.jsonl"), "--attention"]) == 0
     assert "alignment error rate, layer 1 mean of heads: " in capsys.readouterr().out

@@ -92,7 +92,7 @@ def trace_candidate(
     """Roles, recorded sites and texts of a source and one of its candidates, read from its start mark."""
     sub_words = cast(SubWords, bundle.tokenizer)
     source, target = texts.roles[SOURCE], target_role(candidate.sub_words, sub_words)
-    prefix = _shifted(target)
+    prefix = _shifted(target, sub_words.start)
     given = padded([source.ids], sub_words.special["pad"]), padded([prefix.ids], sub_words.special["pad"])
     with recording(keep_site) as record, torch.inference_mode():
         bundle.model(given[0].to(bundle.device), given[1].to(bundle.device))
@@ -125,10 +125,10 @@ def target_role(ids: tuple[int, ...], sub_words: SubWords) -> Role:
     )
 
 
-def _shifted(target: Role) -> Role:
-    """What the decoder reads for each of a target's sub-words: the start mark, then the sub-word before."""
+def _shifted(target: Role, start: int) -> Role:
+    """What the decoder reads for each of a target's sub-words: the mark `start`, then the sub-word before."""
     return Role(
-        ids=(0, *target.ids[:-1]),
+        ids=(start, *target.ids[:-1]),
         strings=("[PAD]", *target.strings[:-1]),
         texts=("", *target.texts[:-1]),
         spans=((0, 0), *target.spans[:-1]),
