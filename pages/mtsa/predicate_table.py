@@ -42,7 +42,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
     """HTML: a line for each head, a group of columns for each layer; the largest ratio of a layer is bold."""
     layers = sorted({row["layer"] for row in rows})
     cells = {(row["layer"], row["head"]): row for row in rows}
-    titles = "".join(f'<th class="r" colspan="4">Layer {layer + 1}</th>' for layer in layers)
+    titles = "".join(f'<th class="c" colspan="4">Layer {layer + 1}</th>' for layer in layers)
     heads = '<th class="r">inside</th><th class="r">outside</th><th class="r">ratio</th><th class="r">even</th>'
     best = {layer: max((ratio(row) or 0 for row in rows if row["layer"] == layer), default=0) for layer in layers}
     lines = ""

@@ -10,6 +10,8 @@ import streamlit as st
 from pages.shared import pair_input, role_words, word_input
 from pages.shared.role_words import RoleWord
 from pages.shared.sentence_input import SentencePage
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.sources.explanation import describe_duration
 from triattn_core.tasks.roles import PREDICATE, arguments
 from triattn_core.text.bio_tags import chunks
@@ -39,9 +41,17 @@ def show(top: SentencePage) -> None:
         label = f"{example.words[example.predicate]}: {sentence or 'no argument'}"
         role_words.show(_words(example.words, prediction.tags), example.predicate, word_input.choose, label)
         facts = [_against(example.words, example.label, tags)] if example.label else []
-        facts += [_least_sure(prediction.tags), describe_duration([top.explanation])]
+        facts += [_least_sure(prediction.tags), measured(top.entry), describe_duration([top.explanation])]
         spans = "".join(f'<span class="t-muted t-num">{escape(fact)}</span>' for fact in facts if fact)
         st.html(f'<div class="t-says">{spans}</div>{pair_input.notes([top.explanation])}')
+
+
+def measured(entry: Entry) -> str:
+    """What the model reaches on test: how far it can be trusted; empty where that was not measured."""
+    score, split = metadata.main_score(entry), entry.metrics.get("test") or {}
+    if score is None or "set" not in split:
+        return ""
+    return f"{metadata.metric_name(entry)} {score:.1f} on {split['set']}"
 
 
 def colour(role: str) -> str:

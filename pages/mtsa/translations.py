@@ -3,32 +3,41 @@
 from __future__ import annotations
 
 from html import escape
+from math import log
 
 import streamlit as st
 
+from pages.mtsa import role_spans
 from pages.shared import pair_input
 from pages.shared.sentence_input import SentencePage
 from triattn_core.sources.explanation import describe_duration
-from triattn_core.views.lib.number_format import minus, probability
+from triattn_core.views.lib.number_format import minus
 
-SCORE = "score: log-probability over the length penalty, by which beam search ranks; the maps are of the first"
+SCORE = (
+    "log p: natural logarithm of the whole translation's probability; score: that over the length penalty, by which beam "
+    "search ranks; the maps are of the first"
+)
 
 
 def show(top: SentencePage) -> None:
     """Shows the best translation, then all candidates with probability and score."""
     prediction, config = top.explanation.prediction, top.entry.config
     language = escape(str(config["target_language"]))
-    best, seconds = prediction.candidates[0], describe_duration([top.explanation])
+    best, facts = prediction.candidates[0], [role_spans.measured(top.entry), describe_duration([top.explanation])]
+    aside = "".join(f'<span class="t-muted t-num">{escape(fact)}</span>' for fact in facts if fact)
     lines = "".join(
         f'<tr><td class="r">{place}</td><td lang="{language}">{escape(one.text) or "(empty)"}</td>'
-        f'<td class="r">{probability(one.probability)}</td><td class="r">{minus(f"{one.score:.2f}")}</td></tr>'
+        f'<td class="r">{_logarithm(one.probability)}</td><td class="r">{minus(f"{one.score:.2f}")}</td></tr>'
         for place, one in enumerate(prediction.candidates, 1)
     )
-    heads = '<td class="r"></td><th>candidate</th><th class="r">probability</th><th class="r">score</th>'
+    heads = '<td class="r"></td><th>candidate</th><th class="r">log p</th><th class="r">score</th>'
     with top.answer:
         st.html(
-            f'<div class="t-says"><b lang="{language}">{escape(best.text) or "(empty)"}</b>'
-            f'<span class="t-muted t-num">{escape(seconds)}</span></div>'
+            f'<div class="t-says"><b lang="{language}">{escape(best.text) or "(empty)"}</b>{aside}</div>'
             f'<div class="t-scroll"><table class="t-table t-candidates"><tr>{heads}</tr>{lines}</table></div>'
             f'<p class="t-note">{SCORE}.</p>' + pair_input.notes([top.explanation])
         )
+
+
+def _logarithm(probability: float) -> str:
+    return minus(f"{log(probability):.2f}") if probability else "–"

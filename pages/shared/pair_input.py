@@ -153,7 +153,7 @@ def _language_note(runs: Sequence[Explanation]) -> list[str]:
     entry = runs[0].entry
     reads = metadata.language(entry)
     other = (
-        other_than(reads, runs[0].trace.texts.values())
+        other_than(reads, (text for name, text in runs[0].trace.texts.items() if name != "target"))
         if reads and form(entry.config["task"]) is not InputForm.PAIR
         else None
     )

@@ -114,6 +114,8 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-table td {border-top: 1px solid var(--t-hairline); padding: 3px 12px 3px 0}
 .t-table tr:has(> th) > td:empty {border-top: 0}
 .t-table .r {text-align: right} .t-table tr > *:last-child {padding-right: 0}
+:is(.t-candidates, .t-alignment, .t-predicate) {width: auto}
+:is(.t-candidates, .t-alignment, .t-predicate) :is(th, td) {padding-right: 20px} .t-predicate .c {text-align: center}
 .t-settings .t-long {overflow-wrap: anywhere}
 .st-key-study-strip {padding: 5px 68px 6px 12px; border-left: 3px solid var(--t-accent); position: relative;
   background: color-mix(in srgb, var(--t-accent) 7%, transparent)}

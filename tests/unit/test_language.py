@@ -36,12 +36,19 @@ def test_the_examples_are_in_their_language(language: str) -> None:
         ("สวัสดีชาวโลก", "Thai"),
         ("The α and β of привет", "en"),
         ("What does カラオケ mean here?", "en"),
+        ("Wo hast du die alte Uhr gekauft?", "German"),
+        ("Der alte Fischer reparierte gestern seine Netze.", "German"),
+        ("Où est la gare, et qui sont ces gens ?", "French"),
+        ("¿Cómo está tu hermano y dónde están los niños?", "Spanish"),
+        ("Maria de la Cruz lives in El Paso.", "en"),
+        ("What does “das ist nicht gut” mean in German, and how would a native speaker say it?", "en"),
+        ("Der Spiegel is a magazine.", "en"),
         ("😀 123 ?!", None),
         ("", None),
         ("a" * READ + "看" * 9, None),
     ],
 )
-def test_letters_decide(text: str, language: str | None) -> None:
+def test_letters_and_common_words_decide(text: str, language: str | None) -> None:
     assert guess_language(text) == language
 
 
