@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from itertools import product
 from typing import Any
 
 import streamlit as st
@@ -15,11 +14,9 @@ from pages.shared.sentence_input import SentencePage
 QUESTION = "Does it align?"
 SAYS = (
     "Alignment error rate against {set}, {n:,} sentences, in per cent: 0 is perfect. Each target word is linked to the "
-    "source word with the most weight, each target read as given: by the row that is about to write it, as above, "
-    "or by the next, which reads it back. A head below the diagonal finds words by more than "
+    "source word with the most weight, each target read as given. A head below the diagonal finds words by more than "
     "their place. Gradients: saliency, the gradient of a sub-word's log-probability times the source's vectors."
 )
-WAYS = {"aer": "writing the word", "aer_read": "reading it back"}  # the two rows of a target word
 UNMEASURED = "Not measured: `triattn evaluate {name} ROWS --attention --record` on rows with alignments."
 
 
@@ -41,14 +38,13 @@ def table(rows: Sequence[Mapping[str, Any]], baselines: Mapping[str, float]) -> 
     """HTML: a line for each layer with its heads and their mean, the smallest error bold; then the baselines."""
     layers = sorted({row["layer"] for row in rows})
     heads = sorted({row["head"] for row in rows if row["head"] is not None})
-    errors = {(row["layer"], row["head"], way): row[way] for row in rows for way in WAYS if way in row}
+    errors = {(row["layer"], row["head"]): row["aer"] for row in rows}
     best = min(errors.values())
-    ways = {way: title for way, title in WAYS.items() if any(way in row for row in rows)}
     titles = "".join(f'<th class="r">Head {head + 1}</th>' for head in heads) + '<th class="r">mean of heads</th>'
     lines = ""
-    for layer, (way, title) in product(layers, ways.items()):
-        cells = "".join(_cell(errors.get((layer, head, way)), best) for head in [*heads, None])
-        lines += f"<tr><td>Layer {layer + 1}, {title}</td>{cells}</tr>"
+    for layer in layers:
+        cells = "".join(_cell(errors.get((layer, head)), best) for head in [*heads, None])
+        lines += f"<tr><td>Layer {layer + 1}</td>{cells}</tr>"
     for name, error in baselines.items():
         empty = f'<td colspan="{len(heads)}"></td>'
         lines += f'<tr><td class="t-muted">{escape(name.capitalize())}</td>{empty}<td class="r">{error:.1f}</td></tr>'

@@ -14,8 +14,8 @@ from triattn_core.sources.explanation import describe_duration
 from triattn_core.views.lib.number_format import minus
 
 SCORE = (
-    "log p: natural logarithm of the whole translation's probability; score: that over the length penalty, by which beam "
-    "search ranks; the maps are of the first"
+    "log p: natural logarithm of the whole translation's probability; score: that over the length penalty, by which "
+    "beam search ranks; the maps are of the first"
 )
 
 

@@ -4,8 +4,6 @@
 
 A: hard links of a head, from each target word to the source word with the most weight.  S: sure links; P: possible
 ones, S among them.  Weights are summed over the sub-words of a source word and averaged over those of a target word.
-A target word has two rows: where it is about to be written, and where it is read back (Chen et al. 2020, "Accurate Word
-Alignment Induction from Neural Machine Translation", section 3).
 """
 
 from __future__ import annotations
@@ -61,19 +59,17 @@ def word_of_each(text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
 def measure_alignment_error(
     bundle: Bundle, examples: Sequence, progress: Callable[[int], object] = lambda count: None
 ) -> dict[str, Any]:
-    """{"n", "metric", "score", "reliance", "alignment_error": [{"layer", "head", "aer", "aer_read"}], "baselines"}, in
-    per cent.
+    """{"n", "metric", "score", "reliance", "alignment_error": [{"layer", "head", "aer"}], "baselines"}, in per cent.
 
-    Each target is read as given, not translated.  aer: of the row that scores a sub-word; aer_read: of that which reads
-    it.  head None: the mean of a layer's heads.  score: the best.  baselines: a diagonal, even weights, and gradients
-    (`saliency`).  Raises InputError if no example has alignments.
+    Each target is read as given, not translated; row t of a head is that which scores sub-word t.  head None: the mean
+    of a layer's heads.  score: the best.  baselines: a diagonal, even weights, and gradients (`saliency`).
+    Raises InputError if no example has alignments.
     """
     sub_words = cast(SubWords, bundle.tokenizer)
     aligned = [example for example in examples if example.sure and example.label]
     if not aligned:
         raise InputError("no row has alignments (`sure`): nothing to measure")
-    written: dict[tuple[int, int | None], list] = {}
-    read_back: dict[tuple[int, int | None], list] = {}
+    found: dict[tuple[int, int | None], list] = {}
     baselines: dict[str, list] = {"diagonal": [], "even": [], "gradients": []}
     for example in aligned:
         source_text, target_text = example.source, example.label[0]
@@ -82,31 +78,27 @@ def measure_alignment_error(
         inside = {(i, j) for i in range(max(words[0]) + 1) for j in range(max(words[1]) + 1)}
         gold = set(example.sure) & inside, set(example.possible) & inside
         pad = sub_words.special["pad"]
-        given, whole, after = (
-            padded([ids], pad).to(bundle.device)
-            for ids in (source.ids, (sub_words.start, *target.ids), (sub_words.start, *target.ids[:-1]))
-        )
+        read = source.ids, (sub_words.start, *target.ids[:-1])
+        given = [padded([ids], pad).to(bundle.device) for ids in read]
         with recording(_is_cross) as record, torch.inference_mode():
-            bundle.model(given, whole)
+            bundle.model(*given)
         for site, tapped in record.sites.items():
             layer, weights = site.layer or 0, tapped.tensor[0].float().cpu().numpy()
             for head, map_ in [*enumerate(weights), (None, weights.mean(0))]:
-                written.setdefault((layer, head), []).append((strongest_links(map_[:-1], *words), *gold))
-                read_back.setdefault((layer, head), []).append((strongest_links(map_[1:], *words), *gold))
+                found.setdefault((layer, head), []).append((strongest_links(map_, *words), *gold))
         even = np.full((len(target.ids), len(source.ids)), 1.0)
         baselines["even"].append((strongest_links(even, *words), *gold))
-        saliency = source_saliency(bundle.model, given, after, target.ids)
+        saliency = source_saliency(bundle.model, *given, target.ids)
         baselines["gradients"].append((strongest_links(saliency, *words), *gold))
         baselines["diagonal"].append((diagonal_links(max(words[0]) + 1, max(words[1]) + 1), *gold))
         progress(1)
     rows: list[dict[str, Any]] = [
-        {"layer": layer, "head": head, "aer": _per_cent(pairs), "aer_read": _per_cent(read_back[layer, head])}
-        for (layer, head), pairs in written.items()
+        {"layer": layer, "head": head, "aer": _per_cent(pairs)} for (layer, head), pairs in found.items()
     ]
     return {
         "n": len(aligned),
         "metric": "aer",
-        "score": min(min(row["aer"], row["aer_read"]) for row in rows),
+        "score": min(row["aer"] for row in rows),
         "reliance": {},
         "alignment_error": rows,
         "baselines": {name: _per_cent(pairs) for name, pairs in baselines.items()},

@@ -251,8 +251,7 @@ def describe(report: Mapping) -> list[str]:
         lines.append(f"weight on the predicate, layer {row['layer'] + 1} head {row['head'] + 1}: {shares}")
     for row in report.get("alignment_error", ()):
         head = "mean of heads" if row["head"] is None else f"head {row['head'] + 1}"
-        read = f" as a word is written, {row['aer_read']:.2f} % as it is read back" if "aer_read" in row else ""
-        lines.append(f"alignment error rate, layer {row['layer'] + 1} {head}: {row['aer']:.2f} %{read}")
+        lines.append(f"alignment error rate, layer {row['layer'] + 1} {head}: {row['aer']:.2f} %")
     lines += [f"alignment error rate, {name}: {aer:.2f} %" for name, aer in report.get("baselines", {}).items()]
     if "special" in report:
         lines.append(f"mass on special tokens: {report['special']:.3g} %")
