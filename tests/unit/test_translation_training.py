@@ -19,6 +19,7 @@ from triattn_core.analysis.maps.alignment_error import (
     strongest_links,
 )
 from triattn_core.attention.tap import recording
+from triattn_core.attention.weight_override import replacing
 from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import DataError, InputError
 from triattn_core.inference.explain import explain
@@ -140,6 +141,11 @@ def test_sentences_searched_together_are_translated_as_alone(world):
     bundle = load("small-translation")
     rows = list(translation.read(world / "data" / "small" / "test.jsonl"))
     (together,) = predict([bundle], rows)
+    with replacing(lambda site, weights, keeps: weights):  # the decoder then reads each prefix whole
+        (whole,) = predict([bundle], rows)
+    assert [[one.text for one in found] for found in whole] == [[one.text for one in found] for found in together]
+    scores = [[one.score for found in answers for one in found] for answers in (together, whole)]
+    assert scores[0] == pytest.approx(scores[1], abs=1e-4) and len(scores[0]) > 40
     for example, found in zip(rows, together, strict=True):
         ((alone,),) = predict([bundle], [example])
         assert [one.text for one in found] == [one.text for one in alone]

@@ -46,6 +46,11 @@ def override_weights(
     return weights if change is None else change(site, weights, keeps)
 
 
+def is_silenced() -> bool:
+    """Whether this thread leaves out a head."""
+    return _silent.get() is not None
+
+
 def is_overridden() -> bool:
     """Whether this thread overrides weights: then they must be computed, whole batches at once."""
     return _change.get() is not None

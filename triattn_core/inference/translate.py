@@ -9,14 +9,16 @@ from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import linear
 from torch.nn.utils.rnn import pad_sequence
 
 from triattn_core.attention.tap import TappedTensor, recording
+from triattn_core.attention.weight_override import is_overridden, is_silenced
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.inference.beam_search import Hypothesis, beam_search
 from triattn_core.inference.predict import batch_by_length
 from triattn_core.inference.predictions import Candidate
-from triattn_core.models.translation import CROSS, SOURCE, TARGET, Sentences, padded
+from triattn_core.models.translation import CROSS, SOURCE, TARGET, Past, Sentences, padded
 from triattn_core.text.roles import Role
 from triattn_core.text.sub_words import SubWords
 from triattn_core.text.texts import Texts
@@ -24,6 +26,32 @@ from triattn_core.trace.site import Site
 
 LONGER, RATIO = 10, 2  # a translation has at most RATIO times the sub-words of its source, and LONGER more
 SOURCES = 32  # searched together
+
+
+class KeptStates:
+    """Scores of the next sub-word of prefixes that each continue one of the call before: what the decoder has read of
+    them is kept."""
+
+    def __init__(self, model: Any, memory: Tensor, keep: Tensor):
+        self.model, self.closed = model, ~keep[:, None, None]
+        self.source = [layer.cross.keys_values(memory) for layer in model.decoder]
+        self.past: list[Past] = [None] * len(self.source)
+        self.places: dict[tuple[int, ...], int] = {}
+
+    def scores(self, rows: Tensor, prefixes: Tensor) -> Tensor:
+        """[prefixes, words] of prefixes [prefixes, t] of the sources `rows`."""
+        device = self.closed.device
+        names = [(row, *prefix) for row, prefix in zip(rows.tolist(), prefixes.tolist())]
+        # a beam that is missing has a prefix nobody has read: any will do
+        parents = torch.tensor([self.places.get(name[:-1], 0) for name in names], device=device)
+        rows = rows.to(device)
+        x = self.model.last_state(prefixes[:, -1].to(device), prefixes.shape[1] - 1)
+        for i, layer in enumerate(self.model.decoder):
+            past, source = self.past[i], self.source[i]
+            before = None if past is None else (past[0][parents], past[1][parents])
+            x, self.past[i] = layer.last(x, before, (source[0][rows], source[1][rows]), self.closed[rows])
+        self.places = {name: place for place, name in enumerate(names)}
+        return linear(x[:, 0], self.model.table.weight, self.model.bias)
 
 
 @torch.inference_mode()
@@ -41,10 +69,15 @@ def continue_memory(
     """The candidates of each memory [B, n, h] of a source, best first."""
     model, never = cast(Any, module), [sub_words.special[name] for name in ("pad", "cls", "mask", "unk")]
 
+    cached = None if is_overridden() or is_silenced() else KeptStates(model, memory, keep)
+
     def step(rows: Tensor, prefixes: Tensor) -> Tensor:
-        rows, prefixes = rows.to(memory.device), prefixes.to(memory.device)
-        target = Sentences(prefixes, torch.ones_like(prefixes, dtype=torch.bool))
-        scores = model.next_scores(memory[rows], keep[rows], target).float()
+        if cached is not None:
+            scores = cached.scores(rows, prefixes).float()
+        else:
+            rows, prefixes = rows.to(memory.device), prefixes.to(memory.device)
+            target = Sentences(prefixes, torch.ones_like(prefixes, dtype=torch.bool))
+            scores = model.decode(memory[rows], keep[rows], target)[:, -1].float()
         scores[:, never] = -torch.inf
         return scores.log_softmax(-1)
 

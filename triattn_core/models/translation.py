@@ -32,6 +32,7 @@ from triattn_core.models.fusion import FUSIONS
 from triattn_core.text.sub_words import SubWords
 from triattn_core.trace.site import Site
 
+Past = tuple[Tensor, Tensor] | None  # keys and values [B, heads, t, D] of the sub-words before
 SOURCE, TARGET, CROSS = "source", "target", "cross"  # modules of sites: encoder, decoder, target over source
 
 
@@ -102,6 +103,17 @@ class Attention(nn.Module):
         tap(site, weights, AXES, "weight", ("key",))
         return self.out(join_heads(heads_output(dropout(weights, self.share, self.training) @ v, site)))
 
+    def keys_values(self, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values [B, heads, n, D] of a memory [B, n, width]."""
+        return split_heads(self.key(memory), self.heads), split_heads(self.value(memory), self.heads)
+
+    def attend(self, x: Tensor, keys: Tensor, values: Tensor, closed: Tensor | None = None) -> Tensor:
+        """As `forward` without dropout, of `keys_values`, not recorded; closed: [B, 1, 1, n], True = is left out."""
+        q = split_heads(self.query(x), self.heads)
+        relevance = q @ keys.mT / sqrt(q.shape[-1])
+        relevance = relevance if closed is None else relevance.masked_fill(closed, -torch.inf)
+        return self.out(join_heads(relevance.softmax(-1) @ values))
+
 
 class FeedForward(nn.Module):
     """W_2 relu(W_1 x + b_1) + b_2 (Eq. 2)."""
@@ -145,6 +157,15 @@ class DecoderLayer(nn.Module):
         x = self.norms[1](x + self.dropout(self.cross(x, memory, source_keep[:, None], Site(CROSS, number))))
         return self.norms[2](x + self.dropout(self.feed_forward(x)))
 
+    def last(self, x: Tensor, past: Past, source: tuple[Tensor, Tensor], closed: Tensor) -> tuple[Tensor, Past]:
+        """The last row of `forward`, [B, 1, out], from the last state x [B, 1, out] and the keys and values of those
+        before; and those with its own.  source: keys and values of the memory."""
+        own = self.attention.keys_values(x)
+        now = own if past is None else (torch.cat([past[0], own[0]], 2), torch.cat([past[1], own[1]], 2))
+        x = self.norms[0](x + self.attention.attend(x, *now))
+        x = self.norms[1](x + self.cross.attend(x, *source, closed))
+        return self.norms[2](x + self.feed_forward(x)), now
+
 
 class TranslationModel(nn.Module):
     """Scores of the next sub-word [B, m, words]; `words`: size of the vocabulary."""
@@ -180,17 +201,16 @@ class TranslationModel(nn.Module):
 
     def decode(self, memory: Tensor, source_keep: Tensor, target: Sentences) -> Tensor:
         """As `forward`, of a memory."""
-        return linear(self._decoded(memory, source_keep, target), self.table.weight, self.bias)
-
-    def next_scores(self, memory: Tensor, source_keep: Tensor, target: Sentences) -> Tensor:
-        """The last row of `decode`, [B, words], of targets without padding."""
-        return linear(self._decoded(memory, source_keep, target)[:, -1], self.table.weight, self.bias)
-
-    def _decoded(self, memory: Tensor, source_keep: Tensor, target: Sentences) -> Tensor:
         x = self._embed(target)
         for i, layer in enumerate(cast(Any, self.decoder)):
             x = layer(x, memory, source_keep, i)
-        return x
+        return linear(x, self.table.weight, self.bias)
+
+    def last_state(self, ids: Tensor, place: int) -> Tensor:
+        """The decoder's input [B, 1, out] for sub-words [B] at a place, from 0, in eval mode."""
+        whole = torch.ones(1, place + 1, dtype=torch.bool, device=ids.device)
+        x = self.table(ids)[:, None] * sqrt(self.table.embedding_dim)
+        return x + sinusoids(token_positions(whole)[:, -1:], x.shape[-1]).to(x.dtype)
 
     def _embed(self, sentences: Sentences) -> Tensor:
         x = self.table(sentences.ids) * sqrt(self.table.embedding_dim)
