@@ -16,7 +16,7 @@ from triattn_core.analysis.significance import EXACT, holm
 from triattn_core.tasks.task import FileScoreTask
 
 DRAWS, BLOCK = 10_000, 500
-Score = Callable[[np.ndarray], float]
+Score = Callable[[Sequence[float]], float]
 
 
 @dataclass(frozen=True)

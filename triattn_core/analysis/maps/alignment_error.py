@@ -79,16 +79,16 @@ def measure_alignment_error(
         gold = set(example.sure) & inside, set(example.possible) & inside
         pad = sub_words.special["pad"]
         read = source.ids, (sub_words.start, *target.ids[:-1])
-        given = [padded([ids], pad).to(bundle.device) for ids in read]
+        source_ids, target_ids = (padded([ids], pad).to(bundle.device) for ids in read)
         with recording(_is_cross) as record, torch.inference_mode():
-            bundle.model(*given)
+            bundle.model(source_ids, target_ids)
         for site, tapped in record.sites.items():
             layer, weights = site.layer or 0, tapped.tensor[0].float().cpu().numpy()
             for head, map_ in [*enumerate(weights), (None, weights.mean(0))]:
                 found.setdefault((layer, head), []).append((strongest_links(map_, *words), *gold))
         even = np.full((len(target.ids), len(source.ids)), 1.0)
         baselines["even"].append((strongest_links(even, *words), *gold))
-        saliency = source_saliency(bundle.model, *given, target.ids)
+        saliency = source_saliency(bundle.model, source_ids, target_ids, target.ids)
         baselines["gradients"].append((strongest_links(saliency, *words), *gold))
         baselines["diagonal"].append((diagonal_links(max(words[0]) + 1, max(words[1]) + 1), *gold))
         progress(1)
