@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 import torch
@@ -78,29 +78,6 @@ def _without_sinks(hidden: np.ndarray, zero: np.ndarray) -> np.ndarray:
     parts = [part for part in (hidden[:, :m], hidden[:, -m:]) if part.shape == zero.shape]
     fitting = [part for part in parts if bool(zero[part].all())]
     return max(fitting, key=np.sum, default=hidden)
-
-
-def join_steps(steps: Sequence[Attention], grows: bool) -> xr.DataArray:
-    """Returns the weights [head, step, key] of one attention over the steps of a generation: of each its last query.
-
-    grows: whether each step adds a key, as in self-attention; the keys of a step that has fewer, as those of a sliding
-    window, are the last ones.
-    """
-    arrays = [site_array(attention) for attention in steps]
-    first = arrays[0]
-    keys = first.sizes["key"] + (len(arrays) - 1 if grows else 0)
-    values = np.zeros((first.sizes["head"], len(arrays), keys), np.float32)
-    for step, array in enumerate(arrays):
-        end = first.sizes["key"] + (step if grows else 0)
-        row = array.values[:, -1, -end:]
-        values[:, step, end - row.shape[-1] : end] = row
-    columns, precision = max(attention.columns for attention in steps), str(first.attrs["precision"])
-    rows = describe_rows(values, ("key",), ("head", "query", "key"), columns, precision)
-    kept = {name: first.attrs[name] for name in ("module", "kind", "heads_to_a_key", "reaches", "precision")}
-    dropped = int(first.attrs["columns"]) - first.sizes["key"]
-    attrs = {"quantity": rows.quantity, **rows.sums, **kept, "mask": "causal" if grows else "none"}
-    attrs |= {"columns": keys + dropped, "rebuilt": largest_error(arrays)}
-    return xr.DataArray(values, dims=first.dims, attrs=attrs)
 
 
 def largest_error(arrays: Iterable[xr.DataArray]) -> float:

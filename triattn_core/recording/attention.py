@@ -44,7 +44,8 @@ class Attention:
     their heads one after another in the map, such as those of a picture.
     softmax: the one that several attentions may be parts of.
     precision: the type of what the model made of them.  reach: how far that was seen to go.  made: the letters of its
-    axes, of a product; of a fused call, whose axes are [..., head, query, feature], none.
+    axes, of a product; of a fused call, whose axes are [..., head, query, feature], none.  marks: of each key
+    [batch, key], by which it is known again.
     """
 
     running: Running
@@ -64,6 +65,7 @@ class Attention:
     precision: torch.dtype = torch.float32
     reach: Reach = field(default_factory=Reach, repr=False)
     made: str = ""
+    marks: Tensor | None = field(default=None, repr=False)
 
     @cached_property
     def signed(self) -> bool:
@@ -111,7 +113,7 @@ class Attention:
     def _rows(self, numbers: Tensor) -> Tensor:
         """Numbers [head, query] of the example, of whole numbers for all rows of what was made."""
         if not self.made:
-            return heads_of(numbers[..., None], self.batch, self.example)[..., 0]
+            return heads_of(numbers[..., None], self.batch, self.example)[..., 0].reshape(self.weights.shape[:2])
         axes = [letter for letter in self.made if letter in self.layout.axes]
         order = [letter for letter in self.layout.axes if letter in axes]
         numbers = numbers.permute(*(axes.index(letter) for letter in order))

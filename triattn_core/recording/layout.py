@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from triattn_core.recording.follow import Product
-from triattn_core.recording.rebuild import count_to_a_key, require_example
+from triattn_core.recording.rebuild import count_to_a_key, marks_of, require_example
 
 ORDER = ("head", "query", "key", "context")
 
@@ -83,6 +83,17 @@ class Layout:
         by_head = values.permute(*places, *own)
         return count_to_a_key(count, by_head.reshape(math.prod(by_head.shape[: len(places)]), -1))
 
+    def marks(self, product: Product, batch: int) -> Tensor | None:
+        """The marks [batch, key] of the values of a product, see `marks_of`; None where keys are of no single axis."""
+        values, axes = product.values[0], product.value_axes[0]
+        if len(product.values) > 1 or self.context or self.pairs or self.blocks or self.key not in axes:
+            return None
+        order = [self.batch] * (self.batch in axes and self.batch != "") + [
+            letter for letter in axes if letter not in (self.batch, self.key)
+        ]
+        rows = values.permute(*(axes.index(letter) for letter in (*order, self.key)))
+        return marks_of(rows[..., None], batch if self.batch in axes else 1)
+
     def row_and_head(self, weights: Tensor, batch: int) -> tuple[Tensor, Tensor]:
         """Of each cell its row of the batch, and its head in the order of `arrange`; they spread to its shape."""
         ends = self.blocks + self.query + self.key + self.context
@@ -127,7 +138,13 @@ def unfold_band(band: Tensor) -> Tensor:
 
 
 def find_layout(
-    product: Product, columns: int, batch: int, length: int = 0, pairs: Collection[int] = (), over: Collection[str] = ()
+    product: Product,
+    columns: int,
+    batch: int,
+    length: int = 0,
+    pairs: Collection[int] = (),
+    over: Collection[str] = (),
+    lengths: Collection[int] = (),
 ) -> Layout:
     """The layout of the weights of a product.  columns: over how many cells their softmax ran.
 
@@ -135,6 +152,7 @@ def find_layout(
     over n² cells; a cube whose softmax ran over one axis has a pair as query (triangle attention): its row is the
     context.  That is told from blocks of n tokens by `pairs`: the sizes n of representations [n, n, d] that were seen.
     length: how many tokens the model reads; over: the axes that the softmax ran over; both where they are known.
+    lengths: of the inputs that modules were given: keys that are as many are their tokens, not pairs of queries.
     """
     sizes = dict(zip(product.axes, product.weights.shape))
     keys, rest = list(product.keys), [letter for letter in product.axes if letter not in product.keys]
@@ -157,8 +175,9 @@ def find_layout(
         over = ("key", "context") if columns != sizes[keys[0]] or not alone else tuple(alone[-1:])
         return Layout(product.axes, query, keys[0], keys[1], first if is_batch else "", sums_over=over)
     size, blocks = sizes[query], product.axes[1]
-    is_band = blocks in heads and sizes[keys[0]] == 3 * size and size > 1
-    if size > 1 and sizes[keys[0]] == size**2 == columns and not (is_band and size < length):
+    of_tokens = sizes[keys[0]] in lengths
+    is_band = blocks in heads and _is_band(size, sizes[keys[0]], sizes[blocks], length, of_tokens)
+    if size > 1 and sizes[keys[0]] == size**2 == columns and not of_tokens and not (is_band and size < length):
         first = first if is_batch else ""
         return Layout(product.axes, query, keys[0], batch=first, pairs=size, sums_over=("key", "context"))
     if is_band:
@@ -169,3 +188,13 @@ def find_layout(
     context = rows[0] if rows and len(heads) > 1 else ""
     in_pieces = len(heads) > 1 and 1 < length != size and summed < columns and not context
     return Layout(product.axes, query, keys[0], context, first if is_batch else "", in_pieces=in_pieces)
+
+
+def _is_band(width: int, keys: int, blocks: int, length: int, of_tokens: bool) -> bool:
+    """Whether so many blocks of queries, and not heads, each see three blocks of keys.
+
+    Blocks have room for all tokens, and for less than two blocks of padding.  of_tokens: whether an input has as many
+    tokens as there are keys, which of a band is so with three blocks alone.
+    """
+    fits = not length or 0 <= blocks * width - length < 2 * width
+    return width > 1 and keys == 3 * width and fits and (blocks == 3 or not of_tokens)

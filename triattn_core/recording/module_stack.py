@@ -48,7 +48,8 @@ class ModuleStack:
     """The modules of a model that run inside each other, outermost first.
 
     batch, length: the first two sizes of the first input, 0 where they are unknown.  pairs: the sizes n of pair
-    representations [..., n, n, d] that modules were given since the outermost one began.
+    representations [..., n, n, d] that modules were given since the outermost one began; lengths: how many ids or
+    vectors [..., n, d] these inputs had.
 
     unseen: paths of modules that attend without a softmax, which is not recorded.  dropped: the rate of a dropout that
     changed weights at random.
@@ -63,6 +64,7 @@ class ModuleStack:
     batch: int = 0
     length: int = 0
     pairs: set[int] = field(default_factory=set)
+    lengths: set[int] = field(default_factory=set)
     unseen: dict[str, None] = field(default_factory=dict)
     dropped: float = 0.0
 
@@ -87,7 +89,7 @@ class ModuleStack:
         return self.running[-1] if self.running else None
 
     def enter(self, module: nn.Module, args: tuple) -> None:
-        if self not in _followed.get() or self._paused:
+        if self not in _followed.get() or self._paused or runs_again():
             return
         self._leave_compiled_code()
         path = self._paths.get(id(module))
@@ -96,6 +98,7 @@ class ModuleStack:
         if not self.running:
             self.batch = self.length = 0
             self.pairs.clear()
+            self.lengths.clear()
         self.see_inputs(args)
         if not path:
             self._step += 1
@@ -113,10 +116,14 @@ class ModuleStack:
     def see_inputs(self, values: Iterable[Any]) -> None:
         """Takes batch and length from the first inputs that are seen, and pair representations from all."""
         shapes = [value.shape for value in values if isinstance(value, Tensor) and value.ndim]
-        for shape in shapes:
-            self.see_pairs(shape)
         if not self.batch and shapes:
             self.batch, self.length = shapes[0][0], shapes[0][1] if len(shapes[0]) > 1 else 0
+        for shape in shapes:
+            self.see_pairs(shape)
+            if (
+                len(shape) > 2 or len(shape) == 2 and shape[0] == self.batch
+            ):  # other ids, such as of distances, have none
+                self.lengths.add(shape[-2] if len(shape) > 2 else shape[1])
 
     def _watches(self, running: Running) -> bool:
         """Whether a module is selected, or is around one that is and runs as one fused operation or outside Python."""
@@ -135,6 +142,8 @@ class ModuleStack:
         made: its keywords and its output; the output alone, None, where it raised an exception.
         """
         if self not in _followed.get() or self._paused or id(module) not in self._paths or not self.running:
+            return None
+        if runs_again():
             return None
         while (running := self.running.pop()).module is not module and self.running:
             self._unwatch(running)  # a module that was left by an exception
@@ -245,9 +254,14 @@ class ModuleStack:
         module that torch runs as one operation only without hooks."""
 
         def see(module: nn.Module, args: tuple, kwargs: dict[str, Any]) -> None:
-            if self in _followed.get() and not self._paused:
+            if self in _followed.get() and not self._paused and not runs_again():
                 self.see_inputs(kwargs.values())
 
         if any(isinstance(part, (*FUSED, torch.jit.ScriptModule)) for part in self.model.modules()):
             return None
         return self.model.register_forward_pre_hook(see, with_kwargs=True)
+
+
+def runs_again() -> bool:
+    """Whether gradients are computed now: what a module then does, under gradient checkpointing, it did before."""
+    return bool(torch._C._current_graph_task_id() != -1)

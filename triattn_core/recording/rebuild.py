@@ -178,6 +178,13 @@ def heads_of(tensor: Tensor, batch: int, example: int) -> Tensor:
     return rows.unflatten(0, (batch, -1))[example] if rows.shape[0] % batch == 0 else rows
 
 
+def marks_of(values: Tensor, batch: int) -> Tensor:
+    """The mean of the values of each key [batch, m], by which a key is known again, of values [batch…, m, d]."""
+    rows = values.flatten(0, -3) if values.ndim > 2 else values[None]
+    rows = rows.unflatten(0, (batch, -1)) if rows.shape[0] % batch == 0 else rows[None]
+    return rows.float().mean((1, -1))
+
+
 def row_of_example(scores: Tensor, batch: int, example: int) -> Tensor:
     """The scores [n, m] of the first head of an example."""
     if scores.ndim < 3 or not scores.shape[0]:

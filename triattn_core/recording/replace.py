@@ -16,6 +16,7 @@ from triattn_core.errors import ConfigError, InputError
 from triattn_core.recording.module_stack import ModuleStack, Running
 from triattn_core.recording.names import has_encoder_and_decoder, site_of
 from triattn_core.recording.open_function import open_function
+from triattn_core.recording.packed import PackedHeads
 from triattn_core.recording.rebuild import FusedCall, attention_scores, is_hidden, repeat_heads
 from triattn_core.recording.script import FUSED, WHOLE, ScriptOperations, fused_call, without_modes
 from triattn_core.recording.selection import Select, check_select, selector
@@ -184,7 +185,7 @@ class _Replacing(TorchFunctionMode):
     ):
         super().__init__()
         self.stack, self.selects, self.change = stack, selects, change
-        self.replaced = Replacement()
+        self.replaced, self.packed = Replacement(), PackedHeads()
         self.operations = ScriptOperations(stack, self.replace_operation)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -200,7 +201,9 @@ class _Replacing(TorchFunctionMode):
             with self:
                 return open_function(func)(*args, **kwargs)
         if running is None or name not in ("softmax", FUSED) or not self.selects(running.path):
-            return func(*args, **kwargs)
+            result = func(*args, **kwargs)
+            self.packed.see(name, args, result)
+            return result
         if name == FUSED:
             return self._attend(FusedCall(*args, **kwargs), running)
         result = func(*args, **kwargs)
@@ -231,9 +234,11 @@ class _Replacing(TorchFunctionMode):
     def _attend(self, call: FusedCall, running: Running) -> Tensor:
         """What a fused call returns of other weights."""
         self.replaced.modules.append(running.path)
+        shape, call = call.query.shape[:-1], self.packed.unpacked(call)[0]
         scores = attention_scores(call)
         weights = scores.softmax(-1).nan_to_num(0.0).to(call.query.dtype)
-        return self._changed(weights, scores, running) @ repeat_heads(call.value, call.group)
+        made = self._changed(weights, scores, running) @ repeat_heads(call.value, call.group)
+        return made.reshape(*shape, -1)
 
     def _of_softmax(self, weights: Tensor, scores: Tensor, running: Running) -> Tensor:
         """Other weights than those of a softmax, but of a gate, a router or a vocabulary its own."""

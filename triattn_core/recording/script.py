@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
+from weakref import WeakMethod
 
 import torch
 from torch import Tensor
@@ -43,7 +44,7 @@ class ScriptOperations(Operations):
 
     def __init__(self, stack: ModuleStack, handle: Handle):
         super().__init__()
-        self.stack, self.handle = stack, handle
+        self.stack, self.handle = stack, WeakMethod(handle)  # of the mode that has this one: no circle keeps its maps
         self.paused = False
         self._owners: dict[int, str] = {}
         self._outer: Running | None = None
@@ -73,7 +74,9 @@ class ScriptOperations(Operations):
             running = self._running(outer, [kwargs["qkv_weight"]] if name in WHOLE else args)
             self.stack.running.append(running)
             try:
-                return self.handle(named, name, args, kwargs, running)
+                handle = self.handle()
+                assert handle is not None
+                return handle(named, name, args, kwargs, running)
             except TriattnError as error:
                 self.raised = self.raised or error
                 return func(*args, **kwargs)

@@ -15,13 +15,9 @@ from torch import nn
 from triattn_core.cached import cached_property
 from triattn_core.errors import TraceError, choices
 from triattn_core.recording.ablate import Place
-from triattn_core.recording.arrays import (
-    describe_arrays,
-    join_steps,
-    largest_error,
-    site_array,
-)
+from triattn_core.recording.arrays import describe_arrays, largest_error, site_array
 from triattn_core.recording.attention import Attention
+from triattn_core.recording.generation import join_steps, require_one_text
 from triattn_core.recording.module_stack import ModuleStack, Running
 from triattn_core.recording.names import has_encoder_and_decoder, layer_of_path, model_type, site_of
 from triattn_core.recording.refusal import (
@@ -124,9 +120,13 @@ class Tape:
         Keys are all tokens before it; of cross-attention, those of the encoder.  What ran once, such as an encoder, has
         its whole map.  tokens: that the model read; generated: that it wrote.
 
-        Raises TraceError where there was no attention.
+        Raises TraceError where there was no attention; where a step did not write one token after those before it, as
+        with beams, drafts, or a text read in parts.
         """
         arrays = self.generation_arrays()
+        steps = max(attention.running.step for attention in self.attentions) + 1
+        if generated is not None and len(generated) != steps:
+            raise TraceError(f"generated: {len(generated)} tokens, but the model ran {steps} times: one is of each run")
         given = {"query": generated, "key": [*tokens, *generated][:-1] if tokens and generated else None}
         return self._trace(self._of_step(0), arrays, None if tokens is None else list(tokens), given, source)
 
@@ -150,6 +150,9 @@ class Tape:
             for place, attention in places_of(self._of_step(step)).items():
                 later[place].append(attention)
         steps = {site: later[place] for site, place in self.places(0).items()}
+        own = [same for same in steps.values() if len(same) > 1 and self.role(same[0]) != "cross"]
+        if own:
+            require_one_text(own[0])
         return {
             site: join_steps(same, self.role(same[0]) != "cross") if len(same) > 1 else site_array(same[0])
             for site, same in steps.items()

@@ -28,6 +28,7 @@ from triattn_core.recording.follow import (
 from triattn_core.recording.layout import Layout, count_windows, find_layout
 from triattn_core.recording.module_stack import ModuleStack, Running
 from triattn_core.recording.open_function import open_function
+from triattn_core.recording.packed import PackedHeads
 from triattn_core.recording.reach import Followed
 from triattn_core.recording.rebuild import (
     FusedCall,
@@ -36,6 +37,7 @@ from triattn_core.recording.rebuild import (
     heads_of,
     hidden_cells,
     is_hidden,
+    marks_of,
     product_error,
     rebuild_weights,
     relative_error,
@@ -68,7 +70,7 @@ class Watch(TorchFunctionMode):
         self.followed: Any = WeakTensorKeyDictionary()
         self.reach, self.scores = Followed(self.stack), Scores(self.stack)
         self.batch: int | None = None
-        self.differences = Differences()
+        self.differences, self.packed = Differences(), PackedHeads()
         self.operations = ScriptOperations(self.stack, self.see_operation)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -102,6 +104,7 @@ class Watch(TorchFunctionMode):
 
     def _take(self, func: Any, name: str, running: Running, args: Any, kwargs: Any, result: Any) -> None:
         self.reach.carry(name, func, args, kwargs, result)
+        self.packed.see(name, args, result)
         known = self.found[-1] if self.found else None
         self._see(func, name, running, args, kwargs, result)
         made = result[0] if isinstance(result, tuple) and result else result
@@ -231,6 +234,7 @@ class Watch(TorchFunctionMode):
             layout = replace(layout, sums_over=("query",)) if by_query else layout
             error = product_error(product, weights.detach(), result)
             group = self._group(product, layout)
+            marks = layout.marks(product, self._batch)
         seen = Attention(
             _common(softmax.running, self.stack),
             softmax.kind,
@@ -247,6 +251,7 @@ class Watch(TorchFunctionMode):
             softmax=softmax,
             precision=result.dtype,
             made=product.result_axes,
+            marks=marks,
         )
         for part in softmax.parts:
             if part.ndim == seen.weights.ndim and sum(map(int.__ne__, part.shape, seen.weights.shape)) < 2:
@@ -256,8 +261,9 @@ class Watch(TorchFunctionMode):
 
     def _layout(self, product: Product, columns: int, over: set[str]) -> Layout:
         """The layout of weights whose softmax ran over `columns` cells along the axes `over`."""
-        layout = find_layout(product, columns, self._batch, self.stack.length, self.stack.pairs, over)
-        if self.stack.scripted and len(over) > 1 and product.cells_of(over) > columns:
+        stack = self.stack
+        layout = find_layout(product, columns, self._batch, stack.length, stack.pairs, over, stack.lengths)
+        if stack.scripted and len(over) > 1 and product.cells_of(over) > columns:
             return replace(layout, in_pieces=True)  # queries and contexts on one axis, as einsum lays them out
         return layout
 
@@ -289,18 +295,18 @@ class Watch(TorchFunctionMode):
 
     def _see_whole(self, running: Running, given: dict[str, Any], result: Tensor) -> None:
         weights, hidden, error = open_whole(given, result, self.example)
-        layout, columns = Layout("hnm", "n", "m"), weights.shape[-1]
-        self.found.append(
-            Attention(running, "sdpa", weights, layout, error, columns, hidden=hidden, precision=result.dtype)
-        )
+        common = (running, "sdpa", weights, Layout("hnm", "n", "m"), error, weights.shape[-1])
+        self.found.append(Attention(*common, hidden=hidden, precision=result.dtype))
 
     def _see_fused(self, running: Running, call: FusedCall, result: Tensor) -> None:
         if call.query.is_nested or self._is_within_tokens(call):
             return
         with torch._C.DisableTorchFunction(), torch.no_grad():
+            call, result = self.packed.unpacked(call, result)
             weights, error = rebuild_weights(call, result, self._batch, self.example)
             hidden = hidden_cells(call, self._batch, self.example)
             group = fused_group(call, self._batch, self.example)
+            marks = marks_of(call.value, self._batch)
         self.stack.dropped = max(self.stack.dropped, float(call.dropout_p))
         seen = Attention(
             running,
@@ -315,6 +321,7 @@ class Watch(TorchFunctionMode):
             group=group,
             windows=call.windows(self._batch),
             precision=result.dtype,
+            marks=marks,
         )
         self.found.append(seen)
         self.differences.see_fused(seen, call.value, call.group, self._batch, self.example)
@@ -334,7 +341,7 @@ class Watch(TorchFunctionMode):
             error, hidden = relative_error(rebuilt, made), (weights == 0).all(0)
         layout = Layout("hnm", "n", "m")
         common = (running, "flex", weights, layout, error, m, batch, example, hidden, None, group)
-        self.found.append(Attention(*common, precision=made.dtype))
+        self.found.append(Attention(*common, precision=made.dtype, marks=marks_of(value, batch)))
 
 
 def _common(running: Running, stack: ModuleStack) -> Running:
