@@ -138,12 +138,14 @@ class _Weights(TypedDict, total=False):
     becomes: str
     in_layers: tuple[int, ...]
     in_heads: tuple[int, ...]
+    in_sides: tuple[Literal['encoder', 'decoder', 'cross'], ...]
     other: dict[str, Any] | None
     row: int
     looks: tuple[int, ...]
     random: int
     seed: int
     layer: int | None
+    side: Literal['encoder', 'decoder', 'cross'] | None
     head: int | None
     direction: Literal['a_over_b', 'b_over_a']
     option: int | None

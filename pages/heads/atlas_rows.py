@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -151,9 +152,18 @@ class OtherRows(Rows):
     def text(self, example: Any) -> str:
         return " / ".join(example.texts)
 
+    def _reads_two(self) -> bool:
+        """Whether the page that a link opens asks for two texts."""
+        from triattn_core.sources.transformer import MASKED_WORD, NEXT_TOKEN, Transformer
+
+        if isinstance(self.entry, Transformer):
+            return self.entry.head not in (NEXT_TOKEN, MASKED_WORD)
+        return self.entry.encode is not None and len(signature(self.entry.encode).parameters) > 1
+
     def link(self, example: Any) -> bool:
         if not self.folder:
-            query = {"checkpoint": self.entry.name, "a": example.texts[0], "b": [*example.texts, " "][1]}
+            query = {"checkpoint": self.entry.name, "a": example.texts[0]}
+            query |= {"b": [*example.texts, " "][1]} if self._reads_two() else {}
             st.page_link("pages/intervene/page.py", label="Open on Intervene", query_params=query)
             return True
         query = {"from": "From a model", "model": self.folder, "text": example.texts[0]}

@@ -57,7 +57,9 @@ def _pick(question: page_setup.PageQuestion, trace: AttentionTrace) -> Settings:
     every = weights.all_heads(trace)
     layers = sorted({(site.layer or 0) + 1 for site, _ in every})
     heads = list(range(1, max(head for _, head in every) + 2))
+    sides = weights.sides_of(every)
     becomes = url_state.pick("Weights become", list(WAYS), "becomes", width=150)
+    side = url_state.pick("In", ["every", *sides], "in-side", width=110) if sides else "every"
     layer = url_state.pick("In layer", ["every", *layers], "in-layer", width=100)
     head = url_state.pick("In head", ["every", *heads], "in-head", width=100)
     option = page_setup.option_number(question)
@@ -65,6 +67,7 @@ def _pick(question: page_setup.PageQuestion, trace: AttentionTrace) -> Settings:
         "becomes": becomes,
         "in_layers": () if layer == "every" else (layer,),
         "in_heads": () if head == "every" else (head,),
+        "in_sides": () if side == "every" else (side,),
         "option": option,
     }
     return Settings(**chosen)
@@ -95,16 +98,17 @@ def _show_result(page: PageScene) -> None:
     scene: Any = page.scene
     theme, result = style.theme(), scene.replaced
     st.html(headline(scene.finding))
-    st.html(_answers(scene))
     if scene.rewritten:
-        figures.note(scene.rewritten)
+        st.html(f'<p class="t-outcome">{escape(scene.rewritten)}</p>')
+    st.html(_answers(scene))
     if scene.draws:
         st.html(checkpoint_html.section("Against chance", "the log-odds of the answer, as it was and at random"))
         figures.show(partial(view.draws, list(result.log_odds), theme=theme), scene.chance, "against-chance")
         figures.note(scene.chance)
     moved = weights.describe_moved(scene.moved)
     st.html(checkpoint_html.section("Attention that moves", "bits, of each head; those that were changed are framed"))
-    figures.show(partial(view.moved, scene.moved, theme=theme), moved, "moved", width="content")
+    if not weights.nothing_moves(scene.moved):
+        figures.show(partial(view.moved, scene.moved, theme=theme), moved, "moved", width="content")
     figures.note(moved)
     _show_maps(page, theme)
     figures.numbers("All of this as numbers", scene.table, "weights-numbers")
@@ -116,12 +120,15 @@ def _show_maps(page: PageScene, theme: str) -> None:
     layers = sorted({(site.layer or 0) + 1 for site, _ in every})
     st.html(checkpoint_html.section("Before and after", "query × key"))
     chosen: Any = scene.settings
+    sides = weights.sides_of(every)
     with st.container(horizontal=True, vertical_alignment="bottom", key="map-settings"):
+        opens = sides.index(page.scene.site.role) if sides else 0  # type: ignore[attr-defined]
+        side = url_state.segments("Attention", sides, "side", default=opens) if sides else None
         layer = url_state.segments("Layer", layers, "layer", default=layers.index(chosen.layer))
         heads = list(range(1, max(head for _, head in every) + 2))
         head = url_state.pick("Head", ["mean", *heads], "head", width=84)
-    updated = chosen.model_copy(update={"layer": layer, "head": None if head == "mean" else head})
-    page.choices |= {"layer": updated.layer, "head": updated.head}
+    updated = chosen.model_copy(update={"layer": layer, "side": side, "head": None if head == "mean" else head})
+    page.choices |= {"layer": updated.layer, "side": side, "head": updated.head}
     before, after, tokens, sentence = weights.maps_at(scene, updated)
     with st.container(horizontal=True, key="maps"):
         for number in range(3):
@@ -138,12 +145,13 @@ def _answers(scene: WeightsScene) -> str:
     for i, label in enumerate(_shown(before.labels)):
         shares = (before.probabilities[i], after.probabilities[i])
         bars = "".join(
-            f"<td>{style.bar(share, colour)}</td><td class='r'>{probability(share)}</td>" for share in shares
+            f"<td>{style.bar(share, colour)}</td><td class='r' style='padding-right:44px'>{probability(share)}</td>"
+            for share in shares
         )
         name = f"<b>{escape(label[:90])}</b>" if i == after.best else escape(label[:90])
         rows += f"<tr><td>{name}</td>{bars}<td class='r'>{minus(f'{shares[1] - shares[0]:+.3f}')}</td></tr>"
     head = '<tr><th>answer</th><th>before</th><td></td><th>after</th><td></td><th class="r">change</th></tr>'
-    return f'<table class="t-table" style="max-width:860px">{head}{rows}</table>'
+    return f'<table class="t-table" style="width:auto">{head}{rows}</table>'
 
 
 def _shown(names: Sequence[str]) -> Sequence[str]:

@@ -36,13 +36,14 @@ def explore(trace: AttentionTrace, source: str, name: str, toolbar: DeltaGenerat
     """Shows the thumbnails, the chosen map, and the export menu."""
     sites = map_sites(trace)
     counts = [map_array(trace, site).sizes.get("head", 1) for site in sites]
+    film = st.container()  # above all maps: the text that the model wrote
     with st.container(key="main"):
         several = sum(counts) > 1
         grid_column, map_column = st.columns([1, 1.25], gap="large") if several else (None, st.container())
     layer, head = 0, 0
     if grid_column is not None:
         with grid_column:
-            layer, head = choose_head(trace, source, counts)
+            layer, head = choose_head(trace, source, counts, film_part.opening(trace, sites))
             table(trace, source)
     with toolbar:
         settings = pick(trace, sites[layer], head + 1 if counts[layer] > 1 else None, len(sites))
@@ -53,7 +54,8 @@ def explore(trace: AttentionTrace, source: str, name: str, toolbar: DeltaGenerat
         if picture_part.is_shown(trace, settings):
             picture_part.explore(trace, settings)
         if film_part.is_shown(trace, settings):
-            film_part.explore(trace, settings)
+            with film:
+                film_part.explore(trace, settings)
         page_scene.explore(page)
     with tail:
         page.save_menus(f"{name}-{settings.site.file_name}")
@@ -75,12 +77,15 @@ def pick(trace: AttentionTrace, site: Site, head: int | None, layers: int) -> Se
     return Settings(site=site, head=None if drawn == MEAN else head, quantity=quantity, **folds)
 
 
-def choose_head(trace: AttentionTrace, source: str, counts: Sequence[int]) -> tuple[int, int]:
-    """Shows the grid of all heads; returns the chosen layer and head, from 0.  counts: heads of each row."""
-    numbers = (st.query_params.get(CHOSEN) or "1.1").split(".")
+def choose_head(trace: AttentionTrace, source: str, counts: Sequence[int], opens: int = 0) -> tuple[int, int]:
+    """Shows the grid of all heads; returns the chosen layer and head, from 0.
+
+    counts: heads of each row.  opens: the row that is chosen at first.
+    """
+    numbers = (st.query_params.get(CHOSEN) or f"{opens + 1}.1").split(".")
     linked = [int(number) - 1 if number.isdecimal() else -1 for number in numbers]
     axes = [range(len(counts)), range(max(counts))]
-    chosen = linked if len(linked) == 2 and all(i in axis for i, axis in zip(linked, axes)) else [0, 0]
+    chosen = linked if len(linked) == 2 and all(i in axis for i, axis in zip(linked, axes)) else [opens, 0]
     with report_errors():
         page = grid(trace, source, head_scene.Settings(measure=pick_measure(trace, source)))
     clicked = canvas_component.show(page.scene.screen, page.key)

@@ -46,6 +46,8 @@ def pair(speaks: Spoken, task: PairTask = pairs, reads: str = "") -> pairs.Examp
         if len(speaks.takes) > 1:
             language(speaks, task)
         st.menu_button("Examples", examples, key="example", on_click=_apply_example, format_func=_title, width=112)
+    if len(names) < 2:  # of a link made where two texts are read
+        st.query_params.pop("b", None)
     for name, label, text in zip("ab", names, texts):
         full_length = max(len(text), st.session_state.pop(f"full-length-{name}", 0))
         if full_length > LIMIT:

@@ -50,3 +50,13 @@ def test_what_was_read_is_no_film(role: str, shown: bool) -> None:
     weights = xr.DataArray([[[0.5, 0.5], [0.5, 0.5]]], dims=("head", "query", "key"), attrs={"quantity": "weight"})
     trace = AttentionTrace({site: weights}, {}, {GENERATED: 2})
     assert film_part.is_shown(trace, Settings(site=site)) is shown
+
+
+def test_a_written_text_opens_on_what_it_read_of_the_source() -> None:
+    sites = [Site(layer=layer, role=role) for layer in (0, 1) for role in ("encoder", "decoder", "cross")]
+    weights = xr.DataArray([[[0.5, 0.5], [0.5, 0.5]]], dims=("head", "query", "key"), attrs={"quantity": "weight"})
+    trace = AttentionTrace({site.with_quantity("weight"): weights for site in sites}, {}, {GENERATED: 2})
+    assert film_part.opening(trace, sites) == 5
+    assert (
+        film_part.opening(trace, sites[:2]) == 1 and film_part.opening(AttentionTrace(trace.sites, {}, {}), sites) == 0
+    )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.support.pages import app_test, at_page
 from tests.support.tiny_transformers import make, make_type
 from triattn_core.case_card import draw
 from triattn_core.checkpoint.registry import VARIABLE, roots
+from triattn_core.errors import InputError
 from triattn_core.sources.weight_change import WAYS
 
 
@@ -72,6 +75,17 @@ def test_a_later_word_of_a_translation_is_chosen_and_the_text_written_anew(model
     assert words.options[0].startswith("1 ") and len(words.options) > 2
     words.set_value(words.options[1] if isinstance(words.value, str) else 1).run()
     assert not app.exception and not app.error and "With even weights in all" in said(app)
+    app.selectbox(key="in-side").set_value("cross").run()
+    assert not app.exception and not app.error
+    found = re.search(r"With even weights in (\d+) of (\d+) heads", said(app))
+    assert found and 3 * int(found[1]) == int(found[2])
+    settings = {"becomes": "off", "in_sides": ("encoder",), "in_layers": (2,), "side": "encoder"}
+    card = draw("weights", "small-marian", {"text": "unhappy cats sat on mats"}, **settings)
+    changed = card.table[card.table["changed"] == True]  # noqa: E712
+    assert len(changed) == 4 and all("/encoder/weight" in site for site in changed["site"])
+    assert set(changed["layer"]) == {2}
+    with pytest.raises(InputError, match="there is no cross"):
+        draw("weights", "small-bert", {"text": "unhappy cats"}, in_sides=("cross",))
 
 
 def test_a_span_is_asked_of_a_question_and_a_passage(models):

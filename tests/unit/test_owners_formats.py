@@ -9,7 +9,7 @@ import pytest
 
 from triattn_core.analysis.mining.sources import file_source, read_examples
 from triattn_core.errors import DataError
-from triattn_core.importers.text_rows import read_texts
+from triattn_core.importers.text_rows import TextRow, read_texts
 from triattn_core.importers.token_files import parse_tokens, read_tokens
 from triattn_core.tasks import TASKS
 from triattn_core.trace.token_lists import is_special
@@ -113,3 +113,17 @@ def test_special_tokens_are_known_by_their_form_or_by_name():
     assert not any(map(is_special, ["[UNK]", "<unk>", "<b>", "[1]", "a<|b|>", "<||>", "CLS", "<h1>", "[sep]", "|"]))
     assert is_special("^", {"^"})
     assert parse_tokens('{"tokens": ["^", "a"], "special": ["^"]}') == {"tokens": ["^", "a"], "special": ["^"]}
+
+
+def test_models_of_others_read_the_questions_of_squads_own_file(tmp_path):
+    answers = [{"text": "a cat", "answer_start": 4}, {"text": "a cat", "answer_start": 4}, {"text": "cat"}]
+    qas = [{"question": "Who sat?", "id": "1", "answers": answers}, {"question": "Why?", "id": "2", "answers": []}]
+    file = tmp_path / "dev.json"
+    file.write_text(json.dumps({"version": "1", "data": [{"paragraphs": [{"context": "so a cat sat", "qas": qas}]}]}))
+    found = dict(read_texts(file_source(file)))
+    assert found == {
+        1: TextRow(("Who sat?", "so a cat sat"), answers=("a cat", "cat")),
+        2: TextRow(("Why?", "so a cat sat")),
+    }
+    file.write_text('{"question": "Who?", "passage": "a cat", "answers": ["a cat"], "label": 1}\n')
+    assert dict(read_texts(file_source(file))) == {1: TextRow(("Who?", "a cat"), 1, ("a cat",))}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from matplotlib.image import imread
 from pypdf import PdfReader
 
 from tests.support.card_checkpoints import cases, use_checkpoints
+from tests.support.tiny_transformers import make
 from triattn_core.__main__ import main
 from triattn_core.case_card import draw
 from triattn_core.case_card.paper_figure import PaperFigure
@@ -270,3 +272,15 @@ def test_a_saved_trace_has_figures_and_a_card(tmp_path, capsys, monkeypatch):
     assert "heads of array" in capsys.readouterr().out
     assert main(["card", "intervene", "trace.nc", "--out", "b.zip"]) != 0
     assert "no view 'intervene' of a trace alone" in capsys.readouterr().err
+
+
+def test_the_command_of_a_caption_names_the_folder_of_a_model_of_others(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = make("bert", tmp_path / "mine" / "small-bert")
+    Path("my row.json").write_text(json.dumps({"text": "Which browsers can play movies?"}), "utf-8")
+    asked = ["--checkpoints", str(folder), "--set", "becomes=off", "random=0", "--out", "a.svg", "--figure", "moved"]
+    assert main(["card", "weights", "small-bert", "my row.json", *asked]) == 0
+    command = shlex.split(Path("a.caption.txt").read_text("utf-8").split("Made by: ")[1])
+    numbers = Path("a.csv").read_text("utf-8")
+    Path("a.csv").unlink()
+    assert main(command[1:]) == 0 and Path("a.csv").read_text("utf-8") == numbers

@@ -8,7 +8,9 @@ import pytest
 
 from tests.unit.test_own_module_source import DECODER, TEXT
 from triattn_core.checkpoint import own_modules
+from triattn_core.errors import TriattnError
 from triattn_core.recording.own_module import OwnModule
+from triattn_core.sources import find_entries
 from triattn_core.sources.models import Models
 from triattn_core.sources.own_text import probe
 from triattn_core.tasks.sentences import Example
@@ -44,7 +46,12 @@ def test_files_of_one_name_are_told_apart(builds) -> None:
     assert answers[0].probabilities != answers[1].probabilities
     one, two = (builds[0], builds[0].replace(":build", ":again"))
     assert [entry.name for entry in offer([one, two])] == ["mine:build", "mine:again"]
-    assert [entry.name for entry in offer([one])] == ["mine"]
+    with pytest.raises(TriattnError):  # two have this name
+        find_entries(["mine"])
+    assert find_entries(["mine:again"])[0].name == "mine:again"
+    (alone,) = offer([one])
+    assert alone.name == "mine"
+    assert all(find_entries([name]) == [alone] for name in ("mine", "first/mine", "mine:build", one))
 
 
 def test_files_beside_them_are_each_ones_own(tmp_path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,13 @@ def list_modules() -> tuple[Entry, ...]:
     return tuple(_entry(name, **fact) for name, fact in zip(names, facts))
 
 
+def by_longer_names() -> dict[str, Entry]:
+    """The modules under each name that only one of them has: a command of one may name it as it stood beside others."""
+    named = [(name, entry) for entry in list_modules() for name in _names_of(entry.config["build"])]
+    count = Counter(name for name, _ in named)
+    return {name: entry for name, entry in named if count[name] == 1}
+
+
 def offer(builds: Sequence[str], facts: Sequence[dict[str, Any]]) -> None:
     """Offers modules to this process and its children.
 
@@ -31,14 +39,16 @@ def offer(builds: Sequence[str], facts: Sequence[dict[str, Any]]) -> None:
     os.environ[VARIABLE] = json.dumps(named)
 
 
+def _names_of(build: str) -> tuple[str, ...]:
+    """The names that a module may have, the shortest first: beside others it has a longer one."""
+    file, _, function = build.rpartition(":")
+    stem, folder = Path(file).stem, Path(file).parent.name
+    return stem, f"{folder}/{stem}", f"{stem}:{function}", f"{folder}/{stem}:{function}", build
+
+
 def _names(builds: Sequence[str]) -> list[str]:
     """Names of modules: that of the file, where several share it with its folder or its function before or after it."""
-    ways = []
-    for build in builds:
-        file, _, function = build.rpartition(":")
-        stem, folder = Path(file).stem, Path(file).parent.name
-        ways.append((stem, f"{folder}/{stem}", f"{stem}:{function}", f"{folder}/{stem}:{function}", build))
-    names = []
+    ways, names = [_names_of(build) for build in builds], []
     for own in ways:
         alike = [other for other in ways if other[0] == own[0]]
         fitting = (i for i in range(len(own)) if len({other[i] for other in alike}) == len(alike))

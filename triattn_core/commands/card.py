@@ -58,7 +58,7 @@ def _new(options: argparse.Namespace, view: str, *arguments: str) -> None:
     from triattn_core.commands.examples import warn_other_language
     from triattn_core.commands.progress_line import count_progress
     from triattn_core.scenes.catalogue import SCENES
-    from triattn_core.scenes.cli_settings import command, read
+    from triattn_core.scenes.cli_settings import command, read, where
     from triattn_core.sources import find_entries
     from triattn_core.sources.models import Models
     from triattn_core.tasks import TASKS, text_task
@@ -82,8 +82,11 @@ def _new(options: argparse.Namespace, view: str, *arguments: str) -> None:
     if paper_options.is_requested(options):
         settings_record = rendered.settings.model_dump(mode="json")
 
+        found = where(find_entries(names))
+
         def make_figure(tail: tuple[str, ...]) -> PaperFigure:
-            return PaperFigure.of_view(rendered, command(view, names, settings_record, *tail), options.figure)
+            asked = command(view, names, settings_record, *tail, found=found, row=path)
+            return PaperFigure.of_view(rendered, asked, options.figure)
 
         paper_options.write(options, make_figure)
         return

@@ -62,9 +62,10 @@ def _report(name: str, options: argparse.Namespace) -> dict[str, Any]:
     from triattn_core.analysis.mining.sources import file_source
     from triattn_core.importers.text_rows import read_texts
     from triattn_core.sources.transformer_worth import measure_score, measure_worth
+    from triattn_core.tasks.squad_file import is_squad
 
     source, model = file_source(options.data), load_other(name, options.device)
-    total = min(options.rows or source.lines, source.lines)
+    total = None if is_squad(source.name) else min(options.rows or source.lines, source.lines)
     measure = measure_worth if options.attention else measure_score
     with progress_line.bar(f"{'attention of ' * options.attention}{model.name}", total) as bar:
         return measure(model, islice(read_texts(source), options.rows), progress=bar.update)

@@ -5,13 +5,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from triattn_core.analysis.mining.sources import Source
 from triattn_core.errors import DataError
 from triattn_core.tasks.classes import FIRST, NO_GOLD, SECOND, known_label
+from triattn_core.tasks.squad_file import is_squad
 from triattn_core.text.row_fields import unnested, whole
+from triattn_core.text.rows import read_json_value
 
 FIELDS = (
     ("text_a", "text_b"),
@@ -62,9 +65,25 @@ def answer_texts(row: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in texts if isinstance(text, str) and text.strip()))
 
 
+def _numbered(source: Source) -> Iterator[tuple[int, dict | DataError]]:
+    """The rows of a file by line; of SQuAD's articles the questions, from 1."""
+    if is_squad(source.name) and _has_articles(source):
+        yield from ((number, row) for number, _, row in source.rows("questions"))
+    else:
+        yield from source.each_row()
+
+
+def _has_articles(source: Source) -> bool:
+    with source.open() as file, suppress(DataError):
+        value = read_json_value(source.name, file.read())
+        return isinstance(value, dict) and isinstance(value.get("data"), list)
+    return False
+
+
 def read_texts(source: Source) -> Iterator[tuple[int, TextRow | DataError]]:
-    """Yield (line, the row, or the DataError that says why there are none) for each row of a file."""
-    for line, row in source.each_row():
+    """Yield (line, the row, or the DataError that says why there are none) for each row of a file, or each question of
+    an official file of SQuAD."""
+    for line, row in _numbered(source):
         try:
             if isinstance(row, DataError):
                 yield line, row

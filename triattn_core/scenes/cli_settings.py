@@ -57,14 +57,21 @@ def where(entries: Sequence[Entry]) -> tuple[str, ...]:
     return (*(["--checkpoints", *folders] if folders else []), *(["--model", *builds] if builds else []))
 
 
-def command(view: str, names: Sequence[str], settings: dict[str, Any], *tail: str, found: Sequence[str] = ()) -> str:
-    """The command that makes the card of a view; ROW has the example.  What is as the page opens is left out.  tail:
-    what else it is asked, instead of the card's name.  found: see `where`.
+def command(
+    view: str,
+    names: Sequence[str],
+    settings: dict[str, Any],
+    *tail: str,
+    found: Sequence[str] = (),
+    row: str = ROW,
+) -> str:
+    """The command that makes the card of a view; the file `row` has the example.  What is as the page opens is left
+    out.  tail: what else it is asked, instead of the card's name.  found: see `where`.
 
     Raises ConfigError for settings that do not fit.
     """
     validated = validate_settings(SCENES[view].settings, settings, view)
-    return card_command(view, [*names, ROW], validated, *(tail or ("--out", f"{view}.zip")), *found)
+    return card_command(view, [*names, row], validated, *(tail or ("--out", f"{view}.zip")), *found)
 
 
 def card_command(view: str, inputs: Sequence[str], settings: BaseModel, *tail: str) -> str:

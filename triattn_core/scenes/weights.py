@@ -26,7 +26,7 @@ from triattn_core.sources.weight_change import RANDOM, WAYS, Head, Replaced, Wei
 from triattn_core.tasks import TASKS
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.aggregation import without_axes
-from triattn_core.trace.site import Site
+from triattn_core.trace.site import SIDES, Side, Site
 from triattn_core.views.charts import intervention as maps_view
 from triattn_core.views.charts import replaced_weights as view
 from triattn_core.views.lib.number_format import minus
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 DRAWS = 20
+STILL = 1e-6  # bits: a head that moves less only rounds otherwise
 CLAUSES = {
     "even": "With even weights",
     "shuffled": "With shuffled weights",
@@ -46,23 +47,26 @@ CLAUSES = {
 
 
 class Settings(ViewSettings):
-    """becomes: what the weights become, one of WAYS.  in_layers, in_heads: where, from 1; none means all.
+    """becomes: what the weights become, one of WAYS.  in_layers, in_heads: where, from 1; none means all.  in_sides: of
+    a model with an encoder and a decoder, in which of SIDES; none means all.
 
     other: of `another text`, its row.  row, looks: of `edited row`, the token that looks and those at which it looks,
     from 0.  random: draws to compare with, from `seed`; 0 leaves them out.  layer, head, direction: of the maps, from
     1; no layer is the one after the first that changes, no head the mean of heads, and the direction of a model whose
-    tokens attend to each other is not asked.
+    tokens attend to each other is not asked.  side: of the maps, one of SIDES; None is one that changes.
     """
 
     becomes: Annotated[str, one_of(WAYS)] = "even"
     in_layers: tuple[int, ...] = ()
     in_heads: tuple[int, ...] = ()
+    in_sides: tuple[Side, ...] = ()
     other: dict[str, Any] | None = None
     row: int = Field(0, ge=0)
     looks: tuple[int, ...] = (0,)
     random: int = Field(DRAWS, ge=0)
     seed: int = 0
     layer: int | None = Field(None, ge=1)
+    side: Side | None = None
     head: MeanOrHead = None
     direction: Literal["a_over_b", "b_over_a"] = "a_over_b"
     option: int | None = Field(None, ge=1)
@@ -157,6 +161,12 @@ def all_heads(trace: AttentionTrace) -> tuple[Head, ...]:
     return tuple((site, head) for site in own_sites(trace) for head in range(trace.sites[site].sizes.get("head", 1)))
 
 
+def sides_of(every: Sequence[Head]) -> list[Side]:
+    """Those of SIDES that a model has; none of a model without encoder and decoder."""
+    roles = {site.role for site, _ in every}
+    return [side for side in SIDES if side in roles]
+
+
 def choose_heads(every: Sequence[Head], settings: Settings) -> tuple[Head, ...]:
     """Those of the layers and heads that are asked for.  Raises InputError where none is there."""
     layers = {site.layer for site, _ in every}
@@ -165,12 +175,20 @@ def choose_heads(every: Sequence[Head], settings: Settings) -> tuple[Head, ...]:
         raise InputError(f"there is no layer {missing[0]}: layers are {_span(sorted((n or 0) + 1 for n in layers))}")
     if missing := [head for head in settings.in_heads if not 1 <= head <= most]:
         raise InputError(f"there is no head {missing[0]}: heads are 1 to {most}")
-    return tuple(
+    if missing_side := set(settings.in_sides) - set(sides_of(every)):
+        raise InputError(
+            f"there is no {min(missing_side)}: only a model that translates has encoder, decoder and cross"
+        )
+    chosen = tuple(
         (site, head)
         for site, head in every
         if (not settings.in_layers or (site.layer or 0) + 1 in settings.in_layers)
+        and (not settings.in_sides or site.role in settings.in_sides)
         and (not settings.in_heads or head + 1 in settings.in_heads)
     )
+    if not chosen:
+        raise InputError("no head is in the chosen layers and sides")
+    return chosen
 
 
 def _span(numbers: Sequence[int]) -> str:
@@ -208,7 +226,8 @@ def map_site(trace: AttentionTrace, settings: Settings) -> Site:
     if not of_layer:
         numbers = sorted({(site.layer or 0) + 1 for site in sites})
         raise InputError(f"there is no layer {settings.layer}: layers are {_span(numbers)}")
-    return next((site for site in of_layer if site.role == settings.direction), of_layer[0])
+    wanted = [settings.side, *settings.in_sides, "cross", settings.direction]
+    return next((site for role in wanted for site in of_layer if site.role == role), of_layer[0])
 
 
 def moved_heads(before: AttentionTrace, after: AttentionTrace, chosen: Sequence[Head]) -> pd.DataFrame:
@@ -285,6 +304,12 @@ def describe_chance(settings: Settings, replaced: Replaced, chosen: int, among: 
     )
 
 
+def nothing_moves(moved: pd.DataFrame) -> bool:
+    """Whether no head but those that were changed moves its attention, as after the last layer."""
+    rest = moved[~moved["changed"]].dropna(subset=["bits"])
+    return not moved["changed"].all() and (rest.empty or rest["bits"].max() < STILL)
+
+
 def describe_moved(moved: pd.DataFrame) -> str:
     """Which heads that were not changed move most."""
     rest = moved[~moved["changed"]].dropna(subset=["bits"])
@@ -297,7 +322,7 @@ def describe_moved(moved: pd.DataFrame) -> str:
             f"All {len(moved)} heads were changed, by {alive['bits'].mean():.2g} bits in the mean (Jensen-Shannon "
             f"divergence, 0 to 1), most in layer {top['layer']} head {top['head']}, by {top['bits']:.2g}."
         )
-    if rest.empty or rest["bits"].max() < 1e-6:
+    if nothing_moves(moved):
         return f"None of {len(rest)} heads that were left as they are moves its attention."
     top = rest.loc[rest["bits"].idxmax()]
     return (

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from triattn_core.checkpoint.own_modules import by_longer_names
 from triattn_core.checkpoint.registry import Entry, checkpoint_name, find_checkpoint, list_checkpoints
 from triattn_core.errors import CheckpointError, ConfigError
 from triattn_core.sources.checkpoint import CheckpointSource
@@ -53,7 +54,7 @@ def list_others() -> list[Entry]:
 def find_entries(names: Sequence[str]) -> list[Entry]:
     """Returns the checkpoints and Hugging Face models of these names or folders.  Raises CheckpointError: not there, or
     damaged."""
-    by_name = {entry.name: entry for entry in (*list_checkpoints(), *list_others())}
+    by_name = by_longer_names() | {entry.name: entry for entry in (*list_checkpoints(), *list_others())}
     entries = []
     for name in names:
         if name not in by_name:

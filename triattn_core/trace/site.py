@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 from triattn_core.errors import TraceError
 from triattn_core.trace.axes import QUANTITIES
@@ -15,7 +15,8 @@ _LAYER = re.compile(r"layer\.(0|[1-9][0-9]*|none)")
 _VISIT = re.compile(r"visit\.([1-9][0-9]*)")
 _SIDES = re.compile(r"(?:^|/)([ab])_over_([ab])(?:/|$)")
 _NUMBER = re.compile(r"([0-9]+)")
-SIDES = ("encoder", "decoder", "cross")  # the roles of an encoder-decoder
+Side = Literal["encoder", "decoder", "cross"]  # the roles of an encoder-decoder
+SIDES: tuple[Side, ...] = get_args(Side)
 
 Value = TypeVar("Value")
 

@@ -22,8 +22,10 @@ def draws(log_odds: Sequence[float], theme: str = "light", width: int | None = N
     palette = THEMES[theme]
     runs = [RUNS[0], RUNS[1], *[RUNS[2]] * (len(log_odds) - 2)]
     rows = pd.DataFrame({"odds": log_odds, "run": runs})
-    room = 0.06 * (max(log_odds) - min(log_odds) or 1.0)
-    scale = alt.Scale(domain=[min(*log_odds, 0.0) - room, max(*log_odds, 0.0) + room], nice=False)
+    span = max(log_odds) - min(log_odds) or 1.0
+    near = min(log_odds) - span <= 0 <= max(log_odds) + span  # else the numbers would crowd at one end
+    shown = [*log_odds, *[0.0] * near]
+    scale = alt.Scale(domain=[min(shown) - 0.06 * span, max(shown) + 0.06 * span], nice=False, zero=False)
     x = alt.X("odds:Q", title="log-odds of the answer", axis=alt.Axis(grid=False, tickCount=7), scale=scale)
     y = alt.Y("run:N", title=None, sort=list(RUNS), axis=alt.Axis(ticks=False, domain=False))
     tips: list[Any] = ["run:N", alt.Tooltip("odds:Q", format="+.3f", title="log-odds")]
@@ -34,7 +36,7 @@ def draws(log_odds: Sequence[float], theme: str = "light", width: int | None = N
     )
     points = alt.Chart(rows[:2]).mark_point(shape="diamond", filled=True, size=90, opacity=1)
     size = {"height": 112} | ({"width": width} if width else {})
-    layers = [zero, drawn.encode(x, y, tooltip=tips), points.encode(x, y, colour, tooltip=tips)]
+    layers = [*[zero] * near, drawn.encode(x, y, tooltip=tips), points.encode(x, y, colour, tooltip=tips)]
     return with_style(alt.layer(*layers).properties(**size), theme)
 
 
