@@ -19,15 +19,16 @@ import traceback
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
-from tests.fuzz import imported, inputs
+from tests.fuzz import imported, inputs, recorded
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as of the app: threads that spin would count as computing
 
 LIMIT = 20  # seconds of the processor for an input: the machine may be shared
 STILL = 300  # seconds in all, after which an input waits for something that does not come
-# Of twenty inputs: a page takes a hundred times as long as a reader.
-KINDS = {"reader": 9, "imported": 3, "command": 6, "link": 1, "upload": 1}
+# Of 22 inputs: a page takes a hundred times as long as a reader.
+KINDS = {"reader": 9, "imported": 3, "recorded": 2, "command": 6, "link": 1, "upload": 1}
 MEMORY = 3 << 30  # bytes that the whole run may take
 
 
@@ -72,9 +73,18 @@ def _reader(draw: random.Random, folder: Path) -> tuple[str, str]:
 
 
 def _imported(draw: random.Random, folder: Path) -> tuple[str, str]:
+    return _of(imported.KINDS, draw, folder)
+
+
+def _recorded(draw: random.Random, folder: Path) -> tuple[str, str]:
+    return _of(recorded.KINDS, draw, folder)
+
+
+def _of(kinds: tuple[Any, ...], draw: random.Random, folder: Path) -> tuple[str, str]:
+    """Runs an input of one of these kinds, whose oracle fails where a number is wrong."""
     from triattn_core.errors import TriattnError
 
-    kind = draw.choice(imported.KINDS)
+    kind = draw.choice(kinds)
     read = kind(draw, folder)
     with contextlib.suppress(TriattnError):
         read()
@@ -117,7 +127,14 @@ def _upload(draw: random.Random, folder: Path) -> tuple[str, str]:
     return f"{page} {name} {len(content)} bytes", "; ".join(exception.message for exception in app.exception)
 
 
-RUN = {"reader": _reader, "imported": _imported, "command": _command, "link": _link, "upload": _upload}
+RUN = {
+    "reader": _reader,
+    "imported": _imported,
+    "recorded": _recorded,
+    "command": _command,
+    "link": _link,
+    "upload": _upload,
+}
 
 
 def fuzz(numbers: range, seed: int, root: Path, log=lambda text: None) -> dict:

@@ -43,3 +43,9 @@ def test_readers_take_what_comes(tmp_path, monkeypatch):
     monkeypatch.setattr(fuzz, "KINDS", {"reader": 1})
     report = fuzz.fuzz(range(60), 3, tmp_path)
     assert report["inputs"] == {"reader": 60} and not report["failures"], report["failures"][:2]
+
+
+def test_recorders_meet_their_oracles(tmp_path, monkeypatch):
+    monkeypatch.setattr(fuzz, "KINDS", {"recorded": 1})
+    report = fuzz.fuzz(range(12), 3, tmp_path)
+    assert report["inputs"] == {"recorded": 12} and not report["failures"], report["failures"][:2]

@@ -32,12 +32,13 @@ def make(kind: str, window: int | None = None, vocabulary: int = 50, seed: int =
     return model
 
 
-def rows_of_whole_text(model, written) -> list[np.ndarray]:
-    """The rows of the tokens that wrote, of a pass over the whole text, as the library gives them."""
+def rows_of_whole_text_from(model, written, read: int) -> list[np.ndarray]:
+    """The rows of the tokens that wrote, after so many that were read, of a pass over the whole text, as the library
+    gives them."""
     model.set_attn_implementation("eager")
     with torch.no_grad():
         found = model(written[:, :-1], output_attentions=True, use_cache=False).attentions
-    return [weights[0, :, IDS.shape[1] - 1 :].numpy() for weights in found]
+    return [weights[0, :, read - 1 :].numpy() for weights in found]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +59,9 @@ def test_each_written_token_has_the_row_of_the_whole_text(kind, window, options,
     with torch.no_grad(), record(model) as tape:
         written = model.generate(IDS, max_new_tokens=5, do_sample=False, **options)
     trace = tape.generation(NAMES[:6], NAMES[6:])
-    for array, expected in zip(trace.sites.values(), rows_of_whole_text(model, written), strict=True):
+    for array, expected in zip(
+        trace.sites.values(), rows_of_whole_text_from(model, written, IDS.shape[1]), strict=True
+    ):
         assert array.shape == expected.shape == (4, 5, 10)
         np.testing.assert_allclose(array.values, expected, atol=1e-6)
         assert array["key_token"].values.tolist() == NAMES[:-1]
@@ -98,6 +101,14 @@ def test_rows_that_a_beam_search_exchanges_are_refused(seed):
     assert made.beam_indices.any()
     with pytest.raises(TraceError, match="the rows of the batch changed places, as in a beam search"):
         tape.generation()
+
+
+@pytest.mark.parametrize(("options", "said"), [({"num_beams": 2}, True), ({"do_sample": True}, False)])
+def test_a_search_too_short_to_exchange_rows_is_told(options, said):
+    model = make("Llama")
+    with torch.no_grad(), record(model) as tape:
+        model.generate(IDS, max_new_tokens=2, **{"do_sample": False} | options)
+    assert ("The 2 rows of the batch read one text" in tape.generation().meta["notes"]) is said
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,17 @@ def require_one_text(steps: Sequence[Attention]) -> None:
         before, start = marks, own
 
 
+def explain_rows_of_one_text(first: Sequence[Attention]) -> list[str]:
+    """A note on a batch whose rows all read the same text, of which a search may choose another at its last step."""
+    marks = next((attention.marks for attention in first if attention.marks is not None), torch.empty(0))
+    if len(marks) < 2 or not torch.allclose(marks, marks[:1], rtol=ALIKE):
+        return []
+    return [
+        f"The {len(marks)} rows of the batch read one text, and one row is shown: in a beam search, the tokens"
+        " that were chosen at the end may be those of another row."
+    ]
+
+
 def _visible(attention: Attention) -> int:
     """How many keys there are up to the last that the last query sees, which is itself."""
     keys, hidden = attention.arranged().shape[-1], attention.hidden

@@ -17,7 +17,7 @@ from triattn_core.errors import TraceError, choices
 from triattn_core.recording.ablate import Place
 from triattn_core.recording.arrays import describe_arrays, largest_error, site_array
 from triattn_core.recording.attention import Attention
-from triattn_core.recording.generation import join_steps, require_one_text
+from triattn_core.recording.generation import explain_rows_of_one_text, join_steps, require_one_text
 from triattn_core.recording.module_stack import ModuleStack, Running
 from triattn_core.recording.names import has_encoder_and_decoder, layer_of_path, model_type, site_of
 from triattn_core.recording.refusal import (
@@ -116,9 +116,9 @@ class Tape:
     ) -> AttentionTrace:
         """Returns the trace of a block in which the model generated, a step a token: from where each was written.
 
-        Queries are the generated tokens: the row of one is what the model looked at when it wrote it, its last query.
-        Keys are all tokens before it; of cross-attention, those of the encoder.  What ran once, such as an encoder, has
-        its whole map.  tokens: that the model read; generated: that it wrote.
+        Queries are the generated tokens: a row is what the model looked at when it wrote one.  Keys are all tokens
+        before it, or those of the encoder.  What ran once, as an encoder does, has its whole map.
+        tokens: that the model read; generated: that it wrote.
 
         Raises TraceError where there was no attention; where a step did not write one token after those before it, as
         with beams, drafts, or a text read in parts.
@@ -128,7 +128,8 @@ class Tape:
         if generated is not None and len(generated) != steps:
             raise TraceError(f"generated: {len(generated)} tokens, but the model ran {steps} times: one is of each run")
         given = {"query": generated, "key": [*tokens, *generated][:-1] if tokens and generated else None}
-        return self._trace(self._of_step(0), arrays, None if tokens is None else list(tokens), given, source)
+        first, own = self._of_step(0), None if tokens is None else list(tokens)
+        return self._trace(first, arrays, own, given, source, explain_rows_of_one_text(first))
 
     def arrays(self, length: int | None = None, step: int | None = None) -> dict[Site, xr.DataArray]:
         """Returns the weights of one step by site, with tokens of no axis; see `trace`.
@@ -173,6 +174,7 @@ class Tape:
         tokens: list[str] | None,
         given: Mapping[str, Iterable[str] | None],
         source: str,
+        beside: Sequence[str] = (),
     ) -> AttentionTrace:
         arrays, notes = empty_unknown_rows(arrays)
         texts: dict[str, str] = {}
@@ -181,7 +183,7 @@ class Tape:
             sites[site], own_texts = _with_tokens(array, tokens, given)
             texts |= own_texts
         meta = self.meta(attentions, arrays, source)
-        return AttentionTrace(sites, texts, meta | {"notes": "\n".join([str(meta["notes"]), *notes])})
+        return AttentionTrace(sites, texts, meta | {"notes": "\n".join([str(meta["notes"]), *notes, *beside])})
 
     def _of_step(self, step: int | None) -> list[Attention]:
         steps = {attention.running.step for attention in self.attentions}
@@ -195,19 +197,14 @@ class Tape:
         if step not in steps:
             raise TraceError(f"step {step}: the model ran {max(steps) + 1} times, counted from 0")
         pieces = self._in_pieces(step)
-        of_step = [attention for attention in self.attentions if attention.running.step == step]
-        shown = [attention for attention in of_step if attention.running not in pieces]
+        shown = [one for one in self.attentions if one.running.step == step and one.running not in pieces]
         if not shown:
             raise TraceError(f"{type(self.model).__name__}: {explain_pieces(self.model, pieces)}")
         return shown
 
     def _in_pieces(self, step: int | None = None) -> list[Running]:
         """The visits of modules whose softmax meets values block by block, in several products: no map is formed."""
-        visits = [
-            attention.running
-            for attention in self.attentions
-            if attention.layout.in_pieces and step in (None, attention.running.step)
-        ]
+        visits = [one.running for one in self.attentions if one.layout.in_pieces and step in (None, one.running.step)]
         return list(dict.fromkeys(visits))
 
     def sites(self, step: int | None = None) -> dict[Site, Attention]:
