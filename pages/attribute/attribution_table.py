@@ -147,6 +147,6 @@ def _most(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str]) -> s
         return "nothing"
     strongest = shares.abs().idxmax()
     row = table.loc[strongest]
-    role = escape(plays(row["role"], names))
+    role = f"as {escape(plays(row['role'], names))}" if table["role"].nunique() > 1 else ""
     share = percent(shares[strongest]).replace(" ", "&nbsp;")
-    return f'<b>{escape(row["word"])}</b> {share}<br><span class="t-muted">as {role}</span>'
+    return f'<b>{escape(row["word"])}</b> {share}<br><span class="t-muted">{role}</span>'

@@ -19,6 +19,7 @@ FORMS = {
     "HF encoder-decoder": lambda: hugging_face("BartForConditionalGeneration", is_encoder_decoder=True),
     "HF spans": lambda: hugging_face("BertForQuestionAnswering"),
     "HF encoder": lambda: hugging_face("BertModel"),
+    "HF image": lambda: hugging_face("ViTForImageClassification", num_channels=3, image_size=224),
     "own module": lambda: module(),
 }
 NEEDS = {  # what each page asks of a source: axes, abilities
@@ -30,10 +31,11 @@ NEEDS = {  # what each page asks of a source: axes, abilities
     "Head atlas": (("head",), (Ability.ROWS,)),
     "What attention is worth": ((), (Ability.ROWS, Ability.SCORED)),
     "Compare": ((), (Ability.ROWS, Ability.SCORED)),
+    "Compare and Cases, beside ours": ((), (Ability.ROWS, Ability.LABELS)),
 }
 
 
-def hugging_face(architecture: str, **config: bool) -> Entry:
+def hugging_face(architecture: str, **config: int) -> Entry:
     config = checkpoint_config({"model_type": "bert", "architectures": [architecture], **config})
     return Entry("the model", Path(), config, {}, "", 1)
 

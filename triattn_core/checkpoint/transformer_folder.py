@@ -41,7 +41,7 @@ def checkpoint_config(config: Mapping[str, Any]) -> dict[str, Any]:
     """The same as the config of a checkpoint has it: a reader of two texts, as sentence pairs are.
 
     `source`: who runs it; `predicts`: one of the values of PREDICTS, empty where it has no head; `reads`: a `text`, a
-    `source` of which it writes another text, a question and a `passage`, or a `pair`.
+    `source` of which it writes another text, a question and a `passage`, a `pair`, or a `picture` and no text.
     """
     layers, heads = (
         next((count for name in names if type(count := config.get(name)) is int and count > 0), 1)
@@ -51,7 +51,8 @@ def checkpoint_config(config: Mapping[str, Any]) -> dict[str, Any]:
     predicts = next((answer for name, answer in PREDICTS.items() if name in saved), "")
     predicts = "" if predicts == "first word" and not config.get("is_encoder_decoder") else predicts
     model = {"mechanism": "multi_head", "layers": layers, "heads": heads, "predicts": predicts}
-    model["reads"] = READS.get(predicts, "pair")
+    sees = "num_channels" in config and not {"vocab_size", "text_config"} & config.keys()
+    model["reads"] = "picture" if sees else READS.get(predicts, "pair")
     return {"source": "hugging_face", "task": "pairs", "model": model | {"model_type": config["model_type"]}}
 
 

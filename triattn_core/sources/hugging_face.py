@@ -52,6 +52,8 @@ class HuggingFaceSource(EntrySource):
     @property
     def abilities(self) -> frozenset[Ability]:
         predicts = self.entry.config["model"].get("predicts")
+        if self.entry.config["model"].get("reads") == "picture":  # pages ask about texts; see `sources.vision`
+            return frozenset()
         able = [Ability.REPLACE, Ability.GRADIENTS, Ability.SCORED] * bool(predicts)
         able += [Ability.LABELS] * (predicts == "labels")
         return frozenset({Ability.RUN, Ability.ROWS, Ability.PAIRS, *able})

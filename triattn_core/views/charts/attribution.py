@@ -141,10 +141,11 @@ def describe_strongest(table: pd.DataFrame, shares: pd.DataFrame, names: Mapping
         if values.sum():
             strongest = values.idxmax()
             by.setdefault((texts[strongest], plays(table.at[strongest, "role"], names)), []).append(method)
+    several = table.loc[real, "role"].nunique() > 1  # of one text its role says nothing
     count = NUMERALS.get(len(shares.columns), "")
     parts = [
         f"{f'all {count} methods' if count and len(methods) == len(shares.columns) else listing(methods)}: "
-        f"“{token}” as {role}"
+        f"“{token}”{f' as {role}' if several else ''}"
         for (token, role), methods in by.items()
     ]
     kind = "[CLS] and [SEP]" if (table["role"] == "context").any() else "Special tokens"
