@@ -97,6 +97,29 @@ def test_the_command_prints_it(folder, rows, tmp_path, capsys):
     assert "one model of others at a time" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("labels", "names", "said"),
+    [
+        ([2, 1, 0], ("CONTRADICTION", "NEUTRAL", "ENTAILMENT"), "0 is CONTRADICTION, 1 is NEUTRAL, 2 is ENTAILMENT"),
+        (["2", "1.0", 0], ("entailment", "neutral", "contradiction"), "0 is entailment, 1 is neutral"),
+        (["neutral", 1, "neutral"], ("a", "neutral", "b"), "0 is a, 1 is neutral, 2 is b"),
+        (["neutral", "Entailment", "contradiction"], ("CONTRADICTION", "NEUTRAL", "ENTAILMENT"), ""),
+        ([2, 1, 0], ("LABEL_0", "LABEL_1", "LABEL_2"), ""),
+    ],
+)
+def test_the_order_in_which_numbers_are_labels_is_said(labels, names, said, tmp_path, capsys):
+    folder = make("bert", tmp_path)
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    config |= {"id2label": dict(enumerate(names)), "label2id": {name: number for number, name in enumerate(names)}}
+    (folder / "config.json").write_text(json.dumps(config), "utf-8")
+    file = tmp_path / "rows.jsonl"
+    file.write_text("".join(json.dumps({"premise": "cats", "hypothesis": "mats", "label": x}) + "\n" for x in labels))
+    assert main(["evaluate", str(folder), str(file), "--device", "cpu"]) == 0
+    printed = capsys.readouterr()
+    assert "3 rows  accuracy" in printed.out and said in printed.err
+    assert ("labels that are numbers are read as" in printed.err) is bool(said)
+
+
 def test_rows_of_another_task_are_refused_in_a_line(folder):
     transformer = load_transformer(str(folder), "cpu")
     good = [(1, TextRow(("a",), 0)), (2, TextRow(("a",), "unsure")), (3, TextRow(("a",)))]

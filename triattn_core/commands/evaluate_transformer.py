@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice
 from typing import Any
 
@@ -67,8 +67,32 @@ def _report(name: str, options: argparse.Namespace) -> dict[str, Any]:
     source, model = file_source(options.data), load_other(name, options.device)
     total = None if is_squad(source.name) else min(options.rows or source.lines, source.lines)
     measure = measure_worth if options.attention else measure_score
+    numbered: set[int] = set()
+    rows = _noting_numbers(islice(read_texts(source), options.rows), numbered)
     with progress_line.bar(f"{'attention of ' * options.attention}{model.name}", total) as bar:
-        return measure(model, islice(read_texts(source), options.rows), progress=bar.update)
+        report = measure(model, rows, progress=bar.update)
+    if numbered and (names := _label_names(model)):
+        order = ", ".join(f"{number} is {label}" for number, label in list(names.items())[:LISTED])
+        print(f"triattn: labels that are numbers are read as {model.name} has them: {order}", file=sys.stderr)
+    return report
+
+
+def _noting_numbers(rows: Iterable[Any], numbered: set[int]) -> Iterator[Any]:
+    """The numbered rows as they are; the labels among them that are numbers are kept."""
+    for line, row in rows:
+        if isinstance(label := getattr(row, "label", None), int):
+            numbered.add(label)
+        yield line, row
+
+
+def _label_names(model: Any) -> dict[int, str]:
+    """The names of a classifier's labels by number: data sets number the same names in other orders, as those of
+    inference do.  None of a model whose names are numbers."""
+    if getattr(model, "head", "labels") != "labels":
+        return {}
+    config = getattr(getattr(model, "model", None), "config", None)
+    names = dict(enumerate(getattr(model, "names", None) or ())) if config is None else config.id2label
+    return {number: str(name) for number, name in names.items() if str(name) != f"LABEL_{number}"}
 
 
 def _print_worth(report: Mapping[str, Any], options: argparse.Namespace) -> None:
