@@ -23,6 +23,7 @@ from triattn_core.results.where_it_pays import (
     Scores,
     is_single,
     lead,
+    leader,
     rows,
     stories,
     story_form,
@@ -36,11 +37,11 @@ PAIRS = (  # of numbers: the rows of the map
 )  # fmt: skip
 
 
-def verdict(scores: Scores) -> str:
-    """Whether Tri is ahead, see `where_it_pays.lead`."""
+def verdict(task: str, scores: Scores) -> str:
+    """Whether Tri, or what stands in its place, is ahead, see `where_it_pays.lead`."""
     if (points := lead(scores)) is None:
         return "no lead"
-    return f"Tri ahead by {half_up(points, 1)}" + (" with one seed: not shown" if is_single(scores) else "")
+    return f"{leader(task)} ahead by {half_up(points, 1)}" + (" with one seed: not shown" if is_single(scores) else "")
 
 
 def table() -> Iterator[str]:
@@ -51,7 +52,7 @@ def table() -> Iterator[str]:
     for task, needed, scores in rows():
         means = [half_up(mean(scores[role]), 1) if scores.get(role) else "" for role in ROLES]
         seeds = ", ".join(str(len(scores[role])) for role in ROLES if scores.get(role))
-        yield f"| {task} | {needed} | {' | '.join(means)} | {seeds} | {verdict(scores)} |"
+        yield f"| {task} | {needed} | {' | '.join(means)} | {seeds} | {verdict(task, scores)} |"
 
 
 def commands() -> Iterator[str]:

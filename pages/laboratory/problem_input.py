@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import combinations
 
 import streamlit as st
 
@@ -79,7 +81,7 @@ def remember(example: Example, pair: Pair) -> None:
 def _follow(text: str, numbers: list[Number]) -> None:
     """After a change of the text: asks for what a question in it asks for, or else for what the same two places make
     now, where the number was left as it is."""
-    linked = QUESTION not in st.session_state and MADE in st.query_params  # the number of a link stays
+    linked = QUESTION not in st.session_state and _is_of_link(numbers)  # the number of a link stays
     asked, before = asked_number(text), st.session_state.get(QUESTION)
     st.session_state[QUESTION] = asked
     if asked is not None and asked != before and not linked:
@@ -92,6 +94,15 @@ def _follow(text: str, numbers: list[Number]) -> None:
     made = operate(left, last.sign, right)
     if made is not None and made > 0:
         st.session_state[MADE] = _plain(made)
+
+
+def _is_of_link(numbers: Sequence[Number]) -> bool:
+    """Whether the number asked for comes from the link, which leaves it out where it is the one that the page opens on:
+    so meant if two of these numbers make it."""
+    if MADE in st.query_params or PROBLEM not in st.query_params:
+        return MADE in st.query_params
+    opening = operand_pairs.examples()[OPENING].result
+    return any(makes(a.value, b.value, opening) for a, b in combinations(numbers, 2))
 
 
 def add_step(step: str, numbers: Sequence[Number]) -> None:
@@ -126,6 +137,10 @@ def notes(example: Example) -> list[str]:
         found.append(f"The models were trained on {FEWEST} to {MOST} numbers; this problem has fewer.")
     if any(char.isalpha() and not char.isascii() for char in example.text):
         found.append("The models read English words; of others they know the numbers alone.")
+    if re.search("[\u00bc-\u00be\u2150-\u215e]", example.text):
+        found.append("Fractions are read as 1/2, not as \u00bd.")
+    if re.search(r"(?<![\w).])[-\u2212]\d", example.text):
+        found.append("Signs are not read: \u22125 counts as 5.")
     return found
 
 
@@ -146,9 +161,12 @@ def _value(text: str) -> float:
         found = value_of(text.strip().lower())
     except ValueError:
         found = None
-    if found is None:
+    if found is not None:
+        return found[0]
+    numbers = [] if re.search(r"[-\u2212]\s*[\d.]", text) else typed_numbers(text)
+    if len(numbers) != 1:
         raise InputError(f"Which two make {text[:20]!r}? Type a number above zero, such as 23.")
-    return found[0]
+    return numbers[0].value
 
 
 def _plain(value: float) -> str:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 OUTLINED = "makes the number"
 ABOUT = {  # by form
     "Tri": "one weight for each pair, from the number asked for and both numbers together",
-    "pairwise scores": "one weight for each pair, whose score is a sum over two at a time",
-    "two-way, one layer": "one weight for each number as first and as second; a pair has their product",
+    "pairwise scores": "one weight for each pair, added up from two at a time, never from all three",
+    "two-way, one layer": "first and second are chosen apart: neither reads what both make",
 }
 CELLS = (
     "Key and context are the numbers of the problem, the query is the number asked for; a number makes no pair with "

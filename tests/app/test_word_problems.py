@@ -42,6 +42,7 @@ def test_the_rows_without_a_lead_stand_beside_those_with_one():
     of_tri = [row for row in stories if IN_PLACE not in unescape(row)]
     assert len(of_tri) == 3 and all("not ahead" in row for row in of_tri)
     assert len(stories) == 6
+    assert all("triangle attention ahead by" in row and "<b>ahead" not in row for row in stories if row not in of_tri)
     assert "Told the operation alone" in shown
 
 
@@ -65,6 +66,25 @@ def test_a_question_in_the_text_asks_for_its_number_until_another_is_asked_for()
     assert app.text_input(key="makes").value == "9" and f"24 {MINUS} 15 = 9" in texts(app)
 
 
+def test_a_link_keeps_the_number_that_the_page_opens_on_beside_a_question():
+    problem = "3 crates of 24 eggs, 15 sold on Monday and 8 on Tuesday. Which two numbers make 72?"
+    app = sound(page(problem=problem))
+    assert app.text_input(key="makes").value == "23" and "15 + 8 = 23" in texts(app)
+    app = sound(page(problem="3 crates of 24 eggs. Which two numbers make 72?"))  # no two make 23
+    assert app.text_input(key="makes").value == "72"
+
+
+@pytest.mark.parametrize("made", ["seventy-two", "$72", "72 eggs"])
+def test_a_number_is_asked_for_as_the_problem_writes_its_own(made):
+    assert f"3 {TIMES} 24 = 72" in texts(sound(page(makes=made)))
+
+
+def test_what_is_not_read_as_written_is_said():
+    shown = texts(sound(page(problem="\u00bd of 12 and 8, then -5 and 7.", makes="20")))
+    assert "not as \u00bd" in shown and "Signs are not read" in shown
+    assert "Signs" not in texts(sound(page(problem="From 2024-03-05 on 6 of 9.", makes="15")))
+
+
 def test_a_click_asks_for_another_number_and_a_step_joins_the_numbers():
     app = sound(page())
     pills = app.get("button_group")[0]
@@ -85,6 +105,7 @@ def test_a_click_asks_for_another_number_and_a_step_joins_the_numbers():
         ({"problem": " ".join(map(str, range(1, 19)))}, "The problem has 18 numbers"),
         ({"makes": "eggs"}, "Which two make 'eggs'"),
         ({"makes": "1/2/3"}, "Which two make '1/2/3'"),
+        ({"makes": "-5"}, "Which two make '-5'"),
         ({"makes": "0"}, "Which two make '0'"),
     ),
 )

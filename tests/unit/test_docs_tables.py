@@ -9,6 +9,7 @@ import pytest
 import triattn_core
 from docs.tables import family, laboratory, operands, public_types, third_order
 from triattn_core.results.laboratory import laboratory_records
+from triattn_core.results.where_it_pays import IN_PLACE
 from triattn_core.studies import false_friends
 from triattn_core.studies.which_two_numbers import BY_QUESTION, LEADS
 from triattn_core.tasks.laboratory.statements import PAIRWISE
@@ -62,8 +63,9 @@ def test_where_a_relation_of_three_pays_is_told_as_the_records_do():
 
 def test_a_lead_is_that_of_every_seed():
     scores = {"Tri": [80.0, 84.0], "pairwise scores": [60.0, 70.0], "best two-way attention": [61.0]}
-    assert third_order.verdict(scores) == "Tri ahead by 17.0"
-    assert third_order.verdict(scores | {"best two-way attention": [50.0, 80.0]}) == "no lead"
+    assert third_order.verdict("", scores) == "Tri ahead by 17.0"
+    assert third_order.verdict(f"CLUTRR, {IN_PLACE}", scores) == "triangle attention ahead by 17.0"
+    assert third_order.verdict("", scores | {"best two-way attention": [50.0, 80.0]}) == "no lead"
 
 
 @pytest.mark.parametrize("task, rows", laboratory.RATES)

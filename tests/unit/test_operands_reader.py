@@ -157,12 +157,22 @@ def test_a_typed_problem_is_read_and_written_alike():
 @pytest.mark.parametrize("row, field", [
     ({"problem": "3 and 4", "makes": "7"}, "makes"),
     ({"problem": "3 and 4", "makes": 7, "truth": [[0, 0]]}, "truth"),
+    ({"problem": "3 and 4", "makes": 7, "truth": [[0, 2]]}, "truth"),
+    ({"problem": "3 and 4", "makes": float("nan")}, "makes"),
+    ({"numbers": [float("inf")], "kinds": ["digit"], "ctx": [["#"]], "result": 7}, "value"),
     ({"numbers": [3.0], "kinds": ["digit"], "result": 7}, "ctx"),
     ({"numbers": [3.0], "kinds": ["other"], "ctx": [["#"]], "result": 7}, "kind"),
 ])  # fmt: skip
 def test_a_bad_row_names_its_field(row, field):
     with pytest.raises(DataError, match=field):
         Example.from_row(row)
+
+
+def test_a_file_of_problems_without_annotations_says_what_is_missing(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"question": "3 crates of 24?", "answer": "3 * 24 = 72\\n#### 72"}\n')
+    with pytest.raises(DataError, match=r"rows.jsonl: no answer has an annotated step of two numbers"):
+        list(task.read(path))
 
 
 def test_one_number_is_no_choice_and_seventeen_are_too_many():

@@ -23,17 +23,40 @@ def test_of_a_step_the_result_alone_is_a_number_and_stands_in_its_place():
 
 def test_a_problem_without_steps_is_read_as_before_also_over_lines():
     assert typed_numbers(PROBLEM) == list(find_numbers(PROBLEM))
-    assert typed_numbers("5 =") == [] and typed_numbers("") == []
+    assert typed_numbers("") == []
+
+
+def test_an_equals_sign_in_a_sentence_makes_no_step_and_a_comma_belongs_to_thousands_alone():
+    for text, values in {
+        "3 pens cost 5 dollars and 7 pens cost 9, so x = 4 and y is 6.": [3, 5, 7, 9, 4, 6],
+        "a rate = 12 % of 40": [12, 40],
+        "5 = ": [5],
+        "1,2,3,4": [1, 2, 3, 4],
+        "1,234,567 and 12,34 and 1,2345": [1234567, 12, 34, 1, 2345],
+        "4 boxes of $2.50 each: 4 * $2.50 = $10": [10],
+        "3 + 4 + 5 = 12 apples of 60": [12],
+        "6 \N{DIVISION SIGN} 2=3": [3],
+    }.items():
+        found = typed_numbers(text)
+        assert [number.value for number in found] == values, text
+        assert all(text[slice(*number.span)][0].isdigit() for number in found), text
 
 
 def test_what_a_question_asks_for_is_no_number_of_the_problem():
-    for question, asked in (("Which two numbers make 72?", "72"), ("which two of them makes 1,200", "1,200")):
+    for question, asked in (
+        ("Which two numbers make 72?", "72"),
+        ("which two of them makes 1,200", "1,200"),
+        ("What two numbers make 72 eggs?", "72"),
+        ("Which 2 make $72!", "72"),
+    ):
         for text in (f"{PROBLEM} {question}", f"{PROBLEM}\n15 + 8 = 23\n{question}\n"):
             assert asked_number(text) == asked
             found, others = (
                 [(n.value, n.span) for n in typed_numbers(read)] for read in (text, text.replace(question, ""))
             )
             assert found == others
+    first = "Which two numbers make 72? 3 crates of 24"
+    assert asked_number(first) == "72" and [number.value for number in typed_numbers(first)] == [3, 24]
     assert asked_number(PROBLEM) is None and asked_number("Two of the 3 make 5.") is None
     assert [number.value for number in typed_numbers("Two of the 3 make 5.")] == [2, 3, 5]
 

@@ -157,6 +157,12 @@ def rows() -> Iterator[tuple[str, str, Scores]]:
             yield task, needed, scores
 
 
+def leader(task: str) -> str:
+    """Whose scores stand in the column of Tri: Tri's, but in the rows of another third order, which has more parameters
+    and is told which links share a person."""
+    return "triangle attention" if task.endswith(IN_PLACE) else "Tri"
+
+
 def is_single(scores: Scores) -> bool:
     """Whether Tri, or all others together, have one seed, which shows no lead."""
     return min(len(scores[ROLES[0]]), sum(len(scores.get(role, ())) for role in ROLES[1:])) < 2

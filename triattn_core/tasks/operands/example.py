@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -39,8 +40,9 @@ class Example:
         """
         if "problem" in row:
             problem, number = field(row, "problem", where), _number(row, "makes", where)
-            truth = _pairs(row.get("truth", []), "truth", where)
-            return cls(problem, tuple(typed_numbers(problem)), number, row.get("op", ""), truth, str(row.get("id", "")))
+            numbers = tuple(typed_numbers(problem))
+            truth = _pairs(row.get("truth", []), "truth", where, len(numbers))
+            return cls(problem, numbers, number, row.get("op", ""), truth, str(row.get("id", "")))
         numbers = tuple(_prepared(row, where))
         truth = _pairs(row.get("gold", []), "gold", where, len(numbers))
         return cls("", numbers, _number(row, "result", where), row.get("op", ""), truth, str(row.get("id", "")))
@@ -77,13 +79,17 @@ def place_of(pair: Pair) -> int:
 
 
 def _number(row: Mapping, name: str, where: str) -> float:
-    value = row.get(name)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    value: Any = row.get(name)
+    if not _is_number(value):
         raise DataError(f"{where}: field {name!r} must be a number, got {value!r:.40}")
     return float(value)
 
 
-def _pairs(value: Any, name: str, where: str, count: int = MOST) -> tuple[Pair, ...]:
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _pairs(value: Any, name: str, where: str, count: int) -> tuple[Pair, ...]:
     good = isinstance(value, list) and all(
         isinstance(pair, list) and len(pair) == 2 and all(type(i) is int and 0 <= i < count for i in pair)
         for pair in value
@@ -99,6 +105,6 @@ def _prepared(row: Mapping, where: str) -> Iterator[Number]:
     if len(columns) != 3 or len({len(column) for column in columns}) != 1:
         raise DataError(f"{where}: fields 'numbers', 'kinds' and 'ctx' must be lists of one length")
     for value, kind, around in zip(*columns):
-        if kind not in KINDS or not isinstance(value, (int, float)) or not isinstance(around, list):
+        if kind not in KINDS or not _is_number(value) or not isinstance(around, list):
             raise DataError(f"{where}: a number must have a value, a kind of {KINDS} and words, got {value!r:.40}")
         yield Number(float(value), kind, tuple(map(str, around)))

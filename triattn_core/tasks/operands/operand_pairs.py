@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from statistics import fmean
 
+from triattn_core.errors import DataError
 from triattn_core.tasks.operands.example import Example, Pair, pairs, place_of
 from triattn_core.tasks.operands.gsm8k import MOST, OPERATIONS, steps
 from triattn_core.tasks.operands.typed_problem import show, typed_numbers
@@ -30,14 +31,20 @@ from_file = Example.from_row
 def read(path: Path, training: bool = False) -> Iterator[Example]:
     """The examples of GSM8K's own file (`question`, `answer`), or of a JSON Lines file of rows as of `from_row`.
 
-    An id is the line, from 0, and the number of the step.  Raises DataError that names the line.
+    An id is the line, from 0, and the number of the step.  Raises DataError that names the line, or where no problem
+    has an annotated step.
     """
+    problems, found = 0, 0
     for line, (where, row) in enumerate(read_json_lines(path)):
         if "question" not in row:
             yield Example.from_row(row, where)
             continue
+        problems += 1
         for number, step in steps(field(row, "question", where), field(row, "answer", where), where):
+            found += 1
             yield Example(step.text, step.numbers, step.result, step.operation, step.truth, f"{line}.{number}")
+    if problems and not found:
+        raise DataError(f"{path.name}: no answer has an annotated step of two numbers, such as <<3*24=72>>")
 
 
 @dataclass(frozen=True)

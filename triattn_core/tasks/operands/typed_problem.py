@@ -1,8 +1,9 @@
 """A problem as a reader types it: its numbers, and those that two of them make.
 
-A line with an equals sign is a step that is done, as `15 + 8 = 23`: its last number is a result, and its other numbers
-are not counted again.  All other lines are the problem.  Several words that are one number (twenty-five) are one here.
-The numbers of a question that ends a line (which two numbers make 72?) are none of the problem.
+A line that holds a sum that is done, as `15 + 8 = 23`, is a step: its last number is a result, and its other numbers
+are not counted again.  All other lines are the problem.  Several words that are one number (twenty-five) are one here;
+a comma belongs to a number before three digits alone.  The numbers of a question (which two numbers make 72?) are none
+of the problem.
 """
 
 from __future__ import annotations
@@ -17,14 +18,19 @@ from triattn_core.tasks.operands.word_numbers import Number, find_numbers, is_ne
 SIGNS = {"+": "+", "-": "\N{MINUS SIGN}", "*": "\N{MULTIPLICATION SIGN}", "/": "\N{DIVISION SIGN}"}
 OFFERED = 24  # numbers to choose from
 LARGEST = 1e6  # that is offered
-_QUESTION = re.compile(r"\bwhich (?:two|2)\b[^.?!=\n]*\bmakes? +(\d(?:[\d,./]*\d)?)[ .?!]*$", re.I | re.M)
+_QUESTION = re.compile(
+    r"\b(?:which|what) (?:two|2)\b[^.?!=\n]*\bmakes? +\$?(\d(?:[\d,./]*\d)?)(?: +[a-z]+)?(?: *[.?!]+(?=\s|$)| *$)",
+    re.I | re.M,
+)
+_STEP = re.compile(r"[-+*/x\u00d7\u00f7\u2212] *\(?\$?[\d.,/]*\d\)? *(?:%|[a-z]+)? *= *\$?[\d.]", re.I)
+_LIST_COMMA = re.compile(r"(?<=\d),(?!\d{3}(?!\d))")
 
 
 def typed_numbers(text: str) -> list[Number]:
     """The numbers of a problem and of the steps below it, in their order, with their places in the text."""
     numbers: list[Number] = []
-    start = 0
-    for is_step, lines in groupby(text.splitlines(keepends=True), lambda line: "=" in line):
+    start, read = 0, _LIST_COMMA.sub(" ", text)
+    for is_step, lines in groupby(read.splitlines(keepends=True), lambda line: bool(_STEP.search(line))):
         for part in lines if is_step else ["".join(lines)]:
             numbers += _result(part, start) if is_step else find_numbers(part, start, whole=True)
             start += len(part)
