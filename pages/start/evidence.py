@@ -33,8 +33,8 @@ def sentence() -> str:
     if None in means:
         return plain
     return (
-        f"<b>On real text:</b> <a href='laboratory?laboratory=Word+problems' target='_self' style='color: inherit'>which two numbers make a "
-        f"third?</a> Three at once {tri:.0f} % (longer: "
+        f"<b>On real text:</b> <a href='laboratory?laboratory=Word+problems' target='_self' "
+        f"style='color: inherit'>which two numbers make a third?</a> Three at once {tri:.0f} % (longer: "
         f"{tri_longer:.0f} %), two at a time {pairwise:.0f} %, after a two-way layer {layered:.0f} % (longer: "
         f"{layered_longer:.0f} %). {plain}"
     )
