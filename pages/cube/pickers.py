@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.shared import token_grouping, url_state
 from pages.shared.page_setup import Opened
+from triattn_core.inference import stored_traces
 from triattn_core.scenes.cube import Settings
 from triattn_core.sources.explanation import Explanation
 
@@ -13,12 +14,17 @@ from triattn_core.sources.explanation import Explanation
 def pick(top: Opened, explanation: Explanation | None) -> Settings:
     """The chosen settings.  explanation: the model's prediction and trace, if there are any."""
     words, model = top.words, top.entry.config["model"]
-    direction = words.directions[url_state.direction(words.directions)]
-    opens = (
-        (lambda layer: first_head(explanation.trace, repr(explanation.source), direction, layer))
-        if explanation
-        else None
-    )
+    costly = stored_traces.costliest(top.entry, top.example, 0)
+    first = list(words.directions.values()).index(costly[0].role) if costly else 0
+    direction = words.directions[url_state.direction(words.directions, first)]
+
+    def opens(layer: int) -> int | None:
+        if explanation is None:
+            return None
+        if costs := stored_traces.costliest(top.entry, top.example, layer, direction):
+            return costs[1]
+        return first_head(explanation.trace, repr(explanation.source), direction, layer)
+
     choice = url_state.site(direction, int(model.get("layers", 2)), int(model.get("heads", 12)), opens)
     units = (*words.units, *(unit for unit in ("phrases", "words") if unit not in words.units))
     context = token_grouping.Pick("Context as", "context", ("context",), units)

@@ -97,11 +97,11 @@ def toggle(label: str, key: str) -> bool:
     return st.toggle(label, key=key, bind="query-params")
 
 
-def direction(names: Mapping[str, str]) -> str:
+def direction(names: Mapping[str, str], default: int = 0) -> str:
     """Which way the attention runs; of long names a list, so that the row stays one."""
     if max(map(len, names)) > 10:
-        return pick("Direction", list(names), "direction", width=160)
-    return segments("Direction", list(names), "direction")
+        return pick("Direction", list(names), "direction", default, width=160)
+    return segments("Direction", list(names), "direction", default)
 
 
 def site(direction: str, layers: int, heads: int, opens: Callable[[int], int | None] | None = None) -> Choice:

@@ -15,6 +15,7 @@ from triattn_core.errors import CheckpointError
 from triattn_core.inference import stored_traces
 from triattn_core.inference.stored_traces.__main__ import defaults
 from triattn_core.tasks import pairs
+from triattn_core.trace.site import Site
 
 FIRST_VIEWS = ("cube", "side_by_side", "mtsa", "distributions")
 
@@ -44,13 +45,19 @@ def test_the_default_view_loads_no_model(page: str, loaded: list[str]) -> None:
     assert "computed on 20" in texts(app)
 
 
-def test_the_cube_opens_on_the_weight_that_costs_the_answer_most(loaded: list[str]) -> None:
-    app = at_page(app_test(), "cube").run()
-    told = json.loads((RECORDS / "default_example.pairs.en.json").read_text("utf-8"))
-    costliest = next(row["cell"] for row in told["rows"] if row["id"] == pairs.examples()[0].id).rpartition(" ")[2]
+@pytest.mark.parametrize(("language", "name"), [("en", "English"), ("zh", "Chinese")])
+def test_the_cube_opens_on_the_weight_that_costs_the_answer_most(language: str, name: str, loaded: list[str]) -> None:
+    app = at_page(app_test(), "cube")
+    app.query_params["language"] = name
+    app.run()
+    told = json.loads((RECORDS / f"default_example.pairs.{language}.json").read_text("utf-8"))
+    row = next(row for row in told["rows"] if row["id"] == pairs.examples(language)[0].id)
+    site, head, costliest = row["cell"].split(" ")
     sent = [json.loads(one.proto.json) for one in app.get("bidi_component") if one.proto.json]
     (cell,) = [one["cell"] for one in sent if "numbers" in one]
     assert ".".join(map(str, cell)) == costliest and loaded == []
+    assert app.selectbox(key="head").value == int(head) + 1
+    assert app.session_state["direction"] == {"a_over_b": "A over B", "b_over_a": "B over A"}[Site.parse(site).role]
 
 
 def test_readers_need_no_model_to_answer(loaded: list[str]) -> None:

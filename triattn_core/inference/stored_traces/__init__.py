@@ -72,6 +72,26 @@ def find_costs(
 ) -> Mapping[tuple[int, ...], float]:
     """Of the strongest cells of a site of a stored trace what the answer loses without each, by cell; empty where none
     are stored.  head: from 0, None is all."""
+    return dict(_costs(entry, example, folder).get((site, head), {}))
+
+
+def costliest(
+    entry: Entry, example: Any, layer: int, role: str | None = None, folder: Path = FOLDER
+) -> tuple[Site, int | None] | None:
+    """The site and head of the weight in a layer whose removal moves the answer most; None where no costs are stored.
+
+    role: of that site, None for any.  head: from 0, None is all.
+    """
+    sizes = {
+        (site, head): max(map(abs, costs.values()))
+        for (site, head), costs in _costs(entry, example, folder).items()
+        if site.layer == layer and role in (None, site.role)
+    }
+    return max(sizes, key=lambda place: sizes[place], default=None)
+
+
+def _costs(entry: Entry, example: Any, folder: Path) -> dict[tuple[Site, int | None], dict[tuple[int, ...], float]]:
+    """All stored costs, by site and head, then by cell."""
     file = path(entry, example, None, folder)
     if not file.is_file():
         return {}
@@ -79,7 +99,11 @@ def find_costs(
         about = json.loads(arrays[ABOUT].tobytes())
     if about["key"] != key(entry, example):
         return {}
-    return {tuple(cell): cost for cell, cost in about.get("costs", {}).get(f"{site} {head}", ())}
+    found = {}
+    for place, costs in about.get("costs", {}).items():
+        site, _, head = place.rpartition(" ")
+        found[Site.parse(site), None if head == "None" else int(head)] = {tuple(cell): cost for cell, cost in costs}
+    return found
 
 
 def write(
