@@ -56,8 +56,12 @@ def show_rank_correlation(
         last = f'<th class="top" scope="col">{short}</th>' * (a < len(names) - 1)  # nothing below it
         rows += f'<tr><th scope="row">{escape(name)}</th>{cells}{last}</tr>'
     pending = [name for name in names if name not in ranks]
-    sentence = f"{missing.capitalize()}: {', '.join(pending)}." if pending else describe_agreement(ranked, role)
-    return f'<style>{CSS}</style><table class="t-ranks">{rows}</table><p class="t-note">{escape(sentence)}</p>'
+    if pending:
+        note = f'<p class="t-note">{missing.capitalize()}: {escape(", ".join(pending))}.</p>'
+    else:
+        said = escape(describe_agreement(ranked, role))
+        note = f'<details class="t-note"><summary>What of it is evidence</summary><div>{said}</div></details>'
+    return f'<style>{CSS}</style><table class="t-ranks">{rows}</table>{note}'
 
 
 def completeness(rows: list[tuple[str, str]], warning: str) -> str:

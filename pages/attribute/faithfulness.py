@@ -21,9 +21,10 @@ from triattn_core.views.lib.number_format import minus
 FEW = (12, 48, 100)  # rows of a file
 ENOUGH = 8  # rows without which a bootstrap band is too narrow to believe
 HOW = (
-    "DeYoung et al. 2020; tokens are deleted, not blanked, in order of their contribution to the answer, summed over "
-    f"their roles; grey: middle 95 % of {attribute.DRAWS} random rankings"
+    "DeYoung et al. 2020: tokens are deleted, not blanked, in order of their contribution to the answer, summed over "
+    "their roles."
 )
+GREY = f"grey: middle 95 % of {attribute.DRAWS} random rankings"
 
 
 def show_example_curves(page: PageScene, parts: Iterator[PageScene]) -> PageScene:
@@ -32,7 +33,7 @@ def show_example_curves(page: PageScene, parts: Iterator[PageScene]) -> PageScen
 
     page: with all methods, and the method where one is chosen already; parts: what is to come of it.
     """
-    st.html(checkpoint_html.section("Faithfulness", HOW))
+    st.html(checkpoint_html.section("Faithfulness", GREY))
     choices, method = page.choices, page.choices.get("method") or pickers.pick_method(page.scene.tokens.methods)
     with report_errors():
         *_, page = (page, *parts)
@@ -41,6 +42,7 @@ def show_example_curves(page: PageScene, parts: Iterator[PageScene]) -> PageScen
     draw = partial(perturbation.figure, tokens.faithfulness.curves, method=method, theme=style.theme())
     show_both_measures(draw, tokens.describe_faithfulness(method), "faithful")
     rows = tokens.faithfulness.curves.rename(columns={"draw": "random draw"})
+    figures.folded("How it is measured", HOW)
     figures.numbers("The curves as numbers", rows, "curves-numbers")
     return page
 

@@ -28,7 +28,7 @@ with figure, report_errors():
     page = attribution_stream.show_methods(parts, below, right, theme)
 tokens = page.scene.tokens
 with below:
-    figures.note(tokens.sentence)
+    figures.folded("In words", tokens.sentence)
     figures.numbers(f"All {len(tokens.table):,} attributions as numbers", tokens.rows, "numbers")
 with right:
     chosen_token.show(tokens)

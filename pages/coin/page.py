@@ -18,6 +18,7 @@ from pages.shared import (
 from pages.shared.errors import report_errors
 from pages.shared.models import MODELS
 from pages.shared.page_scene import PageScene
+from triattn_core.analysis import coin_blocks
 from triattn_core.tasks import TASKS
 from triattn_core.views.coin.blocks import ablation_label
 
@@ -56,4 +57,6 @@ with tail:
     without = f"-without-{ablation_label(settings.off).replace(' ', '-')}" if settings.off else ""
     page.save_menus(f"coin-{settings.direction.replace('_', '-')}{without}{token_grouping.ending(grouping)}")
 both_ways.explore(page, pair, settings.direction)
+if quiet := coin_blocks.describe_quiet(entry.name):
+    figures.note(quiet)
 figures.numbers("All pairs of all blocks as numbers", lambda: page.scene.table, "numbers")

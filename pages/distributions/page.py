@@ -38,5 +38,5 @@ else:
 records, problems = run_records.all_records()
 for problem in problems:
     notice(problem)
-figures.note(f"{CENTRED} {qa_models.OUTPUTS}")
+figures.folded("Centred, and what the answer layer reads", f"{CENTRED} {qa_models.OUTPUTS}")
 run_spread.runs(records, [entry.name for entry in readers], theme)

@@ -21,6 +21,7 @@ from triattn_core.views.charts import distributions as view
 METRICS = {"EM": "em", "F1": "f1"}
 SPLITS = {"test": "test", "dev": "dev"}
 SYSTEMS = "Published systems"
+SHOWN = {"O_1": "No product", "O_2": "With product"}  # what the answer layer of the baseline reads
 ORDER = [  # of functions; of each system its own first
     *FUNCTION_LABELS.values(),
     *(
@@ -86,9 +87,7 @@ def runs(all_records: Sequence[Record], highlighted: Sequence[str], theme: str) 
         metric = url_state.segments("Metric", list(METRICS), "metric")
         split = url_state.segments("Measured on", list(SPLITS), "split")
         curve = url_state.segments("Loss of", ["dev", "train"], "loss")
-    st.html(f'<p class="t-note">{escape(recipe)}</p>')
-    if note := _other_runs(records, recipe):
-        st.html(f'<p class="t-note">{escape(note)}</p>')
+    figures.folded("How these were trained, and the others", f"{recipe} {_other_runs(records, recipe)}".strip())
     points = _of(spreads.seed_runs(all_records, SPLITS[split], METRICS[metric]), recipe)
     lines = _of(spreads.loss_curves(all_records, curve), recipe)
     outputs = sorted({*points.output, *lines.output})
@@ -152,15 +151,16 @@ def _boxes(points: pd.DataFrame, output: str, metric: str, split: str, theme: st
     rows_text += " that are not trained on" if rows_text and split == "dev" else ""
     max_runs = 0 if points.empty else int(view.summary(points).runs.max())
     mean_text = ", the ring their mean, the line their median" if max_runs > 1 else ""
-    st.html(f"<b>{output}</b>, {metric} in %, {split}{rows_text}. A dot is a run{mean_text}")
+    shown = SHOWN.get(output, output)
+    st.html(f"<b>{shown}</b>, {metric} in %, {split}{rows_text}. A dot is a run{mean_text}")
     if points.empty:
-        st.html(f'<p class="t-note">No run of {output} was measured on {split}.</p>')
+        st.html(f'<p class="t-note">None of “{shown}” was measured on {split}.</p>')
         return
     sentence, unit = view.describe_boxes(points, f"{metric}, {split}, %"), f"{metric}, %"
     chart = partial(view.boxes, points, ORDER, unit, theme)
     figures.show(chart, sentence, f"runs-{output}-chart")
     figures.note(sentence)
-    figures.numbers(f"The runs of {output} as numbers", view.summary(points), f"runs-{output}")
+    figures.numbers(f"The runs of {shown} as numbers", view.summary(points), f"runs-{output}")
     if max_runs < view.BOX:
         sentence = (
             f"At most {max_runs} run{'s' * (max_runs > 1)} a function: a box of quartiles is drawn from {view.BOX} on."
@@ -170,11 +170,12 @@ def _boxes(points: pd.DataFrame, output: str, metric: str, split: str, theme: st
 
 def _losses(lines: pd.DataFrame, highlighted: Sequence[str], output: str, curve: str, theme: str) -> None:
     lit = ". In colour the functions chosen above" if set(lines.checkpoint) - set(highlighted) else ""
-    st.html(f"<b>{output}</b>, loss on {curve} (cross-entropy of start plus that of end){lit}")
+    shown = SHOWN.get(output, output)
+    st.html(f"<b>{shown}</b>, loss on {curve} (cross-entropy of start plus that of end){lit}")
     if lines.empty:
-        st.html(f'<p class="t-note">No reader of {output} has recorded its loss on {curve}.</p>')
+        st.html(f'<p class="t-note">None of “{shown}” has recorded its loss on {curve}.</p>')
         return
     sentence = view.describe_curves(lines)
     figures.show(partial(view.curves, lines, highlighted, theme), sentence, f"loss-{output}-chart")
     figures.note(sentence)
-    figures.numbers(f"The losses of {output} as numbers", lines[["function", "step", "value"]], f"loss-{output}")
+    figures.numbers(f"The losses of {shown} as numbers", lines[["function", "step", "value"]], f"loss-{output}")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 THREE_WAY = ("three-way share", "The share of the relevance that only query, key and context together explain.")
 MEASURES = {**head_grid.MEASURE_NAMES, "three_way": THREE_WAY}
-MOST = 16  # rows of the table on the screen
+MOST, HEIGHT = 16, 530  # rows of the table on the screen, and its pixels where it has more
 
 
 def show_table(rows: Rows, atlas: Atlas, lost: pd.DataFrame | None) -> None:
@@ -38,7 +38,7 @@ def show_table(rows: Rows, atlas: Atlas, lost: pd.DataFrame | None) -> None:
         table,
         key="heads-table",
         hide_index=True,
-        height=35 * (min(len(table), MOST) + 1) + 3,
+        height="content" if len(table) <= MOST else HEIGHT,
         on_select=take,
         selection_mode=["single-row", "single-cell"],
         column_config=config,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 
 import pandas as pd
@@ -15,8 +16,7 @@ from triattn_core.errors import InputError
 from triattn_core.tasks.laboratory import LABORATORY
 from triattn_core.views.charts import head_atlas as view
 
-OPENS = {"zh": "不, 没, 没有"}
-FIRST = "not, never, no"
+OPENS = {"en": ("not, never, no", "how, what, why"), "zh": ("不, 没, 没有", "怎么, 什么")}  # the first that occur
 WAYS = {
     "to_key": ("as keys", "mean weight that they get as keys", ""),
     "to_context": ("as context", "mean weight that they get as context", ""),
@@ -62,9 +62,7 @@ def show(rows: Rows, atlas: Atlas) -> None:
     from triattn_core.analysis.maps.word_weights import split_words
 
     st.html(checkpoint_html.section("Weight of words", "mean over their places, by head"))
-    opens = OPENS.get(rows.language, FIRST)
-    if rows.task in LABORATORY:
-        opens = ", ".join(LABORATORY[rows.task].vocabulary.texts("context")[:2])
+    opens = _opening(rows, atlas)
     with st.container(horizontal=True, vertical_alignment="bottom", key="words-settings"):
         if st.session_state.get("words") == st.session_state.get("words-opened"):  # other rows, other words
             st.session_state.pop("words", None)
@@ -73,9 +71,8 @@ def show(rows: Rows, atlas: Atlas) -> None:
         place = st.container(width="content")
     with report_errors(stop=False):
         words = split_words(text)
-        key = f"{rows.key} {atlas.group} {len(atlas.table)}"
         try:
-            weights = weigh(atlas.table, key, words)
+            weights = weigh(atlas.table, _key(rows, atlas), words)
         except InputError as error:  # the words that the page opens with are nobody's mistake
             figures.note(str(error))
             return
@@ -84,10 +81,28 @@ def show(rows: Rows, atlas: Atlas) -> None:
             axis = url_state.segments("Count them", axes, "way", show=lambda name: WAYS[name][0])
         _chart(weights[weights["way"] == axis], atlas, words, axis)
         site, head = atlas.head
-        places = find_places(atlas.table, key, words, site, head, axis)
+        places = find_places(atlas.table, _key(rows, atlas), words, site, head, axis)
         title = f"The {len(places)} places behind {atlas.names[atlas.head_index]}"
         measured = {"value": "KL, bits" if axis == "from_query" else "weight", "even": "mean of its row"}
         figures.numbers(title, places.rename(columns=measured), "words-rows")
+
+
+def _key(rows: Rows, atlas: Atlas) -> str:
+    return f"{rows.key} {atlas.group} {len(atlas.table)}"
+
+
+def _opening(rows: Rows, atlas: Atlas) -> str:
+    """The words that the page opens with: such as occur in the rows, where there are any."""
+    from triattn_core.analysis.maps.word_weights import split_words
+
+    if rows.task in LABORATORY:
+        return ", ".join(LABORATORY[rows.task].vocabulary.texts("context")[:2])
+    lists = OPENS.get(rows.language, OPENS["en"])
+    for opens in lists:
+        with suppress(InputError):
+            weigh(atlas.table, _key(rows, atlas), split_words(opens))
+            return opens
+    return lists[0]
 
 
 def _chart(weights: pd.DataFrame, atlas: Atlas, words: tuple[str, ...], axis: str) -> None:

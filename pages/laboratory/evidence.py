@@ -43,10 +43,11 @@ def scores(
             figures.show(chart, held_out.summary, f"scores-{measure}", width="content")
         chart = partial(truth_quadrants.figure, held_out.measures, theme)
         figures.show(chart, held_out.shortcuts, "scores-quadrants", width="content")
-    figures.note(
+    figures.folded(
+        "In words, and what does not compare",
         f"{held_out.summary} {_seeds(seed_counts)} Weights of two-way models have no cell for a pair: they are "
         "measured against the keys and context tokens of the true pair, and do not compare with those of "
-        f"Tri-Attention. Right without looking is a shortcut, or luck. {task.CHANCE}"
+        f"Tri-Attention. Right without looking is a shortcut, or luck. {task.CHANCE}",
     )
     with st.container(key="main-measures"):
         _measures(held_out.means)
@@ -116,7 +117,7 @@ def _curves(title: str, about: str, rows: pd.DataFrame, x_name: str, log: bool =
         for measure in truth_scores.PANELS:
             figure = partial(truth_curves.figure, rows, measure, x_name, style.colours(), theme, log)
             figures.show(figure, sentence, f"curves-{key}-{measure}", width="content")
-    figures.note(sentence)
+    figures.folded("In words", sentence)
     figures.numbers(f"{title}: all seeds as numbers", rows.rename(columns={"x": x_name}), f"curves-{key}-numbers")
 
 

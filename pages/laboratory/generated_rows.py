@@ -17,7 +17,7 @@ from triattn_core.views.charts import truth_map
 CELLS = (
     "Tri-Attention has a weight for each pair of key and context. Two-way attention has one for each token alone, "
     "drawn in the row or column “alone”; joint two-way attention also weighs the query itself, where that row and "
-    "column meet."
+    "column meet. Even: the share of the true cells if all weights of a model were equal."
 )
 
 

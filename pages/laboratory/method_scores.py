@@ -20,9 +20,9 @@ METHOD_NOTE = (
     "does not score the context."
 )
 REPLACED = (
-    "Accuracy in % with other weights in place of the model's own. The product of a cube's marginals takes nothing "
-    "away: a cube whose weight is on one cell is that product. So it does not tell whether an answer needs the third "
-    "order; a model trained with pairwise scores does, and stays at chance."
+    "The product of a cube's marginals takes nothing away: a cube whose weight is on one cell is that product. So it "
+    "does not tell whether an answer needs the third order; a model trained with pairwise scores does, and stays at "
+    "chance."
 )
 
 
@@ -44,8 +44,8 @@ def show_methods(entries: Sequence[Entry]) -> None:
     with st.container(horizontal=True, gap="large", key="methods"):
         figures.show(chart, sentence, "methods-found", width="content")
         with st.container(width=540):
-            figures.note(f"{sentence} {METHOD_NOTE}")
-            st.html(f'<p class="t-note">{REPLACED}</p>')
+            figures.folded("In words, and when a method has found it", f"{sentence} {METHOD_NOTE}")
+            figures.folded("Accuracy in %, other weights in place of the model's own", REPLACED)
             _show_replacements({name: report["accuracy"] for name, (_, report) in measured.items()})
     figures.numbers("All methods as numbers", rows, "method-numbers")
 

@@ -90,7 +90,7 @@ def map_panel(name: str, mechanism: str, task: LaboratoryTask, example: Example,
     truth = truth_mask(example, weights.shape)
     verdict = "" if example.label is None else "right" if answer == task.LABELS[example.label] else "wrong"
     found = measures(weights, truth, task.cells(weights.shape)) if truth.any() else {}
-    sentence = truth_map.describe(found, weights.ndim == 2)
+    sentence = truth_map.describe(found)
     certainty = "" if share is None else f"probability {share:.2f}"
     if verdict == "wrong" and right_share is not None:
         certainty += f", of the right answer {right_share:.2f}"

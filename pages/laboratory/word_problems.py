@@ -86,7 +86,8 @@ def _answer(entries: list[Entry], example: Example) -> None:
     for note in problem_input.notes(example):
         figures.note(note)
     st.html(
-        f'<p class="t-note">{truth_map.legend(style.theme(), OUTLINED)}</p><p class="t-note">{CELLS} {BY_QUESTION}</p>'
+        f'<p class="t-note">{truth_map.legend(style.theme(), OUTLINED)}</p><details class="t-note">'
+        f"<summary>How to read the maps</summary><div>{CELLS} {BY_QUESTION}</div></details>"
     )
 
 
@@ -122,7 +123,7 @@ def _panel(entry: Entry, example: Example, weights: np.ndarray) -> None:
     )
     labels = _labels(example)
     found = measures(weights, mask, len(labels) * (len(labels) - 1)) if mask.any() else {}
-    sentence = truth_map.describe(found, True, "pairs that fit") if found else "No pair fits: there is nothing to find."
+    sentence = truth_map.describe(found, "pairs that fit") if found else "No pair fits: there is nothing to find."
     chart = partial(truth_map.figure, weights, labels, labels, mask, style.theme(), OUTLINED, alone=False)
     figures.show(chart, f"{name}: {_says(example, pair)}. {sentence}", f"figure-{entry.name}", width="content")
     figures.note(sentence)

@@ -25,7 +25,7 @@ function legacyCopy(text) {  // without https the clipboard is not offered
   area.remove();
   return done ? Promise.resolve() : Promise.reject();
 }
-export default function ({ parentElement }) {
+export default function ({ parentElement, setTriggerValue }) {
   const button = parentElement.querySelector("button");
   let timer = 0;
   button.onclick = async () => {
@@ -40,6 +40,10 @@ export default function ({ parentElement }) {
     clearTimeout(timer);
     timer = setTimeout(() => { button.textContent = "Copy link"; }, 3000);
   };
+  const wish = matchMedia("(prefers-color-scheme: dark)");
+  const turn = () => setTimeout(() => setTriggerValue("turned", wish.matches ? "dark" : "light"), 300);
+  wish.addEventListener("change", turn);
+  return () => wish.removeEventListener("change", turn);
 }
 """
 _copy = st.components.v2.component("triattn_copy_link", html=_BUTTON, css=_STYLE, js=_SCRIPT)
@@ -50,9 +54,10 @@ READ = (  # by pages themselves, without a widget of this name
 
 
 def button() -> None:
-    """The button, in the header bar."""
+    """The button, in the header bar; it also runs the page anew in the other colours when the system turns light or
+    dark, which Streamlit does not."""
     with st.container(key="copy-link"):
-        _copy(key="copy-link-button")
+        _copy(key="copy-link-button", on_turned_change=lambda: None)
         sentence_box.listen()
 
 

@@ -72,6 +72,12 @@ def note(text: str) -> None:
     st.html(f'<p class="t-note">{escape(isolate_quotes(text))}</p>')
 
 
+def folded(mark: str, text: str) -> None:
+    """A sentence below a figure that stands behind a mark."""
+    html = f"<summary>{escape(mark)}</summary><div>{escape(isolate_quotes(text))}</div>"
+    st.html(f'<details class="t-note">{html}</details>')
+
+
 def numbers(label: str, rows: pd.DataFrame | Callable[[], pd.DataFrame], key: str) -> None:
     """The same numbers as a table, in a fold; what is closed costs nothing where `rows` is a function."""
     with st.expander(label, key=key, bind="query-params") as box:
@@ -83,4 +89,6 @@ def numbers(label: str, rows: pd.DataFrame | Callable[[], pd.DataFrame], key: st
         table = table.head(ROWS)
         exact = st.column_config.NumberColumn(format="%.4g")
         columns = dict.fromkeys(table.select_dtypes("float").columns, exact)
-        st.dataframe(table, hide_index=True, height=min(320, 38 + 35 * len(table)), column_config=columns, alt=label)
+        st.dataframe(
+            table, hide_index=True, height="content" if len(table) < 9 else 320, column_config=columns, alt=label
+        )

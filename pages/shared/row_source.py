@@ -200,6 +200,15 @@ def stored_tables(names: set[str], task: str = "", language: str = "") -> dict[s
     return paths
 
 
+def recorded_tables(task: str, language: str) -> dict[str, tuple[Path, TableInfo]]:
+    """The project's own tables of a task and language, by the names of their rows."""
+    return {
+        name: (path, about)
+        for name, path, about in _named_tables()
+        if path.parent == _records() and (about.task, about.language) == (task, language)
+    }
+
+
 def _named_tables() -> list[tuple[str, Path, TableInfo]]:
     """(Name of its rows, path, description) of each stored table; the project's first."""
     own = tables_folder()

@@ -40,7 +40,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .stButtonGroup button, .stButton button, .stDownloadButton button, .stMenuButton button, .stPopover button {
   height: 32px; min-height: 32px; font-size: 13px; background-color: transparent}
 .stButtonGroup button[data-selected="true"] {background: color-mix(in srgb, var(--t-accent) 14%, transparent)}
-.st-key-pair .stMenuButton button, .st-key-pair .stButtonGroup button {height: 36px}
+.st-key-pair :is(.stMenuButton, .stButtonGroup, .stPopover) button {height: 36px}
 .st-key-pair > :is(.st-key-a, .st-key-b), .st-key-pair-edited > :is(.st-key-a2, .st-key-b2) {
   flex: 1 1 300px; min-width: min(300px, 100%)}
 .st-key-asked, [data-testid="stLayoutWrapper"]:has(> .st-key-asked) {min-width: min(450px, 100%)}

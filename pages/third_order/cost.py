@@ -39,7 +39,7 @@ def show() -> None:
             chart = partial(efficiency.figure, points, families, column, True, style.theme())
             with st.container(width=PANEL):
                 figures.show(chart, sentence, f"third-order-{column}")
-    figures.note(f"{sentence} {measured['command']} measures it again.")
+    figures.folded("In words, and the command", f"{sentence} {measured['command']} measures it again.")
     _against_accuracy(points)
     figures.numbers("All lengths as numbers", points, "third-order-numbers")
 

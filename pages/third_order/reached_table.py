@@ -12,6 +12,12 @@ from triattn_core.results.third_order_theory import CLAIMS, MEANING, TWO_WAY, ag
 from triattn_core.tasks.laboratory import LABORATORY
 from triattn_core.views.lib.number_format import half_up, per_cent
 
+TRAINED = (
+    "Scores: one layer of one head, equal width, rate and rows; the additive score has about 30 % more parameters, "
+    "triangle attention about 20 %. Two-way attention is named below its number; two layers have 60 to 70 % more "
+    "parameters, and on Match3 ten times the rows at a third of the rate."
+)
+
 
 def show() -> None:
     """Shows the table with what is proved of each task."""
@@ -30,21 +36,18 @@ def show() -> None:
             body += f'<tr><td title="{title}">{escape(task.LABEL)}</td><td class="r t-muted t-num">{chance}</td>'
             body += "".join(_cell(name, column, cell) for column, cell in zip(columns, cells)) + "</tr>"
     st.html(f'<div class="t-scroll"><table class="t-table"><tr><th>task</th>{heads}</tr>{body}</table></div>')
-    st.html(
-        f'<p class="t-note">{MEANING}; no word: only observed. Hover for the proof.</p>'
-        '<p class="t-note">Scores: one layer of one head, equal width, rate and rows; the additive score has about '
-        "30 % more parameters, triangle attention about 20 %. Two-way attention is named below its number; two layers "
-        "have 60 to 70 % more parameters, and on Match3 ten times the rows at a third of the rate.</p>"
-    )
     against = [
         f"{LABORATORY[task].LABEL}, {MEMBERS[score].label if score in MEMBERS else score}: {clause}"
         for (task, score), cell in table.items()
         if (clause := agreement(task, score, cell.accuracy))
     ]
-    if against:
-        st.html(f'<p class="t-note">Where training and proof differ. {escape(". ".join(against))}.</p>')
     sources = "; ".join(f"{member.label}: {member.source}" for member in MEMBERS.values())
-    st.html(f'<p class="t-note">{escape(sources)}. Hover over a task for what is proved of it.</p>')
+    notes = [f"{MEANING}; no word: only observed. Hover over a number or a task for the proof.", TRAINED]
+    notes += [f"Where training and proof differ. {'. '.join(against)}."] if against else []
+    lines = "<br>".join(map(escape, [*notes, f"{sources}."]))
+    st.html(
+        f'<details class="t-note"><summary>What is proved, how each was trained</summary><div>{lines}</div></details>'
+    )
 
 
 def _cell(task: str, score: str, cell: Reached | None) -> str:

@@ -28,7 +28,8 @@ LEGEND = (
 def show(row: Example, task: LaboratoryTask, models: Sequence[Entry], beside: DeltaGenerator) -> None:
     """Shows the row; beside: where the Export button stands.  Raises TriattnError where a model does not know it."""
     said, truth = task.say(row), row_input.truth(task, row)
-    st.html(f'<p class="t-truth">{escape(said)} <b>{escape(truth)}</b></p>')
+    question, mark, _ = said.partition("? ")  # the fields say the rest
+    st.html(f'<p class="t-truth">{escape(question + mark)}<b>{escape(truth)}</b></p>')
     if not models:
         st.info("Choose at least one score.")
         return

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.compare import over_rows
 from pages.shared import disagreements
 from pages.shared.checkpoint_differences import differences_html
 from pages.side_by_side import edited_input
@@ -21,8 +22,10 @@ from tests.support.figure_arrays import sent_array
 from tests.support.mined_checkpoints import rows
 from tests.support.tiny import WORDS, make_checkpoint, make_encoder
 from triattn_core.analysis.mining import agreement
+from triattn_core.analysis.mining.case_table import open_cases
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.registry import VARIABLE, Entry
+from triattn_core.results.run_records import records_folder
 from triattn_core.tasks import pairs
 
 TRIO = [f"quora-{mechanism}-additive" for mechanism in ("bi", "cbi", "tri")]
@@ -51,6 +54,12 @@ def use_checkpoints(folders, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def asked(page: str, names: list[str], **query: str) -> AppTest:
     return opened(page, checkpoints=names, **query)
+
+
+def test_a_test_set_says_who_is_ahead_where_it_does() -> None:
+    tables = {name: open_cases(records_folder() / "cases" / f"{name}-published.parquet") for name in ("quora", "race")}
+    assert over_rows.who_is_ahead(tables["quora"]) == "C-Bi is ahead of Bi (p = 0.0009)"
+    assert over_rows.who_is_ahead(tables["race"]) == ""
 
 
 def test_rows_of_slow_models_are_not_mined_before_it_is_asked_for(monkeypatch) -> None:

@@ -68,7 +68,7 @@ def test_metric_split_and_loss_are_in_the_link() -> None:
     app = sound(opened("distributions", metric="F1", split="dev", loss="train"))
     page_text = visible_text(app)
     assert "F1 in %, dev of 10,570 questions of squad1.1/dev that are not trained on" in page_text
-    assert "No reader of O_2 has recorded its loss on train" in page_text
+    assert "None of “With product” has recorded its loss on train" in page_text
 
 
 def make_measured_systems(root: Path) -> None:
@@ -92,7 +92,7 @@ def test_systems_are_no_output_and_runs_trained_otherwise_are_said(tmp_path: Pat
     )
     assert note in page_text and "All available rows of squad1.1/train" in page_text
     o_2, systems = (
-        page_text.partition(f"<b>{name}</b>")[2].partition("<b>")[0] for name in ("O_2", "Published systems")
+        page_text.partition(f"<b>{name}</b>")[2].partition("<b>")[0] for name in ("With product", "Published systems")
     )
     assert "EM in %, test of 10,570 questions" in systems and "BiDAF trilinear: mean" in systems
     assert "BiDAF" not in o_2 and "EM, test, % of 2 functions" in o_2

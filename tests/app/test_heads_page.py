@@ -37,6 +37,7 @@ def test_it_opens_on_a_cube_with_every_head_and_its_examples():
         and "<b>Strongest</b>" in page_text
         and "<b>Deciles</b>" in page_text
     )
+    assert app.text_input(key="words").value == "how, what, why" and "None of these words" not in page_text
     first = app.selectbox(key="at-head").value
     app.selectbox(key="at-head").set_value(next(one for one in table["name"] if one != first)).run()
     assert texts(sound(app)) != page_text

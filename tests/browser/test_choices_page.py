@@ -64,7 +64,7 @@ def test_a_folded_cube_names_turns_and_keeps_the_text_whole(page, tmp_path):
     query = page.locator('[data-text="turn.2"]')  # the query's word stands in the turn that is the context
     assert query.inner_text() == TEXTS["turn.2"] and query.locator("mark.query.context").count() == 1
     assert page.locator('[data-text="response"] mark.key').count() == 1
-    assert "mass before 1.000000 and after 1.000000" in page.locator(".triattn .notes").inner_text()
+    assert "mass before 1.000000 and after 1.000000" in page.locator(".triattn .notes").text_content()
 
 
 def test_a_text_of_which_the_end_was_read_opens_there(page, tmp_path):

@@ -67,7 +67,7 @@ def test_it_opens_on_the_strongest_content_words_and_says_their_exact_numbers(pa
     assert number(facts(page)["share of all mass"]) == pytest.approx(100 * numbers["share"], rel=6e-3)
     assert number(facts(page)["relevance, centred"]) == pytest.approx(numbers["relevance"], rel=6e-3)
     assert facts(page)["rank in this query"].endswith(" of 16")
-    assert "sum to 1.000000" in page.locator(".triattn .notes").inner_text()
+    assert "sum to 1.000000" in page.locator(".triattn .notes").text_content()
 
 
 def test_keys_step_through_rows_columns_depth_and_the_strongest(page, tmp_path, trace):

@@ -44,13 +44,13 @@ def test_a_map_of_pairs_alone_keeps_no_room_for_margins():
 
 def test_the_sentence_says_how_much_lies_on_the_truth():
     truth = np.array([[True, False], [False, False]])
-    assert truth_map.describe(measures(np.array([[0.7, 0.1], [0.1, 0.1]]), truth, 2), True) == (
-        "70% of its weight lies on the truth, 1.4 times an even share (50.0%)."
+    assert truth_map.describe(measures(np.array([[0.7, 0.1], [0.1, 0.1]]), truth, 2)) == (
+        "70\u202f% of its weight lies on the truth: 1.4\u202f× even (50.0\u202f%)."
     )
-    assert truth_map.describe(measures(np.array([0.2, 0.8]), np.array([True, False]), 2), False) == (
-        "20% of its weight lies on the truth, 0.4 times an even share of its two-way weights (50.0%)."
+    assert truth_map.describe(measures(np.array([0.2, 0.8]), np.array([True, False]), 2)) == (
+        "20\u202f% of its weight lies on the truth: 0.4\u202f× even (50.0\u202f%)."
     )
-    assert "nothing to find" in truth_map.describe({}, True)
+    assert "nothing to find" in truth_map.describe({})
 
 
 def test_quadrants_are_means_over_seeds_and_name_the_shortcut():

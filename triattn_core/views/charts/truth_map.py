@@ -125,14 +125,12 @@ def _axis(kind: type, name: str, names: Sequence[str], **axis_options) -> alt.X 
     return kind(f"{name}:O", title=None, axis=ticks, scale=scale)
 
 
-def describe(measures: Mapping[str, float], pairs: bool, true: str = "the truth") -> str:
-    """A sentence: how much weight lies on the truth, and what an even share would be.
+def describe(measures: Mapping[str, float], true: str = "the truth") -> str:
+    """A sentence: how much weight lies on the truth, and how many times an even share of the model's weights that is.
 
-    measures: of `analysis.truth`, empty where no cell is true.  pairs: whether weights are of pairs of key and context.
-    true: what the true cells are called.
+    measures: of `analysis.truth`, empty where no cell is true.  true: what the true cells are called.
     """
     if not measures:
         return "No cell is true: there is nothing to find."
     share, times, even = (measures[name] for name in ("mass", "mass_over_even", "even_share"))
-    map_kind = "" if pairs else " of its two-way weights"
-    return f"{share:.0%} of its weight lies on {true}, {times:.2g} times an even share{map_kind} ({even:.1%})."
+    return f"{100 * share:.0f}\u202f% of its weight lies on {true}: {times:.2g}\u202f× even ({100 * even:.1f}\u202f%)."

@@ -83,15 +83,27 @@ function titleOf({ quantity, against }) {
   return against ? "Strongest against an even share" : "Strongest triples";
 }
 
-/** How much of the mass the listed triples hold, what is hidden, and what was checked. */
+/** How much of the mass the listed triples hold and what is hidden; behind a mark what was checked and how. */
 function notesOf(payload, listed) {
   const { share } = listedTriples(payload);
-  const cost = payload.costed ? [`${COST}.`] : [];
-  const notes = [payload.hidden, payload.check].filter(Boolean);
-  if ((share[0] ?? null) === null) return [...cost, ...notes];
-  const held = formatPercent(sum(share.slice(0, listed.length)));
+  const { hidden, check, costed } = payload;
+  const failed = check?.includes("failed");
   const [some, all] = [listed.length, payload.cells].map(formatCount);
-  return [`${some} of ${all} cells hold ${held} of the mass.`, ...cost, ...notes];
+  const held = formatPercent(sum(share.slice(0, listed.length)));
+  const known = (share[0] ?? null) !== null;
+  const seen = [
+    known && `${some} of ${all} cells hold ${held} of the mass.`,
+    hidden,
+    failed && check,
+  ];
+  const folded = [costed && `${COST}.`, !failed && check].filter(Boolean);
+  const details = make("details", {}, make("summary", {}, "How it is measured"), folded.join(" "));
+  return make(
+    "div",
+    { class: "notes" },
+    seen.filter(Boolean).join(" "),
+    ...(folded.length ? [details] : []),
+  );
 }
 
 /**
@@ -118,9 +130,6 @@ export function triplesTable(payload, choose, open, fold) {
       const cost = costOf(listed[n]);
       if (payload.costed && cost !== undefined) row.lastChild.textContent = formatChange(cost, 3);
     });
-  const below = [
-    ...foldOf(payload, fold),
-    make("p", { class: "notes" }, notesOf(payload, listed).join(" ")),
-  ];
+  const below = [...foldOf(payload, fold), notesOf(payload, listed)];
   return { table, listed, rows, below, showCosts };
 }
