@@ -44,19 +44,19 @@ COLUMNS = {
 def pickers(entries: Sequence[Entry]) -> tuple[Entry, Entry, list[Entry]]:
     """The row above the table: the checkpoint, the one to compare it with, and those that pass the filters."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        entry = url_state.pick("Checkpoint", entries, "checkpoint", show=lambda entry: entry.name, width=210)
+        entry = url_state.pick("Checkpoint", entries, "checkpoint", show=lambda entry: entry.name, width=196)
         # Checkpoints of the same data set come first.
         other_entries = sorted(
             (candidate for candidate in entries if candidate != entry),
             key=lambda candidate: metadata.dataset_name(candidate) != metadata.dataset_name(entry),
         )
         other_entries = other_entries or [entry]
-        other = url_state.pick("Compare with", other_entries, "other", show=lambda entry: entry.name, width=210)
+        other = url_state.pick("Compare with", other_entries, "other", show=lambda entry: entry.name, width=196)
         rows = list(entries)
         for key, (label, property_of) in FILTERS.items():
             options = sorted({property_of(row) for row in entries})
             if len(options) > 1:
-                value = url_state.pick(label, ["all", *options], key, width=130)
+                value = url_state.pick(label, ["all", *options], key, width=112)
                 rows = [row for row in rows if value in ("all", property_of(row))]
     return entry, other, rows
 

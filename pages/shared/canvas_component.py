@@ -119,6 +119,25 @@ def cell(key: str, clicked: Sequence[int] | None, axes: Sequence[Sequence[int]],
     return clicked_cell
 
 
+def second_cell(key: str, parameter: str, axes: Sequence[Sequence[int]]) -> list[int] | None:
+    """The cell that was chosen in a second figure of a page, by a click or in the URL; None where there is none.
+
+    parameter: its name in the URL, from which it goes when the figure becomes another.
+    """
+    if st.session_state.setdefault(f"{parameter}-figure", key) != key:
+        st.session_state[f"{parameter}-figure"] = key
+        if not url_state.is_first_run():
+            st.query_params.pop(parameter, None)
+    clicked = (st.session_state.get(key) or {}).get("cell")
+    link = st.query_params.get(parameter, "").split(".")
+    chosen = [int(i) for i in clicked] if clicked else [int(i) if i.isdecimal() and len(i) < 6 else -1 for i in link]
+    if len(chosen) != len(axes) or not all(i in axis for i, axis in zip(chosen, axes)):
+        st.query_params.pop(parameter, None)
+        return None
+    st.query_params[parameter] = _join_cell(chosen)
+    return chosen
+
+
 def _warn_no_such_cell(link: str, axes: Sequence[Sequence[int]], first: Sequence[int]) -> None:
     """Shows a notice, once per visit, that a link names no cell of this figure."""
     visit = st.session_state.get("visit")

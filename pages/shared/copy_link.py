@@ -48,8 +48,8 @@ export default function ({ parentElement, setTriggerValue }) {
 """
 _copy = st.components.v2.component("triattn_copy_link", html=_BUTTON, css=_STYLE, js=_SCRIPT)
 READ = (  # by pages themselves, without a widget of this name
-    "a2 agreement at-head b2 case cell checkpoints edited functions language laboratory part predicate row second "
-    "special-listed spoken step study task trace units".split()
+    "a2 agreement at-head b2 case cell checkpoints edited functions language laboratory map-cell part predicate row "
+    "second special-listed spoken step study task trace units".split()
 )
 
 

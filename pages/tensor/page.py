@@ -30,7 +30,8 @@ def explore(page: PageScene, below: str) -> None:
     """
     shown, sizes, position = page.scene.shown, map(len, page.scene.axes), page.choose()
     page.answer(stamp=cube.stamp(shown, False), numbers=cell.read(shown, dict(zip(tensor.NEEDS, position))))
-    canvas_component.answer(below, {"cell": pair_of(position, page.scene.clusters.assignments.tolist())})
+    chosen = canvas_component.second_cell(below, "map-cell", page.scene.below.extents)
+    canvas_component.answer(below, {"cell": chosen or pair_of(position, page.scene.clusters.assignments.tolist())})
     numbers.below(shown, False, position[0], prod(sizes))
     score_decomposition.show_cell(page.scene, shown.choice, position, style.theme())
 

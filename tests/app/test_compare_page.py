@@ -25,7 +25,7 @@ from triattn_core.analysis.mining import agreement
 from triattn_core.analysis.mining.case_table import open_cases
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.registry import VARIABLE, Entry
-from triattn_core.results.run_records import records_folder
+from triattn_core.results.run_records import SHIPPED
 from triattn_core.tasks import pairs
 
 TRIO = [f"quora-{mechanism}-additive" for mechanism in ("bi", "cbi", "tri")]
@@ -57,7 +57,7 @@ def asked(page: str, names: list[str], **query: str) -> AppTest:
 
 
 def test_a_test_set_says_who_is_ahead_where_it_does() -> None:
-    tables = {name: open_cases(records_folder() / "cases" / f"{name}-published.parquet") for name in ("quora", "race")}
+    tables = {name: open_cases(SHIPPED / "cases" / f"{name}-published.parquet") for name in ("quora", "race")}
     assert over_rows.who_is_ahead(tables["quora"]) == "C-Bi is ahead of Bi (p = 0.0009)"
     assert over_rows.who_is_ahead(tables["race"]) == ""
 

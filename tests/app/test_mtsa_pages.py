@@ -165,6 +165,13 @@ def test_the_clusters_stand_at_the_pair_of_the_tensor() -> None:
     assert own == [2, 4, 5] and clusters == [2, 4, int(cluster.split()[1]) - 1, 0]
 
 
+@pytest.mark.parametrize(("link", "stays"), [("5.2.1.0", True), ("5.2.99.0", False), ("1.é", False)])
+def test_the_cell_of_the_clusters_is_in_the_link(link: str, stays: bool) -> None:
+    app = sound(opened("tensor", **{"map-cell": link}))
+    _, clusters = (data["cell"] for data in answers(app))
+    assert (clusters == [5, 2, 1, 0]) == stays and ("map-cell" in app.query_params) == stays
+
+
 def test_a_case_is_kept_and_opens_again(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("TRIATTN_CASES", str(tmp_path / "cases.sqlite"))
     app = sound(opened("mtsa", text="Seven words to keep in the book."))

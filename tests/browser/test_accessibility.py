@@ -8,6 +8,7 @@ import pytest
 
 from pages.shared.navigation import FIRST, TABS
 from tests.browser.test_keyboard import opened
+from triattn_core.views.lib.palette import THEMES
 
 AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
 # Streamlit's own elements: the place for a file has a role that it cannot have, a table's box of rows an empty header.
@@ -30,3 +31,12 @@ def test_a_page_breaks_no_rule(browser, app, name, scheme):
     broken = page.evaluate(RUN, OTHERS)
     context.close()
     assert not broken, "\n".join(broken)
+
+
+def test_a_page_turns_dark_with_the_system(page, app):
+    page.emulate_media(color_scheme="light")
+    opened(page, app, "results")
+    ground = "getComputedStyle(document.documentElement).getPropertyValue('--t-page').trim()"
+    assert page.evaluate(ground) == THEMES["light"]["page"]
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"{ground} === '{THEMES['dark']['page']}'")

@@ -16,7 +16,7 @@ ACTIONS, SEED = (int(os.environ.get(f"TRIATTN_LINKS_{name}", usual)) for name, u
 TARGETS = {  # what a random action clicks or types in; buttons with lasting effects are none
     "option": '[data-testid="stButtonGroup"] button:not([disabled])',
     "figure": "canvas[tabindex]:not([data-testid])",
-    "text": '[data-testid="stTextArea"] textarea:not([disabled])',
+    "text": '[data-testid="stTextArea"] textarea:not([disabled]):not([aria-label="Note"])',  # a note is of the book
     "field": '[data-testid="stTextInput"] input:not([disabled]):not([aria-label*="path"])',  # no link opens a file
     "number": '[data-testid="stNumberInputStepUp"]:not([disabled])',
     "list": '[data-testid="stSelectbox"] input:not([disabled])',

@@ -26,20 +26,18 @@ def measure(name: str) -> dict[str, Any]:
     from triattn_core.checkpoint.registry import list_checkpoints
     from triattn_core.inference.explain import explain
     from triattn_core.tasks import pairs
-    from triattn_core.views.coin.blocks import blocks
 
     entry = next(entry for entry in list_checkpoints() if entry.name == name)
     bundle, examples = load(entry.path, "cpu"), pairs.examples(language(entry))
     found: dict[int, dict[str, float]] = {}
     for example in examples:
-        trace = explain(bundle, example)[1]
-        for i, block in (pair for way in DIRECTIONS for pair in enumerate(blocks(trace, way))):
-            if block is None:
-                continue
-            changed = 0.0 if block.changed is None else float(abs(block.changed).max())
-            now = {"largest": float(block.weight.max()) * block.weight.sizes["key"], "changed": changed}
-            before = found.setdefault(i, now)
-            found[i] = {key: max(before[key], now[key]) for key in now}
+        sites = explain(bundle, example)[1].sites
+        for site in (site for site in sites if site.quantity == "weight" and site.role in DIRECTIONS):
+            weights, plain = sites[site], sites.get(site / "without_context")
+            changed = 0.0 if plain is None else float(abs(weights - plain).max())
+            now = {"largest": float(weights.max()) * weights.sizes["key"], "changed": changed}
+            before = found.setdefault(site.layer or 0, now)
+            found[site.layer or 0] = {key: max(before[key], now[key]) for key in now}
     rounded = [{key: round(value, 4) for key, value in found[i].items()} for i in sorted(found)]
     return {"pairs": len(examples), "blocks": rounded}
 

@@ -80,7 +80,7 @@ const featureColumn = (wide, q, f) => [
 
 const spreadColumn = (all) => [
   "spread",
-  `How evenly the block's weights are spread: the mean over queries of their entropy, as a share of the largest that ${all} keys allow, token by token; 1 is uniform, 0 one key alone`,
+  `How evenly the block's weights are spread: the mean over queries of their entropy, as a share of the largest that ${all} keys allow, token by token; 1 is even, 0 one key alone`,
   (block) => formatNumber(block.spread),
 ];
 
