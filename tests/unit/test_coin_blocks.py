@@ -14,6 +14,7 @@ from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.inference.explain import explain
 from triattn_core.tasks import pairs
 from triattn_core.trace.site import Site
+from triattn_core.views.coin.blocks import blocks
 
 
 def measured(*largest: float) -> dict:
@@ -40,12 +41,15 @@ def test_what_is_measured_is_the_largest_weight_of_all_pairs_and_both_ways(tmp_p
     monkeypatch.setenv(VARIABLE, str(make_checkpoints(tmp_path / "checkpoints", ("quora-coin",))))
     monkeypatch.setattr(pairs, "examples", lambda language: few)
     told = coin_blocks.measure("quora-coin")
-    bundle, largest = load(tmp_path / "checkpoints" / "quora-coin", "cpu"), np.zeros(3)
+    bundle, largest, changed = load(tmp_path / "checkpoints" / "quora-coin", "cpu"), np.zeros(3), np.zeros(3)
     for example in few:
-        sites = explain(bundle, example)[1].sites
+        trace = explain(bundle, example)[1]
         for i in range(3):
             for way in ("a_over_b", "b_over_a"):
-                weights = sites[Site(layer=i, role=way, quantity="weight")].values
+                weights = trace.sites[Site(layer=i, role=way, quantity="weight")].values
                 largest[i] = max(largest[i], weights.max() * weights.shape[-1])
+                changed[i] = max(changed[i], abs(blocks(trace, way)[i].changed).max())
     assert told["pairs"] == 2
     assert [block["largest"] for block in told["blocks"]] == pytest.approx(largest.tolist(), abs=1e-3)
+    assert [block["changed"] for block in told["blocks"]] == pytest.approx(changed.tolist(), abs=1e-3)
+    assert changed.max() > 0.01
