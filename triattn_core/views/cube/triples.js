@@ -83,7 +83,7 @@ function titleOf({ quantity, against }) {
   return against ? "Strongest against an even share" : "Strongest triples";
 }
 
-/** How much of the mass the listed triples hold and what is hidden; behind a mark what was checked and how. */
+/** How much of the mass the listed triples hold, what is hidden; behind a mark how it is known. */
 function notesOf(payload, listed) {
   const { share } = listedTriples(payload);
   const { hidden, check, costed } = payload;
