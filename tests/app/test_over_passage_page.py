@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.app.test_pages import sound, visible_text
-from tests.app.test_similarity_pages import facts, maps
+from tests.app.test_similarity_pages import blocks, quantity
 from tests.support.checkpoint_fixtures import checkpoint_fixtures
 from tests.support.pages import app_test, at_page
 from tests.support.reader_checkpoints import make_system
@@ -30,7 +30,7 @@ def test_both_flows_are_shown(first: str, offered: bool) -> None:
     app = sound(at_page(app, "similarity").run())
     quantities = next(group for group in app.get("button_group") if group.label == "Quantity")
     assert ("over passage" in quantities.options) == offered
-    assert (maps(app)["quantity"] == "over passage") == offered
+    assert (quantity(app).startswith("weight, over passage")) == offered
     note = "Over passage is not offered: trilinear has no flow question → passage."
     assert (note in visible_text(app)) == (not offered)
-    assert [bool(fact.get("over_passage")) for fact in facts(app)] == [offered, True]
+    assert ["question → passage" in str(block["lines"]) for block in blocks(app)] == [offered, True]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ import pytest
 from tests.app.test_coin_page import figure as blocks
 from tests.app.test_mtsa_pages import maps, sound
 from tests.app.test_pages import opened, texts
-from tests.app.test_similarity_pages import command, facts
+from tests.app.test_similarity_pages import blocks as sent_blocks
+from tests.app.test_similarity_pages import command, quantity, terms_of
 from tests.oracles import aggregation as oracle
 from tests.support import coin_checkpoints, reader_checkpoints
 from tests.support.figure_arrays import sent_array
@@ -122,15 +124,16 @@ def test_similarity_folds_and_shows_the_terms_of_a_pair(tmp_path: Path, monkeypa
     on(reader_checkpoints.make_checkpoints(tmp_path / "checkpoints", ("t_trilinear", "dot")), monkeypatch)
     text, asks = "The red boat left. The blue boat stayed, they say.", "Which boat stayed?"
     app = sound(opened("similarity", passage=text, question=asks, **{"passage-as": "sentences"}))
-    drawn, cell_facts = maps(app), facts(app)
-    assert drawn["axes"]["query"]["name"] == ["sentence 1", "sentence 2"] and drawn["quantity"] == "centred"
-    ends = unpacked(drawn["panels"][0]["start"], 2)
+    drawn, sent = maps(app), sent_blocks(app)
+    assert drawn["axes"]["query"]["name"] == ["sentence 1", "sentence 2"]
+    assert quantity(app) == "relevance, centred per row"
+    ends = sent_array(drawn, 0, "start")
     assert ends.sum() == pytest.approx(1, abs=1e-5) and "added up over the passage" in drawn["notes"]
-    for fact in cell_facts:
-        assert fact["pair"]["score"] == pytest.approx(sum(value for _, value in fact["terms"]), abs=1e-5)
+    for terms, score in map(terms_of, sent):
+        assert not terms or score == pytest.approx(sum(terms), abs=1e-5)
     row, key, panel = drawn["cell"]
-    query, other = cell_facts[panel]["pair"]["at"]
-    asked = f"--terms {query}.{other} --group-by query=sentences --cell attention/weight {row},{key}"
-    assert asked in command(app)
+    assert all(word in words for word, words in zip(sent[panel]["pair"].split(" × "), (text, asks)))
+    asked = rf"--terms \d+\.{key} --group-by query=sentences --cell attention/weight {row},{key}"
+    assert re.search(asked, command(app))
     plain = maps(sound(opened("similarity", passage=text, question=asks)))
-    assert plain["notes"] == "" and plain["quantity"] == "centred"
+    assert plain["notes"] == ""

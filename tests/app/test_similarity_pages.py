@@ -31,10 +31,26 @@ def maps(app: AppTest) -> dict:
     return next(payload for payload in payloads(app) if "panels" in payload)
 
 
-def facts(app: AppTest) -> list[dict]:
-    """The exact numbers that the page sent for the chosen cell, a panel each."""
+def blocks(app: AppTest) -> list[dict]:
+    """The exact numbers that the page sent for the chosen cell, a block each panel."""
     components = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
-    return next(component["facts"] for component in components if "facts" in component)
+    return next(component["blocks"] for component in components if "blocks" in component)
+
+
+def terms_of(block: dict) -> tuple[list[float], float]:
+    """The terms of a block, none of a score that has one, and the score."""
+    *terms, score = [line["value"] for line in block["lines"] if line["bar"]]
+    return terms, score
+
+
+def quantity(app: AppTest) -> str:
+    """What the maps show: the title of their scale begins with it."""
+    return next(iter(maps(app)["scales"].values()))["title"]
+
+
+def best(panel: dict) -> slice:
+    """Where the best answer of a panel stands."""
+    return slice(panel["spans"][0]["start"], panel["spans"][0]["end"])
 
 
 def command(app: AppTest) -> str:
@@ -61,18 +77,18 @@ def test_it_opens_on_the_papers_sentence_under_four_functions() -> None:
         "trilinear", "dot-product", "general-3", "T-trilinear",
     ]  # fmt: skip
     assert "".join(payload["axes"]["query"]["label"]) == first.passage.replace(" ", "")
-    assert all(one["right"] in (True, False) and len(one["spans"]) > 1 for one in payload["panels"])
-    numbers = facts(app)
-    assert [len(number["terms"]) for number in numbers] == [3, 1, 1, 3]
-    for fact in numbers:
-        assert fact["score"] == pytest.approx(sum(value for _, value in fact["terms"]), abs=1e-5)
+    assert all(one["answer"]["right"] in (True, False) and len(one["spans"]) > 1 for one in payload["panels"])
+    sums = [terms_of(block) for block in blocks(app)]
+    assert [len(terms) for terms, _ in sums] == [3, 0, 0, 3]
+    for terms, score in sums:
+        assert not terms or score == pytest.approx(sum(terms), abs=1e-5)
     row, key, panel = payload["cell"]
     assert panel == 3 and f"triattn explain squad-t-trilinear row.json --terms {row}.{key}" in command(app)
 
 
 def test_it_opens_on_what_differs_between_functions() -> None:
-    assert maps(sound(opened("similarity")))["quantity"] == "centred"
-    assert maps(sound(opened("similarity", quantity="relevance")))["quantity"] == "relevance"
+    assert quantity(sound(opened("similarity"))) == "relevance, centred per row"
+    assert quantity(sound(opened("similarity", quantity="relevance"))) == "relevance, before softmax"
 
 
 def test_examples_are_those_on_which_functions_disagree() -> None:
@@ -81,7 +97,7 @@ def test_examples_are_those_on_which_functions_disagree() -> None:
     answers = qa_models.best_answers([reader for reader in qa_models.readers() if reader.name in chosen], known)
     count = sum(len(set(map(normal, texts))) > 1 for texts in zip(*answers))
     assert 0 < count <= len(known) and len(answers[0]) == len(known)
-    answer_texts = [known[0].passage[slice(*panel["spans"][0][:2])] for panel in maps(app)["panels"]]
+    answer_texts = [known[0].passage[best(panel)] for panel in maps(app)["panels"]]
     assert [texts[0] for texts in answers] == answer_texts
     label = "Examples" if count == len(known) else f"{count} of {len(known)} examples"
     assert [button.proto.label for button in app.get("menu_button")][0] == label
@@ -94,8 +110,8 @@ def test_a_link_names_everything() -> None:
     for name, value in (link | {"functions": ["squad-cosine", "squad-trilinear-o1"]}).items():
         app.query_params[name] = value
     app = sound(at_page(app, "similarity").run())
-    assert titles(app) == ["cosine", "trilinear, no product"] and maps(app)["quantity"] == "weight"
-    assert maps(app)["panels"][0]["scale"] == maps(app)["panels"][1]["scale"]
+    assert titles(app) == ["cosine", "trilinear, no product"] and quantity(app).startswith("weight")
+    assert {panel["cells"]["scale"] for panel in maps(app)["panels"]} == {"main"}
     assert maps(app)["texts"] == {"passage": text, "question": asks} and not app.info
     assert "squad-trilinear-o1 row.json --terms 6.1" in command(app)
 
@@ -106,8 +122,8 @@ def test_a_new_question_opens_at_its_answer_and_an_edit_of_the_passage_keeps_the
     app = sound(app.text_input(key="write-question").set_value("Which day was it?").run())
     payload = maps(app)
     assert "cell" not in app.query_params and command(app).endswith("--terms {}.{}".format(*payload["cell"]))
-    start, end, _ = payload["panels"][3]["spans"][0]
-    assert start <= payload["axes"]["query"]["start"][payload["cell"][0]] < end
+    span = best(payload["panels"][3])
+    assert span.start <= payload["axes"]["query"]["start"][payload["cell"][0]] < span.stop
     app = sound(opened("similarity", edit="true", cell="2.1.3"))
     app = sound(app.text_area(key="write-passage").set_value(f"So {questions.examples()[0].passage}").run())
     assert command(app).endswith("--terms 3.1")
@@ -153,7 +169,8 @@ def test_short_passages(passage: str) -> None:
     if passage:
         payload = maps(app)
         assert len(payload["axes"]["query"]["label"]) == len(passage.split())
-        assert all(passage[a:b] and passage[a:b] == passage[a:b].strip() for a, b, _ in payload["panels"][0]["spans"])
+        marked = [passage[span["start"] : span["end"]] for span in payload["panels"][0]["spans"]]
+        assert all(text and text == text.strip() for text in marked)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -168,21 +185,24 @@ def test_a_long_passage_is_read_in_parts_and_said() -> None:
     app.toggle(key="edit").set_value(True).run()
     app.text_area(key="write-passage").set_value(WORDS).run()
     payload, count = maps(sound(app)), len(app.selectbox(key="part").options) - 1
-    assert count > 4 and f"read in {count} windows" in visible_text(app) and f"of {count} drawn" in payload["counted"]
     assert (
-        f"probabilities of answers are over all {count} parts, the curves of start and end over" in payload["counted"]
+        count > 4
+        and f"read in {count} windows" in visible_text(app)
+        and f"of {count} drawn" in payload["above"]["aside"]
     )
+    over = f"probabilities of answers are over all {count} parts, the curves of start and end over"
+    assert over in payload["above"]["aside"]
     assert "Too long for a link" in visible_text(app) or len(WORDS) < 6000
-    best = payload["panels"][-1]
-    assert best["elsewhere"] is None and WORDS[slice(*best["spans"][0][:2])]
+    last = payload["panels"][-1]
+    assert "in part" not in last["answer"]["score"] and WORDS[best(last)]
     spans = [panel["spans"] for panel in payload["panels"]]
     app.selectbox(key="part").set_value(2).run()
     again = maps(sound(app))
-    assert "part 2 of" in again["counted"] and [panel["spans"] for panel in again["panels"]] == spans
+    assert "part 2 of" in again["above"]["aside"] and [panel["spans"] for panel in again["panels"]] == spans
     assert again["axes"]["query"]["start"][0] > 0 and "--part 2" in command(app)
-    assert again["panels"][-1]["elsewhere"] != 2
-    for fact in facts(app):
-        assert fact["score"] == pytest.approx(sum(value for _, value in fact["terms"]), abs=1e-5)
+    assert again["panels"][-1]["answer"]["score"] != "in part 2"
+    for terms, score in map(terms_of, blocks(app)):
+        assert not terms or score == pytest.approx(sum(terms), abs=1e-5)
 
 
 @pytest.mark.parametrize("units", [{}, {"passage-as": "sentences", "question-as": "phrases"}])
@@ -197,10 +217,9 @@ def test_the_command_that_is_printed_runs_for_every_part(units: dict, tmp_path: 
     for part in [int(one) for one in parts][:: len(parts) // 2]:
         asked = command(sound(app.selectbox(key="part").set_value(part).run()))
         assert f"--part {part}" in asked and main(shlex.split(asked)[1:]) in (0, None)
-        *_, cell = facts(app)
+        *_, (_, score) = map(terms_of, blocks(app))
         output = capsys.readouterr().out
         assert f"traced: part {part} of {len(parts)}\n" in output
-        score = cell.get("pair", cell)["score"]
         assert float(output.partition("  score of ")[0].splitlines()[-1]) == pytest.approx(score, rel=1e-4)
 
 

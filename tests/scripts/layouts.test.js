@@ -7,7 +7,7 @@ import { hitPanel, layoutCube } from "../../triattn_core/views/cube/layout.js";
 import { cellForKey, cellOfHit } from "../../triattn_core/views/cube/model.js";
 import * as coin from "../../triattn_core/views/coin/cell_choice.js";
 import * as figure from "../../triattn_core/views/lib/renderer/layout.js";
-import * as similarity from "../../triattn_core/views/similarity/layout.js";
+import { aimAt, partOf } from "../../triattn_core/views/lib/renderer/focus.js";
 import { THEME, context, middle, tokens } from "./support.js";
 
 const WIDTHS = [320, 800, 1440];
@@ -151,32 +151,37 @@ test("figure: the map under the point is chosen, and a panel that follows leads 
   assert.equal(figure.hitCell(data, place, [0, 0, 0, 0], 0, 0), null);
 });
 
-test("similarity: rows around the chosen one can be read, and each is hit where it stands", () => {
+test("figure: rows around the chosen one can be read, and each is hit where it stands", () => {
   const axes = { query: tokens(200), key: tokens(9) };
-  const data = { axes, panels: [{}, {}], notes: "" };
-  const place = similarity.layoutMaps(context(), data, 1440, THEME);
-  const parts = similarity.rowStretches(place, 120);
-  const [above, near, below] = parts;
-  assert.ok(near.from <= 120 && 120 < near.from + near.size);
-  assert.equal(above.size + near.size + below.size, 200);
-  assert.ok(near.lay.pitch > above.lay.pitch);
-  const [, box] = place.boxes;
-  for (const { from, y, lay, size } of parts) {
-    for (const r of [0, size - 1]) {
-      const point = middle({ x: box.x, y: box.y + y }, lay, place.columns, r, 8);
-      assert.deepEqual(similarity.hitCell(place, [120, 0, 0], ...point), [from + r, 8, 1]);
-    }
+  const panels = [0, 1].map((i) => ({ chooses: ["map", i], answer: { label: "yes" } }));
+  const focus = { row: [15, 15, 0], focus: [17, 210] };
+  const data = described(axes, { map: 2 }, panels, focus);
+  const place = figure.layoutFigure(context(), data, 1440, THEME);
+  const [first, second] = place.boxes;
+  const rows = aimAt(second.rows, 120);
+  assert.ok(partOf(rows, 120).read && partOf(rows, 120).pitch > partOf(rows, 3).pitch);
+  for (const q of [0, 3, 120, 199]) {
+    const [x] = middle(second, rows, second.columns, q, 8);
+    const y = second.y + rows.at[q] + partOf(rows, q).pitch / 2;
+    assert.deepEqual(figure.hitCell(data, place, [120, 0, 0], x, y), [q, 8, 1]);
   }
+  const heading = figure.hitCell(data, place, [120, 3, 1], first.x + 5, first.y - first.top + 5);
+  assert.deepEqual(heading, [120, 3, 0], "a click in a heading chooses its panel alone");
 });
 
-test("similarity: the rows that can be read stay while the chosen one is among them", () => {
-  const axes = { query: tokens(200), key: tokens(9) };
-  const place = similarity.layoutMaps(context(), { axes, panels: [{}] }, 1440, THEME);
-  const from = (q) => similarity.rowStretches(place, q)[1].from;
-  const first = from(100);
-  assert.equal(from(102), first);
-  assert.equal(from(0), 0);
-  assert.ok(from(199) + 17 === 200);
+test("figure: where each map has a scale of its own, it stands below it; a shared one once", () => {
+  const axes = { query: tokens(5), key: tokens(5) };
+  const cells = (scale) => ({ scale, levels: "levels" });
+  const data = described(axes, {}, [{ cells: cells("0") }, { cells: cells("1") }]);
+  data.scales = { 0: {}, 1: {} };
+  const place = figure.layoutFigure(context(), data, 1440, THEME);
+  assert.deepEqual(
+    place.bars.map(({ x }) => x),
+    place.boxes.map(({ x }) => x),
+  );
+  assert.ok(place.bars.every(({ y }) => y > place.boxes[0].y + place.boxes[0].rows.size));
+  const shared = figure.layoutFigure(context(), described(axes, {}, [{}, {}]), 1440, THEME);
+  assert.equal(shared.bars.length, 1);
 });
 
 const BLOCK = { own: [new Float32Array(4), new Float32Array(9)] };

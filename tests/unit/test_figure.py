@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.support import dendrogram, mtsa_traces
+from tests.support import dendrogram, mtsa_traces, similarity_traces
 from tests.support.figure_arrays import sent_array
 from tests.unit.test_map_marks import draw_sides
 from tests.unit.test_views_side_by_side import TEXTS, three
@@ -21,7 +21,7 @@ from triattn_core.scenes.printing.paper import label_note, paper_figure
 from triattn_core.scenes.printing.settings import COLUMN, PrintSettings
 from triattn_core.scenes.printing.sheet import Sheet
 from triattn_core.trace.from_array import trace_of
-from triattn_core.views import attention_maps, head_grid, side_by_side
+from triattn_core.views import attention_maps, head_grid, side_by_side, similarity
 from triattn_core.views.attention_maps.maps import maps
 from triattn_core.views.lib import figure as room
 from triattn_core.views.lib.canvas import Canvas
@@ -32,7 +32,7 @@ from triattn_core.views.lib.readout import Case, Number, Readout, Row, Sentence
 from triattn_core.views.lib.tokens import named_axis
 
 SCHEMA = json.loads((Path(room.__file__).parent / "figure.schema.json").read_text("utf-8"))
-WORDS = {"title", "head"}  # what a template can name besides axes and arrays
+WORDS = {"title", "head", "help"}  # what a template can name besides axes and arrays
 
 
 def draw_tree() -> Canvas:
@@ -75,7 +75,33 @@ def draw_layers() -> Canvas:
     ).canvas()
 
 
+FACTS = {
+    "terms": [["w_p·h", 0.5], ["w_q·u", -1.0]],
+    "alike": ["w_p·h"],
+    "alike_down": ["w_q·u"],
+    "dimensions": [(1, 3, -0.5), (0, 2, 0.25)],
+    "width": 4,
+    "score": -0.5,
+    "centred": 0.1,
+    "weight": 0.4,
+    "rank": 1,
+    "of": 3,
+    "sentinel": 0.05,
+}
+
+
+def draw_readers(shared: bool) -> Canvas:
+    """Two similarity functions: each on a scale of its own and without exact numbers, or all that there is."""
+    two = similarity_traces.panels()
+    if not shared:
+        return similarity.figure(two)
+    pair = {"pair": {"at": [1, 2], "words": ["red", "left?"], "score": 2.0}}
+    return similarity.figure(two, "weight", True, (4, 2, 1), facts=[FACTS, FACTS | pair], exact=True, counted="7 words")
+
+
 FIGURES = {
+    "readers": lambda: draw_readers(False),
+    "readers on one scale": lambda: draw_readers(True),
     "layers": draw_layers,
     "tree": draw_tree,
     "all heads": lambda: draw_all_heads(False),
@@ -111,7 +137,7 @@ def named(payload: dict) -> list[tuple[int, str]]:
         lists = [panel["cells"].get(name, []) for name in ("levels", "below") if panel["cells"]["mark"] == "thumbs"]
         asked += [(host, array) for names in lists for array in names]
         marks = marks[1:] if lists else marks
-        fields = ("levels", "masked", "within", "values", "counts", "points")
+        fields = ("levels", "masked", "within", "values", "counts", "points", "flags")
         asked += [(host, mark[field]) for mark in marks for field in fields if field in mark]
         asked += [(host, panel["numbers"])] if "numbers" in panel else []
     readout = payload["readout"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 
 import numpy as np
 import pytest
 
+from tests.support.figure_arrays import sent_array
 from tests.support.reader_checkpoints import make_system
 from tests.support.similarity_traces import softmax
 from triattn_core.__main__ import main
@@ -52,15 +52,17 @@ def test_the_map_and_the_table_have_the_weights_of_the_trace(mechanism):
     expected = weights.values if weights.ndim == 2 else np.repeat(weights.values[:, None], 3, 1)
     assert (weights.ndim == 1) == (mechanism == "bidaf")
     payload = similarity.figure([shown], OVER_PASSAGE, exact=True).payload
-    sent = np.frombuffer(base64.b64decode(payload["panels"][0][OVER_PASSAGE]), "f4").reshape(expected.shape)
-    np.testing.assert_array_equal(sent, expected)
+    np.testing.assert_array_equal(sent_array(payload, 0, "values"), expected)
     np.testing.assert_array_equal(similarity.table([shown])["weight_over_passage"], expected.ravel())
     sums = expected.sum(0)
     assert (sums < 1 - 1e-6).all() if mechanism == "dcn" else np.allclose(sums, 1, atol=1e-5)
-    assert ("one distribution" in payload["notes"]) == (mechanism == "bidaf") == payload["panels"][0]["one_for_all"]
-    assert "question → passage" in payload["flow"] and not payload["folded"]
+    assert ("one distribution" in payload["notes"]) == (mechanism == "bidaf")
+    assert payload["panels"][0]["help"].endswith("one for all question words") == (mechanism == "bidaf")
+    assert "question → passage" in payload["above"]["lines"][0] and "the cell" not in payload["blocks"]["corner"]
     taken = f"dcn: its sentinel takes {1 - sums.mean():.1%} of a column on average."
-    assert (taken in payload["flow"]) == (mechanism == "dcn") == ("sentinel" in payload["flow"])
+    assert (
+        (taken in payload["above"]["lines"][0]) == (mechanism == "dcn") == ("sentinel" in payload["above"]["lines"][0])
+    )
 
 
 @pytest.mark.parametrize("mechanism", ["dcn", "qanet"])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from tests.support.figure_arrays import sent_array
 from tests.support.similarity_traces import M, N, make_trace, panels, softmax
 from triattn_core.errors import InputError
 from triattn_core.trace import AttentionTrace
@@ -16,10 +16,7 @@ from triattn_core.views import similarity
 from triattn_core.views.charts import distributions
 from triattn_core.views.lib.palette import SignedScale
 from triattn_core.views.similarity import spread
-
-
-def unpack(packed: str, kind: str, *shape: int) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(packed), kind).reshape(shape)
+from triattn_core.views.similarity.terms import cancel_note
 
 
 @pytest.mark.parametrize("quantity", ["relevance", "centred", "weight"])
@@ -27,36 +24,63 @@ def unpack(packed: str, kind: str, *shape: int) -> np.ndarray:
 def test_levels_are_those_of_their_scale(quantity, shared):
     two = panels()
     payload = similarity.figure(two, quantity, shared).payload
-    scales = [one["scale"] for one in payload["panels"]]
-    assert (scales[0] == scales[1]) == shared and payload["title"].endswith("one scale") == shared
-    for panel, payload_panel in zip(two, payload["panels"]):
+    assert list(payload["scales"]) == (["main"] if shared else ["0", "1"])
+    assert all(scale["title"].endswith("one scale") == shared for scale in payload["scales"].values())
+    for i, (panel, sent_panel) in enumerate(zip(two, payload["panels"])):
+        scale = payload["scales"][sent_panel["cells"]["scale"]]
         scores = panel.trace.site("attention/relevance").values
         expected = scores - scores.mean(1, keepdims=True) if quantity == "centred" else scores
         if quantity == "weight":
             expected = panel.trace.site("attention/weight").values
-            share = np.log(expected / payload_panel["scale"]["low"]) / np.log(
-                payload_panel["scale"]["high"] / payload_panel["scale"]["low"]
-            )
-            levels = np.clip(255 * share, 0, 255)
+            levels = np.clip(255 * np.log(expected / scale["low"]) / np.log(scale["high"] / scale["low"]), 0, 255)
         else:
-            levels = SignedScale(payload_panel["scale"]["limit"]).levels(expected)
-        sent_levels = unpack(payload_panel["levels"], "u1", M, N).astype(float)
-        np.testing.assert_allclose(sent_levels, levels, atol=0.51)
+            levels = SignedScale(scale["limit"]).levels(expected)
+        np.testing.assert_allclose(sent_array(payload, i, "levels").astype(float), levels, atol=0.51)
         for end in ("start", "end"):
-            np.testing.assert_array_equal(unpack(payload_panel[end], "f4", M), panel.trace.site(f"{end}/weight").values)
+            np.testing.assert_array_equal(sent_array(payload, i, end), panel.trace.site(f"{end}/weight").values)
 
 
 def test_exact_numbers_are_sent_with_a_file_alone():
     two = panels()
-    assert "relevance" not in similarity.figure(two).payload["panels"][0]
-    canvas = similarity.figure(two, exact=True, cell=(4, 2, 1))
-    for panel, payload_panel in zip(two, canvas.payload["panels"]):
-        for name in ("relevance", "weight"):
-            np.testing.assert_array_equal(
-                unpack(payload_panel[name], "f4", M, N), panel.trace.site(f"attention/{name}").values
-            )
+    payload = similarity.figure(two).payload
+    assert "values" not in payload["panels"][0]["arrays"] and "≈ {levels:level}" in str(payload["readout"]["tip"])
+    canvas = similarity.figure(two, "weight", exact=True, cell=(4, 2, 1))
+    for i, panel in enumerate(two):
+        weights = panel.trace.site("attention/weight").values
+        np.testing.assert_array_equal(sent_array(canvas.payload, i, "values"), weights)
     page = canvas.html()
     assert "<boat>" not in page and "\\u003cboat>" in page and canvas.payload["cell"] == [4, 2, 1]
+
+
+def test_the_answer_of_a_function_is_marked_and_said():
+    first, second = similarity.figure(panels()).payload["panels"]
+    assert first["answer"] == {"label": "blue boat", "probability": 0.4, "share": "0.400", "right": True,
+                               "score": "next 0.200: The"}  # fmt: skip
+    assert second["answer"]["score"] == "in part 4" and second["answer"]["right"] is False
+    said = [(span["says"], span["look"], span["share"]) for span in first["spans"]]
+    assert said == [("answers", "answer", "0.400"), ("next best", "next", "0.200")]
+    lost = replace(panels()[0], spans=())
+    payload = similarity.figure([lost]).payload
+    assert payload["panels"][0]["spans"][0]["says"] == "answers nothing" and not payload["panels"][0]["answer"]["share"]
+    assert sent_array(similarity.figure(panels()).payload, 0, "answered").tolist() == [0, 0, 0, 0, 0, 1, 1]
+
+
+TRILINEAR = {"alike": ["w_p·h"], "alike_down": ["w_q·u"]}
+BOTH, BIDAF = (TRILINEAR | {"over_passage": {"one_for_all": shared}} for shared in (False, True))
+
+
+@pytest.mark.parametrize("facts", [TRILINEAR, BOTH, BIDAF])
+@pytest.mark.parametrize("quantity", ["relevance", "centred", "weight"])
+def test_over_the_question_the_passage_words_own_term_cancels(facts, quantity):
+    note = cancel_note(quantity, facts)
+    assert note.startswith("w_p·h: the same for") and "softmax over the question" in note
+
+
+def test_over_the_passage_the_question_words_own_term_cancels_but_not_in_bidaf():
+    note = cancel_note("over passage", BOTH)
+    assert note.startswith("w_q·u: the same for") and note.endswith("softmax over the passage takes it away")
+    assert cancel_note("over passage", BIDAF).startswith("w_p·h: counts here")
+    assert cancel_note("weight", {}) == cancel_note("over passage", {"over_passage": {"one_for_all": False}}) == ""
 
 
 def test_it_opens_at_the_answer_of_the_last_function():
@@ -96,20 +120,6 @@ def test_titles_tell_readers_apart():
     both = similarity.titles({"a": model("dot"), "b": model("dot", "O_1"), "c": model("dot", mechanism="dcn")})
     assert both == {"a": "dot-product", "b": "dot-product, no product", "c": "DCN dot-product"}
     assert similarity.titles({"a": model("dot"), "b": model("dot")})["b"] == "dot-product (b)"
-
-
-def test_a_probability_is_said_as_the_figure_writes_it():
-    texts_by_value = {
-        0.0: "0.000",
-        1e-5: "< 0.001",
-        0.0004999: "< 0.001",
-        0.0005: "0.001",
-        0.9994: "0.999",
-        0.99951: "> 0.999",
-    }
-    assert {value: similarity.chance(value) for value in texts_by_value} == texts_by_value and similarity.chance(
-        1.0
-    ) == "1.000"
 
 
 def test_weights_that_no_passage_word_changes_are_said():

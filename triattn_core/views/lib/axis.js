@@ -20,10 +20,9 @@ export function layoutAxis(tokens, pitch, gap = 6) {
 }
 
 /** The cell under a coordinate, or -1. */
-export function cellAt(layout, x) {
-  for (let i = 0; i < layout.at.length; i++)
-    if (x >= layout.at[i] && x < layout.at[i] + layout.pitch) return i;
-  return -1;
+export function cellAt({ at, pitch, size }, x) {
+  const i = x < size ? at.findLastIndex((edge) => edge <= x) : -1;
+  return i >= 0 && x < at[i] + pitch ? i : -1;
 }
 
 /**

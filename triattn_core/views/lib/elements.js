@@ -35,7 +35,8 @@ export const describeMaps = (payload) =>
 
 /**
  * A text with spans marked, `{start, end, axis}`; where they overlap, a piece wears the colours of
- * all of them.  Offsets count characters, not UTF-16 units: an emoji is one.
+ * all of them.  Behind a span stands its `share`, where it has one, of which `help` says what it
+ * is.  Offsets count characters, not UTF-16 units: an emoji is one.
  */
 export function markSpans(text, spans) {
   const letters = [...text];
@@ -43,17 +44,16 @@ export function markSpans(text, spans) {
   const cuts = [
     ...new Set([0, letters.length, ...real.flatMap(({ start, end }) => [start, end])]),
   ].sort((a, b) => a - b);
-  return cuts.slice(1).map((end, i) => {
+  return cuts.slice(1).flatMap((end, i) => {
     const piece = letters.slice(cuts[i], end).join("");
     const over = real.filter((span) => span.start <= cuts[i] && span.end >= end);
     const axes = over.map((span) => span.axis);
     const long = over.every((span) => span.end - span.start > LONG_MARK);
-    return axes.length
-      ? make(
-          "mark",
-          { class: [...axes, ...(long ? ["long"] : [])].join(" "), title: axes.join(" and ") },
-          piece,
-        )
-      : piece;
+    if (!axes.length) return piece;
+    const look = [...axes, ...(long ? ["long"] : [])].join(" ");
+    const shares = over
+      .filter((span) => span.share && span.end === end)
+      .map(({ axis, help, share }) => make("small", { class: axis, title: help }, share));
+    return [make("mark", { class: look, title: axes.join(" and ") }, piece), ...shares];
   });
 }

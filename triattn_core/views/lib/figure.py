@@ -18,13 +18,15 @@ import numpy as np
 from triattn_core.views.lib.canvas import Canvas, script, style
 from triattn_core.views.lib.map_mark import MapMark
 from triattn_core.views.lib.marks import Cells, Lines, Mark, Thumbs, plain
+from triattn_core.views.lib.number_format import probability
 from triattn_core.views.lib.palette import THEMES, Scale, pack, scale_payload, theme_payload
+from triattn_core.views.lib.reading import Above, Blocks, Span
 from triattn_core.views.lib.readout import Readout
 from triattn_core.views.lib.tokens import cell_axes, map_labels, text_names
 
 VERSION = 1
 SCRIPT = "lib/renderer/figure.js"
-STYLE = ("lib/map_figure.css", "lib/linked_maps.css")
+STYLE = ("lib/map_figure.css", "lib/linked_maps.css", "lib/reading.css")
 TYPES = {"u1": np.uint8, "u2": np.uint16, "f4": np.float32}
 
 
@@ -56,7 +58,7 @@ class Answer:
     @property
     def share(self) -> str:
         """The probability in three digits; empty where nothing is said."""
-        return f"{self.probability:.3f}" if self.label else ""
+        return probability(self.probability) if self.label else ""
 
 
 @dataclass(frozen=True)
@@ -69,8 +71,8 @@ class Panel:
     note: beside its title.  lines: below it.  ink: a colour of the theme, of its badge and bars.
     chooses: (coordinate, place): a click in this panel also sets that.  follows: a coordinate; the panel stands once,
     beside the others, and shows the arrays of the panel that is chosen by that coordinate; on paper it is drawn for
-    each.  numbers: an array whose numbers label the columns.  printed: on paper below its title, paper_title: in place
-    of that.
+    each.  numbers: an array whose numbers label the columns.  spans: of the text above, while it is chosen.
+    printed: on paper below its title, paper_title: in place of that.
     """
 
     title: str
@@ -88,6 +90,7 @@ class Panel:
     chooses: tuple[str, int] | None = None
     follows: str = ""
     numbers: str = ""
+    spans: Sequence[Span] = ()
     printed: str = ""
     paper_title: str = ""
 
@@ -108,6 +111,7 @@ class Panel:
             "chooses": self.chooses and list(self.chooses),
             "follows": self.follows,
             "numbers": self.numbers,
+            "spans": [span.payload() for span in self.spans],
         }
         return {name: value for name, value in content.items() if value or name in ("marks", "title")}
 
@@ -119,7 +123,8 @@ class Grid:
     across: the most in a line, where the figure is narrow and where it is wide.  least: of a map that shares a line.
     finest: of a cell there.  widest: of a map.  cell: (the widest a cell, what all cells of a line may take if they are
     few).  row: (least, most, what all rows aim at).  labels: (least, most) of the words at the left.  repeats: whether
-    each line names its columns again.
+    each line names its columns again.  focus: of more than twice as many rows (how many around the chosen one have that
+    height, what all others share); all have it where it is empty.
     """
 
     across: tuple[int, int] = (4, 4)
@@ -131,6 +136,7 @@ class Grid:
     labels: tuple[int, int] = (40, 110)
     gutter: int = 26
     repeats: bool = True
+    focus: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -140,6 +146,8 @@ class Figure:
     scales: by the names that cells use; the first has `mark` at its line of even weight.  walk: the strongest cells,
     in their order.  keys, walks: what the arrow keys, and n and p, do, in words.  scale_lines: what is said of scales.
     strip: it stands above another figure: without scales and readout, and shows what the page says.
+    above: a text above the maps.  blocks: what stands below them in place of texts and table.
+    Where each of several panels has a scale of its own, it stands below that panel.
     """
 
     title: str
@@ -160,6 +168,8 @@ class Figure:
     mark: str = ""
     scale_lines: Sequence[str] = ()
     strip: bool = False
+    above: Above | None = None
+    blocks: Blocks | None = None
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -191,6 +201,7 @@ class Figure:
             "keys": self.keys,
             "walks": self.walks,
             **({"strip": True} if self.strip else {}),
+            **{name: part.payload() for name in ("above", "blocks") if (part := getattr(self, name))},
         }
 
     def maps(self) -> tuple[MapMark, ...]:
@@ -241,7 +252,7 @@ class Figure:
             labels[0],
             labels[1],
             host.arrays[panel.cells.levels].values,
-            self.scales[panel.cells.scale],
+            self._scale(panel),
             (cell[sides[0]], cell[sides[1]]),
             place,
             flags.get(panel.cells.masked),
@@ -251,6 +262,13 @@ class Figure:
             mechanism=panel.ink,
             tree=trees[0] if trees else None,
         )
+
+    def _scale(self, panel: Panel) -> Scale:
+        """The scale of a panel; where another has the same title, it says which panel it is of."""
+        assert isinstance(panel.cells, Cells)
+        scale = self.scales[panel.cells.scale]
+        alike = [one for one in self.scales.values() if one.title == scale.title]
+        return replace(scale, title=f"{panel.title}: {scale.title}") if len(alike) > 1 else scale
 
     def _ink(self, name: str) -> str:
         """The colour of a coordinate's words."""

@@ -7,12 +7,10 @@ import { walkButtons } from "./walk.js";
 
 /**
  * A figure has, besides what MapFigure asks for: keyHelp(), what its keys do, [keys] among words;
- * walkTitle(), what n and p go through; fillBelow(box); and where `static hasAbove` is true
+ * walkTitle(), what n and p go through; fillBelow(box); and where its payload has `above`
  * fillAbove(box).  What MapFigure asks for is delegated to `static parts`.
  */
 export class LinkedMaps extends MapFigure {
-  static hasAbove = false;
-
   /** The functions of a figure: unpack, cellSizes, rankCells, layout, hit, paint and describe. */
   static parts = {};
 
@@ -58,7 +56,7 @@ export class LinkedMaps extends MapFigure {
     setLanguage(canvas, Object.values(this.payload.texts).join(" "));
     const tip = make("div", { class: "tip", hidden: "" });
     const frame = make("div", { class: "frame" }, canvas, tip);
-    const above = this.constructor.hasAbove ? [make("div", { class: "above" })] : [];
+    const above = this.payload.above ? [make("div", { class: "above" })] : [];
     const below = make("div", { class: "below" });
     const heard = make("div", { class: "heard", "aria-live": "polite" });
     const { notes } = this.payload;
@@ -113,7 +111,7 @@ export class LinkedMaps extends MapFigure {
   /** Before anything was chosen here the page says where to stand: a link names its cell. */
   receive() {
     const answer = window.triattnExact?.[this.host.key];
-    if (answer?.facts) {
+    if (answer?.blocks) {
       this.data.answer = answer;
       this.showCell();
       this.requestPaint();

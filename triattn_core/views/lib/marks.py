@@ -104,3 +104,29 @@ class Lines(Mark):
     points: str
     title: str = ""
     size: int = 110
+
+
+@dataclass(frozen=True)
+class Shares(Mark):
+    """A bar a row at the right: of the panel that is chosen in its ink, of the others pale behind it.
+
+    All marks of this kind are on one scale; the longest bar has its number, and its word where its row is too thin for
+    a label.
+
+    values: [rows], of every panel.  lines: below its title."""
+
+    values: str
+    title: str
+    lines: Sequence[str] = ()
+    side: str = "right"
+    size: int = 106
+
+
+@dataclass(frozen=True)
+class Ground(Mark):
+    """A ground behind the labels of some rows of the panel that is chosen; what it answers stands there where these
+    are too thin for labels.
+
+    flags: [rows], of every panel, 1 where it is."""
+
+    flags: str

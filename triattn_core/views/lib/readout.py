@@ -1,9 +1,11 @@
 """What a figure says of its chosen cell: a table, sentences and a tip, as templates over the arrays of its panels.
 
 A template is text with names in braces: `{query}` is the word of the chosen cell on an axis, `{title}` the title of the
-panel, `{weights}` a number of the panel's arrays at the cell, `{weights:percent}` the same in a format of FORMATS,
-`{=0.25}` a number of its own.  Of the formats, `plain` is a word without its colour, `rank` a whole number that may be
-missing (0), `there` and `change` a number, and one with its sign, that may be not there (NaN).
+panel, `{help}` what its numbers are, `{weights}` a number of the panel's arrays at the cell, `{weights:percent}` the
+same in a format of FORMATS, `{=0.25}` a number of its own.  Of the formats, `plain` is a word without its colour,
+`rank` a whole number that may be missing (0), `there` and `change` a number, and one with its sign, that may be not
+there (NaN), `probability` three digits, never a 1 or a 0 that is not one, `level` what a level of the panel's scale
+stands for.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import Any
 
 from triattn_core.views.lib.marks import plain_fields
 
-FORMATS = ("number", "signed", "percent", "times", "rank", "count", "there", "change", "plain")
+FORMATS = ("number", "signed", "percent", "times", "rank", "count", "there", "change", "plain", "probability", "level")
 CHOSEN = -1  # in place of a panel: the one that is chosen
 
 

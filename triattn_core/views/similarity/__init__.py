@@ -1,6 +1,6 @@
 """What similarity functions make of one passage and question."""
 
-from triattn_core.views.similarity.figure import MOST, SCRIPT, STYLE, figure
+from triattn_core.views.similarity.figure import MOST, figure
 from triattn_core.views.similarity.panels import (
     OVER_PASSAGE,
     OWN_FUNCTIONS,
@@ -14,7 +14,7 @@ from triattn_core.views.similarity.panels import (
     title,
     titles,
 )
-from triattn_core.views.similarity.sentences import ENDS, PARTS, SAME, alt, chance, counted
+from triattn_core.views.similarity.sentences import ENDS, PARTS, SAME, alt, counted
 from triattn_core.views.similarity.table import table
 
 __all__ = [
@@ -26,12 +26,9 @@ __all__ = [
     "FunctionPanel",
     "SAME",
     "SCALES",
-    "SCRIPT",
-    "STYLE",
     "SYSTEMS",
     "alt",
     "answer_words",
-    "chance",
     "counted",
     "figure",
     "first_cell",

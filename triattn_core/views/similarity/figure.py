@@ -2,29 +2,32 @@
 
 Question words stand across, passage words down: a few rows around the chosen one can be read, the rest are thin.
 Beside the maps each word's probability to start and to end the answer.  What is sent are levels of 256; the exact
-numbers of a chosen cell follow as `facts`, and an offline file has them all.
+numbers of a chosen cell follow as `blocks`, and an offline file has them all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from textwrap import shorten
-from typing import Any
 
 import numpy as np
 
 from triattn_core.errors import InputError
-from triattn_core.views.lib.canvas import Canvas, script, style
-from triattn_core.views.lib.palette import Scale, pack, scale_payload
-from triattn_core.views.lib.payload import map_payload
-from triattn_core.views.lib.tokens import cell_axes, tokens
-from triattn_core.views.similarity.marks import marks
-from triattn_core.views.similarity.panels import OVER_PASSAGE, SCALES, FunctionPanel, first_cell, scales
-from triattn_core.views.similarity.sentences import alt, describe_flow, fold_notes
+from triattn_core.views.lib.canvas import Canvas
+from triattn_core.views.lib.figure import Figure, Grid, strongest_cells
+from triattn_core.views.lib.reading import Above, Blocks
+from triattn_core.views.lib.tokens import tokens
+from triattn_core.views.similarity.function_panels import panel, readout
+from triattn_core.views.similarity.panels import SCALES, FunctionPanel, first_cell, scales
+from triattn_core.views.similarity.sentences import PARTS, alt, describe_flow, fold_notes
+from triattn_core.views.similarity.terms import blocks
 
 MOST = 4  # functions side by side
-SCRIPT = "similarity/similarity.js"
-STYLE = ("lib/map_figure.css", "lib/linked_maps.css", "similarity/similarity.css")
+CORNERS = ("terms of {query} × {key}", "the cell {query} × {key}")  # of blocks; where words are joined
+KEYS = (
+    ": another passage word up and down, another question word left and right. A click in a map chooses its function."
+)
 
 
 def figure(
@@ -43,49 +46,38 @@ def figure(
     stands alone.  Raises InputError where the panels are not of the same words.
     """
     first = panels[0].values_of(quantity)
-    if any(panel.values_of(quantity).shape != first.shape for panel in panels):
+    if any(one.values_of(quantity).shape != first.shape for one in panels):
         raise InputError("These readers cut the passage in different places: choose those with the same max_tokens.")
-    texts, panel_scales = dict(panels[0].trace.texts), scales(panels, quantity, shared)
-    levels = [scale.levels(panel.values_of(quantity).values) for panel, scale in zip(panels, panel_scales)]
-    axes = {axis: tokens(first, texts, axis, np.arange(first.sizes[axis])) for axis in ("query", "key")}
-    title = SCALES[quantity] + (", one scale" if shared and len(panels) > 1 else "")
-    start_cell = tuple(cell or first_cell(panels))
-    payload = map_payload(texts, axes, start_cell, caption) | {
-        "quantity": quantity,
-        "title": title,
-        "panels": [_panel(*parts, exact) for parts in zip(panels, panel_scales, levels)],
-        "counted": counted,
-        "facts": list(facts or ()),
-        "notes": fold_notes(panels, quantity),
-        "folded": any(fold_notes([panel], "weight") for panel in panels),
-        "flow": describe_flow(panels, quantity),
-        "alt": alt(panels),
-    }
-    return Canvas(
-        payload,
-        script(SCRIPT),
-        style(*STYLE),
-        shorten(texts["question"], 90, placeholder=" …"),
-        payload["alt"],
-        caption=caption,
+    texts, count, one_scale = dict(panels[0].trace.texts), len(panels), shared or len(panels) == 1
+    title = SCALES[quantity] + (", one scale" if shared and count > 1 else "")
+    fitted = [replace(scale, title=title) for scale in scales(panels, quantity, shared)]
+    names = ["main" if one_scale else str(i) for i in range(count)]
+    levels = [scale.levels(one.values_of(quantity).values) for one, scale in zip(panels, fitted)]
+    folded = any(fold_notes([one], "weight") for one in panels)
+    return Figure(
+        title=shorten(texts["question"], 90, placeholder=" …"),
+        alt=alt(panels),
         texts=texts,
-        cell=start_cell,
-        axes=cell_axes(axes, {"function": len(panels)}),
-        maps=marks(panels, levels, panel_scales, title, axes, start_cell),
-    )
+        axes={axis: tokens(first, texts, axis, np.arange(first.sizes[axis])) | {"ink": axis} for axis in PARTS},
+        counts={"function": count},
+        cell=tuple(cell or first_cell(panels)),
+        scales=dict(zip(names, fitted)),
+        panels=[
+            panel(one, i, count, quantity, levels[i], name, exact) for i, (one, name) in enumerate(zip(panels, names))
+        ],
+        readout=readout(exact),
+        walk=[(query, key, index) for index, query, key in strongest_cells(np.stack(levels))],
+        keys=KEYS,
+        walks="The highest of all functions, each on its scale",
+        grid=_grid(folded),
+        caption=caption,
+        notes=fold_notes(panels, quantity),
+        above=Above("passage", counted, (describe_flow(panels, quantity),)),
+        blocks=Blocks(CORNERS[folded], blocks(panels, facts or (), quantity)),
+    ).canvas()
 
 
-def _panel(panel: FunctionPanel, scale: Scale, levels: np.ndarray, exact: bool) -> dict:
-    payload: dict[str, Any] = {
-        "title": panel.title,
-        "spans": [list(span) for span in panel.spans],
-        "right": panel.right,
-    }
-    payload |= {"elsewhere": panel.elsewhere, "one_for_all": panel.is_one_for_all, "levels": pack(levels)}
-    payload["scale"] = {**scale_payload(scale), "title": ""}
-    for end in ("start", "end"):
-        payload[end] = pack(panel.end(end).values.astype(np.float32))
-    if exact:
-        names = ["relevance", "weight", *([OVER_PASSAGE] if panel.has_over_passage else [])]
-        payload |= {name: pack(panel.values_of(name).values.astype(np.float32)) for name in names}
-    return payload
+def _grid(folded: bool) -> Grid:
+    """Room for words, and for a few rows that can be read."""
+    names = (88, 200 if folded else 112)
+    return Grid(least=120, widest=420, cell=(34, 180), row=(15, 15, 0), labels=names, gutter=24, focus=(17, 210))

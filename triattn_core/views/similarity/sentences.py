@@ -10,6 +10,7 @@ import xarray as xr
 
 from triattn_core.trace import AttentionTrace
 from triattn_core.views.lib.cell import describe_aggregation
+from triattn_core.views.lib.number_format import probability
 from triattn_core.views.similarity.panels import ATTENTION, OVER_PASSAGE, OVER_PASSAGE_SITE, FunctionPanel
 
 SAME = 1e-6  # between weights: less is rounding
@@ -88,12 +89,5 @@ def _describe_constant_rows(panel: FunctionPanel) -> str:
 def _answer(panel: FunctionPanel, passage: str) -> str:
     if not panel.spans:
         return "nothing"
-    start, end, probability = panel.spans[0]
-    return f"“{shorten(passage[start:end], 60, placeholder=' …')}” with probability {chance(probability)}"
-
-
-def chance(probability: float) -> str:
-    """In three digits, as the figure writes it: what is not quite none or all does not look so."""
-    if 0 < probability < 0.0005:
-        return "< 0.001"
-    return "> 0.999" if 0.9995 <= probability < 1 else f"{probability:.3f}"
+    start, end, share = panel.spans[0]
+    return f"“{shorten(passage[start:end], 60, placeholder=' …')}” with probability {probability(share)}"

@@ -11,6 +11,7 @@ import { font } from "../theme.js";
 import { fillText, valuesOf } from "./description.js";
 import { paintLines, paintTitle } from "./heading.js";
 import { STRIP, markOf } from "./layout.js";
+import { paintShares } from "./shares.js";
 
 const LONG = 44; // pixels of the longest bar of a profile
 const COUNTS = 34; // of whole numbers at the far end of bars
@@ -18,7 +19,19 @@ const COUNTS = 34; // of whole numbers at the far end of bars
 /** The marks of a panel, each in its place. */
 export function paintBeside(ctx, box, layout, data, theme, state) {
   const paint = { profile: paintProfile, bars: paintBars, strip: paintStrip, lines: paintTree };
-  for (const mark of box.panel.marks) paint[mark.mark](ctx, mark, box, layout, data, theme, state);
+  let left = box.x + box.span + 18; // of the next mark at the right
+  for (const mark of box.panel.marks) {
+    paint[mark.mark]?.(ctx, mark, box, layout, data, theme, state);
+    if (mark.mark !== "shares") continue;
+    paintTrailingHeading(
+      ctx,
+      mark,
+      { x: left, y: box.y - box.top, end: left + mark.size - 18 },
+      theme,
+    );
+    paintShares(ctx, mark, box, left, data, theme, state);
+    left += mark.size;
+  }
 }
 
 /** The chosen row of a panel; what is not finite counts as zero. */

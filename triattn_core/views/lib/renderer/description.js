@@ -3,7 +3,8 @@
 
 import { sum, unpackBytes } from "../arrays.js";
 import { spokenLabel } from "../label_text.js";
-import { formatNumber, formatPercent, formatSigned } from "../numbers.js";
+import { formatNumber, formatPercent, formatProbability, formatSigned } from "../numbers.js";
+import { valueOfLevel } from "../scales.js";
 
 const TYPES = { u1: Uint8Array, u2: Uint16Array, f4: Float32Array };
 const BITS = 8; // of a byte, the first the highest
@@ -21,7 +22,10 @@ const FORMATS = {
   count: String,
   there: (x) => (Number.isNaN(x) ? NOT_THERE : formatNumber(x)),
   change: (x) => (Number.isNaN(x) ? NOT_THERE : formatSigned(x)),
+  probability: formatProbability,
 };
+
+export const sayValue = (value, format) => FORMATS[format](value);
 
 export function unpack(payload) {
   const sizes = Object.fromEntries(payload.coordinates);
@@ -79,7 +83,9 @@ export function fillTemplate(data, template, panel, cell) {
       return [spokenLabel(axis, cell[data.axisOf[name]]), format === "plain" ? "" : axis.ink];
     if (name === "title") return [host.title, ""];
     if (name === "head") return [host.title.split(",")[0], ""];
-    const value = name.startsWith("=") ? Number(name.slice(1)) : valueAt(data, panel, name, cell);
+    if (name === "help") return [host.help, ""];
+    const number = name.startsWith("=") ? Number(name.slice(1)) : valueAt(data, panel, name, cell);
+    const value = format === "level" ? valueOfLevel(data.scales[host.cells.scale], number) : number;
     return [(FORMATS[format] ?? formatNumber)(value), ""]; // braces of a user's own are no name
   });
 }

@@ -5,6 +5,7 @@ import { LinkedMaps } from "../linked_maps.js";
 import { describeCell, unpack } from "./description.js";
 import { hitCell, layoutFigure } from "./layout.js";
 import { paintFigure } from "./paint.js";
+import { fillAbove, fillBlocks } from "./reading.js";
 import { fillReadout } from "./readout.js";
 
 /* global THEMES */ // the colours, which figure.py writes before this script: no payload has them
@@ -48,7 +49,12 @@ class DescribedFigure extends LinkedMaps {
 
   fillBelow(box) {
     if (this.payload.strip) box.remove();
+    else if (this.payload.blocks) fillBlocks(box, this.data, this.state.cell, this.place);
     else fillReadout(box, this.data, this.state.cell, this.theme);
+  }
+
+  fillAbove(box) {
+    fillAbove(box, this.data, this.state.cell);
   }
 
   // ---- a strip shows what is chosen elsewhere on the page --------------------------------------

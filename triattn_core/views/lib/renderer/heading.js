@@ -11,7 +11,10 @@ export function paintHeading(ctx, box, data, theme, state) {
   const { panel } = box;
   const top = box.y - box.top;
   const x = box.left ?? box.x;
-  if (panel.answer) return paintModel(ctx, panel, x, top, box.span, theme);
+  if (panel.answer) {
+    const chosen = isChosen(data, panel, state.cell) && data.panels.length > 1;
+    return paintModel(ctx, panel, x, top, box.span, chosen, theme);
+  }
   if (panel.lines && !panel.follows) {
     ctx.fillStyle = theme.hairline;
     ctx.fillRect(x, top, box.span, 1);
@@ -55,19 +58,20 @@ export function paintTitle(ctx, words, x, y, theme, room) {
  * A line above, the name with its colour, the verdict with its probability, the score on the test
  * set.
  */
-function paintModel(ctx, { title, note = "", ink, answer }, x, y, wide, theme) {
+function paintModel(ctx, { title, note = "", ink, answer }, x, y, wide, chosen, theme) {
   const colour = theme[ink] ?? theme.bar;
   const tight = wide < TIGHT;
-  ctx.fillStyle = theme.hairline;
-  ctx.fillRect(x, y, wide, 1);
+  const badge = ink ? 19 : 0;
+  ctx.fillStyle = chosen ? theme.text : theme.hairline;
+  ctx.fillRect(x, y, wide, chosen ? 2 : 1);
   const chip =
     answer.right === null
       ? 0
       : paintVerdict(ctx, answer.right, x + wide, y + (tight ? 11 : 36), theme);
-  const room = wide - 19 - (tight ? chip : 0);
+  const room = wide - badge - (tight ? chip : 0);
   ctx.fillStyle = colour;
-  ctx.fillRect(x, y + 14, 11, 11);
-  const end = 27 + paintTitle(ctx, title, x + 19, y + 25, theme, room);
+  if (badge) ctx.fillRect(x, y + 14, 11, 11);
+  const end = badge + 8 + paintTitle(ctx, title, x + badge, y + 25, theme, room);
   if (!tight && wide - end > 60)
     drawText(ctx, note, x + end, y + 25, theme.muted, { theme, room: wide - end });
   const right = x + wide - (tight ? 0 : chip);

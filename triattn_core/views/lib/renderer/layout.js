@@ -3,6 +3,7 @@
 import { clamp, sum } from "../arrays.js";
 import { cellAt, countGaps, layoutAxis } from "../axis.js";
 import { LINE_STEP, countLabelLines, labelsLean, widestLabel } from "../label_text.js";
+import { focusRows } from "./focus.js";
 import { layoutThumbs, mapsIn } from "./thumbs.js";
 
 const NARROW = 900; // pixels of a figure
@@ -77,8 +78,12 @@ function layoutMaps(ctx, data, width, theme) {
   const [{ rows: down, columns: right }] = line;
   const keys = data.axes[right].label.length;
   const [least, most, tall] = grid.row;
-  const step = clamp(tall / data.axes[down].label.length, least, most);
-  const rows = layoutAxis(data.axes[down], step);
+  const count = data.axes[down].label.length;
+  const step = clamp(tall / count, least, most);
+  const rows =
+    count > 2 * (grid.focus?.[0] ?? count)
+      ? focusRows(count, step, grid.focus)
+      : layoutAxis(data.axes[down], step);
   const labels = layoutRowLabels(ctx, data, data.axes[down], step, width, theme);
   const { own } = labels;
   const stacked = Boolean(follower) && width < NARROW;
@@ -96,7 +101,8 @@ function layoutMaps(ctx, data, width, theme) {
   const span = answered ? wide : columns.size;
   const head = answered ? ANSWERED : TITLED + (data.axes[right].title ? AXIS_TITLE : 0);
   const lean = columnLabelHeight(ctx, data.axes[right], pitch, theme);
-  const below = Math.max(...line.map(belowSize));
+  const each = hasScalesBelow(data, line);
+  const below = Math.max(...line.map(belowSize)) + (each ? SCALE : 0);
   const short = TITLED - 14; // a further line that names no columns
   const above = Math.round(head + lean);
   const next = grid.repeats ? above : short;
@@ -115,7 +121,7 @@ function layoutMaps(ctx, data, width, theme) {
       span,
     };
   });
-  const layout = { width, own, lean, below, boxes, lead };
+  const layout = { width, own, lean, below, boxes, lead, each };
   const end = boxes.at(-1).y + rows.size + below;
   if (follower) boxes.push(placeFollower(layout, data, follower, { step, stacked, end, above }));
   const free = line.some((panel) => markOf(panel, "profile")) ? 4 : 26;
@@ -140,8 +146,19 @@ function placeFollower({ boxes, own, width, lead }, data, panel, { step, stacked
   return { panel, rows, columns, x, y, top, left, labelled: true, named: false, span, tokens };
 }
 
+/** Whether each of several panels has a scale of its own, which stands below it. */
+const hasScalesBelow = ({ scales }, line) =>
+  line.length > 1 && line.length === Object.keys(scales).length;
+
 /** The colour bars side by side, and what is said of them beside or below. */
-function placeScales({ own, width, boxes, foot }, data) {
+function placeScales({ own, width, boxes, foot, each }, data) {
+  if (each) {
+    const below = ({ panel, rows, columns, x, y, labelled }) => {
+      const place = { x, y: y + rows.size + 3, wide: columns.size };
+      return { ...place, name: panel.cells.scale, aside: labelled ? own - 8 : 0 };
+    };
+    return { bars: boxes.map(below), words: { x: own, y: foot, room: width - own }, height: foot };
+  }
   const bars = [];
   let x = own;
   let y = foot + 12;
@@ -171,11 +188,11 @@ function placeScales({ own, width, boxes, foot }, data) {
  * column.
  */
 export function hitCell(data, layout, cell, x, y) {
-  const moved = (panel, r, c) => {
+  const moved = (panel, r, c, chosen = c >= 0) => {
     const next = [...cell];
     if (r >= 0) next[data.axisOf[panel.rows]] = r;
     if (c >= 0) next[data.axisOf[panel.columns]] = c;
-    if (panel.chooses && c >= 0) next[data.axisOf[panel.chooses[0]]] = panel.chooses[1];
+    if (panel.chooses && chosen) next[data.axisOf[panel.chooses[0]]] = panel.chooses[1];
     return next;
   };
   for (const box of layout.boxes) {
@@ -191,6 +208,8 @@ export function hitCell(data, layout, cell, x, y) {
     if (r >= 0 && box.labelled && dx < 0 && dx > -before) return moved(panel, r, -1);
     if (r >= 0 && dx > columns.size && dx < box.span + rightSize(panel)) return moved(panel, r, -1);
     const label = box.named && dy < 0 && dy > -layout.lean;
+    const heading = dx >= 0 && dx < box.span && dy <= -layout.lean && dy > -box.top;
+    if (heading && panel.chooses) return moved(panel, -1, -1, true);
     if (c >= 0 && (label || (dy > rows.size && dy < rows.size + belowSize(panel) - 26)))
       return moved(panel, -1, c);
   }

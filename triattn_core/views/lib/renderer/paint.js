@@ -3,10 +3,13 @@
 import { describeSigns, paintCells } from "../cells.js";
 import { paintColourBar } from "../colour_bar.js";
 import { fitCanvas } from "../fit_canvas.js";
-import { paintColumnLabels, paintRowLabels } from "../labels.js";
+import { drawText } from "../text_drawing.js";
+import { paintColumnLabels } from "../labels.js";
 import { paintFrame, paintHatch, paintRing } from "../marks.js";
+import { valueOfLevel } from "../scales.js";
 import { paintBeside } from "./beside.js";
 import { chosenPanel, hostOf, isChosen, valueAt, valuesOf } from "./description.js";
+import { aimAt, paintFocusLabels, paintGround, partOf, partsOf } from "./focus.js";
 import { paintHeading, paintLines } from "./heading.js";
 import { isThumbs, markOf } from "./layout.js";
 import { paintThumbs } from "./thumbs.js";
@@ -24,6 +27,7 @@ export function paintFigure(ctx, data, layout, theme, state) {
       paintThumbs(ctx, box, data, theme, state);
       continue;
     }
+    aimAt(box.rows, state.cell[data.axisOf[box.panel.rows]]);
     paintHeading(ctx, box, data, theme, state);
     paintLabels(ctx, box, layout, data, theme, state);
     paintMap(ctx, box, data, theme, state);
@@ -47,13 +51,23 @@ function paintLabels(ctx, box, layout, data, theme, state) {
     const tokens = data.axes[panel.rows];
     const lead = markOf(panel, "bars", "left")?.size ?? 0;
     const more = { ...look(r, tokens.ink), room: layout.own - 12 };
-    paintRowLabels(ctx, rows, tokens, x - lead, y, theme, more);
+    const taken = paintGroundOf(ctx, box, layout, data, theme, state.cell);
+    paintFocusLabels(ctx, rows, tokens, x - lead, y, theme, more, taken);
   }
   if (!box.named && !box.tokens) return;
   const tokens = box.tokens ? numberedTokens(box, data, state) : data.axes[panel.columns];
   const more = { ...look(c, tokens.ink ?? panel.columns), room: LABEL };
   const weights = columnStrengths(box, data, state);
   paintColumnLabels(ctx, columns, tokens, x, y, theme, { ...more, weights });
+}
+
+/** The ground of the chosen panel behind the labels; returns where its words stand, or null. */
+function paintGroundOf(ctx, { panel, rows, x, y }, { own }, data, theme, cell) {
+  const mark = markOf(panel, "ground");
+  if (!mark) return null;
+  const { arrays, answer } = chosenPanel(data, cell);
+  const { values } = arrays[mark.flags];
+  return paintGround(ctx, rows, values, answer?.label ?? "", x, y, own, theme);
 }
 
 /** Columns whose labels are numbers of the panel that is shown. */
@@ -86,16 +100,23 @@ function paintMap(ctx, box, data, theme, state) {
   const levels = levelsOf(panel, data, state.cell);
   const colours = state.tables[data.scales[panel.cells.scale].kind];
   const level = (r, c) => levels[r * count + c];
+  const paintParts = (target, left, top) => {
+    for (const part of partsOf(rows)) {
+      const own = (r, c) => level(part.from + r, c);
+      paintCells(target, part, columns, left, top, own, colours);
+    }
+  };
   const flag = (name) => name && valuesOf(data, panel, name, state.cell);
   const [masked, within] = [flag(panel.cells.masked), flag(panel.cells.within)];
-  if (!ctx.drawImage) paintCells(ctx, rows, columns, x, y, level, colours);
+  if (!ctx.drawImage) paintParts(ctx, x, y);
   else {
     const density = ctx.getTransform().a; // a saved picture is sharper than the screen
-    if (box.sheet?.density !== density || box.sheet.levels !== levels || box.sheet.of !== colours) {
+    const key = [density, levels, colours, rows.first];
+    if (!box.sheet || key.some((one, i) => one !== box.sheet.key[i])) {
       const canvas = document.createElement("canvas");
       const [wide, high] = [columns.size, rows.size].map(Math.ceil);
-      paintCells(fitCanvas(canvas, wide, high, density), rows, columns, 0, 0, level, colours);
-      box.sheet = { density, levels, of: colours, canvas };
+      paintParts(fitCanvas(canvas, wide, high, density), 0, 0);
+      box.sheet = { key, canvas };
     }
     ctx.drawImage(box.sheet.canvas, x, y, Math.ceil(columns.size), Math.ceil(rows.size));
   }
@@ -120,25 +141,41 @@ function paintChosen(ctx, box, data, theme, cell) {
   const from = left === undefined || rows.pitch < LEGIBLE ? x - 3 : left + 2;
   ctx.globalAlpha = own ? 1 : PALE;
   paintFrame(ctx, columns, c, y - 3, y + rows.size + 2, x, theme[across], true);
-  paintFrame(ctx, rows, r, from, x + columns.size + 2, y, theme[down]);
+  const row = { ...partOf(rows, r), at: rows.at };
+  paintFrame(ctx, row, r, from, x + columns.size + 2, y, theme[down]);
   ctx.globalAlpha = 1;
-  if (own) paintRing(ctx, rows, columns, r, c, x, y, theme);
+  if (own) paintRing(ctx, row, columns, r, c, x, y, theme);
 }
 
-function paintScale(ctx, { name, x, y, wide }, isFirst, layout, data, theme, state) {
-  const scale = data.scales[name];
+/** A colour bar; of those below their panels the first of a line says what all of them are. */
+function paintScale(ctx, { name, x, y, wide, aside }, isFirst, layout, data, theme, state) {
+  const scale = { ...data.scales[name] };
+  if (aside !== undefined) Object.assign(scale, { title: "", how: aside ? scale.how : "" });
+  if (aside) {
+    const look = { size: 12, align: "right", theme, room: aside };
+    data.scales[name].title
+      .split(", ")
+      .forEach((line, i) => drawText(ctx, line, x - 8, y + 26 + 14 * i, theme.muted, look));
+  }
   const users = data.panels.filter((panel) => panel.cells.scale === name);
   const chosen = users.length === 1 ? users[0] : chosenPanel(data, state.cell);
   const alone = users.length === 1 || chosen.chooses;
-  const drawn = chosen.arrays.values ? "values" : "weights";
   const masked = alone && valueAt(data, chosen, "masked", state.cell);
-  const pointer = alone && !masked ? (valueAt(data, chosen, drawn, state.cell) ?? null) : null;
+  const pointer = alone && !masked ? drawnValue(data, chosen, scale, state.cell) : null;
   const [{ rows, columns }] = layout.boxes;
   const dashed = scale.kind === "signed" && users.some((panel) => !isThumbs(panel));
-  const signs = dashed ? signsOf(users, rows, columns) : "";
+  const signs = dashed && aside !== 0 ? signsOf(aside ? data.panels : users, rows, columns) : "";
   const mark = isFirst ? data.mark : "";
   const colours = state.tables[scale.kind];
   paintColourBar(ctx, x, y, wide, scale, colours, theme, { mark, pointer, signs });
+}
+
+/** What a cell of a panel has on its scale: exact where that was sent; null without one. */
+function drawnValue(data, panel, scale, cell) {
+  const exact = panel.arrays.values ? "values" : "weights";
+  if (panel.arrays[exact]) return valueAt(data, panel, exact, cell);
+  const level = valueAt(data, panel, panel.cells.levels, cell);
+  return level === undefined || isThumbs(panel) ? null : valueOfLevel(scale, level);
 }
 
 /** What is said of dashes on cells below zero. */

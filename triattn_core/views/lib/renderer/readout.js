@@ -15,7 +15,7 @@ import {
 const ALL_TEXTS = 4; // with more of them, those without a mark are left out
 
 /** The spans of a text that the chosen tokens stand on, also where it is the text after an edit. */
-function spansOf(data, name, cell) {
+export function spansOf(data, name, cell) {
   return Object.values(data.axes).flatMap((tokens, a) => {
     const i = cell[a];
     const mark = (start, end) => [{ axis: tokens.ink, start, end }];
