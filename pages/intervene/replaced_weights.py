@@ -60,13 +60,13 @@ def _pick(question: page_setup.PageQuestion, trace: AttentionTrace) -> Settings:
     sides = weights.sides_of(every)
     becomes = url_state.pick("Weights become", list(WAYS), "becomes", width=150)
     side = url_state.pick("In", ["every", *sides], "in-side", width=110) if sides else "every"
-    layer = url_state.pick("In layer", ["every", *layers], "in-layer", width=100)
-    head = url_state.pick("In head", ["every", *heads], "in-head", width=100)
+    in_layers = url_state.some("In layers", layers, "in-layer", width=150)
+    in_heads = url_state.some("In heads", heads, "in-head", width=150)
     option = page_setup.option_number(question)
     chosen: dict[str, Any] = {
         "becomes": becomes,
-        "in_layers": () if layer == "every" else (layer,),
-        "in_heads": () if head == "every" else (head,),
+        "in_layers": tuple(in_layers),
+        "in_heads": tuple(in_heads),
         "in_sides": () if side == "every" else (side,),
         "option": option,
     }

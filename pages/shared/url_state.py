@@ -58,13 +58,28 @@ def segments(
 
 def several(label: str, options: Sequence[str], default: Sequence[str], key: str) -> list[str]:
     """Pills of which any number may be chosen, in the URL; a name in the link that is none of them is said."""
+    _say_unknown(label, options, key)
+    chosen = st.pills(label, options, selection_mode="multi", default=default, key=key, bind="query-params")
+    return [name for name in options if name in chosen]
+
+
+def some(label: str, numbers: Sequence[int], key: str, **widget_options) -> list[int]:
+    """A box of any of these numbers, in the URL; empty where all are meant."""
+    names = list(map(str, numbers))
+    _say_unknown(label, names, key)
+    if key in st.session_state:  # of another model, which had more
+        st.session_state[key] = [name for name in st.session_state[key] if name in names]
+    chosen = st.multiselect(label, names, key=key, bind="query-params", placeholder="every", **widget_options)
+    return [number for number in numbers if str(number) in chosen]
+
+
+def _say_unknown(label: str, options: Sequence[str], key: str) -> None:
+    """Says which name of the link is none of the options."""
     forget(key)
     unknown = [name for name in st.query_params.get_all(key) if name not in options]
     if unknown and key not in st.session_state:
         hint = choices(unknown[0][:60], options)
         notice(f"The link asks for {label.lower()} {unknown[0][:60]!r}; {hint}{'' if hint.endswith('?') else '.'}")
-    chosen = st.pills(label, options, selection_mode="multi", default=default, key=key, bind="query-params")
-    return [name for name in options if name in chosen]
 
 
 def number(label: str, low: int, high: int, default: int, key: str, **widget_options) -> int:

@@ -42,9 +42,9 @@ def test_each_way_is_answered(models):
     for way in WAYS:
         app.selectbox(key="becomes").set_value(way).run()
         assert not app.exception and not app.error, way
-    app.selectbox(key="in-layer").set_value(2).run()
-    app.selectbox(key="in-head").set_value(3).run()
-    assert "in 1 of 12 heads" in said(app) and "as many other heads (1) at random" in said(app)
+    app.multiselect(key="in-layer").set_value(["2"]).run()
+    app.multiselect(key="in-head").set_value(["1", "3"]).run()
+    assert "in 2 of 12 heads" in said(app) and "as many other heads (2) at random" in said(app)
 
 
 def test_one_text_is_enough(models):
