@@ -124,7 +124,7 @@ function layoutMaps(ctx, data, width, theme) {
   const layout = { width, own, lean, below, boxes, lead, each };
   const end = boxes.at(-1).y + rows.size + below;
   if (follower) boxes.push(placeFollower(layout, data, follower, { step, stacked, end, above }));
-  const free = line.some((panel) => markOf(panel, "profile")) ? 4 : 26;
+  const free = each || line.some((panel) => markOf(panel, "profile")) ? 4 : 26;
   layout.foot = Math.max(end, ...boxes.map((box) => box.y + box.rows.size)) + free;
   return layout;
 }
