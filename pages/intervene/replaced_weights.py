@@ -13,7 +13,7 @@ from pages.intervene.intervention_result import headline
 from pages.shared import checkpoint_html, figures, page_setup, sentence_box, style, url_state
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
-from triattn_core.scenes import weights
+from triattn_core.scenes import weights, weights_text
 from triattn_core.scenes.weights import Settings, WeightsScene
 from triattn_core.sources import open_source
 from triattn_core.sources.source import lacks
@@ -105,9 +105,9 @@ def _show_result(page: PageScene) -> None:
         st.html(checkpoint_html.section("Against chance", "the log-odds of the answer, as it was and at random"))
         figures.show(partial(view.draws, list(result.log_odds), theme=theme), scene.chance, "against-chance")
         figures.note(scene.chance)
-    moved = weights.describe_moved(scene.moved)
+    moved = weights_text.describe_moved(scene.moved)
     st.html(checkpoint_html.section("Attention that moves", "bits, of each head; those that were changed are framed"))
-    if not weights.nothing_moves(scene.moved):
+    if not weights_text.nothing_moves(scene.moved):
         figures.show(partial(view.moved, scene.moved, theme=theme), moved, "moved", width="content")
     figures.note(moved)
     _show_maps(page, theme)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,11 +55,10 @@ def _new(options: argparse.Namespace, view: str, *arguments: str) -> None:
     """Make a card of a view.  Raises ConfigError if checkpoint or input is missing."""
     from triattn_core.case_card import draw
     from triattn_core.case_card.manifest import manifest
-    from triattn_core.case_card.paper_figure import PaperFigure
     from triattn_core.commands.examples import warn_other_language
     from triattn_core.commands.progress_line import count_progress
     from triattn_core.scenes.catalogue import SCENES
-    from triattn_core.scenes.cli_settings import command, read, where
+    from triattn_core.scenes.cli_settings import read
     from triattn_core.sources import find_entries
     from triattn_core.sources.models import Models
     from triattn_core.tasks import TASKS, text_task
@@ -80,15 +80,7 @@ def _new(options: argparse.Namespace, view: str, *arguments: str) -> None:
     with count_progress(view):
         rendered = draw(view, names, example, models, **settings)
     if paper_options.is_requested(options):
-        settings_record = rendered.settings.model_dump(mode="json")
-
-        found = where(find_entries(names))
-
-        def make_figure(tail: tuple[str, ...]) -> PaperFigure:
-            asked = command(view, names, settings_record, *tail, found=found, row=path)
-            return PaperFigure.of_view(rendered, asked, options.figure)
-
-        paper_options.write(options, make_figure)
+        _write_figure(options, rendered, names, path)
         return
     rendered.save(options.out)
     record = manifest(rendered)
@@ -97,6 +89,21 @@ def _new(options: argparse.Namespace, view: str, *arguments: str) -> None:
         print(json.dumps({"out": str(options.out), "rows": len(rendered.table), **fields}))
         return
     _print_card(options.out, record, rendered)
+
+
+def _write_figure(options: argparse.Namespace, rendered: RenderedView, names: Sequence[str], row: str) -> None:
+    """Write the figure of a view for a paper, whose caption has the command that makes it again."""
+    from triattn_core.case_card.paper_figure import PaperFigure
+    from triattn_core.scenes.cli_settings import command, where
+    from triattn_core.sources import find_entries
+
+    settings, found = rendered.settings.model_dump(mode="json"), where(find_entries(names))
+
+    def make_figure(tail: tuple[str, ...]) -> PaperFigure:
+        asked = command(rendered.view, names, settings, *tail, found=found, row=row)
+        return PaperFigure.of_view(rendered, asked, options.figure)
+
+    paper_options.write(options, make_figure)
 
 
 def _print_card(out: Path, record: Manifest, rendered: RenderedView) -> None:
