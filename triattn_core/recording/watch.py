@@ -224,17 +224,14 @@ class Watch(TorchFunctionMode):
             columns = trail.softmax.columns
             by_query = bool(over) and not over & set(product.keys)
             if by_query and product.mixes_heads(over, columns, self._batch):
-                self._see_mixed_product(trail, product, over, result)
-                return
-            if by_query:
-                columns = product.cells
+                return self._see_mixed_product(trail, product, over, result)
+            columns = product.cells if by_query else columns
             layout = self._layout(product, columns, over)
             if not layout.blocks and product.cells > columns:
                 return  # weights laid out by relative position, which meet vectors of positions
             layout = replace(layout, sums_over=("query",)) if by_query else layout
             error = product_error(product, weights.detach(), result)
-            group = self._group(product, layout)
-            marks = layout.marks(product, self._batch)
+            group, marks = self._group(product, layout), layout.marks(product, self._batch)
         seen = Attention(
             _common(softmax.running, self.stack),
             softmax.kind,
@@ -247,7 +244,7 @@ class Watch(TorchFunctionMode):
             softmax.hidden,
             softmax.scores,
             group,
-            windows=count_windows(product, layout, self._batch),
+            count_windows(product, layout, self._batch),
             softmax=softmax,
             precision=result.dtype,
             made=product.result_axes,
