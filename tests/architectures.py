@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import warnings
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -58,11 +59,14 @@ SIZES: dict[str, Any] = {
 OWN_SIZES: dict[str, dict[str, Any]] = {
     **dict.fromkeys(
         ("axk1", "axk2", "deepseek_v2", "deepseek_v3", "deepseek_v32", "glm4_moe_lite", "glm_moe_dsa", "minicpm3",
-         "longcat_flash", "mistral_large4_text", "youtu", "mistral4", "esmc", "dots3_note_text", "glm5_next_text"),
+         "longcat_flash", "mistral_large4_text", "youtu", "esmc", "dots3_note_text"),
         {"num_key_value_heads": 4},
     ),
+    "glm5_next_text": {"num_key_value_heads": 4, "qk_rope_head_dim": 0},
+    "mistral4": {"num_key_value_heads": 4, "head_dim": 16},
     **dict.fromkeys(
-        ("qwen2_vl_text", "qwen2_5_vl_text", "glm4v_text", "glm4v_moe_text", "glm_image_text", "glm_ocr_text"),
+        ("cosmos3_edge_text", "hunyuan_vl_text", "qwen2_vl_text", "qwen2_5_vl_text", "glm4v_text", "glm_image_text",
+         "glm_ocr_text"),
         {"rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [2, 1, 1]}},
     ),
     "glm4v_moe_text": {
@@ -82,7 +86,7 @@ OWN_SIZES: dict[str, dict[str, Any]] = {
     "dots1": {"layer_types": ["full_attention"] * 4, "n_shared_experts": 1},
     "gemma3n_text": {"num_kv_shared_layers": 0},
     "falcon_h1": {"mamba_d_ssm": 64},
-    "zamba2": {"layers_block_type": ["linear_attention", "hybrid", "linear_attention", "hybrid"]},
+    **dict.fromkeys(("zamba", "zamba2"), {"layers_block_type": ["linear_attention", "hybrid"] * 2}),
     "nemotron_h": {"n_groups": 2},
     "kimi_linear": {
         "layer_types": [*["linear_attention"] * 3, "full_attention"], "num_key_value_heads": 4,
@@ -94,7 +98,41 @@ OWN_SIZES: dict[str, dict[str, Any]] = {
     "zaya": {"num_experts_per_tok": 1},
     "mamba2": {"num_heads": 4, "head_dim": 16, "n_groups": 2},
     "csm": {"codec_config": None},
+    "blt": {"encoder_hash_byte_group_vocab": 50, "hidden_size_global": 32},
+    "chameleon": {"vocabulary_map": {"<image>": 99}},
+    "cohere_compass_text": {"rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 1e4}}},
+    "dbrx": {"attn_config": {"kv_n_heads": 2, "rope_theta": 1e4, "clip_qkv": 8}},
+    "fastspeech2_conformer": {"speaking_speed": 1e-3},
+    "funnel": {"architectures": ["FunnelModel"], "block_sizes": [2, 2]},
+    **dict.fromkeys(("gradium_phonon_tts", "pocket_tts"), {"condition_dim": 32}),
+    "kyutai_speech_to_text": {"audio_pad_token_id": 1},
+    "lilt": {"hidden_size": 48},
+    "qwen4_exp_text": {
+        "indexer_n_heads": 2, "indexer_kv_heads": 1, "indexer_head_dim": 8, "indexer_budget": 8,
+        "indexer_compress_ratio": 4,
+    },
+    **dict.fromkeys(("bros", "xlstm"), {"hidden_size": 128, "embedding_dim": 128}),
+    "neomme": {
+        "rope_parameters": {
+            "full_attention": {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.5},
+            "sliding_attention": {"rope_type": "default", "rope_theta": 1e4},
+        }
+    },
 }  # fmt: skip
+
+# What a type, or one whose main input has this name, needs beside a sentence or in its place.
+OTHER_INPUTS = {
+    **dict.fromkeys(("input_values", "input_features", "gemma3n_audio", "speecht5", "moonshine_streaming"), "sound"),
+    **dict.fromkeys(("granite_speech5_ctc", "granite_speech5_encoder"), "sound"),
+    "nemotron3_5_transcribe_word_timestamp": "sound",
+    **dict.fromkeys(("pixel_values", "idefics", "lxmert", "vilt"), "a picture"),
+    "decision_transformer": "states and actions",
+    "gemma3n_vision": "a picture, by the package timm",
+    "layoutlmv2": "a picture, by the package detectron2",
+    **dict.fromkeys(("blip_2_qformer", "perceiver"), "what another encoder made"),
+    "tvp": "a film",
+    "voxtral_realtime_text": "a class that the library does not have",
+}
 
 
 def small_config(model_type: str, **sizes: Any) -> Any:
@@ -135,6 +173,12 @@ def sentence_of(model: Any, length: int = TOKENS) -> dict[str, torch.Tensor]:
     inputs = {"input_ids": torch.randint(5, 99, (1, length))}
     if getattr(model.config, "is_encoder_decoder", False):
         inputs["decoder_input_ids"] = torch.randint(5, 99, (1, length - 6))
+    if model.config.model_type in ("bros", "udop"):  # a box for each token
+        inputs["bbox"] = torch.rand(1, length, 4)
+    if model.config.model_type == "kyutai_speech_to_text":  # a token of text and one of each codebook at a time
+        inputs["input_ids"] = torch.randint(5, 99, (1, length, model.config.num_codebooks + 1))
+    if model.config.model_type == "blt":
+        inputs["use_cache"] = torch.tensor(False)  # a cache asks the config for a number that it lacks
     return inputs
 
 
@@ -149,13 +193,16 @@ def try_type(model_type: str) -> dict[str, Any]:
     transformers.logging.set_verbosity_error()
     torch.set_num_threads(1)
     row: dict[str, Any] = {"type": model_type}
+    reads = model_type
     try:
         model = small_model(model_type)
+        reads = model_type if model_type in OTHER_INPUTS else model.main_input_name
         inputs = sentence_of(model)
         with torch.no_grad():
             plain = model(**inputs)[0]
     except Exception as error:  # each type fails in its own way
-        return row | {"result": "not built", "reason": f"{type(error).__name__}: {error}".splitlines()[0][:120]}
+        reason = OTHER_INPUTS.get(reads) or f"{type(error).__name__}: {error}".splitlines()[0][:120]
+        return row | {"result": "reads" if reads in OTHER_INPUTS else "not built", "reason": reason}
     try:
         with torch.no_grad(), record(model) as tape:
             recorded = model(**inputs)[0]
@@ -204,7 +251,7 @@ def text_types() -> list[str]:
 
 def page(rows: list[dict[str, Any]]) -> str:
     """The page: a sentence of counts and a table."""
-    built = [row for row in rows if row["result"] != "not built"]
+    built = [row for row in rows if row["result"] not in ("reads", "not built")]
     done = [row for row in built if row["result"] == "recorded"]
     proved = [row for row in done if row["error"] < 1e-5]
     refused = [row for row in built if row["result"] == "refused"]
@@ -233,9 +280,19 @@ def page(rows: list[dict[str, Any]]) -> str:
         else:
             cells = ["–"] * 7 + [f"{row['result']}: {row['reason']}"]
         lines.append(f"| {row['type']} | " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
-    rest = [row for row in rows if row["result"] == "not built"]
-    lines += ["", f"{len(rest)} types do not run at these sizes or need more than tokens: "]
-    return "\n".join(lines) + ", ".join(sorted(row["type"] for row in rest)) + ".\n"
+    lines += [*_others(rows, "reads", "need something else than a sentence"), *_others(rows, "not built", "do not run")]
+    return "\n".join(lines) + "\n"
+
+
+def _others(rows: list[dict[str, Any]], result: str, words: str) -> list[str]:
+    """The lines of the types with this result, by reason."""
+    reasons: dict[str, list[str]] = defaultdict(list)
+    for row in sorted(rows, key=lambda row: row["type"]):
+        if row["result"] == result:
+            reasons[row["reason"]].append(row["type"])
+    count = sum(map(len, reasons.values()))
+    items = [f"- {reason}: {', '.join(types)}" for reason, types in sorted(reasons.items())]
+    return ["", f"{count} of the types {words}:", "", *items] if items else []
 
 
 def run_group(names: Sequence[str]) -> Iterator[dict[str, Any]]:

@@ -72,6 +72,7 @@ def test_what_is_more_than_rounding_is_still_said(dtype):
         ("float16", 0.003, "Not proved: in layer, weights times values differ from what the model computed by 0.003."),
         ("float32", 0.003, "Not proved: in layer, weights times values differ from what the model computed by 0.003."),
         ("float32", 3e-7, "rebuild what the model computed, to 3e-07."),
+        ("float32", 0.0, "rebuild what the model computed, to the bit."),
     ],
 )
 def test_an_error_is_judged_by_the_type_that_the_model_computes_in(precision, error, note):

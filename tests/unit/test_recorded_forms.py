@@ -257,6 +257,13 @@ def test_a_layer_that_attends_without_a_softmax_is_told(way):
         tape.trace()
 
 
+def test_tokens_without_a_batch_that_attend_without_a_softmax_are_told():
+    with torch.no_grad(), record(Written("sigmoid")) as tape:
+        tape.model(torch.randn(7, 12))
+    with pytest.raises(TraceError, match="Written weighs values by a product of two projections"):
+        tape.trace()
+
+
 @pytest.mark.parametrize("model_type", ["bert", "deberta", "gpt_oss", "t5", "longformer", "bloom", "vits"])
 def test_nothing_is_told_of_layers_that_are_seen(model_type):
     model = small_model(model_type)

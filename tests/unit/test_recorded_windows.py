@@ -73,3 +73,41 @@ def test_a_band_that_takes_too_much_memory_is_refused_in_a_line(monkeypatch):
     assert "\n" not in str(raised.value)
     monkeypatch.setattr(tapes, "MOST_BYTES", 4 * 4 * 18 * 18 * 4)
     assert len(tape.trace().sites) == 4
+
+
+def test_bands_of_longt5_are_those_computed_by_hand():
+    model = small_model("longt5", local_radius=2)
+    seen = []
+    modules = [block.layer[0].LocalSelfAttention for block in model.encoder.block]
+    for module in modules:
+        module.register_forward_hook(lambda *call: seen.append((call[1][0].detach()[0], call[2][0][0])))
+    with torch.no_grad(), record(model) as tape:
+        model(**sentence_of(model))
+    trace = tape.trace()
+    offset = torch.arange(13)[None] - torch.arange(13)[:, None]  # key − query
+    first = modules[0]  # holds the biases of all layers
+    with torch.no_grad():
+        bucket = first._relative_position_bucket(
+            offset, True, first.relative_attention_num_buckets, first.relative_attention_max_distance
+        )
+        bias = first.relative_attention_bias(bucket).permute(2, 0, 1)
+        for layer, (module, (states, output)) in enumerate(zip(modules, seen, strict=True)):
+            query, key, value = (part(states).view(13, 4, 8).transpose(0, 1) for part in (module.q, module.k, module.v))
+            scores = (query @ key.mT + bias).masked_fill(offset.abs() > 2, -torch.inf)
+            weights = scores.softmax(-1)
+            torch.testing.assert_close(module.o((weights @ value).transpose(0, 1).flatten(1)), output)
+            recorded = torch.tensor(trace.sites[f"layer.{layer}/encoder/weight"].values)
+            torch.testing.assert_close(recorded, weights, atol=1e-6, rtol=0)
+
+
+def test_weights_of_prophetnet_where_the_library_returns_scores():
+    model = small_model("prophetnet")
+    module, seen = model.encoder.layers[0].self_attn, []
+    module.register_forward_hook(lambda *call: seen.append(call[2]["hidden_states"].detach()[0]), with_kwargs=True)
+    with torch.no_grad(), record(model) as tape:
+        returned = model(**sentence_of(model), output_attentions=True).encoder_attentions[0][0]
+        query, key = (part(seen[0]).view(13, 4, 8).transpose(0, 1) for part in (module.query_proj, module.key_proj))
+        scores = query / 8**0.5 @ key.mT
+    torch.testing.assert_close(returned, scores)
+    recorded = torch.tensor(tape.trace().sites["layer.0/encoder/weight"].values)
+    torch.testing.assert_close(recorded, scores.softmax(-1), atol=1e-6, rtol=0)

@@ -14,7 +14,7 @@ from triattn_core.recording.row_sums import Rows, describe_rows
 from triattn_core.trace.site import Site
 
 REACHES_OUTPUT = "the model's output"  # else the path of the outermost module that returned it; empty for none
-REBUILT = "Weights times values rebuild what the model computed, to"  # in a note
+REBUILT = "Weights times values rebuild what the model computed"  # in a note
 # How the weights of a kind of attention are known, which says how much their error proves.
 PROOFS = dict.fromkeys(("sdpa", "difference"), "computed again from queries, keys and masks")
 PROOFS["flex"] = "read from the call by one-hot values"
@@ -89,12 +89,13 @@ def describe_arrays(arrays: Mapping[Site, xr.DataArray]) -> list[str]:
     """Returns what a reader must know: how well the weights are proved, and rows that do not sum to one."""
     worst = max(arrays.values(), key=lambda array: float(array.attrs["rebuilt"]) / _rounding(array))
     error = float(worst.attrs["rebuilt"])
-    notes = [f"{REBUILT} {largest_error(arrays.values()):.1g}."]
+    largest = largest_error(arrays.values())
+    notes = [f"{REBUILT}, to {largest:.1g}." if largest else f"{REBUILT}, to the bit."]
     if not error <= _rounding(worst):
         where = worst.attrs["module"] or "the model"
         notes = [f"Not proved: in {where}, weights times values differ from what the model computed by {error:.2g}."]
     elif error > PROVED:
-        notes = [f"{REBUILT} {error:.1g}, which is within the rounding of {worst.attrs['precision']}."]
+        notes = [f"{REBUILT}, to {error:.1g}, which is within the rounding of {worst.attrs['precision']}."]
     notes[0] += f" {_describe_proof(arrays.values())}"
     unused = [str(array.attrs["module"]) or "the model" for array in arrays.values() if not array.attrs["reaches"]]
     if unused:

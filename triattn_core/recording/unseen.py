@@ -31,7 +31,7 @@ class Scores:
         """A product of two projections with a row and a column for each token, and its way to values but by a softmax:
         an attention that is not recorded."""
         tensors = list(tensors_of(args, kwargs))
-        n = self.stack.length
+        n = self.stack.length if result.ndim > 2 else self.stack.batch  # without a batch, tokens are the first axis
         scores = next((tensor for tensor in tensors if tensor in self.scores), None)
         if scores is not None and name in PRODUCTS:
             with torch._C.DisableTorchFunction():
@@ -42,7 +42,7 @@ class Scores:
                 self.stack.unseen.setdefault(running.path)
         elif scores is not None and (result.shape[-2:] == scores.shape[-2:] or _is_wider(name, scores, result)):
             self.scores[result] = True
-        elif name in PRODUCTS and n > 1 and result.ndim > 2 and tuple(result.shape[-2:]) == (n, n) and len(tensors) > 1:
+        elif name in PRODUCTS and n > 1 and tuple(result.shape[-2:]) == (n, n) and len(tensors) > 1:
             if any(isinstance(tensor, nn.Parameter) for tensor in tensors):
                 return
             self.scores[result] = True

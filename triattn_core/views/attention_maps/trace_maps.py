@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isnan
 
 import numpy as np
 import xarray as xr
@@ -46,7 +47,8 @@ def signed_note(array: xr.DataArray) -> str:
     made = {"difference": "one map less another", "sum": "a sum of two maps", "mixed": "a mix of the heads' maps"}
     if "factor" in array.attrs:
         made["difference"] = f"A[h] − {float(array.attrs['factor']):.3g} · A[h + {half}]"
-    proof = f"rebuilt to {float(array.attrs['rebuilt']):.1g}" if "rebuilt" in array.attrs else ""
+    error = float(array.attrs.get("rebuilt", "nan"))
+    proof = "" if isnan(error) else f"rebuilt to {error:.1g}" if error else "rebuilt to the bit"
     return ", ".join(filter(None, (f"signed: {made[kind]}" if kind in made else "signed", proof)))
 
 
