@@ -28,10 +28,7 @@ WORDS = (
 )
 
 about = word_map.legend(style.theme())
-st.html(
-    f'<p class="t-lead"><b>Studies</b> <span class="t-muted">each opens its page on the same input; {about}</span></p>'
-)
-st.html(f'<details class="t-note"><summary>Terms</summary><div>{WORDS}</div></details>')
+st.html(f'<details class="t-note"><summary>Terms and colours</summary><div>{WORDS} Colours: {about}.</div></details>')
 fills = studies.section()
 with st.container(key="main"):
     links.questions()
