@@ -105,7 +105,7 @@ def _pick() -> Two:
     task = first_task(InputForm.PAIR).NAME
     with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
         show = lambda entry: entry.name  # noqa: E731
-        first = url_state.pick("Model", listed, "first", show=show, width=190)
+        first = url_state.pick("Model", listed, "first", show=show, why=_exclusion_reason, width=190)
         alike = [entry for entry in listed if entry is not first and _asked(entry) == _asked(first)]
         if not alike:
             figures.note(f"No other model here is asked for {_asked(first)}, as {first.name} is.")
@@ -128,6 +128,12 @@ def _pick() -> Two:
                 figures.note(f"Not scored: {reason}.")
                 st.stop()
     return two
+
+
+def _exclusion_reason(name: str) -> str:
+    """Why a model is not offered, where that lies in what it is."""
+    entry = next((entry for entry in models.others() if entry.name == name), None)
+    return lacks(open_source(entry), (), [Ability.ROWS, Ability.SCORED]) if entry else ""
 
 
 def _asked(entry: Entry) -> str:

@@ -13,7 +13,9 @@ from pages.shared.task_picker import TaskLabels
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes.side_by_side_panels import Comparison
+from triattn_core.sources import open_source
 from triattn_core.sources.explanation import describe_duration
+from triattn_core.sources.source import Ability, lacks
 from triattn_core.trace import Choice
 from triattn_core.trace.axes import MECHANISMS
 from triattn_core.views import side_by_side as view
@@ -130,6 +132,9 @@ def _requested_names(names: Sequence[str], first: list[str]) -> list[str]:
     if linked and valid != linked:
         left_out = ", ".join(name for name in linked if name not in valid)[:80]
         reason = f"The link asks for {left_out}: not among the checkpoints of this task and language, or too many."
+        unable = [entry for entry in models.others() if entry.name in linked and entry.name not in valid]
+        if unable and (lack := lacks(open_source(unable[0]), (), [Ability.PAIRS])):
+            reason = f"The link asks for {left_out}; {lack}."
         reason = reason if left_out else "The link names no checkpoint."
         notice(f"{reason} Shown instead: {', '.join(opening_names)}.")
     return opening_names

@@ -12,7 +12,11 @@ from triattn_core.scenes.settings import ViewSettings, validate_settings
 
 # What links do not have, or have in parts: texts, checkpoints, and the site of a layer, a direction and a quantity.
 NOT_ALONE = {"site", "edited", "other", "text", "difference", "seeds", "titles", "layer", "head", "heads"}
-VALUES = {"null": "uniform", "becomes": "off"}  # of settings whose type does not say what they can be
+VALUES: dict[str, Any] = {
+    "null": "uniform",
+    "becomes": "off",
+    "in_sides": ("cross",),
+}  # of settings whose type does not say what they can be
 
 
 FIELDS = [(view, name) for view, scene in SCENES.items() for name in scene.settings.model_fields]
