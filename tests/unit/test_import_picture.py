@@ -113,6 +113,8 @@ def test_the_command_and_its_refusals(tmp_path, picture, capsys):
             arguments = ["--image", *arguments]
         assert main(["import", str(tmp_path), *arguments]) == 1
         assert reason in capsys.readouterr().err
+    assert main(["import", str(tmp_path), "a text"]) == 1
+    assert "reads pictures, not text" in capsys.readouterr().err
 
 
 def test_weights_are_drawn_over_the_picture_with_their_numbers(tmp_path, picture):

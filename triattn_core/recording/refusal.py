@@ -27,10 +27,11 @@ UNATTENDING = {"linear_attention", "conv", "mamba", "recurrent", "moe", "mlp", "
 WHOLE = dict.fromkeys(("big_bird", "bigbird_pegasus"), '; attention_type="original_full" in its config attends to all')
 
 
-def explain_absence(model: nn.Module, unseen: Collection[str] = ()) -> str:
+def explain_absence(model: nn.Module, unseen: Collection[str] = (), ran: bool = False) -> str:
     """Returns the reason why nothing was recorded of a model that ran, or that it did not run.
 
-    unseen: see `explain_unseen`; what is known of the model's type comes before.
+    ran: whether a module was seen with an input.  unseen: see `explain_unseen`; what is known of the model's type comes
+    before.
     """
     name = type(model).__name__
     config = getattr(model, "config", None)
@@ -41,10 +42,9 @@ def explain_absence(model: nn.Module, unseen: Collection[str] = ()) -> str:
         return reason
     if unseen:
         return f"{name}: {explain_unseen(model, unseen)}"
-    return (
-        f"{name}: no attention was seen in the block: the model did not run there, `select` left all of it out, or no"
-        " softmax of it weighs values"
-    )
+    if ran:
+        return f"{name}: no attention was seen: it ran, but no softmax of what was selected weighs values"
+    return f"{name}: no attention was seen in the block: the model did not run there"
 
 
 def explain_layer_types(config: object) -> str:

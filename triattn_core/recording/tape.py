@@ -188,7 +188,7 @@ class Tape:
     def _of_step(self, step: int | None) -> list[Attention]:
         steps = {attention.running.step for attention in self.attentions}
         if not steps:
-            raise TraceError(explain_absence(self.model, self.stack.unseen))
+            raise TraceError(explain_absence(self.model, self.stack.unseen, self.stack.batch > 0))
         if not any(attention.weights.numel() for attention in self.attentions):
             raise TraceError(f"{type(self.model).__name__}: the input is empty: there is no token to show")
         if reason := explain_landmarks(self.model, [attention.weights.shape for attention in self.attentions]):

@@ -23,6 +23,7 @@ from triattn_core.checkpoint.hub import OFFERED, hub_allowed
 from triattn_core.checkpoint.transformer_folder import ADAPTER, UNMERGED, is_transformer, weight_files
 from triattn_core.errors import CheckpointError, cause
 from triattn_core.inference.device import choose_device, memory_guard
+from triattn_core.sources.transformer_errors import refuse_pixels
 from triattn_core.sources.wrapper import apply_wrapper
 from triattn_core.text.piece_text import give_decoder
 from triattn_core.trace.from_array import LONGEST
@@ -138,6 +139,7 @@ def _load(name: str, where: str, device: str, local: bool) -> Transformer:
 
     options = {"local_files_only": local, "trust_remote_code": False}
     config = AutoConfig.from_pretrained(where, **options)
+    refuse_pixels(name, config)
     tokenizer = AutoTokenizer.from_pretrained(where, **options)
     give_decoder(tokenizer)
     tokenizer.model_max_length = _whole_limit(tokenizer.model_max_length)

@@ -1,4 +1,4 @@
-"""Whatever a Hugging Face model raises while it runs, as one line."""
+"""What a Hugging Face model raises while it runs, as one line, and a model that reads no text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from triattn_core.errors import InputError, TraceError, TriattnError, cause
+from triattn_core.errors import CheckpointError, InputError, TraceError, TriattnError, cause
 from triattn_core.inference.device import memory_guard
 from triattn_core.recording.table_rows import describe_lookup
 
@@ -33,3 +33,12 @@ def one_line(name: str, model: Any, reads: str = "text", unattending: str = "") 
             raise InputError(f"{name}: {lookup}") from None
         kind = model.config.model_type
         raise InputError(f"{name}: this {kind} model does not run on {reads} alone: {reason[:200]}") from None
+
+
+def refuse_pixels(name: str, config: Any) -> None:
+    """Raises CheckpointError for a model that reads pictures and no text."""
+    from transformers import MODEL_MAPPING
+
+    reads = getattr(MODEL_MAPPING.get(type(config), None), "main_input_name", "")
+    if reads == "pixel_values" and "vocab_size" not in config.get_text_config().to_dict():
+        raise CheckpointError(f"{name}: {config.model_type} reads pictures, not text: name one with `--image`")
