@@ -8,6 +8,7 @@ import pytest
 
 from tests.unit.test_results_curves import FIGURE, run
 from triattn_core.checkpoint.registry import Entry
+from triattn_core.commands.train import repeated_by
 from triattn_core.results import commands, curves, paper_comparison, paper_results
 from triattn_core.results.paper_comparison import Cell
 from triattn_core.results.paper_schema import Column, Row, Table
@@ -64,3 +65,9 @@ def test_no_number_on_the_page_lacks_its_command(paper):
         assert commands.NOT_RECORDED not in made and bool(made) == any(cell.values for row in cells for cell in row)
     for figure in paper.figures:
         assert commands.NOT_RECORDED not in commands.curve_commands(curves.measured_curves(figure, records))
+
+
+def test_the_command_of_a_record_trains_from_the_start_wherever_states_are_kept():
+    given = "triattn train a/config.json --runs 'my runs' --data DATA --resume"
+    assert repeated_by(given) == "triattn train a/config.json --data DATA"
+    assert repeated_by("triattn sweep a --set x=1 --runs=/r") == "triattn sweep a --set x=1"

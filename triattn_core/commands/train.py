@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -66,6 +67,13 @@ def _seeds(text: str) -> tuple[int, ...]:
     return seeds
 
 
+def repeated_by(command: str) -> str:
+    """The command that a record keeps: it trains from the start, wherever its states are kept."""
+    words = iter(shlex.split(command))
+    kept = [word for word in words if word != "--resume" and not (word == "--runs" and next(words, ""))]
+    return shlex.join(word for word in kept if not word.startswith("--runs="))
+
+
 def train(options: argparse.Namespace) -> None:
     """Print the events as they occur."""
     if options.device:
@@ -73,7 +81,7 @@ def train(options: argparse.Namespace) -> None:
     from triattn_core.training import command
 
     data = options.data or command.data_folder(options.config)
-    arguments = (options.config, data, options.runs, options.resume, options.command)
+    arguments = (options.config, data, options.runs, options.resume, repeated_by(options.command))
     if engine.is_ray(options):
         from triattn_core.scale import train as on_ray
 
@@ -97,7 +105,7 @@ def sweep(options: argparse.Namespace) -> None:
     data = options.data or command.data_folder(options.config)
     request = sweeps.Request(
         tuple(options.config), tuple(options.set), options.seeds, options.name, options.test, data,
-        options.runs, options.resume, options.command,
+        options.runs, options.resume, repeated_by(options.command),
     )  # fmt: skip
     if engine.is_ray(options):
         from triattn_core.scale import train as on_ray
