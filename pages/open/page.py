@@ -16,7 +16,7 @@ from triattn_core.importers.token_coords import UNKNOWN
 from triattn_core.trace.axes import AXES
 from triattn_core.trace.axis_labels import count
 from triattn_core.trace.from_array import notes_of
-from triattn_core.trace.sites import drawn_sites, is_signed
+from triattn_core.trace.sites import drawn_sites, is_signed, layer_by_layer
 
 SAYS = "An array from any library, or a Hugging Face model on your text."
 CUBE, MAPS, PAIR = "cube", "maps", "side by side"
@@ -27,7 +27,7 @@ style.say(head, "Your model", SAYS)
 trace = source.pick(toolbar)
 name, key = str(trace.meta.get("checkpoint", "trace")), f"{trace.meta.get('digest', '')}{id(trace)}"
 with report_errors():
-    sites = drawn_sites(trace)
+    sites = layer_by_layer(drawn_sites(trace))
 views = [CUBE, MAPS] if cube_sites(trace) else [MAPS]
 views += [] if all(map(is_signed, sites)) else [PAIR]
 alerts = [note for note in notes_of(trace) if any(words in note for words in ALERTS)]

@@ -263,3 +263,17 @@ def test_patches_are_drawn_over_their_picture(tmp_path):
     text = visible_text(sound(app))
     share = 100 * float(weights[0, 4, 1:].sum())
     assert f"2.1 has {share:.3g} % of its weight on patches of the picture" in text
+
+
+def test_the_opening_sentence_describes_the_first_map_that_is_drawn(tmp_path):
+    """Whatever the order of a trace's sites: a kept trace of CANINE lists its second layer, of one block, first."""
+    attrs = {"quantity": "weight", "sums_over": "key", "kind": "sdpa"}
+    sizes = {"layer.1": 1, "initial/layer.0": 4, "final/layer.0": 4}
+    sites = {
+        f"{place}/attention/weight": xr.DataArray(np.full((2, n, n), 1 / n), dims=("head", "query", "key"), attrs=attrs)
+        for place, n in sizes.items()
+    }
+    AttentionTrace(sites, {}, {"checkpoint": "characters"}).save(tmp_path / "T.nc")
+    app = opened("open")
+    app.text_input(key="path").set_value(str(tmp_path / "T.nc")).run()
+    assert "3 maps in 2 layers, the first 2 heads × 4 queries × 4 keys" in visible_text(sound(app))

@@ -107,7 +107,8 @@ def row_notes(values: np.ndarray, dims: Sequence[str], sum_axes: Sequence[str], 
         if misses:
             notes.append(f"{_describe_violations(values, dims, sum_axes, close)}. Nothing is normalised.")
         else:
-            notes.append(f"All rows sum to one over {' × '.join(sum_axes)}, within {largest:.1g}.")
+            rows = "All other rows" if np.isnan(sums).any() else "All rows"
+            notes.append(f"{rows} sum to one over {' × '.join(sum_axes)}, within {largest:.1g}.")
     if empty := int((sums == 0).sum()):
         notes.append(f"{empty:,} of {sums.size:,} rows are all zero.")
     return notes
