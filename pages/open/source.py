@@ -52,6 +52,8 @@ def pick(toolbar: DeltaGenerator) -> AttentionTrace:
         source = url_state.segments("From", [FILE, MODEL], "from", show=names.get, label_visibility="collapsed")
     with report_errors():
         opened = _file("") if source == FILE else _model()
+    if opened is None and source == FILE and (st.session_state["upload"] or st.session_state["path"]):
+        st.stop()  # a question about the file is open: what would be drawn is not the file
     return _opened_trace(opened, "trace") or _example()
 
 

@@ -119,6 +119,7 @@ def test_what_a_file_does_not_say_is_asked_with_buttons(tmp_path):
     ):
         said = "".join(info.value for info in sound(app).info).replace("\\", "")
         assert question in said and "--name" not in said and len(app.info) == 1, said
+        assert not payloads(app)  # the worked example could be taken for the file
         choice(app, label).set_value(answer).run()
     assert not sound(app).info  # every question is answered
     assert "2 heads × 3 queries × 4 keys" in visible_text(app)

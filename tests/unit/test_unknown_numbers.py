@@ -44,6 +44,8 @@ def test_unknown_rows_of_a_file_are_said_and_left_out(ending, tmp_path, capsys):
     array = trace.site("attention/weight")
     assert array.attrs[NOT_NUMBERS] == 1 and not array.isnull().any()
     assert "5 of 12 rows hold what is not a number, the first at head 1, query 2" in "".join(notes_of(trace))
+    if ending != ".pt":  # in bfloat16 rows are one to 0.002
+        assert "All other rows sum to one" in "".join(notes_of(trace))
     np.testing.assert_allclose(array.values[0], values[0], atol=2e-3)
     measures = head_table(trace).set_index("head")
     assert measures.loc[[0, 1], "entropy"].notna().all() and measures.loc[2, ["entropy", "sink"]].isna().all()

@@ -31,7 +31,7 @@ from triattn_core.trace.from_array import LONGEST
 OF_TEXT = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id", "forced_bos_token_id")
 POINTER = b"version https://git-lfs"
 DAMAGED = "its files cannot be read: one of them is damaged, or is not what its name says"
-TEXT_HALF = "Of its two encoders the one that reads text was run; a picture is read by the other (`--image`)."
+TEXT_HALF = "Of its two encoders the one that reads text was run; the other reads pictures."
 NEXT_TOKEN, MASKED_WORD, SPAN = "next token", "masked word", "answer span"
 
 _loads = RLock()
