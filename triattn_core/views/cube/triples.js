@@ -97,7 +97,8 @@ function notesOf(payload, listed) {
     failed && check,
   ];
   const folded = [costed && `${COST}.`, !failed && check].filter(Boolean);
-  const details = make("details", {}, make("summary", {}, "How it is measured"), folded.join(" "));
+  const summary = make("summary", {}, "How it is measured");
+  const details = make("details", {}, summary, make("div", {}, folded.join(" ")));
   return make(
     "div",
     { class: "notes" },
