@@ -1,4 +1,5 @@
-"""Does it align?  The alignment error rate of each cross-attention head, beside a diagonal, even weights, gradients."""
+"""Does it align?  The alignment error rate of each cross-attention head, beside a diagonal, even weights, gradients;
+and which source word each word of the translation looks at most."""
 
 from __future__ import annotations
 
@@ -10,19 +11,28 @@ import streamlit as st
 
 from pages.shared import attention_worth
 from pages.shared.sentence_input import SentencePage
+from triattn_core.analysis.maps.word_links import traced_links
+from triattn_core.views.lib.number_format import minus
 
 QUESTION = "Does it align?"
 SAYS = (
     "Alignment error rate against {set}, {n:,} sentences, in per cent: 0 is perfect. Each target word is linked to the "
-    "source word with the most weight, each target read as given. A head below the diagonal finds words by more than "
-    "their place. Gradients: saliency, the gradient of a sub-word's log-probability times the source's vectors."
+    "source word with the most weight, each target read as given. Gradients: saliency, the gradient of a sub-word's "
+    "log-probability times the source's vectors."
 )
+FINDINGS = {  # of the interval of the difference from the diagonal
+    -1: "it finds words by more than their place",
+    0: "not told apart from the diagonal",
+    1: "behind the diagonal, the place alone",
+}
+LOOKS = "Where it looks most"
 UNMEASURED = "Not measured: `triattn evaluate {name} ROWS --attention --record` on rows with alignments."
 
 
 def show(top: SentencePage) -> None:
     """Shows the table of the rows that were measured."""
     measured = attention_worth.measures(top.entry)
+    _looks(top, measured.get("alignment_error", []))
     st.html(f"<b>{QUESTION}</b>")
     if not measured.get("alignment_error"):
         st.caption(UNMEASURED.format(name=top.entry.name))
@@ -30,8 +40,50 @@ def show(top: SentencePage) -> None:
     note = SAYS.format(set=measured.get("set", "given alignments"), n=measured["n"])
     st.html(
         f'<div class="t-scroll">{table(measured["alignment_error"], measured.get("baselines", {}))}</div>'
-        f'<p class="t-note">{escape(note)}</p>'
+        f'<p class="t-note">{escape(minus(beside_diagonal(measured["alignment_error"])))} {escape(note)}</p>'
     )
+
+
+def beside_diagonal(rows: Sequence[Mapping[str, Any]]) -> str:
+    """How far the best head, and the best mean of heads, are from the diagonal, with what that shows; empty where it
+    was not measured."""
+    sentences = []
+    for group in ([row for row in rows if row["head"] is not None], [row for row in rows if row["head"] is None]):
+        best = min(group, key=lambda row: float(row["aer"]), default={})
+        if "less_diagonal" in best:
+            gain, low, high = best["less_diagonal"]
+            finding = FINDINGS[(low > 0) - (high < 0)]
+            interval = f"{gain:+.1f} points from the diagonal (95 % {low:+.1f} to {high:+.1f})"
+            sentences.append(f"{_name(best).capitalize()}: {interval}, {finding}.")
+    return " ".join(sentences)
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    head = "mean of heads" if row["head"] is None else f"head {row['head'] + 1}"
+    return f"layer {row['layer'] + 1}, {head}"
+
+
+def _looks(top: SentencePage, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Shows for each word of the translation the source word with the most weight, of the aligner with the smallest
+    error in the table, else of the last layer's mean of heads; and the source words that none looks at most."""
+    trace = top.explanation.trace
+    last = {"layer": int(trace.meta.get("layers", 1)) - 1, "head": None}
+    best = min(rows, key=lambda row: float(row["aer"]), default=last)
+    links, unread = traced_links(trace, best["layer"], best["head"])
+    of = f"{_name(best)}, {'which has the smallest error below' if rows else 'whose error is not measured'}"
+    st.html(f"<b>{LOOKS}</b>{looks(links, unread, str(top.entry.config['target_language']), of)}")
+
+
+def looks(links: Sequence[tuple[str, str]], unread: Sequence[str], language: str, of: str) -> str:
+    """HTML: target word and source word of each link, then the source words without one.  of: whose links these are."""
+    pairs = "".join(
+        f'<span class="t-muted"> · </span><span lang="{escape(language)}">{escape(target)}</span> ← {escape(source)}'
+        for source, target in links
+    ).removeprefix('<span class="t-muted"> · </span>')
+    quoted = ", ".join(f"“{word}”" for word in unread)
+    left = f"No word looks most at {quoted}." if unread else "Each source word is one that some word looks at most."
+    note = f"Each word of the translation ← the source word with the most weight: {of}. {left}"
+    return f'<p class="t-links">{pairs or "–"}</p><p class="t-note">{escape(note)}</p>'
 
 
 def table(rows: Sequence[Mapping[str, Any]], baselines: Mapping[str, float]) -> str:

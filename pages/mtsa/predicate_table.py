@@ -18,8 +18,9 @@ SAYS = (
     "weights would give, from inside : from outside. These differ as well, since the other words stand farther off and "
     "in longer sentences. A head that gives as much from outside as from inside passes on which word is the predicate, "
     "whatever the roles are: only a ratio above that of even weights can be the finding of arguments, and it is no "
-    "proof of it."
+    "proof of it. There is no ratio where the weight from outside rounds to 0."
 )
+WHOSE = {True: "The arguments are as the model found them.", False: "The arguments are as annotated."}
 HERE, SIDES = "this sentence", ("inside", "outside")
 
 
@@ -35,7 +36,8 @@ def show(top: SentencePage) -> None:
         rows = sentence_rows(top.explanation.trace, top.example.predicate, tags)
     else:
         rows = list(measured["predicate"])
-    st.html(f'<div class="t-scroll">{table(rows)}</div><p class="t-note">{escape(summary(rows))} {escape(SAYS)}</p>')
+    note = f"{summary(rows)} {WHOSE[over == HERE]} {SAYS}"
+    st.html(f'<div class="t-scroll">{table(rows)}</div><p class="t-note">{escape(note)}</p>')
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -56,9 +58,9 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def ratio(row: Mapping[str, Any]) -> float | None:
-    """Weight from inside over that from outside; None where either is missing."""
+    """Weight from inside over that from outside; None where either is missing, or the latter shown as 0."""
     inside, outside = row["inside"], row["outside"]
-    return inside / outside if inside is not None and outside else None
+    return inside / outside if inside is not None and outside and round(outside, 2) else None
 
 
 def summary(rows: Sequence[Mapping[str, Any]]) -> str:

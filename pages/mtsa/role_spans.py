@@ -41,9 +41,14 @@ def show(top: SentencePage) -> None:
         label = f"{example.words[example.predicate]}: {sentence or 'no argument'}"
         role_words.show(_words(example.words, prediction.tags), example.predicate, word_input.choose, label)
         facts = [_against(example.words, example.label, tags)] if example.label else []
-        facts += [_least_sure(prediction.tags), measured(top.entry), describe_duration([top.explanation])]
+        facts += [
+            _least_sure(example.words, prediction.tags),
+            measured(top.entry),
+            describe_duration([top.explanation]),
+        ]
         spans = "".join(f'<span class="t-muted t-num">{escape(fact)}</span>' for fact in facts if fact)
         st.html(f'<div class="t-says">{spans}</div>{pair_input.notes([top.explanation])}')
+        st.html(f'<p class="t-note t-roles">{escape(legend(tags))}</p>')
 
 
 def measured(entry: Entry) -> str:
@@ -71,6 +76,13 @@ def meaning(role: str) -> str:
     return MEANINGS.get(role, "")
 
 
+def legend(tags: Sequence[str]) -> str:
+    """What each role of a sentence means, in order, and what the number beside it is; empty where there is none."""
+    roles = dict.fromkeys(role for role, _, _ in chunks(tags))
+    meanings = " · ".join(f"{role}: {meaning(role) or 'a rarer role of PropBank'}" for role in roles)
+    return f"{meanings}. The number beside a role is the probability of its least sure word." if roles else ""
+
+
 def listed(words: Sequence[str], tags: Sequence[str]) -> list[tuple[str, str]]:
     """(role, its words) of each argument, in order, without the predicate."""
     found = [(role, " ".join(words[start:end])) for role, start, end in chunks(tags)]
@@ -81,9 +93,9 @@ def _words(words: Sequence[str], tags: Sequence) -> list[RoleWord]:
     shown = [RoleWord(word) for word in words]
     for role, start, end in chunks([tag.tag for tag in tags]):
         share = min(tag.probability for tag in tags[start:end])
-        title = f"{meaning(role) or role}; the least sure word has {probability(share)}"
+        title, sure = meaning(role) or role, probability(share)
         for i in range(start, end):
-            shown[i] = RoleWord(words[i], role, i == start, title, colour(role).replace("_", "-"))
+            shown[i] = RoleWord(words[i], role, i == start, title, colour(role).replace("_", "-"), sure)
     return shown
 
 
@@ -96,6 +108,6 @@ def _against(words: Sequence[str], gold: Sequence[str], tags: Sequence[str]) -> 
     return f"{found}: " + " · ".join(f"{role} {text}" for role, text in listed(words, gold))
 
 
-def _least_sure(tags: Sequence) -> str:
-    tag = min(tags, key=lambda tag: tag.probability)
-    return f"least sure of a word: {probability(tag.probability)} ({tag.tag})"
+def _least_sure(words: Sequence[str], tags: Sequence) -> str:
+    word, tag = min(zip(words, tags), key=lambda pair: float(pair[1].probability))
+    return f"least sure of “{word}”: {probability(tag.probability)} ({tag.tag})"

@@ -14,6 +14,7 @@ _STYLE = """
   background: color-mix(in srgb, var(--role) 16%, transparent); max-width: 100%}
 .words {display: flex; flex-wrap: wrap}
 .span small {font-size: 12px; line-height: 1.3; padding: 0 5px 2px; color: var(--st-text-color)}
+.span small > span {color: var(--t-muted); margin-left: 5px; font-variant-numeric: tabular-nums}
 button {font: inherit; color: inherit; background: none; border: 0; border-radius: 3px; padding: 2px 4px;
   cursor: pointer; overflow-wrap: anywhere}
 button:hover {text-decoration: underline}
@@ -34,7 +35,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
       const span = make("span", { className: "span", title: word.title });
       span.style.setProperty("--role", `var(--t-${word.colour})`);
       home = make("span", { className: "words" });
-      span.append(home, make("small", { textContent: word.role }));
+      const label = make("small", { textContent: word.role });
+      label.append(make("span", { textContent: word.sure }));
+      span.append(home, label);
       line.append(span);
     } else if (!word.role) home = line;
     const button = make("button", { type: "button", textContent: word.text, tabIndex: i === data.first ? 0 : -1 });
@@ -62,7 +65,7 @@ _words = st.components.v2.component("triattn_role_words", html='<div class="line
 class RoleWord:
     """A word, and the argument that it belongs to: its role, empty for none, and whether it begins it.
 
-    title: what the role says; colour: its name in the palette.
+    title: what the role says; colour: its name in the palette; sure: its probability, as it is written.
     """
 
     text: str
@@ -70,6 +73,7 @@ class RoleWord:
     begins: bool = False
     title: str = ""
     colour: str = ""
+    sure: str = ""
 
 
 def show(words: Sequence[RoleWord], predicate: int | None, choose: Callable[[int], None], label: str = "") -> None:

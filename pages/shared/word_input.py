@@ -21,7 +21,7 @@ def example(entry: Entry) -> roles.Example | None:
     """Shows the sentence and the examples menu; returns the example, with its tags if it is the project's; None where
     its predicate must be chosen first.
 
-    A sentence of more words than the checkpoint reads needs none: running it says so.
+    Punctuation alone, and a sentence of more words than the checkpoint reads, need none: running it says so.
     """
     examples = roles.examples()
     opens = sentence_of(examples[0])
@@ -35,7 +35,7 @@ def example(entry: Entry) -> roles.Example | None:
     words = words_of(text)
     matches = [item for item in examples if item.words == words]
     predicate = _chosen(len(words), matches[0].predicate if matches else None)
-    if predicate is None and 0 < len(words) <= int(entry.config["max_tokens"]):
+    if predicate is None and roles.has_word(words) and len(words) <= int(entry.config["max_tokens"]):
         return None
     place = predicate or 0
     return next((item for item in matches if item.predicate == place), None) or roles.Example(words, place)

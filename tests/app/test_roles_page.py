@@ -8,6 +8,7 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.mtsa import predicate_table
 from tests.app.test_mtsa_pages import answers, maps
 from tests.app.test_pages import opened, sound, visible_text
 from tests.support.checkpoint_fixtures import checkpoint_fixtures
@@ -33,11 +34,14 @@ def test_a_tagger_opens_on_its_last_layer_with_spans_above_its_maps(name: str) -
     assert [word["text"] for word in line["words"]] == list(first.words) and line["predicate"] == first.predicate
     spans = [word for word in line["words"] if word["begins"]]
     assert spans and all(word["role"] and word["title"] and word["colour"] for word in spans)
+    assert all(0 < float(word["sure"].removeprefix("< ")) < 1 for word in spans)
     payload = maps(app)
     assert len(payload["panels"]) == 4 and "layer.1" in payload["caption"]
     assert payload["axes"]["key"]["label"] == list(first.words)
     assert [panel["title"] for panel in payload["panels"]][0] == ("Head 1, forward" if name == TAGGERS[0] else "Head 1")
-    assert "arguments as annotated" in visible_text(app)
+    text = visible_text(app)
+    assert "arguments as annotated" in text and f"{spans[0]['role']}: {spans[0]['title']}" in text
+    assert re.search(r"least sure of “(\w+|\.)”: 0\.\d+ \(", text)
 
 
 def test_the_head_of_plain_attention_is_chosen_alone_and_has_scores() -> None:
@@ -69,7 +73,11 @@ def test_a_predicate_that_is_not_there_is_said(predicate: str) -> None:
 
 @pytest.mark.parametrize(
     "text, says",
-    [("  ", "The sentence is empty"), ("a " * 300, "The sentence has 300 words, and the model reads at most 256")],
+    [
+        ("  ", "The sentence is empty"),
+        ("... ?!", "The sentence has no word"),
+        ("a " * 300, "The sentence has 300 words, and the model reads at most 256"),
+    ],
 )
 def test_bad_input_is_one_line(text: str, says: str) -> None:
     app = opened("mtsa", checkpoint=TAGGERS[0], text=text)
@@ -96,8 +104,16 @@ def test_the_weight_on_the_predicate_is_measured_on_rows_and_on_this_sentence() 
     assert app.segmented_control(key="measured").value == "70 rows of propbank/dev"
     sound(app.segmented_control(key="measured").set_value("this sentence").run())
     assert "Layer 1: 0.50 from inside, 0.25 from outside" not in visible_text(app)
+    assert "as annotated." in text and "as the model found them" in visible_text(app)
     app = sound(opened("mtsa", checkpoint=TAGGERS[1]))
     assert app.segmented_control(key="measured").options == ["this sentence"]
+
+
+def test_there_is_no_ratio_to_a_weight_that_rounds_to_0() -> None:
+    row = {"layer": 0, "head": 0, "inside": 0.9519, "even": 0.1, "even_outside": 0.1}
+    assert predicate_table.ratio({**row, "outside": 0.0003}) is None
+    assert predicate_table.ratio({**row, "outside": 0.006}) == pytest.approx(158.65)
+    assert "×" not in predicate_table.table([{**row, "outside": 0.0003}])
 
 
 def test_the_tensor_offers_no_tagger() -> None:

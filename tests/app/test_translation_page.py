@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pages.mtsa import alignment_table
 from tests.app.test_mtsa_pages import maps
 from tests.app.test_pages import opened, sound, visible_text
 from tests.support.checkpoint_fixtures import checkpoint_fixtures
@@ -22,7 +23,9 @@ def test_it_opens_on_the_last_layer_of_target_over_source() -> None:
     assert "another target piece up and down, another source piece left" in payload["keys"]
     assert "cross, layer.1" in payload["caption"]
     assert [panel["title"] for panel in payload["panels"]] == ["Head 1", "Head 2", "Head 3", "Head 4"]
-    assert "".join(payload["axes"]["key"]["label"]).replace("##", "") == "Thebakergaveherneighbourawarmloaf."
+    names = payload["axes"]["key"]["label"]
+    assert "".join(names).replace("##", "").replace("␣", "") == "Thebakergaveherneighbourawarmloaf."
+    assert all(name.removeprefix("##") for name in names + payload["axes"]["query"]["label"])
     assert "score" in text and text.count("<td lang") == 4
 
 
@@ -48,12 +51,31 @@ def test_the_alignment_error_stands_beside_its_baselines() -> None:
     text = visible_text(sound(opened("mtsa", checkpoint=MODELS[0])))
     assert "Does it align?" in text and "<b>50.0</b>" in text and "gold/en-de, 70 sentences" in text
     assert all(number in text for number in ("Diagonal", "66.5", "Even", "92.2", "Gradients", "71.1"))
-    assert "Does it align?" in visible_text(sound(opened("mtsa", checkpoint=MODELS[1])))
+    assert "Layer 1, head 1: −16.5 points from the diagonal (95 % −20.0 to −12.2), it finds words by" in text
+    assert "layer 1, head 1, which has the smallest error below" in text
+    text = visible_text(sound(opened("mtsa", checkpoint=MODELS[1])))
+    assert "Does it align?" in text and "layer 2, mean of heads, whose error is not measured" in text
+
+
+@pytest.mark.parametrize(
+    "interval, says", [([-3.3, -6.7, 0.1], "not told apart"), ([4.0, 1.0, 7.0], "behind the diag")]
+)
+def test_a_head_is_above_the_diagonal_only_beyond_chance(interval: list[float], says: str) -> None:
+    rows = [{"layer": 1, "head": head, "aer": 63.0, "less_diagonal": interval} for head in (0, None)]
+    assert alignment_table.beside_diagonal(rows).count(says) == 2
+
+
+def test_words_that_none_looks_at_are_listed() -> None:
+    html = alignment_table.looks([("I", "Ich"), ("read", "<lese>")], ["in", "the"], "de", "layer 2, head 1")
+    assert '<span lang="de">&lt;lese&gt;</span> ← read' in html and "No word looks most at “in”, “the”." in html
+    assert "Each source word is" in alignment_table.looks([("I", "Ich")], [], "de", "layer 2, head 1")
 
 
 def test_bad_input_is_one_line() -> None:
     app = opened("mtsa", checkpoint=MODELS[0], source="   ")
     assert not app.exception and ["is empty" in error.value for error in app.error] == [True]
+    app = opened("mtsa", checkpoint=MODELS[0], source="... ?!")
+    assert not app.exception and ["has no word" in error.value for error in app.error] == [True]
     app = sound(opened("mtsa", checkpoint=MODELS[0], source="the " * 300))
     assert "The sentence is cut after 40 tokens" in visible_text(app)
     app = sound(opened("mtsa", checkpoint=MODELS[0], source="Как мне туда попасть?"))

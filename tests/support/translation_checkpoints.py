@@ -33,7 +33,7 @@ MECHANISMS = {
 MEASURED = {
     "n": 70, "set": "gold/en-de", "metric": "aer", "score": 41.0, "reliance": {},
     "alignment_error": [
-        {"layer": layer, "head": head, "aer": 50.0 + layer + (head or 0)}
+        {"layer": layer, "head": head, "aer": 50.0 + layer + (head or 0), "less_diagonal": [-16.5, -20.0, -12.25]}
         for layer in range(2)
         for head in (0, 1, 2, 3, None)
     ],

@@ -208,6 +208,24 @@ def test_triattn_seeds_compares_models_on_the_same_folds_alone(checkpoint_folder
     assert "  two less one: +2.50; paired t, corrected for folds, p " in capsys.readouterr().out
 
 
+def test_triattn_seeds_reads_runs_that_were_not_kept_from_their_records(checkpoint_folder, capsys):
+    (checkpoint_folder / "results").mkdir()
+    data = {"dev": "multi30k_tok/dev", "test": "multi30k_tok/test"}
+    runs = {"m-mtsa": [35.66, 35.78, 35.33], "m-multi-head": [34.07, 33.65, 33.97], "m-one": [1.0], "x-bi": [1.0, 2.0]}
+    lines = []
+    for name, scores in runs.items():
+        each = [{"seed": n, "test": {"set": "m/test", "bleu": value}} for n, value in enumerate(scores, 1)]
+        config = {"task": "translation", "data": data, "model": {"mechanism": name}}
+        lines.append(json.dumps({"name": name, "digest": name, "config": config, "each_seed": each}))
+    (checkpoint_folder / "results" / "trained.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    assert main(["seeds", "--json"]) == 0
+    groups = {record["data"]: record for record in json.loads(capsys.readouterr().out)}
+    group = groups["Multi30k"]
+    assert group["test"] == {name: runs[name] for name in ("m-mtsa", "m-multi-head")}
+    (difference,) = group["differences"]
+    assert difference["p"] == pytest.approx(0.0008, abs=5e-5)
+
+
 def test_triattn_seeds_of_checkpoints_without_seeds_says_so(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(tmp_path))
     assert main(["seeds", "--json"]) == 0

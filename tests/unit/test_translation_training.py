@@ -12,12 +12,8 @@ import torch
 
 from tests.oracles import translation as oracle
 from triattn_core.__main__ import main
-from triattn_core.analysis.maps.alignment_error import (
-    alignment_error_rate,
-    diagonal_links,
-    measure_alignment_error,
-    strongest_links,
-)
+from triattn_core.analysis.maps.alignment_error import alignment_error_rate, less_than, measure_alignment_error
+from triattn_core.analysis.maps.word_links import diagonal_links, strongest_links, traced_links
 from triattn_core.attention.tap import recording
 from triattn_core.attention.weight_override import replacing
 from triattn_core.checkpoint.bundle import load
@@ -55,6 +51,17 @@ def test_the_alignment_error_rate_is_that_of_its_paper():
         rows.append((links, sure, possible))
     assert alignment_error_rate(rows) == pytest.approx(oracle.alignment_error(rows))
     assert alignment_error_rate([(sure, sure, set()) for _, sure, _ in rows]) == 0.0
+
+
+def test_a_difference_of_error_has_the_interval_of_its_sentences():
+    """Links that are right in one and wrong in the other on the same sentences, and noise that is in neither."""
+    sure = {(0, 0), (1, 1)}
+    right, wrong = (sure, sure, set()), ({(0, 1), (1, 0)}, sure, set())
+    gain, low, high = less_than([right] * 30 + [wrong] * 10, [wrong] * 40)
+    assert gain == -75.0 and -90 < low < -75 < high < -58  # 75 % ± 2 * 6.8
+    gain, low, high = less_than([right, wrong] * 20, [wrong, right] * 20)
+    assert gain == 0.0 and low < -20 and high > 20
+    assert less_than([right, wrong] * 20, [right, wrong] * 20) == [0.0, 0.0, 0.0]
 
 
 def test_links_join_sub_words():
@@ -137,6 +144,28 @@ def test_its_trace_has_the_tokens_of_source_and_target(world):
     assert any(site.is_under("source/layer.0/token2token") for site in trace.sites)
 
 
+def test_each_word_of_a_trace_has_its_link(world):
+    bundle = load("small-translation")
+    _, trace = explain(bundle, translation.Example("old big dog"))
+    source, target = trace.texts["source"].split(), trace.texts["target"].split()
+    for head in (0, 1, None):
+        links, unread = traced_links(trace, 0, head)
+        assert [word for _, word in links] == target
+        assert set(unread) == set(source) - {word for word, _ in links}
+        weights = trace.sites["cross/layer.0/weight"].values[:, :-1]  # without the end mark
+        map_ = weights.mean(0) if head is None else weights[head]
+        of_source, of_target = (
+            [trace.texts[text][: start + 1].count(" ") for start in starts.tolist()]
+            for text, starts in (
+                ("source", trace.sites["cross/layer.0/weight"]["key_start"].values),
+                ("target", trace.sites["cross/layer.0/weight"]["query_start"].values[:-1]),
+            )
+        )
+        for number, (word, _) in enumerate(links):
+            row = np.mean([map_[i] for i, owner in enumerate(of_target) if owner == number], 0)
+            assert source[int(np.bincount(of_source, weights=row).argmax())] == word
+
+
 def test_sentences_searched_together_are_translated_as_alone(world):
     bundle = load("small-translation")
     rows = list(translation.read(world / "data" / "small" / "test.jsonl"))
@@ -160,11 +189,24 @@ def test_heads_are_measured_against_alignments(world, capsys):
     assert report["baselines"]["diagonal"] == 0.0 < report["baselines"]["even"]  # word for word
     assert report["score"] < report["baselines"]["even"]
     assert [row["aer"] for row in report["alignment_error"]] == expected_errors(bundle, rows)
+    for one in report["alignment_error"]:
+        gain, low, high = one["less_diagonal"]
+        assert gain == pytest.approx(one["aer"], abs=0.01) and low <= gain <= high  # the diagonal has 0
     capsys.readouterr()
     assert main(["evaluate", "small-translation", str(world / "data" / "small" / "test.jsonl"), "--attention"]) == 0
-    assert "alignment error rate, layer 1 mean of heads: " in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "alignment error rate, layer 1 mean of heads: " in printed and "less the diagonal +" in printed
     with pytest.raises(InputError, match="no row has alignments"):
         measure_alignment_error(bundle, [translation.Example("a dog", ("ein hund",))])
+
+
+def test_explain_prints_log_p(world, tmp_path, capsys):
+    (tmp_path / "row.json").write_text('{"source": "old big dog"}')
+    assert main(["explain", "small-translation", str(tmp_path / "row.json")]) == 0
+    prediction, _ = explain(load("small-translation"), translation.Example("old big dog"))
+    printed = capsys.readouterr().out.splitlines()
+    for one, line in zip(prediction.candidates, printed):
+        assert line == f"log p {np.log(one.probability):.2f}  {one.text}"
 
 
 def test_rows_that_cannot_be_read_are_named():
@@ -172,6 +214,8 @@ def test_rows_that_cannot_be_read_are_named():
         translation.Example.from_row({"source": "a", "sure": [[1]]})
     with pytest.raises(InputError, match="empty"):
         translation.Example(" ").check()
+    with pytest.raises(InputError, match="no word: there is nothing to translate"):
+        translation.Example(" … ?!").check()
 
 
 def test_bleu_is_asked_for_before_anything_is_trained(tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
+from math import inf, log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -158,8 +159,11 @@ def _print_terms(terms: Mapping[str, Any]) -> None:
 def _print_prediction(prediction: Prediction, trace: AttentionTrace) -> None:
     """Print labels with probabilities, the notes, and which option or window was traced."""
     places = [f"  passage[{span.start}:{span.end}]" for span in getattr(prediction, "spans", ())]
-    for label, probability, place in zip_longest(prediction.labels, prediction.probabilities, places, fillvalue=""):
-        print(f"{probability:.4f}  {label}{place}")
+    chances = [f"{probability:.4f}" for probability in prediction.probabilities]
+    if candidates := getattr(prediction, "candidates", ()):  # long ones, whose probability rounds to 0
+        chances = [f"log p {log(one.probability) if one.probability else -inf:.2f}" for one in candidates]
+    for label, chance, place in zip_longest(prediction.labels, chances, places, fillvalue=""):
+        print(f"{chance}  {label}{place}")
     for note in prediction.notes:
         print(note)
     if "option" in trace.meta:

@@ -105,6 +105,8 @@ def seeds(options: argparse.Namespace) -> None:
         return worth.seed_scores(entry, "test", records) if entry.name in tans else seed_scores_of(entry)
 
     groups = seed_scores(entries, scores_of)
+    for group, runs in _not_shipped(records, {entry.name for entry in entries if entry.metrics}).items():
+        groups.setdefault(group, {}).update(runs)
     rows = [_compared(data, similarity, "seeds", runs, welch_over_seeds) for (data, similarity), runs in groups.items()]
     for row in rows:
         row["dev"] = {name: worth.seed_scores(tans[name], "dev", records) for name in row["test"] if name in tans}
@@ -117,6 +119,16 @@ def seeds(options: argparse.Namespace) -> None:
         print("no checkpoint was trained with several seeds: name more_seeds in its config.json")
     for row in [] if options.json else rows:
         _print_seeds(row)
+
+
+def _not_shipped(records, listed: set[str]) -> dict[tuple[str, str], dict[str, list[float]]]:
+    """As `metadata.seed_scores`, of models that were trained here and are on record alone."""
+    from triattn_core.checkpoint.metadata import main_metric, seed_scores
+    from triattn_core.results.run_records import TRAINED
+
+    trained = {one.entry.name: one for one in records if one.file == TRAINED and not one.folds}
+    entries = [one.entry for name, one in trained.items() if name not in listed]
+    return seed_scores(entries, lambda entry: list(trained[entry.name].values("test", main_metric(entry))))
 
 
 def _is_tan(entry) -> bool:

@@ -22,6 +22,7 @@ from triattn_core.models.translation import CROSS, SOURCE, TARGET, Past, Sentenc
 from triattn_core.text.roles import Role
 from triattn_core.text.sub_words import SubWords
 from triattn_core.text.texts import Texts
+from triattn_core.text.token_names import SPACE
 from triattn_core.trace.site import Site
 
 LONGER, RATIO = 10, 2  # a translation has at most RATIO times the sub-words of its source, and LONGER more
@@ -143,7 +144,7 @@ def target_role(ids: tuple[int, ...], sub_words: SubWords) -> Role:
         part = text[start:end]
         begin = start + len(part) - len(part.lstrip())
         continues = bool(part) and begin == start and start > 0 and text[start].isalnum()
-        strings.append(("##" if continues else "") + text[begin:end])
+        strings.append(("##" if continues else "") + text[begin:end] or SPACE)
         spans.append((begin, end))
     size = len(ids)
     return Role(

@@ -68,13 +68,20 @@ class Example:
         return cls(words, predicate, tags, str(row.get("pos", "")), str(row.get("id", "")))
 
     def check(self) -> None:
-        """Raises InputError if there is no word, an empty one, or no predicate among them."""
+        """Raises InputError if there is no word, an empty one, punctuation alone, or no predicate among them."""
         if not self.words:
             raise InputError("The sentence is empty: type at least one word.")
+        if not has_word(self.words):
+            raise InputError("The sentence has no word: there is nothing that could have a role.")
         if not all(word.strip() for word in self.words):
             raise InputError("The sentence has an empty word: leave it out.")
         if not 0 <= self.predicate < len(self.words):
             raise InputError(f"The sentence has no word {self.predicate + 1}: choose its predicate, a verb say.")
+
+
+def has_word(words: Sequence[str]) -> bool:
+    """Whether one of them has a letter or a digit."""
+    return any(map(str.isalnum, "".join(words)))
 
 
 def read(path: Path, training: bool = False, where: Mapping[str, str] | None = None) -> Iterator[Example]:

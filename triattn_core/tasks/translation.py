@@ -51,8 +51,10 @@ class Example:
         return cls(field(row, "source", where), known or None, sure, possible, str(row.get("id", "")))
 
     def check(self) -> None:
-        """Raises InputError if the sentence has no visible character."""
+        """Raises InputError if the sentence has no letter and no digit."""
         classes.check({"The sentence": self.source})
+        if not any(map(str.isalnum, self.source)):
+            raise InputError("The sentence has no word: there is nothing to translate.")
 
 
 def _links(row: dict, name: str, where: str) -> tuple[tuple[int, int], ...]:

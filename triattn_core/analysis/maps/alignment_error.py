@@ -15,6 +15,8 @@ import numpy as np
 import torch
 
 from triattn_core.analysis.maps.saliency import source_saliency
+from triattn_core.analysis.maps.word_links import Links, diagonal_links, strongest_links, word_of_each
+from triattn_core.analysis.score_test import paired_test
 from triattn_core.attention.tap import recording
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import InputError
@@ -22,47 +24,39 @@ from triattn_core.models.translation import CROSS, padded
 from triattn_core.text.sub_words import SubWords
 from triattn_core.trace.site import Site
 
-Links = set[tuple[int, int]]  # (source word, target word), from 0
-
 
 def alignment_error_rate(rows: Iterable[tuple[Links, Links, Links]]) -> float:
     """AER, a share, over sentences: hard links, sure links and possible links of each."""
-    hits = total = 0
-    for links, sure, possible in rows:
-        hits += len(links & sure) + len(links & (possible | sure))
-        total += len(links) + len(sure)
+    counts = list(map(_counts, rows))
+    return _share(float(sum(hits for hits, _ in counts)), float(sum(total for _, total in counts)))
+
+
+def _counts(row: tuple[Links, Links, Links]) -> tuple[int, int]:
+    """The hits of a sentence, and the most that there could be."""
+    links, sure, possible = row
+    return len(links & sure) + len(links & (possible | sure)), len(links) + len(sure)
+
+
+def _share(hits: float, total: float) -> float:
     return 1 - hits / total if total else 0.0
 
 
-def strongest_links(weights: np.ndarray, source_words: Sequence[int], target_words: Sequence[int]) -> Links:
-    """The link of each target word, from weights [target, source] over sub-words; *_words: the word of each."""
-    by_source = np.zeros((len(weights), max(source_words) + 1))
-    for piece, word in enumerate(source_words):
-        by_source[:, word] += weights[:, piece]
-    links = set()
-    for word in sorted(set(target_words)):
-        mean = by_source[[piece for piece, owner in enumerate(target_words) if owner == word]].mean(0)
-        links.add((int(mean.argmax()), word))
-    return links
-
-
-def diagonal_links(source_words: int, target_words: int) -> Links:
-    """Each target word to the source word at the same share of its sentence."""
-    return {(int((word + 0.5) * source_words / target_words), word) for word in range(target_words)}
-
-
-def word_of_each(text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
-    """The index of the word, split at white space, that holds each span."""
-    return [max(0, len(text[: start + 1].split()) - 1) for start, _ in spans]
+def less_than(rows: Sequence[tuple[Links, Links, Links]], others: Sequence[tuple[Links, Links, Links]]) -> list[float]:
+    """[difference, low, high]: AER of rows less that of others on the same sentences, in points, and the ends of its
+    95 % interval, a paired bootstrap over sentences."""
+    sides = (np.array([_counts(row) for row in side], float)[None] for side in (others, rows))
+    return [round(value, 2) for value in paired_test(*sides, lambda sums: 100 * _share(*sums))[:3]]
 
 
 def measure_alignment_error(
     bundle: Bundle, examples: Sequence, progress: Callable[[int], object] = lambda count: None
 ) -> dict[str, Any]:
-    """{"n", "metric", "score", "reliance", "alignment_error": [{"layer", "head", "aer"}], "baselines"}, in per cent.
+    """{"n", "metric", "score", "reliance", "alignment_error", "baselines"}, in per cent; of each head {"layer", "head",
+    "aer", "less_diagonal"}.
 
     Each target is read as given, not translated; row t of a head is that which scores sub-word t.  head None: the mean
     of a layer's heads.  score: the best.  baselines: a diagonal, even weights, and gradients (`saliency`).
+    less_diagonal: `less_than` the diagonal.
     Raises InputError if no example has alignments.
     """
     sub_words = cast(SubWords, bundle.tokenizer)
@@ -93,7 +87,13 @@ def measure_alignment_error(
         baselines["diagonal"].append((diagonal_links(max(words[0]) + 1, max(words[1]) + 1), *gold))
         progress(1)
     rows: list[dict[str, Any]] = [
-        {"layer": layer, "head": head, "aer": _per_cent(pairs)} for (layer, head), pairs in found.items()
+        {
+            "layer": layer,
+            "head": head,
+            "aer": _per_cent(pairs),
+            "less_diagonal": less_than(pairs, baselines["diagonal"]),
+        }
+        for (layer, head), pairs in found.items()
     ]
     return {
         "n": len(aligned),

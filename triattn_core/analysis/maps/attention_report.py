@@ -246,12 +246,15 @@ def describe(report: Mapping) -> list[str]:
             f"same-word alignment: {row['mean']:.3g} %, best head {row['best_head']:.3g} % (chance {row['chance']:.3g})"
         )
     for row in report.get("predicate", ()):
-        sides = ((side, row.get(side)) for side in ("inside", "outside", "even"))
-        shares = ", ".join(f"{side} {'–' if share is None else f'{share:.3f}'}" for side, share in sides)
+        names = {"inside": "inside", "outside": "outside", "even": "even inside", "even_outside": "even outside"}
+        sides = ((name, row.get(side)) for side, name in names.items())
+        shares = ", ".join(f"{name} {'–' if share is None else f'{share:.3f}'}" for name, share in sides)
         lines.append(f"weight on the predicate, layer {row['layer'] + 1} head {row['head'] + 1}: {shares}")
     for row in report.get("alignment_error", ()):
         head = "mean of heads" if row["head"] is None else f"head {row['head'] + 1}"
-        lines.append(f"alignment error rate, layer {row['layer'] + 1} {head}: {row['aer']:.2f} %")
+        gain = row.get("less_diagonal")
+        beside = "" if gain is None else "; less the diagonal {:+.2f} (95 % {:+.2f} to {:+.2f})".format(*gain)
+        lines.append(f"alignment error rate, layer {row['layer'] + 1} {head}: {row['aer']:.2f} %{beside}")
     lines += [f"alignment error rate, {name}: {aer:.2f} %" for name, aer in report.get("baselines", {}).items()]
     if "special" in report:
         lines.append(f"mass on special tokens: {report['special']:.3g} %")
