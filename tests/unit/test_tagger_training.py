@@ -106,7 +106,9 @@ def test_the_commands_take_it(folder, world, capsys, tmp_path):
         (i, j) for i in (0, 1) for j in (0, 1)
     }
     assert main(["evaluate", "small-tagger", rows, "--attention"]) == 0
-    assert "weight on the predicate, layer 2 head 1: " in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "weight on the predicate, layer 2 head 1: " in printed and ", even inside 0." in printed
+    assert ", even outside 0." in printed
 
 
 def test_the_weight_on_the_predicate_is_that_of_a_slow_loop(folder, world):

@@ -12,6 +12,7 @@ from tests.oracles import translation as oracle
 from triattn_core.attention.tap import recording
 from triattn_core.configs.translation import ENCODERS, TranslationConfig
 from triattn_core.inference.beam_search import beam_search
+from triattn_core.inference.translate import target_role
 from triattn_core.models.translation import Sentences, TranslationModel
 from triattn_core.text.sub_words import SubWords, learn_sub_words
 
@@ -119,3 +120,14 @@ def test_sub_words_give_back_the_text(tmp_path):
             for part, string in zip(parts, tokens.strings)
         )
         assert words.split()[0] == text.split()[0]
+
+
+def test_a_space_alone_has_a_visible_name(tmp_path):
+    """Punctuation is a sub-word of its own, so what stands before a quotation mark is the space alone."""
+    file = tmp_path / "tokenizer.json"
+    learn_sub_words([*TEXTS, "Der “Fluss” steigt."], 60).save(str(file))
+    sub_words = SubWords(file)
+    (tokens,) = sub_words.encode(["Der “Fluss” steigt."], 90)
+    assert all(tokens.strings) and tokens.strings[tokens.strings.index("“") - 1] == "␣"
+    written = target_role(tokens.ids, sub_words)
+    assert all(written.strings) and "␣" in written.strings

@@ -86,15 +86,7 @@ def measure_alignment_error(
         baselines["gradients"].append((strongest_links(saliency, *words), *gold))
         baselines["diagonal"].append((diagonal_links(max(words[0]) + 1, max(words[1]) + 1), *gold))
         progress(1)
-    rows: list[dict[str, Any]] = [
-        {
-            "layer": layer,
-            "head": head,
-            "aer": _per_cent(pairs),
-            "less_diagonal": less_than(pairs, baselines["diagonal"]),
-        }
-        for (layer, head), pairs in found.items()
-    ]
+    rows = [_head_row(*place, pairs, baselines["diagonal"]) for place, pairs in found.items()]
     return {
         "n": len(aligned),
         "metric": "aer",
@@ -103,6 +95,10 @@ def measure_alignment_error(
         "alignment_error": rows,
         "baselines": {name: _per_cent(pairs) for name, pairs in baselines.items()},
     }
+
+
+def _head_row(layer: int, head: int | None, pairs: Sequence, diagonal: Sequence) -> dict[str, Any]:
+    return {"layer": layer, "head": head, "aer": _per_cent(pairs), "less_diagonal": less_than(pairs, diagonal)}
 
 
 def _per_cent(rows: Sequence[tuple[Links, Links, Links]]) -> float:
