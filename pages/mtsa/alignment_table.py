@@ -67,7 +67,7 @@ def _looks(top: SentencePage, rows: Sequence[Mapping[str, Any]]) -> None:
     """Shows for each word of the translation the source word with the most weight, of the aligner with the smallest
     error in the table, else of the last layer's mean of heads; and the source words that none looks at most."""
     trace = top.explanation.trace
-    last = {"layer": int(trace.meta.get("layers", 1)) - 1, "head": None}
+    last: Mapping[str, Any] = {"layer": int(trace.meta.get("layers", 1)) - 1, "head": None}
     best = min(rows, key=lambda row: float(row["aer"]), default=last)
     links, unread = traced_links(trace, best["layer"], best["head"])
     of = f"{_name(best)}, {'which has the smallest error below' if rows else 'whose error is not measured'}"

@@ -14,6 +14,8 @@ from triattn_core.configs.translation import ENCODERS, TranslationConfig
 from triattn_core.inference.beam_search import beam_search
 from triattn_core.inference.translate import target_role
 from triattn_core.models.translation import Sentences, TranslationModel
+from triattn_core.tasks import translation
+from triattn_core.text.roles import Limits
 from triattn_core.text.sub_words import SubWords, learn_sub_words
 
 WORDS, LAYERS, HEADS = 11, 2, 2
@@ -127,7 +129,8 @@ def test_a_space_alone_has_a_visible_name(tmp_path):
     file = tmp_path / "tokenizer.json"
     learn_sub_words([*TEXTS, "Der “Fluss” steigt."], 60).save(str(file))
     sub_words = SubWords(file)
-    (tokens,) = sub_words.encode(["Der “Fluss” steigt."], 90)
-    assert all(tokens.strings) and tokens.strings[tokens.strings.index("“") - 1] == "␣"
-    written = target_role(tokens.ids, sub_words)
+    ((texts,),) = translation.roles([translation.Example("Der “Fluss” steigt.")], sub_words, Limits(tokens=90))
+    read = texts.roles["source"]
+    assert all(read.strings) and read.strings[read.strings.index("“") - 1] == "␣"
+    written = target_role(read.ids, sub_words)
     assert all(written.strings) and "␣" in written.strings

@@ -161,7 +161,8 @@ def _print_prediction(prediction: Prediction, trace: AttentionTrace) -> None:
     places = [f"  passage[{span.start}:{span.end}]" for span in getattr(prediction, "spans", ())]
     chances = [f"{probability:.4f}" for probability in prediction.probabilities]
     if candidates := getattr(prediction, "candidates", ()):  # long ones, whose probability rounds to 0
-        chances = [f"log p {log(one.probability) if one.probability else -inf:.2f}" for one in candidates]
+        logs = [log(one.probability) if one.probability else -inf for one in candidates]
+        chances = [f"log p {number:.2f}  score {one.score:.2f}" for number, one in zip(logs, candidates)]
     for label, chance, place in zip_longest(prediction.labels, chances, places, fillvalue=""):
         print(f"{chance}  {label}{place}")
     for note in prediction.notes:

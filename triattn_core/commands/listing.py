@@ -5,9 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import mean, stdev
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from triattn_core.results.run_records import Record
 
 
 def folders(parser: argparse.ArgumentParser) -> None:
@@ -121,7 +125,7 @@ def seeds(options: argparse.Namespace) -> None:
         _print_seeds(row)
 
 
-def _not_shipped(records, listed: set[str]) -> dict[tuple[str, str], dict[str, list[float]]]:
+def _not_shipped(records: Sequence[Record], listed: set[str]) -> dict[tuple[str, str], dict[str, list[float]]]:
     """As `metadata.seed_scores`, of models that were trained here and are on record alone."""
     from triattn_core.checkpoint.metadata import main_metric, seed_scores
     from triattn_core.results.run_records import TRAINED

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from triattn_core.cached import cached_property
 from triattn_core.text.direction import isolate
 from triattn_core.text.segmentation import Run, divide_into_cells, sentences
+from triattn_core.text.token_names import SPACE
 from triattn_core.text.tokenizer import LONGEST, Tokenizer, Tokens
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ NO_TEXTS: Mapping[str, str] = MappingProxyType({})
 class Role:
     """A sequence of tokens that plays one role; all tuples except `cells` have the same length.
 
-    strings: the original text of each token; word pieces that continue a word begin with "##".
+    strings: the original text of each token; word pieces that continue a word begin with "##", a space alone is ␣.
     texts, spans: the name of the source text and the character offsets into it; "" and (0, 0) for special tokens.
     positions: the position of each token in the context, -1 if it is not in it.  types: BERT's, see `segment_ids`.
     segments: the part of its text that each token belongs to, such as "turn 3"; "" for special tokens.
@@ -149,7 +150,7 @@ class Part:
         """The columns ids, strings, texts, spans, special, types and segments, including the final [SEP]."""
         tokens, text, size = self.tokens, self.text, len(self.tokens)
         pieces = ["##" if string.startswith("##") else "" for string in tokens.strings]
-        strings = [piece + text[start:end] for piece, (start, end) in zip(pieces, tokens.spans)]
+        strings = [piece + text[start:end] or SPACE for piece, (start, end) in zip(pieces, tokens.spans)]
         types = self.types or [self.type] * size
         segments = [self.segments] * size if isinstance(self.segments, str) else self.segments
         separator = (None, "[SEP]", "", (0, 0), True, self.type, "")

@@ -9,7 +9,6 @@ from pathlib import Path
 import tokenizers
 from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
 
-from triattn_core.text.token_names import SPACE
 from triattn_core.text.tokenizer import SPECIAL, Tokenizer, Tokens
 
 BEGIN = "\u2581"  # in a sub-word's name, a space before it
@@ -47,8 +46,7 @@ class SubWords(Tokenizer):
 
 
 def _named(tokens: Tokens, text: str) -> Tokens:
-    """Spans without white space; a sub-word that continues the word of the one before it begins with "##", one that is
-    a space alone is called ␣."""
+    """Spans without white space; a sub-word that continues the word of the one before it begins with "##"."""
     spans: list[tuple[int, int]] = []
     strings: list[str] = []
     for (start, end), string in zip(tokens.spans, tokens.strings):
@@ -57,6 +55,6 @@ def _named(tokens: Tokens, text: str) -> Tokens:
         if string == BEGIN:  # no character of its own: the next sub-word has the word's first one
             end = start
         continues = bool(spans) and spans[-1][1] == start and start < end and text[start].isalnum()
-        strings.append(("##" if continues else "") + string.replace(BEGIN, "") or SPACE)
+        strings.append(("##" if continues else "") + string.replace(BEGIN, ""))
         spans.append((start, max(start, end)))
     return replace(tokens, strings=tuple(strings), spans=tuple(spans))

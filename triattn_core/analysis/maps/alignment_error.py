@@ -44,8 +44,8 @@ def _share(hits: float, total: float) -> float:
 def less_than(rows: Sequence[tuple[Links, Links, Links]], others: Sequence[tuple[Links, Links, Links]]) -> list[float]:
     """[difference, low, high]: AER of rows less that of others on the same sentences, in points, and the ends of its
     95 % interval, a paired bootstrap over sentences."""
-    sides = (np.array([_counts(row) for row in side], float)[None] for side in (others, rows))
-    return [round(value, 2) for value in paired_test(*sides, lambda sums: 100 * _share(*sums))[:3]]
+    first, second = (np.array([_counts(row) for row in side], float)[None] for side in (others, rows))
+    return [round(value, 2) for value in paired_test(first, second, lambda sums: 100 * _share(*sums))[:3]]
 
 
 def measure_alignment_error(
