@@ -109,8 +109,8 @@ def seeds(options: argparse.Namespace) -> None:
         return worth.seed_scores(entry, "test", records) if entry.name in tans else seed_scores_of(entry)
 
     groups = seed_scores(entries, scores_of)
-    for group, runs in _not_shipped(records, {entry.name for entry in entries if entry.metrics}).items():
-        groups.setdefault(group, {}).update(runs)
+    for group, trained in _not_shipped(records, {entry.name for entry in entries if entry.metrics}).items():
+        groups.setdefault(group, {}).update(trained)
     rows = [_compared(data, similarity, "seeds", runs, welch_over_seeds) for (data, similarity), runs in groups.items()]
     for row in rows:
         row["dev"] = {name: worth.seed_scores(tans[name], "dev", records) for name in row["test"] if name in tans}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.site import Site
 
 Links = set[tuple[int, int]]  # (source word, target word), from 0
 
@@ -36,7 +37,7 @@ def word_of_each(text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
 def traced_links(trace: AttentionTrace, layer: int, head: int | None) -> tuple[list[tuple[str, str]], list[str]]:
     """((source word, target word) in the target's order, source words without a link), of a head of a traced
     translation's cross-attention; layer, head: from 0, None for the mean of heads."""
-    weights = trace.sites[f"cross/layer.{layer}/weight"]
+    weights = trace.sites[Site("cross", layer, quantity="weight")]
     weights = weights.mean("head") if head is None else weights.isel(head=head)
     texts, words = [trace.texts[name] for name in ("source", "target")], []
     for text, axis in zip(texts, ("key", "query")):
