@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from triattn_core.errors import InputError
 from triattn_core.recording.attention import Attention
-from triattn_core.recording.follow import PRODUCTS
+from triattn_core.recording.follow import VALUE_PRODUCTS
 from triattn_core.recording.layout import Layout
 from triattn_core.recording.module_stack import ModuleStack
 from triattn_core.recording.watch import Watch
@@ -52,7 +52,7 @@ class _Ablation(Watch):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = getattr(func, "__name__", "")
         before = self.found[-1] if self.found else None
-        if name in PRODUCTS and self.followed:
+        if name in VALUE_PRODUCTS and self.followed:
             result = super().__torch_function__(func, types, args, kwargs)
             heads = self._heads_after(before)
             if heads is not None:
@@ -66,6 +66,8 @@ class _Ablation(Watch):
             if heads is not None:
                 with torch._C.DisableTorchFunction():
                     result = result.clone()
+                    if name == "sum":
+                        return self._without(result, self.found[-1], heads)
                     if self.found[-1].kind == "difference":  # [row, query, head, feature]
                         result = result.transpose(1, 2).contiguous()
                     by_row = result.view(self._rows, -1, *result.shape[-2:])
@@ -86,6 +88,18 @@ class _Ablation(Watch):
         self._seen[module] += 1
         self.done |= {row for row, _ in heads or ()}
         return heads
+
+    def _without(self, result: Tensor, attention: Attention, heads: Sequence[tuple[int, int]]) -> Tensor:
+        """What weights times values made, with zeros for these heads."""
+        axes = attention.layout.axes
+        mask = self._mask(attention.weights, attention.layout, heads)
+        kept = [place for place, letter in enumerate(axes) if letter in attention.made]
+        mask = mask[tuple(slice(None) if place in kept else 0 for place in range(len(axes)))]
+        names = [axes[place] for place in kept]
+        mask = mask.permute(*(names.index(letter) for letter in attention.made if letter in names))
+        for place, letter in enumerate(attention.made):
+            mask = mask if letter in names else mask.unsqueeze(place)
+        return result.masked_fill(mask, 0)
 
     def _mask(self, weights: Tensor, layout: Layout, heads: Sequence[tuple[int, int]]) -> Tensor:
         rows, numbers = layout.row_and_head(weights, self._rows)

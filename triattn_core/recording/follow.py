@@ -6,11 +6,12 @@ A softmax that never meets values is a router of experts, a gate or a vocabulary
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from triattn_core.recording.module_stack import Running
 from triattn_core.recording.softmax_axis import VIEWS
@@ -19,10 +20,10 @@ from triattn_core.recording.softmax_axis import VIEWS
 # cell or head by head, so that the map that meets the values is another one of the same queries and keys.
 KEEPS = frozenset(
     "relu clamp clamp_min clamp_max pow __pow__ sqrt square exp log neg __neg__ layer_norm batch_norm group_norm"
-    " instance_norm normalize sigmoid tanh rsub __rsub__ "
-    "to type float double half bfloat16 type_as cpu cuda contiguous clone detach view reshape unflatten flatten view_as"
-    " transpose permute swapaxes swapdims movedim mT T t unsqueeze squeeze expand expand_as repeat repeat_interleave"
-    " broadcast_to __getitem__ narrow select slice index_select chunk split unbind dropout dropout_ dropout2d"
+    " instance_norm normalize sigmoid tanh rsub __rsub__ gather roll flip "
+    "to type float double half bfloat16 type_as cpu cuda contiguous clone detach view reshape unflatten flatten"
+    " reshape_as view_as transpose permute swapaxes swapdims movedim mT T t unsqueeze squeeze expand expand_as"
+    " repeat repeat_interleave broadcast_to __getitem__ narrow select slice index_select chunk split unbind dropout dropout_ dropout2d"
     " masked_fill masked_fill_ where nan_to_num nan_to_num_ mul __mul__ __rmul__ div __truediv__ mul_ pad alpha_dropout"
     " __get__ feature_dropout nan_to_num_ adjoint tril triu zero_ squeeze_ unsqueeze_".split()
 )
@@ -34,6 +35,9 @@ JOINS = {
 }
 MIXES = frozenset(("linear", "conv2d"))  # over the heads of weights: each new map is a sum of maps
 PRODUCTS = frozenset("matmul __matmul__ __rmatmul__ bmm mm mv baddbmm einsum".split())
+# With values that are not learned, these too.
+VALUE_PRODUCTS = PRODUCTS | {"linear", "addmm", "tensordot", "linalg_multi_dot"}
+COLLECTS = frozenset("cat concat concatenate stack".split())
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +46,7 @@ class Softmax:
 
     hidden: the cells of the first row of a batch and head that its mask hides.  kind: `difference` or `sum` where the
     model joined two maps before they met the values, `mixed` where it mixed those of the heads; parts: these maps,
-    scaled as the model did.
+    scaled as the model did.  calls: the numbers of the softmax calls that it is made of.
     """
 
     running: Running
@@ -52,6 +56,7 @@ class Softmax:
     hidden: Tensor | None = field(default=None, repr=False)
     kind: str = "softmax"
     parts: tuple[Tensor, ...] = field(default=(), repr=False)
+    calls: frozenset[int] = frozenset()
 
     def viewed(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], source: Tensor) -> Softmax:
         """The same with other views of its parts, where a function gives one of the joined map, its source."""
@@ -156,10 +161,17 @@ LETTERS = "abcdefghijklmnop"
 
 
 def read_product(name: str, args: Sequence[Any], weights: Tensor) -> Product | None:
-    """The product of a call `matmul(weights, values)`, `bmm`, `baddbmm` or `einsum`; None for any other form."""
+    """The product of a call `matmul(weights, values)` or another of `VALUE_PRODUCTS`; None for any other form."""
     if name == "einsum":
         return _read_einsum(args, weights)
-    operands = [value for value in args if isinstance(value, Tensor)][-2:]
+    if name in ("tensordot", "linalg_multi_dot"):
+        return _read_tensordot(args, weights) if name == "tensordot" else _read_chain(args, weights)
+    operands = [value for value in args if isinstance(value, Tensor)]
+    if name == "linear":
+        return _read_linear(operands, weights)
+    operands = operands[-2:]
+    if name == "addmm" and is_learned(operands[-1]):
+        return None
     if name == "__rmatmul__":
         operands.reverse()
     if len(operands) != 2 or any(operand.ndim < 2 for operand in operands):
@@ -174,14 +186,79 @@ def read_product(name: str, args: Sequence[Any], weights: Tensor) -> Product | N
     return Product(weights, (values,), here + "yx", (there + "zy",), lead + "zx")
 
 
+def is_learned(tensor: Tensor) -> bool:
+    """Whether a tensor is a parameter or a view of one."""
+    return isinstance(tensor, nn.Parameter) or isinstance(tensor._base, nn.Parameter)
+
+
+def _read_linear(operands: Sequence[Tensor], weights: Tensor) -> Product | None:
+    """`linear(weights, values.T)` without a bias."""
+    if len(operands) != 2 or operands[0] is not weights or operands[1].ndim != 2 or is_learned(operands[1]):
+        return None
+    rows = LETTERS[: weights.ndim - 1]
+    return Product(weights, (operands[1],), rows + "y", ("zy",), rows + "z")
+
+
+def _read_tensordot(args: Sequence[Any], weights: Tensor) -> Product | None:
+    """`tensordot(weights, values, dims)`; dims: how many last and first axes, or a list of axes of each."""
+    if len(args) < 2 or args[0] is not weights or not isinstance(args[1], Tensor):
+        return None
+    values, dims = args[1], args[2] if len(args) > 2 else 2
+    if isinstance(dims, int):
+        dims = list(range(weights.ndim - dims, weights.ndim)), list(range(dims))
+    if isinstance(dims, Tensor) or len(dims) != 2 or not all(isinstance(own, list | tuple) for own in dims):
+        return None
+    axes = LETTERS[: weights.ndim]
+    shared = {there % values.ndim: axes[here % weights.ndim] for here, there in zip(*dims)}
+    own = [shared.get(place, letter) for place, letter in enumerate("ABCDEFGHIJ"[: values.ndim])]
+    result = [letter for letter in (*axes, *own) if letter not in shared.values()]
+    return Product(weights, (values,), axes, ("".join(own),), "".join(result))
+
+
+def _read_chain(args: Sequence[Any], weights: Tensor) -> Product | None:
+    """`linalg.multi_dot([weights, values, ...])` of matrices."""
+    factors = list(args[0]) if args and isinstance(args[0], list | tuple) else []
+    if len(factors) < 2 or factors[0] is not weights or any(factor.ndim != 2 for factor in factors):
+        return None
+    names = [LETTERS[place : place + 2] for place in range(len(factors))]
+    return Product(weights, tuple(factors[1:]), names[0], tuple(names[1:]), names[0][0] + names[-1][1])
+
+
+def without_added(name: str, args: Sequence[Any], kwargs: Mapping[str, Any], result: Tensor) -> Tensor:
+    """What the product alone made, of a call `addmm` or `baddbmm`, which adds something and scales both."""
+    if name not in ("addmm", "baddbmm"):
+        return result
+    beta, alpha, added = kwargs.get("beta", 1), kwargs.get("alpha", 1), kwargs.get("input", args[0])
+    return (result - beta * added if beta else result) / (alpha or 1)
+
+
+def collect(
+    name: str, args: Sequence[Any], kwargs: Mapping[str, Any], ndim: int, trails: Sequence[Trail]
+) -> Trail | None:
+    """The trail of maps of heads, or of rows, that are put in one tensor; None where their keys are put one after
+    another.  ndim: how many axes each of them has."""
+    if any(trail.axes is None for trail in trails):
+        return None
+    first, stacks = trails[0], name == "stack"
+    place = kwargs.get("dim", args[1] if len(args) > 1 else 0) % (ndim + stacks)
+    axes = frozenset(axis + (stacks and axis >= place) for axis in first.axes or ())
+    if not stacks and place in axes or any(trail.axes != first.axes for trail in trails):
+        return None
+    calls = frozenset(call for trail in trails for call in trail.softmax.calls)
+    return Trail(replace(first.softmax, scores=None, parts=(), calls=calls), axes)
+
+
 def _read_einsum(args: Sequence[Any], weights: Tensor) -> Product | None:
     if not args or not isinstance(args[0], str):
         return None
     operands = list(args[1]) if len(args) == 2 and isinstance(args[1], list | tuple) else list(args[1:])
     terms, arrow, result = args[0].replace(" ", "").partition("->")
     inputs = terms.split(",")
-    if not arrow or len(inputs) != len(operands):
+    if len(inputs) != len(operands):
         return None
+    if not arrow:  # then the result has the letters that stand once, in the order of the alphabet
+        counts = Counter(letter for letter in terms if letter.isalpha())
+        result = "..." * ("..." in terms) + "".join(sorted(letter for letter in counts if counts[letter] == 1))
     named = {letter for letter in args[0] if letter.isalpha()}
     free = [letter for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if letter not in named]
     widths = [

@@ -18,6 +18,7 @@ from torch.utils import _python_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from triattn_core.errors import TriattnError
+from triattn_core.recording.tensors import without_numbers
 
 FUSED = (nn.TransformerEncoder, nn.TransformerEncoderLayer, nn.MultiheadAttention)
 _followed: ContextVar[tuple[ModuleStack, ...]] = ContextVar("followed", default=())
@@ -51,7 +52,9 @@ class ModuleStack:
     representations [..., n, n, d] that modules were given since the outermost one began; lengths: how many ids or
     vectors [..., n, d] these inputs had.
 
-    unseen: paths of modules that attend without a softmax, which is not recorded.  dropped: the rate of a dropout that
+    unseen: paths of modules that attend without a softmax, which is not recorded.  lost: module and shape of each
+    softmax of tokens over tokens whose weights were not seen to meet values.  unread: why the numbers of a module
+    cannot be read.  dropped: the rate of a dropout that
     changed weights at random.
 
     torch runs a `TransformerEncoderLayer` in evaluation as one fused operation, unless a mode is active.  fused_error:
@@ -66,6 +69,8 @@ class ModuleStack:
     pairs: set[int] = field(default_factory=set)
     lengths: set[int] = field(default_factory=set)
     unseen: dict[str, None] = field(default_factory=dict)
+    lost: dict[int, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
+    unread: dict[str, str] = field(default_factory=dict)
     dropped: float = 0.0
 
     def __post_init__(self) -> None:
@@ -196,6 +201,8 @@ class ModuleStack:
         ours, theirs = (value[0] if isinstance(value, tuple) else value for value in (output, plain))
         if not isinstance(theirs, Tensor) or theirs.is_nested or theirs.shape != ours.shape:
             return None
+        if without_numbers(theirs):
+            return plain
         if ours.numel():
             largest = theirs.abs().max().clamp_min(1e-30)
             self.fused_error = max(self.fused_error, float((ours - theirs).abs().max() / largest))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import torch
 from torch import nn
@@ -27,11 +27,11 @@ UNATTENDING = {"linear_attention", "conv", "mamba", "recurrent", "moe", "mlp", "
 WHOLE = dict.fromkeys(("big_bird", "bigbird_pegasus"), '; attention_type="original_full" in its config attends to all')
 
 
-def explain_absence(model: nn.Module, unseen: Collection[str] = (), ran: bool = False) -> str:
+def explain_absence(model: nn.Module, seen: Sequence[str] = (), ran: bool = False) -> str:
     """Returns the reason why nothing was recorded of a model that ran, or that it did not run.
 
-    ran: whether a module was seen with an input.  unseen: see `explain_unseen`; what is known of the model's type comes
-    before.
+    ran: whether a module was seen with an input.  seen: reasons that were seen there, such as that of `explain_unseen`;
+    what is known of the model's type comes before.
     """
     name = type(model).__name__
     config = getattr(model, "config", None)
@@ -40,8 +40,8 @@ def explain_absence(model: nn.Module, unseen: Collection[str] = (), ran: bool = 
         return f"{kind} {REASONS[kind]}"
     if reason := explain_layer_types(config):
         return reason
-    if unseen:
-        return f"{name}: {explain_unseen(model, unseen)}"
+    if reason := next(filter(None, seen), ""):
+        return f"{name}: {reason}"
     if ran:
         return f"{name}: no attention was seen: it ran, but no softmax of what was selected weighs values"
     return f"{name}: no attention was seen in the block: the model did not run there"
@@ -103,6 +103,31 @@ def explain_unseen(model: nn.Module, paths: Collection[str]) -> str:
     first = next(iter(paths)) or type(model).__name__
     more = f" and {len(paths) - 1} more weigh" if len(paths) > 1 else " weighs"
     return f"{first}{more} values by a product of two projections without torch.softmax: that attention is not shown"
+
+
+def explain_lost(model: nn.Module, lost: Iterable[tuple[str, Sequence[int]]]) -> str:
+    """Returns that weights were lost on their way to the values; empty where none were.
+
+    lost: module and shape of each softmax of tokens over tokens that met none.
+    """
+    first = dict.fromkeys((path or type(model).__name__, " × ".join(map(str, shape))) for path, shape in lost)
+    if not first:
+        return ""
+    path, shape = next(iter(first))
+    others = len({path for path, _ in first}) - 1
+    more = f", nor one of {others} more modules" if others else ""
+    return f"A softmax of {path} ({shape}){more} was not seen to weigh values: what follows it is not read"
+
+
+def explain_unread(model: nn.Module, unread: Mapping[str, str]) -> str:
+    """Returns why modules were left alone that have no numbers to read; empty where there are none.
+
+    unread: the reasons by module, see `tensors.without_numbers`.
+    """
+    for path, reason in unread.items():
+        others = f", like {len(unread) - 1} more modules," if len(unread) > 1 else ""
+        return f"{path or type(model).__name__}{others} {reason}: it is not recorded"
+    return ""
 
 
 def explain_fused(error: float) -> str:

@@ -10,8 +10,8 @@ from torch import Tensor
 
 # What gives another view of a tensor; all else that is followed keeps its axes, at most with new ones before them.
 VIEWS = frozenset(
-    "view reshape unflatten flatten view_as transpose permute swapaxes swapdims movedim t unsqueeze squeeze expand"
-    " expand_as broadcast_to __getitem__ narrow select slice chunk split unbind __get__ adjoint".split()
+    "view reshape reshape_as unflatten flatten view_as transpose permute swapaxes swapdims movedim t unsqueeze squeeze"
+    " expand expand_as broadcast_to __getitem__ narrow select slice chunk split unbind __get__ adjoint".split()
 )
 Axes = frozenset[int] | None  # None: not known
 

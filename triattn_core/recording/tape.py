@@ -26,7 +26,9 @@ from triattn_core.recording.refusal import (
     explain_dropout,
     explain_fused,
     explain_landmarks,
+    explain_lost,
     explain_pieces,
+    explain_unread,
     explain_unseen,
 )
 from triattn_core.recording.selection import Select, check_select, selector
@@ -188,7 +190,7 @@ class Tape:
     def _of_step(self, step: int | None) -> list[Attention]:
         steps = {attention.running.step for attention in self.attentions}
         if not steps:
-            raise TraceError(explain_absence(self.model, self.stack.unseen, self.stack.batch > 0))
+            raise TraceError(explain_absence(self.model, self._not_shown(), self.stack.batch > 0))
         if not any(attention.weights.numel() for attention in self.attentions):
             raise TraceError(f"{type(self.model).__name__}: the input is empty: there is no token to show")
         if reason := explain_landmarks(self.model, [attention.weights.shape for attention in self.attentions]):
@@ -206,6 +208,15 @@ class Tape:
         """The visits of modules whose softmax meets values block by block, in several products: no map is formed."""
         visits = [one.running for one in self.attentions if one.layout.in_pieces and step in (None, one.running.step)]
         return list(dict.fromkeys(visits))
+
+    def _not_shown(self) -> list[str]:
+        """Why some attention that the model may have is not recorded; each text may be empty."""
+        stack = self.stack
+        return [
+            explain_unread(self.model, stack.unread),
+            explain_lost(self.model, stack.lost.values()),
+            explain_unseen(self.model, stack.unseen),
+        ]
 
     def sites(self, step: int | None = None) -> dict[Site, Attention]:
         """Returns the attentions of one step, the last by default, by `layer.N[/visit.V]/role/weight`, after the
@@ -245,7 +256,7 @@ class Tape:
     ) -> dict[str, Any]:
         """Returns what a trace says of itself."""
         layers = {layer_of_path(attention.running.path) for attention in attentions} - {None}
-        beside = [explain_pieces(self.model, self._in_pieces()), explain_unseen(self.model, self.stack.unseen)]
+        beside = [explain_pieces(self.model, self._in_pieces()), *self._not_shown()]
         beside += [explain_fused(self.stack.fused_error), explain_dropout(self.stack.dropped)]
         meta: dict[str, Any] = {
             "checkpoint": source or type(self.model).__name__,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import torch
 from torch import Tensor
 
 
@@ -26,3 +27,16 @@ def tensors_in(value: Any, depth: int = 4) -> Iterator[Tensor]:
             yield from tensors_in(part, depth - 1)
     elif depth and hasattr(value, "__dict__") and not isinstance(value, type):
         yield from tensors_in(vars(value), depth - 1)
+
+
+def without_numbers(value: Any) -> str:
+    """Says why the numbers of a tensor cannot be read: inside `torch.vmap`, or on the meta device; else empty."""
+    if not isinstance(value, Tensor):
+        return ""
+    while torch._C._functorch.is_functorch_wrapped_tensor(value):
+        if torch._C._functorch.is_batchedtensor(value):
+            return "runs inside torch.vmap, where its numbers cannot be read"
+        value = torch._C._functorch.get_unwrapped(value)
+    if value.is_meta or type(value).__name__ == "FakeTensor":
+        return "is on the meta device and has no numbers"
+    return ""

@@ -10,20 +10,22 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
-from torch.utils.weak import WeakTensorKeyDictionary
 
 from triattn_core.recording.attention import Attention
 from triattn_core.recording.difference import Differences
+from triattn_core.recording.flex import read_flex
 from triattn_core.recording.follow import (
+    COLLECTS,
     JOINS,
     KEEPS,
     MIXES,
-    PRODUCTS,
+    VALUE_PRODUCTS,
     Product,
     Softmax,
     Trail,
     dropout_rate,
     read_product,
+    without_added,
 )
 from triattn_core.recording.layout import Layout, count_windows, find_layout
 from triattn_core.recording.module_stack import ModuleStack, Running
@@ -32,24 +34,22 @@ from triattn_core.recording.packed import PackedHeads
 from triattn_core.recording.reach import Followed
 from triattn_core.recording.rebuild import (
     FusedCall,
-    count_to_a_key,
     fused_group,
-    heads_of,
     hidden_cells,
     is_hidden,
     marks_of,
     product_error,
     rebuild_weights,
-    relative_error,
-    repeat_heads,
     row_of_example,
 )
 from triattn_core.recording.script import FUSED, WHOLE, ScriptOperations, fused_call, open_whole, without_modes
-from triattn_core.recording.softmax_axis import carried_axes
-from triattn_core.recording.tensors import tensors_of
+from triattn_core.recording.softmaxes import AXES, Softmaxes
+from triattn_core.recording.tensors import tensors_of, without_numbers
+from triattn_core.recording.trails import WRITES, Trails
 from triattn_core.recording.unseen import Scores
 
 UNKNOWN_BATCH = 1
+FOLLOWED = KEEPS | MIXES | VALUE_PRODUCTS | WRITES | COLLECTS | {"sum"}
 
 
 @dataclass
@@ -67,7 +67,8 @@ class Watch(TorchFunctionMode):
 
     def __post_init__(self) -> None:
         super().__init__()
-        self.followed: Any = WeakTensorKeyDictionary()
+        self.trails, self.softmaxes = Trails(), Softmaxes()
+        self.followed = self.trails.followed
         self.reach, self.scores = Followed(self.stack), Scores(self.stack)
         self.batch: int | None = None
         self.differences, self.packed = Differences(), PackedHeads()
@@ -86,6 +87,10 @@ class Watch(TorchFunctionMode):
                 return open_function(func)(*args, **kwargs)
         result, running = func(*args, **kwargs), self.stack.innermost
         if running is None or not self.selects(running.path):
+            return result
+        if reason := without_numbers(result):
+            if name in (*AXES, *VALUE_PRODUCTS, FUSED):
+                self.stack.unread[running.path] = reason
             return result
         if name in ("linear", "layer_norm") and args and len(args[0].shape) > 3:
             self.stack.see_pairs(args[0].shape)
@@ -113,26 +118,35 @@ class Watch(TorchFunctionMode):
 
     def _see(self, func: Any, name: str, running: Running, args: Any, kwargs: Any, result: Any) -> None:
         """Takes what a call of a function says of an attention."""
-        if name == "softmax":
-            self._see_softmax(running, args, kwargs, result)
+        if (softmax := self.softmaxes.see(name, args, kwargs, result)) is not None:
+            self._see_softmax(running, *softmax, result)
         elif name == FUSED:
             self._see_fused(running, FusedCall(*args, **kwargs), result)
         elif name in WHOLE:
             self._see_whole(running, kwargs, result)
         elif name == "flex_attention" and isinstance(result, tuple):
-            self._see_flex(running, func, args, result[0])
-        elif self.followed and name in KEEPS:
-            if "dropout" in name and args and args[0] in self.followed:
-                self.stack.dropped = max(self.stack.dropped, dropout_rate(args, kwargs))
-            self._see_change(func, args, kwargs, result)
-        elif self.followed and name in MIXES:
-            self._see_mix(args, result)
-        elif self.followed and name in PRODUCTS:
-            self._see_product(name, args, kwargs, result)
+            self.found.append(read_flex(running, func, args, result[0], self._batch, self.example))
+        elif self.followed and name in FOLLOWED:
+            self._see_followed(func, name, args, kwargs, result)
         elif name in JOINS:
             self._see_join(running, JOINS[name], args, result)
-        if isinstance(result, Tensor) and result not in self.followed and "softmax" not in name:
+        known = isinstance(result, Tensor) and (result in self.followed or result in self.softmaxes.logarithms)
+        if isinstance(result, Tensor) and not known:
             self.scores.see(name, running, args, kwargs, result)
+
+    def _see_followed(self, func: Any, name: str, args: Any, kwargs: Any, result: Any) -> None:
+        """Takes a call that may change weights, or have them meet values."""
+        if name in KEEPS:
+            if "dropout" in name and args and args[0] in self.followed:
+                self.stack.dropped = max(self.stack.dropped, dropout_rate(args, kwargs))
+            self.trails.see_change(func, name, args, kwargs, result)
+        elif name in WRITES or name in COLLECTS:
+            self.trails.see_written(name, args, kwargs, result)
+        elif name == "sum":
+            if (read := self.trails.read_sum(args, kwargs)) is not None:
+                self._take_product(*read, result)
+        elif (name == "conv2d" or not self._see_product(name, args, kwargs, result)) and name in MIXES:
+            self.trails.see_mix(args, result)
 
     @contextmanager
     def _inside_multi_head(self, args: Any) -> Iterator[None]:
@@ -148,79 +162,53 @@ class Watch(TorchFunctionMode):
     def _batch(self) -> int:
         return self.batch or self.stack.batch or UNKNOWN_BATCH
 
-    def _see_softmax(self, running: Running, args: Any, kwargs: Any, result: Tensor) -> None:
-        scores = args[0] if args else kwargs.get("input")
-        axis = kwargs.get("dim", args[1] if len(args) > 1 and isinstance(args[1], int) else -1)
-        if not isinstance(scores, Tensor) or result.ndim < 2 or axis is None:
+    def _see_softmax(self, running: Running, scores: Tensor | None, axis: Any, result: Tensor) -> None:
+        if result.ndim < 2 or not isinstance(axis, int):
             return
         with torch._C.DisableTorchFunction(), torch.no_grad():
             hidden = None
-            if axis % result.ndim == result.ndim - 1:
+            if scores is None:
+                pass
+            elif axis % result.ndim == result.ndim - 1:
                 cells = row_of_example(scores, self._batch, self.example)
                 hidden = is_hidden(cells) if cells.dtype.is_floating_point else None
             elif axis % result.ndim == result.ndim - 2 and scores.dtype.is_floating_point:
                 hidden = is_hidden(row_of_example(scores, self._batch, self.example).mT).mT
-        kept = scores.detach() if self.keep_scores else None
-        softmax = Softmax(running, tuple(result.shape), axis % result.ndim, kept, hidden)
+        kept = scores.detach() if self.keep_scores and scores is not None else None
+        call = self.scores.see_softmax(running, scores, result, axis)
+        softmax = Softmax(running, tuple(result.shape), axis % result.ndim, kept, hidden, calls=frozenset({call}))
         self.followed[result] = Trail(softmax, frozenset({softmax.axis}) if softmax.columns > 1 else None)
-
-    def _see_change(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
-        source = next((tensor for tensor in tensors_of(args, kwargs) if tensor in self.followed), None)
-        if source is None:
-            return
-        trail = self.followed[source]
-        with torch._C.DisableTorchFunction(), torch.no_grad():
-            axes = carried_axes(func, args, kwargs, source, result, trail.axes)
-            if trail.softmax.parts and isinstance(result, Tensor):
-                trail = replace(trail, softmax=trail.softmax.viewed(func, args, kwargs, source))
-        for part, own in zip(result if isinstance(result, list | tuple) else (result,), axes):
-            if isinstance(part, Tensor):
-                self.followed[part] = replace(trail, axes=own)
-
-    def _see_mix(self, args: Any, result: Any) -> None:
-        """The maps of heads times a matrix, as a linear map or a convolution over the axis of the heads."""
-        source = args[0] if args and isinstance(args[0], Tensor) and args[0] in self.followed else None
-        if source is None or not isinstance(result, Tensor) or source.ndim != result.ndim:
-            return
-        trail = self.followed[source]
-        if trail.axes and all(source.shape[axis] == result.shape[axis] for axis in trail.axes):
-            changed = [axis for axis in range(source.ndim) if source.shape[axis] != result.shape[axis]]
-            if source.ndim - 1 in trail.axes and len(args[1].shape) == 2 or len(changed) > 1:
-                return  # weights times a matrix that is learned
-            self._follow_mixed(trail, source, result, trail.axes)
-
-    def _follow_mixed(self, trail: Trail, part: Tensor, result: Tensor, axes: frozenset[int]) -> None:
-        softmax = replace(trail.softmax, kind="mixed", parts=trail.softmax.parts or (part.detach(),))
-        self.followed[result] = Trail(softmax, axes)
 
     def _see_join(self, running: Running, kind: str, args: Any, result: Any) -> None:
         """Two maps that are joined before they meet the values, or what two attentions made of them."""
         operands = [value for value in args if isinstance(value, Tensor)]
         if len(operands) != 2 or not isinstance(result, Tensor):
             return
-        followed = [operand for operand in operands if operand in self.followed]
-        if len(followed) == 2:
-            if operands[0].shape == operands[1].shape == result.shape:
-                parts = tuple(operand.detach() for operand in operands)
-                trail = self.followed[operands[0]]
-                self.followed[result] = replace(trail, softmax=replace(trail.softmax, kind=kind, parts=parts))
-        elif followed and followed[0].shape == result.shape:
-            self.followed[result] = self.followed[followed[0]]
-        elif kind == "difference":
+        if not self.trails.see_join(kind, operands, result) and kind == "difference":
             with torch._C.DisableTorchFunction(), torch.no_grad():
                 found = self.differences.find(running, args, result, self.example)
             self.found += [] if found is None else [found]
 
-    def _see_product(self, name: str, args: Any, kwargs: Any, result: Tensor) -> None:
+    def _see_product(self, name: str, args: Any, kwargs: Any, result: Tensor) -> bool:
+        """Takes a product of weights with values.  Returns whether it could be read."""
         weights = next((t for t in tensors_of(args, kwargs) if t in self.followed), None)
         if weights is None:
-            return
-        trail, softmax = self.followed[weights], self.followed[weights].softmax
+            return False
         with torch._C.DisableTorchFunction(), torch.no_grad():
             product = read_product(name, [*args, *kwargs.values()], weights)
-            if product is None or not product.keys or not product.has_query:
-                return
-            over = {product.axes[axis] for axis in trail.axes or ()}
+            if product is None:
+                return False
+            result = without_added(name, args, kwargs, result)
+        trail = self.followed[weights]
+        self._take_product(trail, product, {product.axes[axis] for axis in trail.axes or ()}, result)
+        return True
+
+    def _take_product(self, trail: Trail, product: Product, over: set[str], result: Tensor) -> None:
+        """Keeps the attention that a product is.  over: the axes of the weights that their softmax ran over."""
+        if not product.keys or not product.has_query:
+            return
+        softmax, weights = trail.softmax, product.weights
+        with torch._C.DisableTorchFunction(), torch.no_grad():
             columns = trail.softmax.columns
             by_query = bool(over) and not over & set(product.keys)
             if by_query and product.mixes_heads(over, columns, self._batch):
@@ -254,6 +242,7 @@ class Watch(TorchFunctionMode):
             if part.ndim == seen.weights.ndim and sum(map(int.__ne__, part.shape, seen.weights.shape)) < 2:
                 self.found.append(replace(seen, kind="part", weights=part, scores=None, softmax=None))
         self.found.append(seen)
+        self.scores.see_arrival(softmax.calls)
         self.differences.see_product(seen, product)
 
     def _layout(self, product: Product, columns: int, over: set[str]) -> Layout:
@@ -279,7 +268,7 @@ class Watch(TorchFunctionMode):
         if len(axes) < len(over) or len(new) != 1 or len(product.keys) != 1:
             return
         order = [product.axes.index(product.keys if letter in new else letter) for letter in made]
-        self._follow_mixed(trail, product.weights.permute(order), result, axes)
+        self.trails.follow_mixed(trail, product.weights.permute(order), result, axes)
 
     def _is_within_tokens(self, call: FusedCall) -> bool:
         """Whether each token attends alone, to other states of itself: its rows are then the batch times the tokens.
@@ -322,23 +311,6 @@ class Watch(TorchFunctionMode):
         )
         self.found.append(seen)
         self.differences.see_fused(seen, call.value, call.group, self._batch, self.example)
-
-    def _see_flex(self, running: Running, func: Any, args: Any, result: Tensor) -> None:
-        """Flex attention, which forms scores by a function: given one-hot values, what it returns is its weights."""
-        query, key, value = args[:3]
-        batch, example, m = self._batch, self.example, key.shape[-2]
-        with torch._C.DisableTorchFunction(), torch.no_grad():
-            one_hot = torch.eye(m, dtype=value.dtype, device=value.device).expand(*value.shape[:-2], m, m).contiguous()
-            weights = heads_of(func(query, key, one_hot, *args[3:])[0], batch, example).float()
-            heads = weights.shape[0]
-            values = heads_of(value, batch, example)
-            group = count_to_a_key(heads, heads_of(key, batch, example), values)
-            rebuilt = weights @ repeat_heads(values, heads // values.shape[0]).float()
-            made = heads_of(result, batch, example)
-            error, hidden = relative_error(rebuilt, made), (weights == 0).all(0)
-        layout = Layout("hnm", "n", "m")
-        common = (running, "flex", weights, layout, error, m, batch, example, hidden, None, group)
-        self.found.append(Attention(*common, precision=made.dtype, marks=marks_of(value, batch)))
 
 
 def _common(running: Running, stack: ModuleStack) -> Running:
