@@ -182,6 +182,8 @@ class Routed(nn.Module):
         made = torch.einsum("bnd,edf->bnef", states, self.experts)
         states = (chosen[..., None] * made).sum(-2)
         pooled = (self.pool(states).softmax(1) * states).sum(1)
+        gated = chosen[..., :2].permute(2, 0, 1)[..., None] * states  # by two experts, and their matrices
+        states = (gated @ self.experts[:2, None]).sum(0)
         return self.head(states).softmax(-1), pooled, self.head(states).log_softmax(-1).exp()
 
 
@@ -190,3 +192,72 @@ def test_routers_pooling_and_heads_are_neither_recorded_nor_named():
         model(torch.randn(2, 7, 4))
     trace = tape.trace()
     assert len(trace.sites) == 1 and "softmax" not in trace.meta["notes"]
+
+
+class Mapped(nn.Module):
+    """Attention inside `torch.vmap`, by a softmax or fused."""
+
+    def __init__(self, fused):
+        super().__init__()
+        self.fused = fused
+
+    def forward(self, states):
+        def attend(x):
+            if self.fused:
+                return functional.scaled_dot_product_attention(x, x, x)
+            return torch.softmax(x @ x.mT, -1) @ x
+
+        return torch.vmap(attend)(states)
+
+
+@pytest.mark.parametrize("fused", [True, False])
+def test_what_runs_inside_vmap_is_left_alone_with_a_note(fused):
+    states, model = torch.randn(2, 3, 7, 4), nn.Sequential(Mapped(fused), Written(lambda x: map_of(x) @ x))
+    plain = model(states)
+    with record(model) as tape:
+        assert torch.equal(model(states), plain)
+    trace = tape.trace()
+    assert len(trace.sites) == 1
+    assert "0 runs inside torch.vmap, where its numbers cannot be read: it is not recorded" in trace.meta["notes"]
+    with record(model[0]) as tape:
+        model[0](states)
+    with pytest.raises(TraceError, match="Mapped: the model runs inside torch.vmap"):
+        tape.trace()
+    with record(model[1]) as tape:
+        torch.vmap(lambda x: model[1](x[None]))(states)
+    with pytest.raises(TraceError, match="Written: the model runs inside torch.vmap"):
+        tape.trace()
+
+
+@pytest.mark.parametrize("kind", ["softmax", "fused"])
+def test_a_model_without_numbers_is_refused_in_a_line(kind):
+    states = torch.randn(1, 7, 4, device="meta")
+    layer = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True, device="meta").eval()
+    model = layer if kind == "fused" else Written(lambda x: (x @ x.mT).softmax(-1) @ x)
+    with torch.no_grad(), record(model) as tape:
+        assert model(states).is_meta
+    with pytest.raises(TraceError, match="is on the meta device and has no numbers: it is not recorded$"):
+        tape.trace()
+
+
+def test_a_block_inside_compiled_code_is_refused_in_a_line():
+    model = Written(lambda x: (x @ x.mT).softmax(-1) @ x)
+
+    @torch.compile(backend="eager")
+    def run(states):
+        with record(model):
+            return model(states)
+
+    with pytest.raises(TraceError, match="record: the block is inside a function of torch.compile"):
+        run(torch.randn(1, 7, 4))
+
+
+def test_a_model_that_ran_twice_says_which_run_is_shown():
+    with record(model := Written(lambda x: (x @ x.mT).softmax(-1) @ x)) as tape:
+        model(torch.randn(1, 7, 4))
+        model(torch.randn(1, 5, 4))
+    assert "The model ran 2 times: this is run 2 of 2" in tape.trace().meta["notes"]
+    assert "this is run 1 of 2" in tape.trace(step=0).meta["notes"]
+    with record(model) as tape:
+        model(torch.randn(1, 7, 4))
+    assert "The model ran" not in tape.trace().meta["notes"]

@@ -23,9 +23,10 @@ KEEPS = frozenset(
     " instance_norm normalize sigmoid tanh rsub __rsub__ gather roll flip "
     "to type float double half bfloat16 type_as cpu cuda contiguous clone detach view reshape unflatten flatten"
     " reshape_as view_as transpose permute swapaxes swapdims movedim mT T t unsqueeze squeeze expand expand_as"
-    " repeat repeat_interleave broadcast_to __getitem__ narrow select slice index_select chunk split unbind dropout dropout_ dropout2d"
-    " masked_fill masked_fill_ where nan_to_num nan_to_num_ mul __mul__ __rmul__ div __truediv__ mul_ pad alpha_dropout"
-    " __get__ feature_dropout nan_to_num_ adjoint tril triu zero_ squeeze_ unsqueeze_".split()
+    " repeat repeat_interleave broadcast_to __getitem__ narrow select slice index_select chunk split unbind"
+    " dropout dropout_ dropout2d masked_fill masked_fill_ where nan_to_num nan_to_num_ mul __mul__ __rmul__ div"
+    " __truediv__ mul_ pad alpha_dropout __get__ feature_dropout nan_to_num_ adjoint tril triu zero_ squeeze_"
+    " unsqueeze_".split()
 )
 JOINS = {
     "sub": "difference",

@@ -126,8 +126,15 @@ def explain_unread(model: nn.Module, unread: Mapping[str, str]) -> str:
     """
     for path, reason in unread.items():
         others = f", like {len(unread) - 1} more modules," if len(unread) > 1 else ""
-        return f"{path or type(model).__name__}{others} {reason}: it is not recorded"
+        return f"{path or 'the model'}{others} {reason}: it is not recorded"
     return ""
+
+
+def explain_run(step: int, runs: int) -> str:
+    """Returns which run of the model, from step 0, a trace is of; empty where it ran once."""
+    if runs < 2:
+        return ""
+    return f"The model ran {runs} times: this is run {step + 1} of {runs}; trace(step=…) shows another, counted from 0."
 
 
 def explain_fused(error: float) -> str:

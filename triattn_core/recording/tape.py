@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from typing import Any
 
+import torch
 import xarray as xr
 from torch import nn
 
 from triattn_core.cached import cached_property
-from triattn_core.errors import TraceError, choices
+from triattn_core.errors import TraceError
 from triattn_core.recording.ablate import Place
 from triattn_core.recording.arrays import describe_arrays, largest_error, site_array
 from triattn_core.recording.attention import Attention
@@ -28,16 +29,16 @@ from triattn_core.recording.refusal import (
     explain_landmarks,
     explain_lost,
     explain_pieces,
+    explain_run,
     explain_unread,
     explain_unseen,
 )
 from triattn_core.recording.selection import Select, check_select, selector
+from triattn_core.recording.site_tokens import require_fit, tokens_by_axis, with_tokens, words_of
 from triattn_core.recording.watch import Watch
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.array_rows import empty_unknown_rows
-from triattn_core.trace.axes import TOKEN_AXES
 from triattn_core.trace.site import Site
-from triattn_core.trace.token_lists import token_coords
 from triattn_core.trace.trace import MOST_BYTES
 
 
@@ -58,6 +59,8 @@ def record(model: nn.Module, select: Select = None, *, example: int = 0, scores:
     >>> tape.trace(tokens=list("abcde")).sites["attention/weight"].dims
     ('head', 'query', 'key')
     """
+    if torch.compiler.is_compiling() or torch._C._dynamo.eval_frame.get_eval_frame_callback():
+        raise TraceError("record: the block is inside a function of torch.compile; open it around that function's call")
     check_select(model, select)
     stack = ModuleStack(model)
     watch = Watch(stack, selector(select), example, scores)
@@ -106,12 +109,14 @@ class Tape:
         attentions = self._of_step(step)
         by_axis: dict[str, Iterable[str] | None] = {"query": query, "key": key, "context": context}
         if isinstance(tokens, Mapping):
-            by_axis, tokens = _by_axis(tokens, by_axis)
-        words = None if tokens is None else list(_words(tokens))
-        given = {axis: list(_words(own)) for axis, own in by_axis.items() if own is not None}
+            by_axis, tokens = tokens_by_axis(tokens, by_axis)
+        words = None if tokens is None else list(words_of(tokens))
+        given = {axis: list(words_of(own)) for axis, own in by_axis.items() if own is not None}
         arrays = self.arrays(len(words) if words else None, step)
-        _require_fit(arrays, words, given)
-        return self._trace(attentions, arrays, words, given, source)
+        require_fit(arrays, words, given)
+        runs = max(attention.running.step for attention in self.attentions) + 1
+        run = explain_run(attentions[0].running.step, runs)
+        return self._trace(attentions, arrays, words, given, source, [run] if run else [])
 
     def generation(
         self, tokens: Sequence[str] | None = None, generated: Sequence[str] | None = None, source: str = ""
@@ -182,7 +187,7 @@ class Tape:
         texts: dict[str, str] = {}
         sites = {}
         for site, array in arrays.items():
-            sites[site], own_texts = _with_tokens(array, tokens, given)
+            sites[site], own_texts = with_tokens(array, tokens, given)
             texts |= own_texts
         meta = self.meta(attentions, arrays, source)
         return AttentionTrace(sites, texts, meta | {"notes": "\n".join([str(meta["notes"]), *notes, *beside])})
@@ -269,46 +274,6 @@ class Tape:
         if all(array.attrs["mask"] == "causal" for array in arrays.values()):
             meta["mask"] = "causal"
         return meta
-
-
-def _with_tokens(
-    array: xr.DataArray, tokens: Iterable[str] | None, given: Mapping[str, Iterable[str] | None]
-) -> tuple[xr.DataArray, dict[str, str]]:
-    """The array with the tokens of each axis that has as many positions."""
-    sizes = {str(axis): size for axis, size in array.sizes.items()}
-    words = None if tokens is None else list(tokens)
-    fitting = words if words is not None and len(words) in [sizes[axis] for axis in sizes if axis != "head"] else None
-    by_axis = {axis: list(own) for axis, own in given.items() if own is not None and axis in sizes}
-    by_axis = {axis: own for axis, own in by_axis.items() if len(own) == sizes[axis]}
-    if fitting is not None and not any(sizes[axis] == len(fitting) for axis in sizes if axis not in (*by_axis, "head")):
-        fitting = None
-    crops = {axis: (0, size) for axis, size in sizes.items()}
-    coords, texts = token_coords(sizes, crops, fitting, by_axis, {})
-    return array.assign_coords(coords), texts
-
-
-def _by_axis(
-    tokens: Mapping[str, Iterable[str]], named: Mapping[str, Iterable[str] | None]
-) -> tuple[dict[str, Iterable[str] | None], Iterable[str] | None]:
-    """Tokens by axis, those given by name first, and those of all other axes.  Raises TraceError for another name."""
-    for name in tokens:
-        if name not in (*named, "tokens"):
-            raise TraceError(f"tokens of {name}: there is no such axis; {choices(str(name), [*named, 'tokens'])}")
-    return {axis: tokens.get(axis) if own is None else own for axis, own in named.items()}, tokens.get("tokens")
-
-
-def _words(tokens: Iterable[str]) -> Iterable[str]:
-    """Tokens as a list of them is, a text split at its spaces."""
-    return tokens.split() if isinstance(tokens, str) else tokens
-
-
-def _require_fit(arrays: Mapping[Site, xr.DataArray], tokens: list[str] | None, given: Mapping[str, list[str]]) -> None:
-    """Raises TraceError where tokens fit no axis of any map: they would be dropped without a word."""
-    for name, words, axes in [("tokens", tokens, TOKEN_AXES), *((axis, own, (axis,)) for axis, own in given.items())]:
-        sizes = {array.sizes[axis] for array in arrays.values() for axis in axes if axis in array.sizes}
-        if words is not None and len(words) not in sizes:
-            there = ", ".join(map(str, sorted(sizes))) or "none"
-            raise TraceError(f"{name}: {len(words)} given, and no map has as many there (but {there})")
 
 
 def _of_any_run(site: Site) -> Site:

@@ -26,12 +26,12 @@ class Trails:
 
     def see_change(self, func: Any, name: str, args: Any, kwargs: Any, result: Any) -> None:
         """Takes a call of `KEEPS`."""
+        if name in MULTIPLIES and self._see_multiplied(args, result):
+            return
         source = next((tensor for tensor in tensors_of(args, kwargs) if tensor in self.followed), None)
         if source is None:
             return
         trail = self.followed[source]
-        if name in MULTIPLIES:
-            self._see_multiplied(source, args, result)
         with torch._C.DisableTorchFunction(), torch.no_grad():
             axes = carried_axes(func, args, kwargs, source, result, trail.axes)
             if trail.softmax.parts and isinstance(result, Tensor):
@@ -94,13 +94,23 @@ class Trails:
                 axes = trail.axes if written.shape == source.shape else None
                 self.followed[written] = Trail(replace(trail.softmax, scores=None, calls=calls), axes)
 
-    def _see_multiplied(self, weights: Tensor, args: Any, result: Tensor) -> None:
-        """Weights times values that are broadcast: a sum over keys may follow."""
+    def _see_multiplied(self, args: Any, result: Tensor) -> bool:
+        """Weights times values that are broadcast: a sum over keys may follow.  Returns whether the features of values
+        were weighed, as by the gate of an expert too: what that made is no map."""
+        weights = next(
+            (x for x in args if isinstance(x, Tensor) and (x in self._multiplied or x in self.followed)), None
+        )
+        if weights is None:
+            return False
         before: tuple[Multiplied, Trail] | None = self._multiplied.get(weights)
         with torch._C.DisableTorchFunction(), torch.no_grad():
             made = multiply(weights, None if before is None else before[0], args, result)
         if made is not None:
             self._multiplied[result] = made, self.followed[weights] if before is None else before[1]
+        return weights not in self.followed or weights.shape[-1:] == (1,) != result.shape[-1:]
+
+    def __bool__(self) -> bool:
+        return bool(self.followed or self._multiplied)
 
     def read_sum(self, args: Any, kwargs: Any) -> tuple[Trail, Product, set[str]] | None:
         """The trail, the product and the axes of a softmax, where a sum is one over keys of weights times values."""

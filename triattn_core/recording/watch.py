@@ -89,7 +89,7 @@ class Watch(TorchFunctionMode):
         if running is None or not self.selects(running.path):
             return result
         if reason := without_numbers(result):
-            if name in (*AXES, *VALUE_PRODUCTS, FUSED):
+            if name in AXES or name == FUSED:
                 self.stack.unread[running.path] = reason
             return result
         if name in ("linear", "layer_norm") and args and len(args[0].shape) > 3:
@@ -126,7 +126,7 @@ class Watch(TorchFunctionMode):
             self._see_whole(running, kwargs, result)
         elif name == "flex_attention" and isinstance(result, tuple):
             self.found.append(read_flex(running, func, args, result[0], self._batch, self.example))
-        elif self.followed and name in FOLLOWED:
+        elif self.trails and name in FOLLOWED:
             self._see_followed(func, name, args, kwargs, result)
         elif name in JOINS:
             self._see_join(running, JOINS[name], args, result)
