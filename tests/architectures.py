@@ -24,6 +24,7 @@ import transformers
 PAGE = Path(__file__).parents[1] / "docs" / "models.md"
 ROWS = Path(__file__).parents[1] / "runs" / "architectures.jsonl"  # so far; a run goes on where the last one ended
 TOKENS = 13
+VOCABULARIES = {"vocab_size", "src_vocab_size", "num_hash_buckets"}  # what configs of text models have
 GROUP, SECONDS = 60, 60  # types in a process, and seconds of the processor for each of them
 SLOWER = 5  # further seconds of the clock for a process, in units of SECONDS: the machine may be busy
 MOST_BYTES = 12 << 30  # of address space
@@ -112,6 +113,10 @@ OWN_SIZES: dict[str, dict[str, Any]] = {
         "indexer_compress_ratio": 4,
     },
     **dict.fromkeys(("bros", "xlstm"), {"hidden_size": 128, "embedding_dim": 128}),
+    "perceiver": {
+        "num_latents": 6, "d_latents": 32, "num_self_attends_per_block": 4,
+        "num_self_attention_heads": 4, "num_cross_attention_heads": 4,
+    },
     "neomme": {
         "rope_parameters": {
             "full_attention": {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.5},
@@ -125,11 +130,12 @@ OTHER_INPUTS = {
     **dict.fromkeys(("input_values", "input_features", "gemma3n_audio", "speecht5", "moonshine_streaming"), "sound"),
     **dict.fromkeys(("granite_speech5_ctc", "granite_speech5_encoder"), "sound"),
     "nemotron3_5_transcribe_word_timestamp": "sound",
-    **dict.fromkeys(("pixel_values", "idefics", "lxmert", "vilt"), "a picture"),
+    **dict.fromkeys(("pixel_values", "idefics", "vilt"), "a picture"),
+    "lxmert": "what a detector found in a picture (visual_feats, visual_pos)",
     "decision_transformer": "states and actions",
     "gemma3n_vision": "a picture, by the package timm",
     "layoutlmv2": "a picture, by the package detectron2",
-    **dict.fromkeys(("blip_2_qformer", "perceiver"), "what another encoder made"),
+    "blip_2_qformer": "what another encoder made",
     "tvp": "a film",
     "voxtral_realtime_text": "a class that the library does not have",
 }
@@ -160,6 +166,8 @@ def small_model(model_type: str, **sizes: Any) -> Any:
     kind = transformers.AutoModel
     if type(config) not in transformers.MODEL_MAPPING and type(config) in transformers.MODEL_FOR_CAUSAL_LM_MAPPING:
         kind = transformers.AutoModelForCausalLM
+    if model_type == "perceiver":  # which reads a sentence by its head alone
+        kind = transformers.AutoModelForMaskedLM
     model = kind.from_config(config)
     for weight in model.parameters():
         if weight.ndim > 1:
@@ -173,6 +181,8 @@ def sentence_of(model: Any, length: int = TOKENS) -> dict[str, torch.Tensor]:
     inputs = {"input_ids": torch.randint(5, 99, (1, length))}
     if getattr(model.config, "is_encoder_decoder", False):
         inputs["decoder_input_ids"] = torch.randint(5, 99, (1, length - 6))
+    if model.config.model_type == "perceiver":
+        inputs["inputs"] = inputs.pop("input_ids")
     if model.config.model_type in ("bros", "udop"):  # a box for each token
         inputs["bbox"] = torch.rand(1, length, 4)
     if model.config.model_type == "kyutai_speech_to_text":  # a token of text and one of each codebook at a time
@@ -237,12 +247,13 @@ def _equal(plain: Any, recorded: Any) -> bool:
 
 
 def text_types() -> list[str]:
-    """The types of the library that have a model without a head or for language, and a vocabulary."""
+    """The types of the library that have a model without a head or for language, and a vocabulary, or hash
+    characters in its place."""
     names = []
     for name, kind in transformers.CONFIG_MAPPING.items():
         if kind in transformers.MODEL_MAPPING or kind in transformers.MODEL_FOR_CAUSAL_LM_MAPPING:
             try:
-                if "vocab_size" in kind().to_dict():
+                if VOCABULARIES & kind().to_dict().keys():
                     names.append(name)
             except Exception:
                 continue

@@ -41,9 +41,12 @@ def layers_of(trace) -> list[int]:
 def test_layers_have_the_numbers_of_the_model(model_type, layers, sizes, tmp_path):
     trace = trace_transformer(load_transformer(str(make_type(model_type, tmp_path, **sizes))), A)
     assert layers_of(trace) == layers and trace.meta["rebuilt"] < 1e-5
-    missing = [layer + 1 for layer in range(4) if layer not in layers]
-    assert f"{len(missing)} of 4 layers have no attention: {', '.join(map(str, missing))}." in notes_of(trace)
-    assert trace.meta["without_attention"] == ",".join(str(layer - 1) for layer in missing)
+    missing = [layer for layer in range(4) if layer not in layers]
+    assert (
+        f"{len(missing)} of 4 layers, counted from 0, have no attention: {', '.join(map(str, missing))}."
+        in notes_of(trace)
+    )
+    assert trace.meta["without_attention"] == ",".join(map(str, missing))
 
 
 def test_keys_beside_the_tokens_have_names(tmp_path):

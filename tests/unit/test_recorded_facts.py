@@ -121,7 +121,10 @@ def blocks():
 def test_a_selection_that_names_no_module_is_refused(select):
     model, states = blocks()
     for block in (lambda: record(model, select), lambda: replace(model, "even", select)):
-        with pytest.raises(ConfigError, match="select: TransformerEncoder has no .*; layers are 0 to 2"), block():
+        with (
+            pytest.raises(ConfigError, match="select: TransformerEncoder has no .*; layers are 0 to 2, counted from 0"),
+            block(),
+        ):
             model(states)
 
 

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from tests.architectures import sentence_of, small_model
 from triattn_core.errors import TraceError
 from triattn_core.recording.tape import record
 
@@ -261,3 +262,15 @@ def test_a_model_that_ran_twice_says_which_run_is_shown():
     with record(model) as tape:
         model(torch.randn(1, 7, 4))
     assert "The model ran" not in tape.trace().meta["notes"]
+
+
+def test_reformer_has_maps_of_one_chunk_and_is_refused_beyond():
+    """Its weights are exp(scores - logsumexp); in chunks of hash buckets keys have another order than tokens."""
+    model = small_model("reformer", max_position_embeddings=256)
+    with torch.no_grad(), record(model) as tape:
+        model(**sentence_of(model))
+    assert len(tape.trace().sites) == 4 and tape.error < 1e-5
+    with torch.no_grad(), record(model) as tape:
+        model(**sentence_of(model, 100))
+    with pytest.raises(TraceError, match="ReformerModel: on a text of this length attention goes by chunks"):
+        tape.trace()

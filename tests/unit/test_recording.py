@@ -198,8 +198,11 @@ def test_what_is_no_number_is_not_proved():
     ("model_type", "reason"),
     [
         ("fnet", "fnet mixes tokens by a Fourier transform: there is no attention to show"),
-        ("yoso", "yoso estimates attention by hashing and never forms a weight"),
-        ("reformer", "reformer attends within hash buckets"),  # by products without a softmax, which is not the reason
+        ("yoso", "yoso weighs values by the chance that hashes of query and key meet"),  # which no product gives away
+        (
+            "mra",
+            "mra approximates attention at several resolutions by a kernel of CUDA, without which it returns zeros",
+        ),
     ],
 )
 def test_a_model_without_attention_is_refused_with_the_reason(model_type, reason):

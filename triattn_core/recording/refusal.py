@@ -17,9 +17,10 @@ REASONS = {
     "falcon_mamba": "is a state-space model: there is no attention to show",
     "rwkv": "is a recurrent model: its states are no attention between tokens",
     "xlstm": "is a recurrent model: its states are no attention between tokens",
-    "yoso": "estimates attention by hashing and never forms a weight",
-    "mra": "approximates attention at several resolutions and never forms a map of tokens",
-    "reformer": "attends within hash buckets, whose order differs from that of the tokens",
+    "yoso": "weighs values by the chance that hashes of query and key meet, (1 - arccos(q·k) / π)^τ, or by such hashes:"
+    " what is no softmax is not followed",
+    "mra": "approximates attention at several resolutions by a kernel of CUDA, without which it returns zeros, and"
+    " forms no map of tokens",
 }
 # What a config of Hugging Face calls layers that form no weights between tokens.
 UNATTENDING = {"linear_attention", "conv", "mamba", "recurrent", "moe", "mlp", "sparse", "dense"}
@@ -158,16 +159,23 @@ def explain_dropout(rate: float) -> str:
     )
 
 
-def explain_landmarks(model: nn.Module, shapes: Iterable[Sequence[int]]) -> str:
+def explain_landmarks(model: nn.Module, shapes: Collection[Sequence[int]]) -> str:
     """Returns the reason why recorded maps are none of tokens by tokens; empty where they are.
 
     shapes: of the weights that were recorded.  Nyströmformer attends by landmarks on texts longer than these are many:
-    what it uses is a product of three maps, one of them the inverse of another.
+    what it uses is a product of three maps, one of them the inverse of another.  Reformer attends by chunks [batch,
+    head, chunk, query, key] on longer texts, which it sorts by hashes before.
     """
-    landmarks = getattr(getattr(model, "config", None), "num_landmarks", None)
+    config, name = getattr(model, "config", None), type(model).__name__
+    if getattr(config, "model_type", "") == "reformer" and any(len(shape) > 4 for shape in shapes):
+        return (
+            f"{name}: on a text of this length attention goes by chunks, some of them of hash buckets, whose order is"
+            " not that of the tokens; a text of one chunk has a map"
+        )
+    landmarks = getattr(config, "num_landmarks", None)
     if landmarks is None or not any(landmarks in shape[-2:] and shape[-1] != shape[-2] for shape in shapes):
         return ""
     return (
-        f"{type(model).__name__}: on a text of this length attention goes by {landmarks} landmarks: no map of tokens by"
-        " tokens is formed; a shorter text has one"
+        f"{name}: on a text of this length attention goes by {landmarks} landmarks: no map of tokens by tokens is"
+        " formed; a shorter text has one"
     )

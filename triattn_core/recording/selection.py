@@ -21,7 +21,7 @@ def check_select(model: nn.Module, select: Select) -> None:
     for part in [select] if isinstance(select, int | str) else select:
         if not any(map(_matcher(part), paths)):
             layers = sorted({layer for path in paths if (layer := layer_of_path(path)) is not None})
-            known = f"layers are {layers[0]} to {layers[-1]}" if layers else "it has no numbered layers"
+            known = f"layers are {layers[0]} to {layers[-1]}, counted from 0" if layers else "it has no numbered layers"
             what = f"no layer {part}" if isinstance(part, int) else f"no module {part!r}"
             raise ConfigError(f"select: {type(model).__name__} has {what}; {known}")
 

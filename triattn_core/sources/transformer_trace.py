@@ -89,8 +89,9 @@ def trace_transformer(
     meta = tape.meta(tape.attentions, arrays, transformer.name)
     notes = [*transformer.notes, *reading.tokens.notes, *reading.notes, *nan_notes, *unknown, str(meta["notes"])]
     if select is None and (missing := layers_without_attention(transformer.model.config, tape)):
-        few = ", ".join(str(layer + 1) for layer in missing[:8]) + (" …" if len(missing) > 8 else "")
-        notes += [f"{len(missing)} of {count_layers(transformer.model.config)} layers have no attention: {few}."]
+        few = ", ".join(map(str, missing[:8])) + (" …" if len(missing) > 8 else "")
+        count = count_layers(transformer.model.config)
+        notes += [f"{len(missing)} of {count} layers, counted from 0, have no attention: {few}."]
         meta[WITHOUT_ATTENTION] = ",".join(map(str, missing))
     if reading.generated is not None:
         meta[GENERATED] = len(reading.generated)
