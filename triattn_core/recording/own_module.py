@@ -187,7 +187,8 @@ def one_line(path: Path, module: nn.Module | None = None) -> Iterator[None]:
     except (Exception, SystemExit) as error:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
         number = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
-        reason = (str(error).strip().splitlines() or [""])[0][:300]
+        text = str(error.msg) if isinstance(error, SyntaxError) else str(error)  # whose text has the place too
+        reason = (text.strip().splitlines() or [""])[0][:300]
         if isinstance(error, IndexError):
             reason = describe_lookup(error, module) or reason
         place = f", line {number}" if number else ""

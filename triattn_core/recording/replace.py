@@ -63,6 +63,10 @@ def replace(
     """
     if isinstance(weights, str) and weights not in NAMED:
         raise ConfigError(f"weights {weights!r}: expected {', '.join(NAMED)}, an array or a function")
+    if heads is not None and not (
+        isinstance(heads, list | tuple) and all(isinstance(head, int) and not isinstance(head, bool) for head in heads)
+    ):
+        raise ConfigError(f"heads {heads!r}: expected a list of numbers, such as [0, 2]")
     if heads is not None and not heads:
         raise ConfigError("heads: an empty list chooses none; leave it out for all of them")
     check_select(model, select)

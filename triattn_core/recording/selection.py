@@ -14,11 +14,19 @@ Select = None | int | str | Iterable[int | str] | Callable[[str], bool]
 
 
 def check_select(model: nn.Module, select: Select) -> None:
-    """Raises ConfigError in one line where a layer or pattern of `select` names no module of the model."""
+    """Raises ConfigError in one line where a layer or pattern of `select` names no module of the model, or is none."""
     if select is None or callable(select):
         return
+    parts = [select] if isinstance(select, int | str) else list(select) if isinstance(select, Iterable) else [select]
+    for part in parts:
+        if isinstance(part, bool) or not isinstance(part, int | str):
+            raise ConfigError(
+                f"select {part!r}: expected a layer, such as 3, a module, such as 'encoder.*', or several"
+            )
+    if not parts or select == "":
+        raise ConfigError(f"select {select!r}: nothing was selected; leave it out to record all")
     paths = [path for path, _ in model.named_modules()]
-    for part in [select] if isinstance(select, int | str) else select:
+    for part in parts:
         if not any(map(_matcher(part), paths)):
             layers = sorted({layer for path in paths if (layer := layer_of_path(path)) is not None})
             known = f"layers are {layers[0]} to {layers[-1]}, counted from 0" if layers else "it has no numbered layers"

@@ -14,7 +14,7 @@ import xarray as xr
 from torch import nn
 
 from triattn_core.cached import cached_property
-from triattn_core.errors import TraceError
+from triattn_core.errors import InputError, TraceError
 from triattn_core.recording.ablate import Place
 from triattn_core.recording.arrays import describe_arrays, largest_error, site_array
 from triattn_core.recording.attention import Attention
@@ -62,6 +62,8 @@ def record(model: nn.Module, select: Select = None, *, example: int = 0, scores:
     if torch.compiler.is_compiling() or torch._C._dynamo.eval_frame.get_eval_frame_callback():
         raise TraceError("record: the block is inside a function of torch.compile; open it around that function's call")
     check_select(model, select)
+    if isinstance(example, bool) or not isinstance(example, int) or example < 0:
+        raise InputError(f"example {example!r}: expected the number of a row of the batch, counted from 0")
     stack = ModuleStack(model)
     watch = Watch(stack, selector(select), example, scores)
     tape = Tape(model, watch.found, stack)
