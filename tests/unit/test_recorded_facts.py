@@ -135,7 +135,6 @@ def test_a_selection_that_names_no_module_is_refused(select):
         (object(), "select <object .*>: expected a layer"),
         (True, "select True: expected a layer"),
         ([0, 1.5], "select 1.5: expected a layer"),
-        ([], "nothing was selected"),
         ("", "nothing was selected"),
     ],
     ids=str,
@@ -145,6 +144,14 @@ def test_a_selection_of_another_kind_is_refused_in_a_line(select, reason):
     for block in (lambda: record(model, select), lambda: replace(model, "even", select)):
         with pytest.raises(ConfigError, match=reason), block():
             pass
+
+
+def test_a_block_that_selects_nothing_says_so():
+    model, states = blocks()
+    with record(model, []) as tape:
+        model(states)
+    with pytest.raises(TraceError, match="nothing was selected"):
+        tape.trace()
 
 
 def test_heads_and_examples_of_another_kind_are_refused_in_a_line():

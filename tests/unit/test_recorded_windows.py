@@ -110,3 +110,5 @@ def test_weights_of_prophetnet_where_the_library_returns_scores():
     torch.testing.assert_close(returned, scores)
     recorded = torch.tensor(tape.trace().sites["layer.0/encoder/weight"].values)
     torch.testing.assert_close(recorded, scores.softmax(-1), atol=1e-6, rtol=0)
+    streams = "The 8 heads of decoder.layers.0.self_attn are 2 n-gram streams of 4 heads each"
+    assert streams in tape.trace().meta["notes"]

@@ -138,6 +138,23 @@ def explain_run(step: int, runs: int) -> str:
     return f"The model ran {runs} times: this is run {step + 1} of {runs}; trace(step=…) shows another, counted from 0."
 
 
+def explain_streams(model: nn.Module, attentions: Iterable[tuple[str, Sequence[int]]]) -> str:
+    """Returns which heads are of which stream of ProphetNet's decoder; empty for other models.
+
+    attentions: the module and the shape of the weights of each, of the streams [batch, stream, head, query, key].
+    """
+    config = getattr(model, "config", None)
+    if "prophetnet" not in str(getattr(config, "model_type", "")):
+        return ""
+    for path, shape in attentions:
+        if len(shape) == 5 and shape[1] == getattr(config, "ngram", 0):
+            return (
+                f"The {shape[1] * shape[2]} heads of {path} are {shape[1]} n-gram streams of {shape[2]} heads each:"
+                " stream k predicts the k-th token after the query; its keys are the tokens, then its own states"
+            )
+    return ""
+
+
 def explain_fused(error: float) -> str:
     """Returns by how much the fused operation of a module, which gave the output, differs from what was recorded."""
     if not error:

@@ -23,8 +23,8 @@ def check_select(model: nn.Module, select: Select) -> None:
             raise ConfigError(
                 f"select {part!r}: expected a layer, such as 3, a module, such as 'encoder.*', or several"
             )
-    if not parts or select == "":
-        raise ConfigError(f"select {select!r}: nothing was selected; leave it out to record all")
+    if "" in parts:
+        raise ConfigError("select '': nothing was selected; leave it out to select all")
     paths = [path for path, _ in model.named_modules()]
     for part in parts:
         if not any(map(_matcher(part), paths)):

@@ -30,6 +30,7 @@ from triattn_core.recording.refusal import (
     explain_lost,
     explain_pieces,
     explain_run,
+    explain_streams,
     explain_unread,
     explain_unseen,
 )
@@ -196,6 +197,8 @@ class Tape:
 
     def _of_step(self, step: int | None) -> list[Attention]:
         steps = {attention.running.step for attention in self.attentions}
+        if not steps and not any(self.stack.selects(path) for path, _ in self.model.named_modules()):
+            raise TraceError(f"{type(self.model).__name__}: nothing was selected")
         if not steps:
             raise TraceError(explain_absence(self.model, self._not_shown(), self.stack.batch > 0))
         if not any(attention.weights.numel() for attention in self.attentions):
@@ -265,6 +268,7 @@ class Tape:
         layers = {layer_of_path(attention.running.path) for attention in attentions} - {None}
         beside = [explain_pieces(self.model, self._in_pieces()), *self._not_shown()]
         beside += [explain_fused(self.stack.fused_error), explain_dropout(self.stack.dropped)]
+        beside.append(explain_streams(self.model, [(one.running.path, one.weights.shape) for one in attentions]))
         meta: dict[str, Any] = {
             "checkpoint": source or type(self.model).__name__,
             "model_type": model_type(self.model),
