@@ -24,7 +24,6 @@ import transformers
 PAGE = Path(__file__).parents[1] / "docs" / "models.md"
 ROWS = Path(__file__).parents[1] / "runs" / "architectures.jsonl"  # so far; a run goes on where the last one ended
 TOKENS = 13
-VOCABULARIES = {"vocab_size", "src_vocab_size", "num_hash_buckets"}  # what configs of text models have
 GROUP, SECONDS = 60, 60  # types in a process, and seconds of the processor for each of them
 SLOWER = 5  # further seconds of the clock for a process, in units of SECONDS: the machine may be busy
 MOST_BYTES = 12 << 30  # of address space
@@ -97,7 +96,7 @@ OWN_SIZES: dict[str, dict[str, Any]] = {
         "layer_group_size": 4, "num_key_value_heads": 4, "num_expert_group": 1, "num_experts_per_token": 2
     },
     "zaya": {"num_experts_per_tok": 1},
-    "mamba2": {"num_heads": 4, "head_dim": 16, "n_groups": 2},
+    "perceiver": {"num_latents": 6, "d_latents": 32, "num_self_attends_per_block": 4}, "mamba2": {"num_heads": 4, "head_dim": 16, "n_groups": 2},
     "csm": {"codec_config": None},
     "blt": {"encoder_hash_byte_group_vocab": 50, "hidden_size_global": 32},
     "chameleon": {"vocabulary_map": {"<image>": 99}},
@@ -113,10 +112,6 @@ OWN_SIZES: dict[str, dict[str, Any]] = {
         "indexer_compress_ratio": 4,
     },
     **dict.fromkeys(("bros", "xlstm"), {"hidden_size": 128, "embedding_dim": 128}),
-    "perceiver": {
-        "num_latents": 6, "d_latents": 32, "num_self_attends_per_block": 4,
-        "num_self_attention_heads": 4, "num_cross_attention_heads": 4,
-    },
     "neomme": {
         "rope_parameters": {
             "full_attention": {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.5},
@@ -163,11 +158,9 @@ def small_model(model_type: str, **sizes: Any) -> Any:
     """A small model of a type with random weights, in evaluation, in its default implementation."""
     torch.manual_seed(0)
     config = small_config(model_type, **sizes)
-    kind = transformers.AutoModel
+    kind = transformers.AutoModelForMaskedLM if model_type == "perceiver" else transformers.AutoModel
     if type(config) not in transformers.MODEL_MAPPING and type(config) in transformers.MODEL_FOR_CAUSAL_LM_MAPPING:
         kind = transformers.AutoModelForCausalLM
-    if model_type == "perceiver":  # which reads a sentence by its head alone
-        kind = transformers.AutoModelForMaskedLM
     model = kind.from_config(config)
     for weight in model.parameters():
         if weight.ndim > 1:
@@ -178,11 +171,9 @@ def small_model(model_type: str, **sizes: Any) -> Any:
 def sentence_of(model: Any, length: int = TOKENS) -> dict[str, torch.Tensor]:
     """What a small model reads: a sentence of random tokens, and for a decoder of an encoder a shorter one."""
     torch.manual_seed(1)
-    inputs = {"input_ids": torch.randint(5, 99, (1, length))}
+    inputs = {"inputs" if model.config.model_type == "perceiver" else "input_ids": torch.randint(5, 99, (1, length))}
     if getattr(model.config, "is_encoder_decoder", False):
         inputs["decoder_input_ids"] = torch.randint(5, 99, (1, length - 6))
-    if model.config.model_type == "perceiver":
-        inputs["inputs"] = inputs.pop("input_ids")
     if model.config.model_type in ("bros", "udop"):  # a box for each token
         inputs["bbox"] = torch.rand(1, length, 4)
     if model.config.model_type == "kyutai_speech_to_text":  # a token of text and one of each codebook at a time
@@ -247,13 +238,12 @@ def _equal(plain: Any, recorded: Any) -> bool:
 
 
 def text_types() -> list[str]:
-    """The types of the library that have a model without a head or for language, and a vocabulary, or hash
-    characters in its place."""
+    """The types of the library that have a model without a head or for language, and a vocabulary."""
     names = []
     for name, kind in transformers.CONFIG_MAPPING.items():
         if kind in transformers.MODEL_MAPPING or kind in transformers.MODEL_FOR_CAUSAL_LM_MAPPING:
             try:
-                if VOCABULARIES & kind().to_dict().keys():
+                if {"vocab_size", "src_vocab_size", "num_hash_buckets"} & kind().to_dict().keys():
                     names.append(name)
             except Exception:
                 continue
