@@ -95,10 +95,9 @@ OWN_SIZES: dict[str, dict[str, Any]] = {
     "bailing_hybrid": {
         "layer_group_size": 4, "num_key_value_heads": 4, "num_expert_group": 1, "num_experts_per_token": 2
     },
-    "zaya": {"num_experts_per_tok": 1},
-    "perceiver": {"num_latents": 6, "d_latents": 32, "num_self_attends_per_block": 4}, "mamba2": {"num_heads": 4, "head_dim": 16, "n_groups": 2},
-    "csm": {"codec_config": None},
-    "blt": {"encoder_hash_byte_group_vocab": 50, "hidden_size_global": 32},
+    "perceiver": {"num_latents": 6, "d_latents": 32, "num_self_attends_per_block": 4},
+    "zaya": {"num_experts_per_tok": 1}, "mamba2": {"num_heads": 4, "head_dim": 16, "n_groups": 2},
+    "csm": {"codec_config": None}, "blt": {"encoder_hash_byte_group_vocab": 50, "hidden_size_global": 32},
     "chameleon": {"vocabulary_map": {"<image>": 99}},
     "cohere_compass_text": {"rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 1e4}}},
     "dbrx": {"attn_config": {"kv_n_heads": 2, "rope_theta": 1e4, "clip_qkv": 8}},
