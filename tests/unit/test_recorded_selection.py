@@ -21,7 +21,7 @@ def blocks():
     ("select", "reason"),
     [
         (1.5, "select 1.5: expected a layer"),
-        (object(), "select <object .*>: expected a layer"),
+        (2j, "select 2j: expected a layer"),
         (True, "select True: expected a layer"),
         ([0, 1.5], "select 1.5: expected a layer"),
         ("", "nothing was selected"),
