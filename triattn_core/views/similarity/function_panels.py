@@ -44,7 +44,7 @@ def panel(
         marks=marks,
         place=(0, index),
         answer=_answer(shown),
-        help=_drawn(shown, quantity),
+        help=_quantity_help(shown, quantity),
         chooses=("function", index),
         spans=[
             Span(start, end, look, says, probability(share), help_)
@@ -77,7 +77,7 @@ def readout(exact: bool) -> Readout:
     return Readout("", [], [], [], [Sentence([Case(text)]) for text in said])
 
 
-def _drawn(shown: FunctionPanel, quantity: str) -> str:
+def _quantity_help(shown: FunctionPanel, quantity: str) -> str:
     """What a number of the map is."""
     if quantity not in WAYS:
         return quantity
