@@ -47,6 +47,8 @@ def test_words_phrases_and_sinks_by_keyboard_alone(page, app):
     page.wait_for_function("location.search.includes('query-as=')")
     page.keyboard.press("Escape")
     expect(canvas).to_have_attribute("aria-label", re.compile("Of [0-9,]+ weights, (3|9|10|11) query"), timeout=LONG)
+    tab_to(page, "SUMMARY How it is measured")
+    page.keyboard.press("Enter")
     expect(page.get_by_text("Query is folded from")).to_be_visible(timeout=LONG)
     page.goto(f"{app}/cube?{urlencode({**PUBLISHED, 'hide': 'true', 'context': 'phrases'})}")
     expect(page.get_by_text("nothing is renormalised").last).to_be_visible(timeout=LONG)

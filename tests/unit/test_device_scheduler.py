@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.support.busy_jobs import busy, wait
+from tests.support.busy_jobs import wait
 from triattn_core.inference import device_scheduler
 from triattn_core.inference.device_scheduler import Task
 from triattn_core.inference.jobs import Jobs
@@ -17,17 +17,6 @@ from triattn_core.inference.pause import pause
 @pytest.fixture(autouse=True)
 def short_slices(monkeypatch):
     monkeypatch.setattr(device_scheduler, "SLICE", 0.005)
-
-
-def test_a_short_job_does_not_wait_for_a_long_one():
-    jobs, log = Jobs(), []
-    long, _ = jobs.submit("cpu", "long", "long", lambda: busy(0.5, log, "long"), 1)
-    while not log:
-        time.sleep(0.001)
-    started = time.monotonic()
-    short, _ = jobs.submit("cpu", "short", "short", lambda: busy(0.05, log, "short"), 2)
-    assert wait(short) == "short" and time.monotonic() - started < 0.25 and not long.wait(0.0)
-    assert wait(long) == "long"
 
 
 def test_one_computes_at_a_time_and_other_devices_do_not_wait():
@@ -49,42 +38,81 @@ def test_one_computes_at_a_time_and_other_devices_do_not_wait():
     assert max(most) == 1
 
 
-def test_a_session_with_many_jobs_gets_no_more_than_one_with_a_single_job():
-    jobs, log = Jobs(), []
-    for number in range(4):
-        jobs.submit("cpu", number, "many", lambda: busy(0.3, log, "many"), "greedy")
-    single, _ = jobs.submit("cpu", "single", "single", lambda: busy(0.1, log, "single"), "modest")
-    wait(single)
-    end = len(log) - log[::-1].index("single")
-    assert log[log.index("single") : end].count("many") < 2.0 * log.count("single")
-
-
-def test_a_short_question_goes_before_many_long_ones():
-    """In turn with ten it would take ten times as long."""
-    jobs, log = Jobs(), []
-    for number in range(10):
-        jobs.submit("cpu", number, "long", lambda: busy(1.0, log, "long"), number)
-    while len(log) < 400:
-        time.sleep(0.001)
-    short, _ = jobs.submit("cpu", "short", "short", lambda: busy(0.05, log, "short"), "new")
-    wait(short)
-    between = log[log.index("short") : len(log) - log[::-1].index("short")]
-    assert between.count("long") < 3 * between.count("short")
-
-
-def test_a_session_that_was_long_served_is_not_kept_waiting_for_ever(monkeypatch):
-    monkeypatch.setattr(device_scheduler, "HALF_LIFE", 0.1)
-    jobs, log = Jobs(), []
-    long, _ = jobs.submit("cpu", "long", "long", lambda: busy(0.5, log, "long"), "old")
-    for number in range(12):  # new sessions, one after the other
-        wait(jobs.submit("cpu", number, "short", lambda: busy(0.06, log, "short"), number)[0])
-    assert log.count("long") > 0.2 * log.count("short") and wait(long) == "long"
-
-
 def come(queue: device_scheduler.DeviceScheduler, task: Task) -> None:
     """A task comes and asks for the turn."""
     queue.join(task)
     queue.ask(task)
+
+
+class Played:
+    """A device whose clock runs by slices of a tenth of a second: what the order of turns is, on any machine."""
+
+    def __init__(self, monkeypatch):
+        self.now = 0.0
+        monkeypatch.setattr(device_scheduler, "time", SimpleNamespace(monotonic=lambda: self.now))
+        self.queue, self.left, self.turns = device_scheduler.DeviceScheduler(), {}, []
+
+    def come(self, title: str, session, slices: int) -> Task:
+        """A job of so many slices comes."""
+        task = Task(self.queue, title, session)
+        self.left[task] = slices
+        come(self.queue, task)
+        return task
+
+    def turn(self) -> None:
+        """One slice of the job that has the turn."""
+        task = self.queue.holder
+        self.now += 0.1
+        self.turns.append(task.title)
+        self.left[task] -= 1
+        self.queue.give(task)
+        if self.left[task]:
+            self.queue.ask(task)
+        else:
+            self.queue.leave(task)
+
+    def until_the_end_of(self, task: Task) -> list[str]:
+        """The titles of those that have the turns until it ends."""
+        before = len(self.turns)
+        while self.left[task]:
+            self.turn()
+        return self.turns[before:]
+
+
+def test_a_session_with_many_jobs_gets_no_more_than_one_with_a_single_job(monkeypatch):
+    device = Played(monkeypatch)
+    for _ in range(4):
+        device.come("many", "greedy", 30)
+    turns = device.until_the_end_of(device.come("single", "modest", 10))
+    assert turns.count("single") == 10 and turns.count("many") < 20
+
+
+def test_a_short_question_goes_before_many_long_ones(monkeypatch):
+    """In turn with ten it would take ten times as long."""
+    device = Played(monkeypatch)
+    for number in range(10):
+        device.come("long", number, 100)
+    for _ in range(100):
+        device.turn()
+    assert device.until_the_end_of(device.come("short", "new", 5)).count("long") < 10
+
+
+def test_a_short_job_does_not_wait_for_a_long_one(monkeypatch):
+    device = Played(monkeypatch)
+    long = device.come("long", "old", 50)
+    device.turn()
+    assert device.until_the_end_of(device.come("short", "new", 5)).count("long") < 8 and device.left[long]
+
+
+def test_a_session_that_was_long_served_is_not_kept_waiting_for_ever(monkeypatch):
+    monkeypatch.setattr(device_scheduler, "HALF_LIFE", 2.0)
+    device = Played(monkeypatch)
+    device.come("long", "old", 500)
+    for _ in range(20):
+        device.turn()
+    for number in range(12):  # new sessions, one after the other
+        device.until_the_end_of(device.come("short", number, 12))
+    assert device.turns[20:].count("long") > 0.2 * device.turns.count("short")
 
 
 @pytest.mark.parametrize("at_once", [1, 4])
