@@ -9,6 +9,7 @@ from tests.unit.test_open_file import HEADS, refused
 from triattn_core.__main__ import main
 from triattn_core.importers.open_file import open_file
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.from_array import notes_of
 
 
 def steps(prompt: int, count: int, layers: int = 3, batch: int = 1) -> list[list[torch.Tensor]]:
@@ -25,7 +26,9 @@ def test_the_steps_of_a_generated_text_are_joined(tmp_path):
     for number, (prompt, count) in enumerate(((4, 5), (1, 3), (6, 1))):
         saved, path = steps(prompt, count), tmp_path / f"{number}.pt"
         torch.save({"attentions": tuple(map(tuple, saved)), "sequences": torch.arange(9)}, path)
-        trace = open_file(path, "attentions", axes=NESTED)
+        trace = open_file(path, "attentions")
+        each = f"{prompt} each" if count == 1 or prompt == 1 else f"{prompt} in the first, 1 in each of the others"
+        assert notes_of(trace)[0].endswith(f"queries one below the other: {each}.")
         site = trace.site("layer.2/attention/weight").values
         assert site.shape == (HEADS, prompt + count - 1, prompt + count - 1)
         np.testing.assert_array_equal(site[:, :prompt, :prompt], saved[0][2][0].numpy())
@@ -33,7 +36,12 @@ def test_the_steps_of_a_generated_text_are_joined(tmp_path):
             np.testing.assert_array_equal(site[:, -1], saved[-1][2][0, :, 0].numpy())
     crossed = [[torch.softmax(torch.randn(1, HEADS, 1, 7), -1)] * 2 for _ in range(4)]  # of an encoder-decoder
     torch.save(crossed, tmp_path / "cross.pt")
-    assert open_file(tmp_path / "cross.pt", axes=NESTED).site("layer.1/attention/weight").shape == (HEADS, 4, 7)
+    assert open_file(tmp_path / "cross.pt").site("layer.1/attention/weight").shape == (HEADS, 4, 7)
+
+
+def test_joined_steps_keep_the_tolerance_of_their_type(tmp_path):
+    torch.save([[step[0].bfloat16()] for step in steps(60, 3, 1)], tmp_path / "a.pt")
+    assert notes_of(open_file(tmp_path / "a.pt"))[1].startswith("All rows sum to one")
 
 
 def test_nested_tensors_that_do_not_fit_are_named_by_their_place(tmp_path, capsys):

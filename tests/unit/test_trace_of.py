@@ -47,6 +47,16 @@ def test_two_axes_and_a_cube_need_no_names_and_three_do():
     with pytest.raises(AxesError, match="can be read in more than one way") as error:
         trace_of(DRAW.random((N, I, J)))
     assert error.value.readings[:2] == ("query key context", "head query key")
+    for given, first in (
+        (weights(2, HEADS, N, I, over=1), "layer head query key"),
+        (DRAW.random((2, HEADS, N, N)), "layer head query key"),  # maps of one text, in training
+        (DRAW.random((2, 1, HEADS, N, N)), "layer batch head query key"),
+        (weights(2, HEADS, N, I, J), "layer head query key context"),
+        (DRAW.random((2, HEADS, N, I, J)), "layer head query key context"),
+    ):
+        with pytest.raises(AxesError) as error:
+            trace_of(given)
+        assert error.value.readings[0] == first
     with pytest.raises(TraceError, match="name the axes, such as head query key"):
         trace_of(weights(HEADS, N, I, over=1))
     with pytest.raises(TraceError, match="last axis alone sums to one, as of batch head query key") as error:

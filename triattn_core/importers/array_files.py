@@ -197,9 +197,9 @@ def _torch(path: Path) -> dict[str, StoredArray]:
         reason = "not a file of tensors alone: pickled objects are not read; save with torch.save(tensor, file)"
         raise DataError(f"{path}: {reason}") from None
 
-    def reader(tensor: torch.Tensor) -> Callable[[], Any]:
+    def reader(tensor: Any) -> Callable[[], Any]:
         def read() -> Any:
-            _limit(path, tensor.numel() * tensor.element_size())  # an expanded tensor is larger than its file
+            _limit(path, tensor.nbytes)  # an expanded tensor is larger than its file
             return tensor
 
         return read

@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
+import xarray as xr
+
+DIMS = ("layer", "batch", "head", "query", "key")
 
 
 def named_tensors(content: Any, name: str) -> dict[str, Any]:
@@ -40,8 +43,8 @@ def _stack(items: Any) -> Any:
 
 
 def join_steps(steps: Sequence[Any]) -> Any:
-    """The attention of a generated text, [layer, batch, head, query, key], from its steps, each with the queries
-    of its own tokens and the keys of all before; None where the steps do not fit so.
+    """The attention of a generated text, an xarray of layer × batch × head × query × key with a note, from its steps,
+    each with the queries of its own tokens and the keys of all before; None where the steps do not fit so.
 
     Keys of later steps are zero.  Steps of several texts are not joined: after a beam search, row i of one step and of
     the next may belong to different texts.
@@ -52,4 +55,16 @@ def join_steps(steps: Sequence[Any]) -> Any:
     grows = all(keys[i] == keys[i - 1] + queries[i] for i in range(1, len(steps)))
     if not grows and len(set(keys)) > 1:
         return None
-    return torch.cat([torch.nn.functional.pad(step, (0, keys[-1] - step.shape[4])) for step in steps], 3)
+    joined = torch.cat([torch.nn.functional.pad(step, (0, keys[-1] - step.shape[4])) for step in steps], 3)
+    stored_as = str(joined.dtype).removeprefix("torch.")  # NumPy has no bfloat16
+    note = f"{len(steps)} steps of a generated text joined, their queries one below the other: {_counts(queries)}."
+    values = joined.detach().float() if joined.is_floating_point() else joined
+    return xr.DataArray(values.numpy(), dims=DIMS, attrs={"note": note, "stored_as": stored_as})
+
+
+def _counts(queries: Sequence[int]) -> str:
+    """How many queries each step has, equal ones counted once."""
+    first, rest = queries[0], queries[1:]
+    if len(set(queries)) == 1:
+        return f"{first} each"
+    return f"{first} in the first, {', '.join(map(str, sorted(set(rest))))} in each of the others"

@@ -72,21 +72,28 @@ def _default(values: np.ndarray, context: bool, close: float) -> tuple[str, ...]
         if context or (both and not last):  # rows of weights over two axes: no other reading has such
             return CUBE if values.ndim == 3 else CUBES
         if values.ndim == 4 and last and not both:
-            readings = READINGS[4] if values.shape[0] > 1 else READINGS[4][::-1]
+            readings = _readings(values, close)
             fits = " or ".join(reading for reading in readings if reading.endswith("head query key"))
             text = f"{_shape(values)}: the last axis alone sums to one, as of {fits}: name the axes so, or otherwise"
             raise AxesError(text, readings)
-    text = f"{_shape(values)} can be read in more than one way: name the axes, such as {_guess_axes(values, close)}"
-    raise AxesError(text, READINGS[values.ndim])
+    readings = _readings(values, close)
+    text = f"{_shape(values)} can be read in more than one way: name the axes, such as {readings[0]}"
+    raise AxesError(text, readings)
 
 
-def _guess_axes(values: np.ndarray, close: float) -> str:
-    last = sums_to_one(values, (values.ndim - 1,), close)
-    if values.ndim == 5:
-        return "layer batch head query key" if last else "layer head query key context"
-    return {3: "head query key", 4: "batch head query key" if values.shape[0] == 1 else "head query key context"}.get(
-        values.ndim, "layer batch head query key context"
-    )
+def _readings(values: np.ndarray, close: float) -> list[str]:
+    """What an array may be, the likeliest first."""
+    known = READINGS[values.ndim]
+    known = known[::-1] if values.ndim == 4 and values.shape[0] == 1 else known  # a batch of one, not one layer
+    return sorted(known, key=lambda reading: _misfit(values, reading.split(), close))
+
+
+def _misfit(values: np.ndarray, axes: Sequence[str], close: float) -> tuple[bool, bool]:
+    """What speaks against a reading: rows that do not sum to one, or else a cube where the last two axes are as long as
+    each other and another is not, as maps of one text are."""
+    over = tuple(axes.index(axis) for axis in ("key", "context") if axis in axes)
+    *others, last = values.shape[-3:]
+    return not sums_to_one(values, over, close), "context" in axes and others[1] == last != others[0]
 
 
 def sums_to_one(values: np.ndarray, axes: tuple[int, ...], close: float = CLOSE) -> bool:

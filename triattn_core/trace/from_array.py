@@ -27,6 +27,7 @@ from triattn_core.trace.trace import AttentionTrace
 LONGEST = 256  # positions of an axis
 MOST_CELLS = 4 * LONGEST**3
 DTYPE = np.float32
+OWN_ATTRS = ("quantity", "sums_over", "note", "stored_as")  # that an xarray may bring
 
 
 def trace_of(
@@ -67,7 +68,8 @@ def trace_of(
     line, if axes, tokens, quantity or crop do not fit.
     """
     own_dims, attrs = _own_names(array)
-    values, close = _numpy(array), row_tolerance(str(getattr(array, "dtype", "")).rpartition(".")[2])
+    stored_as = attrs.get("stored_as") or str(getattr(array, "dtype", ""))
+    values, close = _numpy(array), row_tolerance(stored_as.rpartition(".")[2])
     by_axis: dict[str, Any] = dict(tokens) if isinstance(tokens, Mapping) else {"tokens": tokens}
     everywhere = by_axis.pop("tokens", None)
     has_context = "context" in {*by_axis, *(sums_over or ()), *(names or {})}
@@ -81,7 +83,7 @@ def trace_of(
     sum_axes = distribution_axes(dims, sums_over or _split_list(attrs.get("sums_over", "")))
     quantity, row_notes = check_quantity(values, dims, quantity, sum_axes, close)
     values, nan_notes = empty_nan_rows(values, dims, sum_axes, -np.inf if quantity == "relevance" else 0.0)
-    notes += [*nan_notes, *row_notes]
+    notes = [*filter(None, [attrs.get("note")]), *notes, *nan_notes, *row_notes]
     crops = _crop(values.shape, dims, crop)
     notes += _crop_notes(values, dims, crops, quantity, sum_axes)
     sizes = dict(zip(dims, values.shape))
@@ -115,7 +117,7 @@ def _own_names(array: Any) -> tuple[tuple[str, ...] | None, Mapping]:
     if not isinstance(array, xr.DataArray):
         return None, {}
     dims = tuple(map(str, array.dims))
-    attrs = {name: array.attrs[name] for name in ("quantity", "sums_over") if isinstance(array.attrs.get(name), str)}
+    attrs = {name: array.attrs[name] for name in OWN_ATTRS if isinstance(array.attrs.get(name), str)}
     return (dims if set(dims) <= set(AXIS_NAMES) else None), attrs
 
 
