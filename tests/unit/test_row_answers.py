@@ -8,8 +8,11 @@ from math import comb
 import numpy as np
 import pytest
 import torch
+import transformers
+from transformers import AddedToken, RobertaConfig, RobertaForMaskedLM
 
-from tests.support.tiny_transformers import make, make_type
+from tests.support.small_tokenizers import gpt2
+from tests.support.tiny_transformers import make, make_type, word_pieces
 from tests.unit.test_own_module_source import DECODER, weights_by_hand
 from triattn_core.__main__ import main
 from triattn_core.analysis.significance import MCNEMAR, SIGN_FLIP, mcnemar, paired_p, sign_flip
@@ -265,3 +268,41 @@ def test_a_masked_word_is_asked_for(tmp_path):
     assert report["score"] == 50 * (1 + (best == word)) and "write [MASK] in its place" in report["aside"][0]
     with pytest.raises(DataError, match="no one token"):
         ask_row(model, TextRow((text,), "browsers movies"))
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "token"),
+    [
+        ("in <mask> x", "cat", "Ġcat"),
+        ("in <mask> x", " cat", "Ġcat"),
+        ("in (<mask>) x", "at", "at"),
+        ("<mask> x", "at", "at"),
+        ("<mask> x", "cat", None),  # two pieces where no space stands before it
+        ("in <mask> x", "at", None),
+    ],
+)
+def test_a_masked_word_is_the_token_that_it_is_in_its_place(tmp_path, text, word, token):
+    tokenizer = gpt2(("<s>", "<unk>"))
+    tokenizer.add_special_tokens({"mask_token": AddedToken("<mask>", lstrip=True), "unk_token": "<unk>"})
+    sizes = {"vocab_size": len(tokenizer), "max_position_embeddings": 70, "num_hidden_layers": 1, "hidden_size": 8}
+    RobertaForMaskedLM(RobertaConfig(**sizes, num_attention_heads=2, intermediate_size=8)).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    model, row = load_transformer(str(tmp_path), "cpu"), TextRow((text,), word)
+    if token is None:
+        with pytest.raises(DataError, match="no one token of .* there"):
+            ask_row(model, row)
+    else:
+        assert ask_row(model, row).right.tolist() == [tokenizer.convert_tokens_to_ids(token)]
+
+
+def test_a_classifier_of_several_labels_at_once_is_refused(tmp_path, capsys):
+    sizes = {"vocab_size": 300, "hidden_size": 8, "num_hidden_layers": 1, "intermediate_size": 8}
+    several = {"num_attention_heads": 2, "num_labels": 3, "problem_type": "multi_label_classification"}
+    model = transformers.BertForSequenceClassification(transformers.BertConfig(**sizes, **several))
+    model.save_pretrained(tmp_path)
+    word_pieces().save_pretrained(tmp_path)
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text('{"text": "the cat sat", "label": 0}')
+    for options in ([], ["--attention"]):
+        assert main(["evaluate", str(tmp_path), str(rows), *options]) == 1
+        assert "answers yes or no to each label" in capsys.readouterr().err

@@ -12,7 +12,7 @@ label stand those of all such spans together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -172,11 +172,20 @@ def _ask_masked(model: Transformer, row: TextRow) -> AskedRow:
     places = masked_places(tokenizer, asked.inputs["input_ids"])[0]
     if not places:
         raise DataError(no_mask(tokenizer))
-    # A word in a text follows a space, which is part of it for some tokenizers.
-    pieces = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in (f" {word}", word)]
-    number = next((ids[0] for ids in pieces if len(ids) == 1 and ids[0] != tokenizer.unk_token_id), None)
-    if number is None:
-        raise DataError(f"label {word!r}: it is no one token of {model.name}, so that it cannot stand for one mask")
+    # As it stands there: after a space, a bracket or nothing the same word is another token for some tokenizers.
+    at = next((number for number, text in enumerate(row.texts) if tokenizer.mask_token in text), 0)
+    texts = (*row.texts[:at], row.texts[at].replace(tokenizer.mask_token, word.strip(), 1), *row.texts[at + 1 :])
+    ids, filled = (
+        asked.inputs["input_ids"][0].cpu(),
+        _put(model, replace(row, texts=texts)).inputs["input_ids"][0].cpu(),
+    )
+    others = torch.arange(len(ids)) != places[0]
+    stands = len(ids) == len(filled) and torch.equal(ids[others], filled[others])
+    number = int(filled[places[0]]) if stands else None
+    if number in (None, tokenizer.unk_token_id, tokenizer.mask_token_id):
+        raise DataError(
+            f"label {word!r}: it is no one token of {model.name} there, so that it cannot stand for one mask"
+        )
     return AskedRow(asked, torch.tensor([number]), torch.tensor(places[:1]))
 
 

@@ -48,6 +48,11 @@ def check_labels(transformer: Transformer) -> None:
         what = "a number and" if transformer.head == "labels" else ""
         reason = "there is no answer that is right, or that a head could change"
         raise InputError(f"{transformer.name} predicts {what} no labels: {reason}".replace("  ", " "))
+    if transformer.model.config.problem_type == "multi_label_classification":
+        raise InputError(
+            f"{transformer.name} answers yes or no to each label (multi_label_classification): one label a row does not"
+            " say whether that is right"
+        )
 
 
 @torch.inference_mode()
