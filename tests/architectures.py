@@ -185,7 +185,6 @@ def sentence_of(model: Any, length: int = TOKENS) -> dict[str, torch.Tensor]:
 def try_type(model_type: str) -> dict[str, Any]:
     """What became of one type: `recorded` with its error, `refused` or `not built` with the reason."""
     from triattn_core.errors import TriattnError
-    from triattn_core.recording.names import layer_of_path
     from triattn_core.recording.tape import record
 
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
@@ -218,7 +217,7 @@ def try_type(model_type: str) -> dict[str, Any]:
         "error": tape.error,
         "same": _equal(plain, recorded),
         "implementation": sorted({array.attrs["kind"] for _, array in sites}),
-        "layers": sorted({layer for _, array in sites if (layer := layer_of_path(array.attrs["module"])) is not None}),
+        "layers": sorted({site.layer for site, _ in sites if site.layer is not None}),
         "roles": sorted({tape.role(attention) for attention in tape.attentions}),
         "shapes": sorted({" × ".join(map(str, array.shape[1:])) for _, array in sites}),
         "notes": str(trace.meta["notes"]).split("\n")[1:],

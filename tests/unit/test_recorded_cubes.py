@@ -10,6 +10,11 @@ from transformers.models.esm.modeling_esmfold import EsmFoldTriangleAttention
 
 from triattn_core.recording.probe import probe_cube
 from triattn_core.recording.tape import record
+from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace.distribution import Distribution
+from triattn_core.trace.site import Site
+from triattn_core.views.cube.cells import CubeCells
+from triattn_core.views.cube.marks import slices
 
 TOKENS = [f"t{i}" for i in range(13)]
 
@@ -40,6 +45,45 @@ def test_pairs_are_folded_to_a_cube():
     assert cube.dims == ("head", "query", "key", "context") and cube.attrs["sums_over"] == "key,context"
     scores = torch.einsum("bid,bjd,bkd->bijk", states, states, states)
     np.testing.assert_allclose(cube.values, scores.flatten(-2).softmax(-1).view(1, 7, 7, 7), atol=1e-6)
+
+
+class MaskedCube(Cube):
+    """The same with a mask of cells [n, n, n]: True where a query may not look."""
+
+    def __init__(self, out):
+        super().__init__()
+        self.out = out
+
+    def forward(self, states):
+        scores = torch.einsum("bid,bjd,bkd->bijk", states, states, states).masked_fill(self.out, -torch.inf)
+        weights = scores.flatten(-2).softmax(-1).nan_to_num(0).view_as(scores)
+        return torch.einsum("bijk,bjd,bkd->bid", weights, states, states)
+
+
+@pytest.mark.parametrize("form", ["causal", "any", "none"])
+def test_masked_cells_of_a_cube_are_told_from_weights_of_zero(form, tmp_path):
+    states = torch.randn(1, 7, 5)
+    states[0, 1] = states[0, 2] = torch.tensor([6.0, 0, 0, 0, 0])  # of score 216: leaves weights that are zero by rounding
+    query, key, context = torch.meshgrid(*[torch.arange(7)] * 3, indexing="ij")
+    out = {"causal": (key > query) | (context > query), "any": key == context, "none": key > 9}[form]
+    with record(model := MaskedCube(out)) as tape:
+        model(states)
+    tape.trace(tokens=TOKENS[:7]).save(tmp_path / "T.nc")
+    trace = AttentionTrace.load(tmp_path / "T.nc")
+    cube = trace.sites["attention/weight"]
+    said = {"causal": "causal", "any": "hides 14.3 % of the cells", "none": "none"}
+    assert cube.attrs["mask"] == said[form] and bool((cube.values[0][~out.numpy()] == 0).any())
+    assert ("masked" in cube.coords) == (form != "none")
+    if form != "none":
+        np.testing.assert_array_equal(cube["masked"], out)
+        shown = Distribution(trace, Choice(Site.of("attention/weight"), index=(("head", 0),)))
+        np.testing.assert_array_equal(shown.open_cells, (~out).sum((1, 2)))
+        cells = CubeCells.of(shown, hide_special=False, order={})
+        np.testing.assert_array_equal(cells.masked, out)
+        hidden = [mark.masked for mark in slices(cells, (2, 1, 0))]  # in print
+        np.testing.assert_array_equal(hidden[0], out[:, :, 0])
+        np.testing.assert_array_equal(hidden[1], out[:, 1])
+        np.testing.assert_array_equal(hidden[2], out[2])
 
 
 def test_a_pair_as_query_is_normalised_over_keys_alone():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 import transformers
@@ -11,6 +12,8 @@ from tests.architectures import sentence_of, small_model
 from triattn_core.errors import TraceError
 from triattn_core.recording import tape as tapes
 from triattn_core.recording.tape import record
+
+TOKENS = [f"t{i}" for i in range(13)]
 
 
 @pytest.mark.parametrize("batch", [1, 2])
@@ -73,6 +76,24 @@ def test_a_band_that_takes_too_much_memory_is_refused_in_a_line(monkeypatch):
     assert "\n" not in str(raised.value)
     monkeypatch.setattr(tapes, "MOST_BYTES", 4 * 4 * 18 * 18 * 4)
     assert len(tape.trace().sites) == 4
+
+
+@pytest.mark.parametrize("model_type", ["longformer", "led"])
+def test_maps_beside_a_band_have_no_padding(model_type):
+    model = small_model(model_type)
+    marks = {"global_attention_mask": torch.zeros(1, 13)}
+    marks["global_attention_mask"][0, [0, 5]] = 1
+    with torch.no_grad(), record(model) as tape:
+        model(**sentence_of(model), **marks)
+    sites = {site: array for site, array in tape.trace(tokens=TOKENS).sites.items() if "decoder" not in site.role}
+    sites = {site: array for site, array in sites.items() if site.role != "cross"}
+    shapes = [array.shape[1:] for array in sites.values()]
+    assert shapes == [(13, 2), (13, 13), (2, 13)] * 4  # keys that all see, the band, queries that see all
+    for array in sites.values():
+        assert array.attrs["mask"] == "none" or array.shape[1:] == (13, 13)
+        if array.sizes["query"] == 2:
+            np.testing.assert_allclose(array.sum("key"), 1, atol=1e-5)
+            assert array["key_token"].values.tolist() == TOKENS
 
 
 def test_bands_of_longt5_are_those_computed_by_hand():

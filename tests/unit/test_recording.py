@@ -12,8 +12,9 @@ from torch import nn
 
 from tests.architectures import sentence_of, small_model
 from triattn_core.errors import TraceError
+from triattn_core.recording.layer_lists import layer_of_path
 from triattn_core.recording.module_stack import ModuleStack
-from triattn_core.recording.names import layer_of_path, role_of_path
+from triattn_core.recording.names import role_of_path
 from triattn_core.recording.rebuild import FusedCall, rebuild_weights
 from triattn_core.recording.tape import record
 
@@ -226,7 +227,7 @@ def test_select_leaves_the_others_out():
     for select, layers in ((2, {2}), ([0, 3], {0, 3}), ("layers.1.*", {1}), (lambda path: path.startswith("x"), set())):
         with torch.no_grad(), record(model, select) as tape:
             model(**sentence_of(model))
-        assert {layer_of_path(attention.running.path) for attention in tape.attentions} == layers
+        assert {attention.running.layer for attention in tape.attentions} == layers
 
 
 def test_threads_and_nested_recorders_do_not_see_each_other():

@@ -87,7 +87,9 @@ def test_features_stand_in_their_order_with_their_clusters(trace):
 def test_masked_pairs_are_named_and_ranks_run_over_the_keys(trace, head):
     payload = tensor.figure(Distribution(trace, WEIGHT), ORDER, OF).payload
     out = np.isneginf(tensorized.mask(MASKS[head], N, False))
-    np.testing.assert_array_equal(unpack(payload["masked"], "u1", N, N), out)
+    np.testing.assert_array_equal(
+        unpack(payload["masked"], "u1", N, N, SIZE), np.broadcast_to(out[..., None], (N, N, SIZE))
+    )
     weight, ranks = array(trace)[:, :, ORDER], unpack(payload["exact"]["rank"], "f4", N, N, SIZE)
     for q, k, f in [(3, 1, 2), (5, 4, 0), (6, 5, 4)]:
         assert ranks[q, k, f] == 1 + sum(weight[q, i, f] > weight[q, k, f] for i in range(N))

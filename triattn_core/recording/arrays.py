@@ -11,6 +11,7 @@ import xarray as xr
 
 from triattn_core.recording.attention import Attention
 from triattn_core.recording.row_sums import Rows, describe_rows
+from triattn_core.trace.axes import MASKED
 from triattn_core.trace.site import Site
 
 REACHES_OUTPUT = "the model's output"  # else the path of the outermost module that returned it; empty for none
@@ -22,15 +23,20 @@ OWN = "the model's own, whose product with the values was repeated"
 PROVED = 1e-5  # largest error that counts as rounding in single precision
 
 
-def site_array(attention: Attention, length: int | None = None) -> xr.DataArray:
-    """Returns the weights of an attention, and in its attributes what is known of them.
+def site_array(attention: Attention, length: int | None = None, padded: int = 0) -> xr.DataArray:
+    """Returns the weights of an attention, and in its attributes and the coordinate MASKED what is known of them.
 
-    length: how many tokens there are, without the padding of a band to whole blocks.
+    length: how many tokens there are, without the padding of a band to whole blocks.  padded: how many there are with
+    it, of what is no band and has such an axis; 0 where there is no band beside it.
     """
     with torch.no_grad():
         values = attention.arranged().float().cpu().numpy()
+        hidden = None if attention.hidden is None else attention.hidden.cpu().numpy()
     if attention.layout.blocks:
         values = values[:, :length, :length]
+    elif padded:
+        values, hidden = _cut(values, padded, length, 1), None if hidden is None else _cut(hidden, padded, length)
+    cells = _masked_cells(attention, values, hidden)
     precision = str(attention.precision).removeprefix("torch.")
     rows = describe_rows(values, attention.layout.sums_over, attention.layout.dims, attention.columns, precision)
     if attention.kind == "difference":
@@ -41,7 +47,7 @@ def site_array(attention: Attention, length: int | None = None) -> xr.DataArray:
         "module": attention.running.path,
         "kind": attention.kind,
         "rebuilt": attention.error,
-        "mask": _describe_mask(attention, values),
+        "mask": _describe_mask(cells),
         "columns": attention.columns,
         "heads_to_a_key": attention.group,
         "windows": attention.windows,
@@ -51,22 +57,47 @@ def site_array(attention: Attention, length: int | None = None) -> xr.DataArray:
     unused = attention.unused_rows
     attrs["overwritten"] = "" if unused is None else ",".join(map(str, unused.any(0).nonzero().flatten().tolist()))
     attrs |= {} if attention.factor is None else {"factor": attention.factor}
-    return xr.DataArray(values, dims=attention.layout.dims, attrs=attrs)
+    array = xr.DataArray(values, dims=attention.layout.dims, attrs=attrs)
+    is_cube = cells is not None and cells.ndim == 3 and cells.any() and not values[:, cells].any()
+    return array.assign_coords({MASKED: (array.dims[1:], cells)}) if is_cube else array
 
 
-def _describe_mask(attention: Attention, values: np.ndarray) -> str:
-    """`causal`, `none`, or what share of the cells a mask of another form hides.  values: the weights [head, n, m]."""
-    if attention.hidden is None or not bool(attention.hidden.any()):
+def _cut(values: np.ndarray, padded: int, length: int | None, start: int = 0) -> np.ndarray:
+    """Without the padding, on each axis from `start` on that has it."""
+    sizes = values.shape[start:]
+    return values[(slice(None),) * start + tuple(slice(length if size == padded else None) for size in sizes)]
+
+
+def _masked_cells(attention: Attention, values: np.ndarray, hidden: np.ndarray | None) -> np.ndarray | None:
+    """Which cells [query, key(, context)] of the first head a mask hides; None where there is none.
+
+    values: the weights [head, query, key(, context)].  hidden: the cells of the scores [query, column].
+    """
+    if hidden is None or not hidden.any():
+        return None
+    shape = values.shape[1:]
+    if not attention.layout.blocks and len(hidden) == shape[0]:
+        if hidden.size == values[0].size:
+            return hidden.reshape(shape)
+        if len(shape) == 2 and attention.columns > shape[1]:
+            return _without_sinks(hidden, values[0] == 0)
+        if hidden.shape == shape[:2]:
+            return np.broadcast_to(hidden[..., None], shape)
+    zero, unused = (values == 0).all(0), attention.unused_rows  # of a band, what lies outside it is hidden too
+    if unused is not None and not attention.layout.blocks:
+        zero[unused.all(0).cpu().numpy()[: len(zero)]] = False  # the model wrote over them
+    return zero
+
+
+def _describe_mask(cells: np.ndarray | None) -> str:
+    """`causal`, `none`, or what share of the cells a mask of another form hides.  cells: see `_masked_cells`."""
+    if cells is None or not cells.any():
         return "none"
-    hidden = attention.hidden.cpu().numpy()
-    if attention.layout.blocks:
-        hidden = (values == 0).all(0)  # of a band, what lies outside it is hidden too
-    elif attention.columns > values.shape[-1] == values[0, 0].size < hidden.shape[-1]:
-        hidden = _without_sinks(hidden, values[0] == 0)
-    n, m = hidden.shape
-    if np.array_equal(hidden, np.triu(np.ones((n, m), bool), 1 + m - n)):
-        return "causal"
-    return f"hides {100 * hidden.mean():.3g} % of the cells"
+    n, *sizes = cells.shape
+    queries = np.arange(n).reshape(-1, *[1] * len(sizes))
+    later = [places - (m - n) > queries for m, places in zip(sizes, np.indices(sizes, sparse=True))]
+    is_causal = np.array_equal(cells, np.logical_or.reduce(np.broadcast_arrays(*later)))
+    return "causal" if is_causal else f"hides {100 * cells.mean():.3g} % of the cells"
 
 
 def _without_sinks(hidden: np.ndarray, zero: np.ndarray) -> np.ndarray:

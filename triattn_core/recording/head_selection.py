@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from triattn_core.errors import ConfigError, TraceError
-from triattn_core.recording.names import layer_of_path
 from triattn_core.recording.selection import Select, selector
 from triattn_core.trace import AttentionTrace
 
@@ -52,18 +51,16 @@ class Selection:
         head."""
         sites, notes = dict(trace.sites), []
         for module, numbers in self.heads.items():
-            selects = selector(module)
             for site, array in trace.sites.items():
                 path = str(array.attrs["module"])
-                if not selects(path):
+                if not selector(module, {path: site.layer})(path):
                     continue
                 if max(numbers) >= array.sizes["head"]:
                     raise TraceError(
                         f"{site} has {array.sizes['head']} heads, counted from 0: there is no {max(numbers)}"
                     )
                 sites[site] = array.isel(head=list(numbers))
-                layer = layer_of_path(path)
-                where = path if layer is None else f"layer {layer}"
+                where = path if site.layer is None else f"layer {site.layer}"
                 notes.append(f"Of {where} only heads {', '.join(map(str, numbers))} (from 0) are kept, in this order.")
         old = [note for note in str(trace.meta.get("notes", "")).split("\n") if note]
         return replace(trace, sites=sites, meta={**trace.meta, "notes": "\n".join([*old, *dict.fromkeys(notes)])})

@@ -60,10 +60,13 @@ class Layout:
             return unfold_band(weights)[:, : self.length, : self.length]
         return weights.unflatten(-1, (self.pairs, self.pairs)) if self.pairs else weights
 
+    def queries(self, weights: Tensor) -> int:
+        """How many queries a band of weights has, with the padding to whole blocks."""
+        return weights.shape[self.axes.index(self.blocks)] * weights.shape[self.axes.index(self.query)]
+
     def cells(self, weights: Tensor) -> int:
-        """How many cells a band of so many weights has where it is unfolded to queries × keys."""
-        queries = weights.shape[self.axes.index(self.blocks)] * weights.shape[self.axes.index(self.query)]
-        return weights.numel() // weights.shape[self.axes.index(self.key)] * queries
+        """How many cells a band of weights has where it is unfolded to queries × keys."""
+        return weights.numel() // weights.shape[self.axes.index(self.key)] * self.queries(weights)
 
     def heads_to_a_key(self, weights: Tensor, values: Tensor, value_axes: str, batch: int, example: int) -> int:
         """How many heads of one example share the values that they meet: repeated heads of values are equal."""

@@ -18,6 +18,7 @@ from torch.utils import _python_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from triattn_core.errors import TriattnError
+from triattn_core.recording.layer_lists import layer_numbers
 from triattn_core.recording.tensors import without_numbers
 
 FUSED = (nn.TransformerEncoder, nn.TransformerEncoderLayer, nn.MultiheadAttention)
@@ -36,11 +37,13 @@ class Running:
 
     path: in the model, empty for the model itself.  visit: how many times it ran before in this step.
     step: how many times the whole model ran before, such as tokens that it generated.
+    layer: its number, from 0, see `layer_lists`; None outside of layers.
     """
 
     path: str
     visit: int
     step: int
+    layer: int | None
     module: nn.Module = field(repr=False)
 
 
@@ -55,7 +58,7 @@ class ModuleStack:
     unseen: paths of modules that attend without a softmax, which is not recorded.  lost: module and shape of each
     softmax of tokens over tokens whose weights were not seen to meet values.  unread: why the numbers of a module
     cannot be read.  dropped: the rate of a dropout that
-    changed weights at random.
+    changed weights at random.  ran: paths of the modules that ran, selected or not.  layers: see `layer_numbers`.
 
     torch runs a `TransformerEncoderLayer` in evaluation as one fused operation, unless a mode is active.  fused_error:
     by how much the output of such a module, which is run again without the mode, differs from what the mode saw.
@@ -72,11 +75,13 @@ class ModuleStack:
     lost: dict[int, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
     unread: dict[str, str] = field(default_factory=dict)
     dropped: float = 0.0
+    ran: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         modules = list(self.model.named_modules())
         self._kept = modules  # a model may replace parts while it runs: the id of one that is gone could be used again
         self._paths = {id(module): path for path, module in modules}
+        self.layers = layer_numbers(self.model)
         self._visits: Counter[str] = Counter()
         self._step = -1
         self.mode: TorchFunctionMode | None = None
@@ -108,7 +113,8 @@ class ModuleStack:
         if not path:
             self._step += 1
             self._visits.clear()
-        running = Running(path, self._visits[path], max(self._step, 0), module)
+        running = Running(path, self._visits[path], max(self._step, 0), self.layers[path], module)
+        self.ran.add(path)
         self.running.append(running)
         self._visits[path] += 1
         if self.mode is not None and self._watched is None and self._watches(running):

@@ -9,26 +9,11 @@ from torch import nn
 from triattn_core.recording.module_stack import Running
 from triattn_core.trace.site import Site
 
-LAYERS = re.compile(
-    r"(?:^|\.)(?:layers?|h|blocks?|blks|resblocks|encoder_layers|decoder_layers|layer_groups|albert_layer_groups"
-    r"|hidden_layers|transformer_layers)\.(\d+)(?:\.|$)"
-)
-NUMBER = re.compile(r"(?:^|\.)(\d+)(?:\.|$)")
 CROSS = re.compile(
     r"cross_?att|encoder_?attn|encdec|enc_dec|encoder_decoder|multihead_attn|src_attn|context_attn", re.I
 )
 
 SIDES = ("encoder", "decoder")
-
-
-def layer_of_path(path: str) -> int | None:
-    """The number of the layer in a module path: the first one after the name of a list of layers, else the first.
-
-    >>> layer_of_path("encoder.block.3.layer.0.SelfAttention"), layer_of_path("attn")
-    (3, None)
-    """
-    match = LAYERS.search(path) or NUMBER.search(path)
-    return int(match[1]) if match else None
 
 
 def role_of_path(path: str, has_sides: bool = False) -> str:
@@ -52,4 +37,4 @@ def model_type(model: nn.Module) -> str:
 
 def site_of(module: str, running: Running, has_sides: bool = False) -> Site:
     """The site of the weights of a running module; module: its path, or empty where the layer says enough."""
-    return Site(module, layer_of_path(running.path), role_of_path(running.path, has_sides), running.visit, "weight")
+    return Site(module, running.layer, role_of_path(running.path, has_sides), running.visit, "weight")

@@ -11,7 +11,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from triattn_core.recording.names import LAYERS
+from triattn_core.recording.layer_lists import LAYERS
 
 
 def layer_path(path: str) -> str:

@@ -138,6 +138,14 @@ def explain_run(step: int, runs: int) -> str:
     return f"The model ran {runs} times: this is run {step + 1} of {runs}; trace(step=…) shows another, counted from 0."
 
 
+def explain_gaps(layers: Sequence[int], count: int) -> str:
+    """Returns which of so many layers have no attention; empty where all have."""
+    if not layers:
+        return ""
+    few = ", ".join(map(str, layers[:8])) + (" …" if len(layers) > 8 else "")
+    return f"{len(layers)} of {count} layers, counted from 0, have no attention: {few}."
+
+
 def explain_streams(model: nn.Module, attentions: Iterable[tuple[str, Sequence[int]]]) -> str:
     """Returns which heads are of which stream of ProphetNet's decoder; empty for other models.
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.overrides import TorchFunctionMode
 
 from triattn_core.errors import ConfigError, InputError
@@ -85,7 +86,7 @@ def replace(
         chosen[heads] = True
         return torch.where(chosen[:, None, None], changed, own)
 
-    with _replacing(model, selector(select), of_heads) as replaced:
+    with _replacing(model, select, of_heads) as replaced:
         yield replaced
     if not replaced.modules:
         raise InputError(
@@ -110,15 +111,16 @@ def replace_sites(model: nn.Module, change: SiteChange, select: Select = None) -
             sites[key] = site_of("", running, has_sides)
         return change(own, seen, sites[key])
 
-    with _replacing(model, selector(select), at_site) as replaced:
+    with _replacing(model, select, at_site) as replaced:
         yield replaced
 
 
 @contextmanager
 def _replacing(
-    model: nn.Module, selects: Callable[[str], bool], change: Callable[[Tensor, Tensor, Running], Tensor]
+    model: nn.Module, select: Select, change: Callable[[Tensor, Tensor, Running], Tensor]
 ) -> Iterator[Replacement]:
     stack = ModuleStack(model)
+    selects = selector(select, stack.layers)
     mode = _Replacing(stack, selects, change)
     with stack.following(mode, selects, operations=mode.operations):
         yield mode.replaced
@@ -133,7 +135,8 @@ def even_weights(weights: Tensor, seen: Tensor | None = None) -> Tensor:
 def shuffled_weights(weights: Tensor, seed: int, seen: Tensor | None = None) -> Tensor:
     """Each row's weights in a random order of the cells that are seen, by default those that are not zero."""
     generator = torch.Generator(weights.device).manual_seed(seed)
-    noise = torch.rand(weights.shape, generator=generator, device=weights.device)
+    with temporarily_clear_interpreter_stack():  # in `torch.vmap`, the order is that of each example outside it
+        noise = torch.rand(weights.shape, generator=generator, device=weights.device)
     hidden = weights <= 0 if seen is None else ~seen
     source = noise.masked_fill(hidden, 2).argsort(-1)  # cells that are seen, in a random order
     target = hidden.to(torch.int8).argsort(stable=True, dim=-1)  # the same cells, in their own order

@@ -87,13 +87,14 @@ class ScriptOperations(Operations):
         """The module inside TorchScript whose parameters were read last."""
         if outer is not self._outer:
             self._outer, self._path = outer, outer.path
-            self._inner = {outer.path: Running(outer.path, outer.visit, outer.step, outer.module)}
+            self._inner = {outer.path: outer}
             self._owners = owners_of(outer)
         for value in args:
             if isinstance(value, Tensor) and not value.is_nested and value.numel():
                 self._path = self._owners.get(value.data_ptr(), self._path)
         if self._path not in self._inner:
-            self._inner[self._path] = Running(self._path, outer.visit, outer.step, outer.module)
+            layer = self.stack.layers.get(self._path, outer.layer)
+            self._inner[self._path] = Running(self._path, outer.visit, outer.step, layer, outer.module)
         return self._inner[self._path]
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 
 from torch import nn
 
 from triattn_core.errors import ConfigError
-from triattn_core.recording.names import layer_of_path
+from triattn_core.recording.layer_lists import layer_numbers
 
 Select = None | int | str | Iterable[int | str] | Callable[[str], bool]
 
@@ -25,22 +25,23 @@ def check_select(model: nn.Module, select: Select) -> None:
             )
     if "" in parts:
         raise ConfigError("select '': nothing was selected; leave it out to select all")
-    paths = [path for path, _ in model.named_modules()]
+    numbers = layer_numbers(model)
     for part in parts:
-        if not any(map(_matcher(part), paths)):
-            layers = sorted({layer for path in paths if (layer := layer_of_path(path)) is not None})
+        if not any(map(_matcher(part, numbers), numbers)):
+            layers = sorted({layer for layer in numbers.values() if layer is not None})
             known = f"layers are {layers[0]} to {layers[-1]}, counted from 0" if layers else "it has no numbered layers"
             what = f"no layer {part}" if isinstance(part, int) else f"no module {part!r}"
             raise ConfigError(f"select: {type(model).__name__} has {what}; {known}")
 
 
-def selector(select: Select) -> Callable[[str], bool]:
+def selector(select: Select, layers: Mapping[str, int | None]) -> Callable[[str], bool]:
     """Returns a function of a module path.
 
     None selects all; a number, a layer; a string, the paths that it matches (`*` and `?` as in file names), or that
     begin with it; several of them, what any of them selects; a function is asked for each path, once.
+    layers: the number of each path, see `layer_numbers`.
     """
-    matches = _matcher(select)
+    matches = _matcher(select, layers)
     known: dict[str, bool] = {}
 
     def selects(path: str) -> bool:
@@ -51,14 +52,14 @@ def selector(select: Select) -> Callable[[str], bool]:
     return selects
 
 
-def _matcher(select: Select) -> Callable[[str], bool]:
+def _matcher(select: Select, layers: Mapping[str, int | None]) -> Callable[[str], bool]:
     if select is None:
         return lambda path: True
     if callable(select):
         return select
     if isinstance(select, int):
-        return lambda path: layer_of_path(path) == select
+        return lambda path: layers.get(path) == select
     if isinstance(select, str):
         return lambda path: fnmatchcase(path, select) or path == select or path.startswith(select + ".")
-    matchers = [_matcher(part) for part in select]
+    matchers = [_matcher(part, layers) for part in select]
     return lambda path: any(matches(path) for matches in matchers)

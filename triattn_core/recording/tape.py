@@ -19,13 +19,15 @@ from triattn_core.recording.ablate import Place
 from triattn_core.recording.arrays import describe_arrays, largest_error, site_array
 from triattn_core.recording.attention import Attention
 from triattn_core.recording.generation import explain_rows_of_one_text, join_steps, require_one_text
+from triattn_core.recording.layer_lists import layers_without_attention
 from triattn_core.recording.module_stack import ModuleStack, Running
-from triattn_core.recording.names import has_encoder_and_decoder, layer_of_path, model_type, site_of
+from triattn_core.recording.names import has_encoder_and_decoder, model_type, site_of
 from triattn_core.recording.refusal import (
     explain_absence,
     explain_compiled,
     explain_dropout,
     explain_fused,
+    explain_gaps,
     explain_landmarks,
     explain_lost,
     explain_pieces,
@@ -39,6 +41,7 @@ from triattn_core.recording.site_tokens import require_fit, tokens_by_axis, with
 from triattn_core.recording.watch import Watch
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.array_rows import empty_unknown_rows
+from triattn_core.trace.axes import WITHOUT_ATTENTION
 from triattn_core.trace.site import Site
 from triattn_core.trace.trace import MOST_BYTES
 
@@ -66,7 +69,7 @@ def record(model: nn.Module, select: Select = None, *, example: int = 0, scores:
     if isinstance(example, bool) or not isinstance(example, int) or example < 0:
         raise InputError(f"example {example!r}: expected the number of a row of the batch, counted from 0")
     stack = ModuleStack(model)
-    watch = Watch(stack, selector(select), example, scores)
+    watch = Watch(stack, selector(select, stack.layers), example, scores)
     tape = Tape(model, watch.found, stack)
     with stack.following(watch, watch.selects, watch.reach.see_return, again=True, operations=watch.operations):
         try:
@@ -150,7 +153,7 @@ class Tape:
         _require_memory(sites.values())
         softmaxes = Counter(id(attention.softmax) for attention in sites.values() if attention.softmax is not None)
         return {
-            site: site_array(attention, length).assign_attrs(parts=softmaxes.get(id(attention.softmax), 1))
+            site: self._array(attention, length).assign_attrs(parts=softmaxes.get(id(attention.softmax), 1))
             for site, attention in sites.items()
         }
 
@@ -165,9 +168,15 @@ class Tape:
         if own:
             require_one_text(own[0])
         return {
-            site: join_steps(same, self.role(same[0]) != "cross") if len(same) > 1 else site_array(same[0])
+            site: join_steps(same, self.role(same[0]) != "cross") if len(same) > 1 else self._array(same[0])
             for site, same in steps.items()
         }
+
+    def _array(self, attention: Attention, length: int | None = None) -> xr.DataArray:
+        """The array of a site, without the padding of a band of its module; see `site_array`."""
+        bands = [one for one in self.attentions if one.running is attention.running and one.layout.blocks]
+        padded = bands[0].layout.queries(bands[0].weights) if bands else 0
+        return site_array(attention, length or (bands[0].layout.length if bands else None), padded)
 
     def role(self, attention: Attention) -> str:
         """`cross`, `encoder` or `decoder` where the model has both, else `attention`."""
@@ -244,7 +253,7 @@ class Tape:
         for site, attention in zip(short, attentions):
             path = attention.running.path
             unclear = len(modules[_of_any_run(site)]) > 1
-            unclear |= layer_of_path(path) is None and max(len(counts), counts[site]) > 1
+            unclear |= attention.running.layer is None and max(len(counts), counts[site]) > 1
             if path and unclear:
                 site = self._named(path, attention)
             again = (site / str(number) for number in count(2))
@@ -265,10 +274,12 @@ class Tape:
         self, attentions: Sequence[Attention], arrays: Mapping[Site, xr.DataArray], source: str = ""
     ) -> dict[str, Any]:
         """Returns what a trace says of itself."""
-        layers = {layer_of_path(attention.running.path) for attention in attentions} - {None}
+        layers = {attention.running.layer for attention in attentions} - {None}
         beside = [explain_pieces(self.model, self._in_pieces()), *self._not_shown()]
         beside += [explain_fused(self.stack.fused_error), explain_dropout(self.stack.dropped)]
         beside.append(explain_streams(self.model, [(one.running.path, one.weights.shape) for one in attentions]))
+        missing, count = self._layers_without_attention()
+        beside.append(explain_gaps(missing, count))
         meta: dict[str, Any] = {
             "checkpoint": source or type(self.model).__name__,
             "model_type": model_type(self.model),
@@ -279,7 +290,17 @@ class Tape:
         }
         if all(array.attrs["mask"] == "causal" for array in arrays.values()):
             meta["mask"] = "causal"
+        if missing:
+            meta[WITHOUT_ATTENTION] = ",".join(map(str, missing))
         return meta
+
+    def _layers_without_attention(self) -> tuple[list[int], int]:
+        """See `layers_without_attention`; what is seen to attend, but not shown, attends."""
+        stack = self.stack
+        seen = [attention.running.path for attention in self.attentions]
+        return layers_without_attention(
+            stack, {*seen, *stack.unseen, *stack.unread, *(one for one, _ in stack.lost.values())}
+        )
 
 
 def _of_any_run(site: Site) -> Site:

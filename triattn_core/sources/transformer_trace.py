@@ -11,13 +11,11 @@ from typing import Any
 import torch
 import xarray as xr
 
-from triattn_core.checkpoint.transformer_folder import LAYERS
 from triattn_core.errors import InputError
 from triattn_core.importers.token_coords import Tokens, name_ids, texts_of, token_columns
-from triattn_core.recording.names import layer_of_path
 from triattn_core.recording.refusal import explain_layer_types
 from triattn_core.recording.selection import Select
-from triattn_core.recording.tape import Tape, record
+from triattn_core.recording.tape import record
 from triattn_core.sources.transformer import NEXT_TOKEN, Transformer
 from triattn_core.sources.transformer_errors import one_line
 from triattn_core.sources.transformer_inputs import as_input, read_target, read_text
@@ -25,7 +23,7 @@ from triattn_core.sources.transformer_outputs import predict
 from triattn_core.sources.written import DECODERS_OWN, generation_options, with_start
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.array_rows import empty_unknown_rows
-from triattn_core.trace.axes import GENERATED, WITHOUT_ATTENTION
+from triattn_core.trace.axes import GENERATED
 from triattn_core.trace.from_array import LONGEST
 
 # Keys beside the tokens, by the type of a model: what they are, and whether they come first.
@@ -88,11 +86,6 @@ def trace_transformer(
     )
     meta = tape.meta(tape.attentions, arrays, transformer.name)
     notes = [*transformer.notes, *reading.tokens.notes, *reading.notes, *nan_notes, *unknown, str(meta["notes"])]
-    if select is None and (missing := layers_without_attention(transformer.model.config, tape)):
-        few = ", ".join(map(str, missing[:8])) + (" …" if len(missing) > 8 else "")
-        count = count_layers(transformer.model.config)
-        notes += [f"{len(missing)} of {count} layers, counted from 0, have no attention: {few}."]
-        meta[WITHOUT_ATTENTION] = ",".join(map(str, missing))
     if reading.generated is not None:
         meta[GENERATED] = len(reading.generated)
     meta |= {
@@ -170,17 +163,3 @@ def _with_tokens(array: xr.DataArray, role: str, reading: Reading, extra: str, f
         tokens = sides.get(str(axis), own)
         coords |= token_columns(tokens.fitted(array.sizes[axis], extra, first), str(axis))
     return array.assign_coords(coords)
-
-
-def count_layers(config: Any) -> int:
-    """How many layers a config names; 0 where it names none."""
-    sizes = (getattr(config.get_text_config(), name, None) for name in LAYERS)
-    return next((size for size in sizes if isinstance(size, int)), 0)
-
-
-def layers_without_attention(config: Any, tape: Tape) -> list[int]:
-    """The numbers, from 0, of the layers of a model in which none was seen; none where its numbers are others."""
-    layers = (layer_of_path(attention.running.path) for attention in tape.attentions)
-    found = {layer for layer in layers if layer is not None}
-    count = count_layers(config)
-    return [layer for layer in range(count) if layer not in found] if found and max(found) < count else []

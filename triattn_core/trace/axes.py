@@ -97,6 +97,7 @@ COORDINATES = {
     "patch_column": "of a picture: its column, likewise",
     "cells": "of a grouped axis: how many positions of the model the group joins",
 }
+MASKED = "masked"  # coordinate of a cube: bool [query, key, context], True for each cell that a mask leaves out
 RANDOM = "random"  # name of the control in tables and figures of attribution: no method may use it
 TRUE_CELLS = "true_cells"  # attribute of an array: the cells that are known to carry the answer, outlined in views
 GENERATED = "generated"  # in meta: how many tokens the model wrote, which are the queries

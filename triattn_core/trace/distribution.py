@@ -10,6 +10,7 @@ import xarray as xr
 
 from triattn_core.cached import cached_property
 from triattn_core.trace.aggregation import cell_counts
+from triattn_core.trace.axes import MASKED
 from triattn_core.trace.trace import AttentionTrace, Choice
 
 SUM_TOLERANCE = 1e-3  # by which a sum of weights may miss one
@@ -78,12 +79,17 @@ class Distribution:
         return int(np.prod([cell_counts(self.array, str(axis)).sum() for axis in rows]))
 
     @cached_property
-    def open_cells(self) -> xr.DataArray | None:
-        """How many cells of each distribution a mask leaves; None where it leaves all, or the trace has no scores."""
+    def masked(self) -> xr.DataArray | None:
+        """True for each cell that a mask leaves out: the trace says which (MASKED), or their scores are -inf.  None
+        where it leaves out none, or nothing is known of it."""
         scores = self.relevance
-        if scores is None or not np.isneginf(scores.values).any():
-            return None
-        return (scores > -np.inf).sum(self.axes)
+        masked = self.array.coords.get(MASKED, None if scores is None else scores == -np.inf)
+        return masked if masked is not None and bool(masked.any()) else None
+
+    @cached_property
+    def open_cells(self) -> xr.DataArray | None:
+        """How many cells of each distribution a mask leaves; None where it leaves all, or nothing is known of it."""
+        return None if self.masked is None else (~self.masked).sum(self.axes)
 
     @cached_property
     def empty(self) -> float:

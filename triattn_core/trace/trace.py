@@ -15,7 +15,7 @@ import xarray as xr
 from triattn_core.errors import DataError, TraceError, cause, choices
 from triattn_core.text.atomic_write import write_whole
 from triattn_core.trace.aggregation import distribution_axes, fold, logsumexp
-from triattn_core.trace.axes import AXES, QUANTITIES
+from triattn_core.trace.axes import AXES, MASKED, QUANTITIES
 from triattn_core.trace.selection import select_sites
 from triattn_core.trace.site import Site, Sites
 
@@ -30,8 +30,9 @@ class AttentionTrace:
     """The recorded arrays (sites) of one example.
 
     sites: DataArrays by `Site` or its text; dims are names of `axes.AXES`; the index of an axis is the position;
-        other coords are named `<axis>_<name>` (see `axes.COORDINATES`); attrs are `quantity` (of `axes.QUANTITIES`)
-        and, for weights, `sums_over` (axes, comma-separated); `runs_over` where a sentinel has the rest of the weight.
+        other coords are named `<axis>_<name>` (see `axes.COORDINATES`), or `axes.MASKED`; attrs are `quantity` (of
+        `axes.QUANTITIES`) and, for weights, `sums_over` (axes, comma-separated); `runs_over` where a sentinel has the
+        rest of the weight.
     texts: the unchanged input texts by name; spans are offsets into these.
     meta: plain values: checkpoint, digest, mechanism, similarity, ….
 
@@ -175,7 +176,11 @@ class AttentionTrace:
 
         The file is packed in memory, because the HDF5 library crashes on a full disk when it closes a file.
         """
-        compression = {f"/{site}": {"value": {"zlib": True, "complevel": 1}} for site in self.sites}
+        packed = {"zlib": True, "complevel": 1}
+        compression = {
+            f"/{site}": {name: packed for name in ("value", MASKED) if name == "value" or name in array.coords}
+            for site, array in self.sites.items()
+        }
         try:
             write_whole(path, self.to_datatree().to_netcdf(engine="h5netcdf", encoding=compression))
         except DataError as error:

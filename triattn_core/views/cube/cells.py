@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from triattn_core.trace.axes import further_axes
 from triattn_core.trace.axis_labels import axis_labels
 from triattn_core.trace.distribution import Distribution
 from triattn_core.views.lib.content_words import content_words
@@ -28,7 +27,7 @@ class CubeCells:
     array: query × key × context or feature, whole.  positions: those of it that are drawn, by axis.
     tokens: of each axis at these positions, see `lib.tokens`.  roles: what the axes are called.
     levels: uint8 [query, key, third] on `scale`, which is of the whole array.
-    masked: bool [query, key], True where a mask leaves a pair out; None where there is none.
+    masked: bool [query, key, third], True where a mask leaves a cell out; None where there is none.
     strongest, strongest_words: the TRIPLES strongest cells, of all and of those without special tokens, see
     `lib.strongest`.
     """
@@ -62,7 +61,7 @@ class CubeCells:
             {axis: roles[axis] for axis in axes},
             scale,
             scale.levels(array.isel(positions).values),
-            masked_pairs(shown, positions),
+            masked_cells(shown, axes, positions),
             strongest(shown, TRIPLES, hide_special),
             strongest(shown, TRIPLES, True),
         )
@@ -94,13 +93,11 @@ def axes_of(array: xr.DataArray) -> tuple[str, str, str]:
     return (*NEEDS[:2], "feature" if "feature" in array.dims else NEEDS[2])
 
 
-def masked_pairs(shown: Distribution, positions: Mapping[str, np.ndarray]) -> np.ndarray | None:
-    """[query, key]: True where a mask leaves a pair out; None where there is no mask, or it is one of contexts."""
-    scores = shown.relevance
-    if scores is None or further_axes(scores.dims):
+def masked_cells(shown: Distribution, axes: Sequence[str], positions: Mapping[str, np.ndarray]) -> np.ndarray | None:
+    """[query, key, third] of some positions: True where a mask leaves a cell out; None where it leaves out none."""
+    if shown.masked is None:
         return None
-    out = np.isneginf(scores.transpose("query", "key", ...).values[..., 0])
-    return out[np.ix_(positions["query"], positions["key"])] if out.any() else None
+    return shown.masked.transpose(*axes).values[np.ix_(*(positions[axis] for axis in axes))]
 
 
 def first_cell(texts: Mapping[str, str], cells: CubeCells) -> tuple[int, ...]:

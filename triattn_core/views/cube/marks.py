@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from triattn_core.views.cube.cells import CubeCells
 from triattn_core.views.lib.map_mark import MapMark
 from triattn_core.views.lib.tokens import map_labels
@@ -16,7 +14,6 @@ PLACES = {2: (0, 0), 1: (0, 1), 0: (1, 1)}  # by the axis that a slice is across
 def slices(cells: CubeCells, cell: Sequence[int]) -> tuple[MapMark, ...]:
     """The slices query × key, query × third and key × third.  cell: positions in the trace."""
     places, marks = cells.places(cell), []
-    masked = None if cells.masked is None else np.broadcast_to(cells.masked[..., None], cells.levels.shape)
     for across, place in PLACES.items():
         plane = [i for i in range(3) if i != across]
         down, right = (cells.axes[i] for i in plane)
@@ -32,7 +29,7 @@ def slices(cells: CubeCells, cell: Sequence[int]) -> tuple[MapMark, ...]:
                 cells.scale,
                 (places[plane[0]], places[plane[1]]),
                 place,
-                None if masked is None else masked.take(axis_place, axis=across),
+                None if cells.masked is None else cells.masked.take(axis_place, axis=across),
             )
         )
     return tuple(marks)

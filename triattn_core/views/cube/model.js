@@ -43,9 +43,20 @@ export function unpackCube(payload) {
     levels,
     at,
     level: (cell) => levels[at(cell)],
-    masked: ([q, k]) => Boolean(masked && masked[q * K + k]),
-    /** How many keys a query may attend to. */
-    open: (q) => (masked ? masked.subarray(q * K, (q + 1) * K).reduce((n, out) => n - out, K) : K),
+    masked: (cell) => Boolean(masked && masked[at(cell)]),
+    /** How many cells the distribution of a cell has, and how many of them no mask leaves out. */
+    row: (cell) => {
+      const spans = payload.order.map((axis, a) =>
+        payload.over.includes(axis) ? [0, [Q, K, C][a]] : [cell[a], cell[a] + 1],
+      );
+      const size = spans.reduce((n, [from, to]) => n * (to - from), 1);
+      if (!masked) return { size, open: size };
+      let open = 0;
+      for (let q = spans[0][0]; q < spans[0][1]; q++)
+        for (let k = spans[1][0]; k < spans[1][1]; k++)
+          for (let c = spans[2][0]; c < spans[2][1]; c++) open += 1 - masked[at([q, k, c])];
+      return { size, open };
+    },
     overKey: sums.key && ((q, c) => sums.key[q * C + c]),
     overThird: (q, k) => sums[third][q * K + k],
   };
@@ -69,7 +80,7 @@ export function numbersAt(cube, cell) {
         : valueOfLevel(payload.scale, levels[i]);
   const numbers = {
     [payload.quantity]: value,
-    of: payload.over.includes(cube.third) ? payload.pairs : cube.open(cell[0]),
+    of: payload.masked ? cube.row(cell).open : payload.pairs,
   };
   if (exact) {
     for (const name of Object.keys(exact)) numbers[name] = exact[name][i];
@@ -104,7 +115,8 @@ function evenShare(cube, cell) {
     (n, axis) => n * cube.axes[AXIS[axis]].cells[cell[AXIS[axis]]],
     1,
   );
-  return (cube.payload.even * cells * cube.sizes[1]) / (cube.open(cell[0]) || cube.sizes[1]);
+  const { size, open } = cube.row(cell);
+  return (cube.payload.even * cells * size) / (open || size);
 }
 
 export const isFolded = ({ axes }) => axes.some((tokens) => tokens.cells.some((n) => n > 1));

@@ -57,13 +57,14 @@ export function sentenceNodes(payload, words, numbers, approximate, out) {
   const about = approximate ? "about " : "";
   const light = payload.order[2] === "feature" ? " in feature " : " read with ";
   const rest = payload.over.includes(payload.order[2]) ? "pairs" : "keys";
-  if (out)
+  if (out && payload.order[2] === "feature")
     return [
       query,
       " may not attend to ",
       key,
       ": this head's mask leaves the pair out, in every feature.",
     ];
+  if (out) return [query, " may not attend to ", key, " with ", third, ": a mask leaves it out."];
   if (payload.unnormalised && payload.quantity === "weight")
     return [
       query,

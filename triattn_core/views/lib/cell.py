@@ -41,9 +41,9 @@ def read(shown: Distribution, cell: dict[str, int]) -> dict[str, float | int]:
     in_row = {axis: position for axis, position in cell.items() if axis in axes}
     one = Distribution(shown.trace, replace(choice, index=(*choice.index, *fixed.items())))
     row, weight, relevance = shown_array(one), one.weight, one.relevance
-    masked = relevance is not None and bool(np.isneginf(relevance.isel(in_row)))
+    masked = one.masked is not None and bool(one.masked.isel(in_row))
     facts: dict[str, float | int] = {"rank": nan if masked else int((row.values > float(row.isel(in_row))).sum()) + 1}
-    open_ = _open(relevance)
+    open_ = 1.0 if one.masked is None else float((~one.masked).mean()) or 1.0  # a mask that leaves none has no part
     facts["of"] = round(row.size * open_)
     if weight is not None:
         facts["weight"] = float(weight.isel(in_row))
@@ -53,12 +53,6 @@ def read(shown: Distribution, cell: dict[str, int]) -> dict[str, float | int]:
         facts["relevance"] = nan if masked else float(centred(relevance, axes).isel(in_row))
         facts["raw"] = float(relevance.isel(in_row))
     return facts
-
-
-def _open(relevance: xr.DataArray | None) -> float:
-    """The part of a distribution's cells that no mask leaves out; 1 where it leaves out all."""
-    share = 1.0 if relevance is None else float((relevance.values > -np.inf).mean())
-    return share or 1.0
 
 
 def even(row: xr.DataArray, position: dict[str, int]) -> float:
