@@ -14,7 +14,7 @@ from triattn_core.analysis.maps.trace_context import cube_sites
 from triattn_core.importers.prediction import prediction_of
 from triattn_core.importers.token_coords import UNKNOWN
 from triattn_core.trace.axes import AXES
-from triattn_core.trace.axis_labels import count
+from triattn_core.trace.axis_labels import describe_sizes
 from triattn_core.trace.from_array import notes_of
 from triattn_core.trace.sites import drawn_sites, is_signed, layer_by_layer
 
@@ -33,13 +33,13 @@ views += [] if all(map(is_signed, sites)) else [PAIR]
 alerts = [note for note in notes_of(trace) if any(words in note for words in ALERTS)]
 for note in alerts:
     notice(note)
-sizes = " × ".join(count(size, str(axis)) for axis, size in trace.site(sites[0]).sizes.items())
-layers = len({site.layer for site in sites})
-several = f"{len(sites)} maps in {layers} layers, the first " if layers < len(sites) else f"{layers} layers of "
-sentences = [
-    f"{several}{sizes}" if len(sites) > 1 else sizes,
-    *(note for note in notes_of(trace) if note not in alerts),
-]
+said = st.container()
+settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
+with settings:
+    view = url_state.segments("View", views, "view")
+cubes = [site.with_quantity("weight") for site in cube_sites(trace)] if view == CUBE else []
+sizes = describe_sizes(trace, cubes or sites, "cube" if cubes else "map")
+sentences = [sizes, *(note for note in notes_of(trace) if note not in alerts)]
 named = [f"{axis} is {trace.meta[f'{axis}_name']}" for axis in AXES if f"{axis}_name" in trace.meta]
 sentences += [", ".join(named)] if named else []
 predicted = "".join(
@@ -47,12 +47,9 @@ predicted = "".join(
 )
 about = escape(". ".join(sentence.rstrip(".") for sentence in sentences))
 line = f'<b>{escape(name)}</b>{predicted}<span class="t-muted">{about}.</span>'
-st.html(f'<div class="t-says">{line}</div>')
+said.html(f'<div class="t-says">{line}</div>')
 with toolbar, st.popover("Keep", width=76, key="keep"):
     row = {"source": name, "trace": st.query_params.get("trace", ""), "axes": sizes, **trace.texts}
     save_case.form(deep_links.OPENED, row, "open")
-settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
-with settings:
-    view = url_state.segments("View", views, "view")
 stem = Path(name).stem.replace(" ", "-").replace(":", "")[:40]
 {CUBE: cube_part.explore, MAPS: map_part.explore, PAIR: compare_part.explore}[view](trace, key, stem, settings)

@@ -266,7 +266,7 @@ def test_patches_are_drawn_over_their_picture(tmp_path):
     assert f"2.1 has {share:.3g} % of its weight on patches of the picture" in text
 
 
-def test_the_opening_sentence_describes_the_first_map_that_is_drawn(tmp_path):
+def test_the_opening_sentence_lists_the_sizes_of_the_maps(tmp_path):
     """Whatever the order of a trace's sites: a kept trace of CANINE lists its second layer, of one block, first."""
     attrs = {"quantity": "weight", "sums_over": "key", "kind": "sdpa"}
     sizes = {"layer.1": 1, "initial/layer.0": 4, "final/layer.0": 4}
@@ -277,4 +277,25 @@ def test_the_opening_sentence_describes_the_first_map_that_is_drawn(tmp_path):
     AttentionTrace(sites, {}, {"checkpoint": "characters"}).save(tmp_path / "T.nc")
     app = opened("open")
     app.text_input(key="path").set_value(str(tmp_path / "T.nc")).run()
-    assert "3 maps in 2 layers, the first 2 heads × 4 queries × 4 keys" in visible_text(sound(app))
+    assert "3 maps in 2 layers: 2 heads × 4 queries × 4 keys; 2 heads × 1 query × 1 key." in visible_text(sound(app))
+
+
+def test_the_sentence_above_a_cube_is_of_the_cubes_and_not_of_the_maps_beside_them(tmp_path):
+    """As a module has that attends to tokens in one layer and to pairs of them in the next."""
+    shapes = {"layer.0": (2, 4, 4), "layer.1": (3, 4, 5, 6), "layer.2": (3, 4, 5, 6)}
+    sites = {
+        f"{layer}/attention/weight": xr.DataArray(
+            np.full(shape, 1 / np.prod(shape[2:])),
+            dims=("head", "query", "key", "context")[: len(shape)],
+            attrs={"quantity": "weight", "sums_over": "key,context" if len(shape) > 3 else "key"},
+        )
+        for layer, shape in shapes.items()
+    }
+    AttentionTrace(sites, {}, {"checkpoint": "mixed"}).save(tmp_path / "T.nc")
+    app = opened("open")
+    app.text_input(key="path").set_value(str(tmp_path / "T.nc")).run()
+    cube = "3 heads × 4 queries × 5 keys × 6 contexts"
+    assert f"2 cubes in 2 layers: {cube}." in visible_text(sound(app))
+    name = app.query_params["trace"]
+    app = opened("open", trace=name if isinstance(name, str) else name[0], view="maps")
+    assert f"3 maps in 3 layers: 2 heads × 4 queries × 4 keys; {cube}." in visible_text(sound(app))

@@ -63,7 +63,7 @@ class MaskedCube(Cube):
 @pytest.mark.parametrize("form", ["causal", "any", "none"])
 def test_masked_cells_of_a_cube_are_told_from_weights_of_zero(form, tmp_path):
     states = torch.randn(1, 7, 5)
-    states[0, 1] = states[0, 2] = torch.tensor([6.0, 0, 0, 0, 0])  # of score 216: leaves weights that are zero by rounding
+    states[0, 1] = states[0, 2] = torch.tensor([6.0, 0, 0, 0, 0])  # scores of 216, others are 0 by rounding
     query, key, context = torch.meshgrid(*[torch.arange(7)] * 3, indexing="ij")
     out = {"causal": (key > query) | (context > query), "any": key == context, "none": key > 9}[form]
     with record(model := MaskedCube(out)) as tape:
@@ -93,6 +93,33 @@ def test_a_pair_as_query_is_normalised_over_keys_alone():
     assert cube.sizes == {"head": 3, "query": 7, "key": 7, "context": 7} and cube.attrs["sums_over"] == "key"
     np.testing.assert_allclose(cube.sum("key"), 1, atol=1e-5)
     assert tape.error < 1e-5
+
+
+def test_keys_of_a_pair_that_are_padding_are_masked():
+    model, pairs = EsmFoldTriangleAttention(11, 5, 3).eval(), torch.randn(1, 7, 7, 11)
+    tokens = torch.arange(7) < 5
+    with torch.no_grad(), record(model) as tape:
+        model(pairs, mask=(tokens[:, None] & tokens)[None].float())
+    masked = tape.trace(tokens=TOKENS[:7]).sites["attention/weight"]["masked"].values
+    expected = np.broadcast_to(~tokens.numpy()[None, :, None] & tokens.numpy()[None, None], (7, 7, 7))
+    np.testing.assert_array_equal(masked, expected)  # where all of a row is padding, weights are even
+
+
+@pytest.mark.parametrize("groups", [1, 2, 4])
+def test_heads_of_a_cube_share_keys(groups):
+    class Grouped(nn.Module):
+        def forward(self, states):
+            query, one, two = (states[..., place : place + 5] for place in range(3))
+            scores = torch.einsum(
+                "bghid,bgjd,bgkd->bghijk", query.unflatten(1, (-1, groups)), *(one[:, ::groups], two[:, ::groups])
+            )
+            weights = scores.flatten(-2).softmax(-1).view_as(scores)
+            return torch.einsum("bghijk,bgjd,bgkd->bghid", weights, one[:, ::groups], two[:, ::groups])
+
+    with record(model := Grouped()) as tape:
+        model(torch.randn(1, 4, 7, 8))
+    [cube] = tape.trace(tokens=TOKENS[:7]).sites.values()
+    assert cube.sizes["head"] == 4 and cube.attrs["heads_to_a_key"] == groups
 
 
 @pytest.mark.parametrize("starting", [True, False], ids=["starting", "ending"])

@@ -58,8 +58,10 @@ def site_array(attention: Attention, length: int | None = None, padded: int = 0)
     attrs["overwritten"] = "" if unused is None else ",".join(map(str, unused.any(0).nonzero().flatten().tolist()))
     attrs |= {} if attention.factor is None else {"factor": attention.factor}
     array = xr.DataArray(values, dims=attention.layout.dims, attrs=attrs)
-    is_cube = cells is not None and cells.ndim == 3 and cells.any() and not values[:, cells].any()
-    return array.assign_coords({MASKED: (array.dims[1:], cells)}) if is_cube else array
+    if cells is None or cells.ndim < 3:
+        return array
+    out = cells & (values == 0).all(0)  # a row that is hidden as a whole may have weights all the same
+    return array.assign_coords({MASKED: (array.dims[1:], out)}) if out.any() else array
 
 
 def _cut(values: np.ndarray, padded: int, length: int | None, start: int = 0) -> np.ndarray:

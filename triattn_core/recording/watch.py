@@ -254,11 +254,11 @@ class Watch(TorchFunctionMode):
         return layout
 
     def _group(self, product: Product, layout: Layout) -> int:
-        """How many heads share the values of a map."""
-        if len(product.values) != 1 or len(layout.dims) != 3 or not product.weights.numel():
+        """How many heads share the values of a map, or both values of a cube."""
+        if not product.values or not product.weights.numel():
             return 1
-        values = product.values[0], product.value_axes[0]
-        return layout.heads_to_a_key(product.weights, *values, self._batch, self.example)
+        values = zip(product.values, product.value_axes)
+        return min(layout.heads_to_a_key(product.weights, *own, self._batch, self.example) for own in values)
 
     def _see_mixed_product(self, trail: Trail, product: Product, over: set[str], result: Tensor) -> None:
         """Maps of heads that a product mixes: followed on, in the order of the axes of the result."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from triattn_core.trace.axes import AXES
+from triattn_core.trace.site import Site
 from triattn_core.trace.trace import AttentionTrace
 
 if TYPE_CHECKING:
     import pandas as pd
 
+SIZES = 3  # that a sentence lists
 SUFFIXES = ("", "_at", "_tokens")  # of the columns that an axis has in a table of cells
 
 
@@ -24,6 +26,18 @@ def count(size: int, axis: str) -> str:
     if size == 1:
         return f"1 {axis}"
     return f"{size:,} {axis[:-1]}ies" if axis.endswith("y") and axis != "key" else f"{size:,} {axis}s"
+
+
+def describe_sizes(trace: AttentionTrace, sites: Sequence[Site], name: str) -> str:
+    """How many sites there are in how many layers, and the sizes that they have.  name: what one of them is called."""
+    arrays = [trace.site(site) for site in sites]
+    known = [" × ".join(count(size, str(axis)) for axis, size in array.sizes.items()) for array in arrays]
+    sizes = list(dict.fromkeys(known))
+    if len(sites) == 1:
+        return sizes[0]
+    listed = "; ".join(sizes[:SIZES]) + " …" * (len(sizes) > SIZES)
+    layers = len({site.layer for site in sites})
+    return f"{len(sites)} {name}s in {layers} layer{'s' * (layers > 1)}: {listed}"
 
 
 def describe_axis(axis: str, label: str) -> str:
