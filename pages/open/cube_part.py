@@ -16,6 +16,7 @@ from triattn_core.scenes.trace_sites import site_choice, slice_axes
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.axis_labels import axis_labels
 from triattn_core.trace.site import Site
+from triattn_core.trace.sites import layer_titles
 from triattn_core.trace.token_grouping import NO_GROUPING
 from triattn_core.views import cube
 from triattn_core.views.lib.strongest import labels
@@ -35,7 +36,8 @@ def explore(trace: AttentionTrace, source: str, name: str, toolbar: DeltaGenerat
     with tail:
         page.save_menus(f"{name}-{site.file_name}")
     with report_errors():
-        inspector.show(page, head_strip.of_layers(trace), source)
+        cubes = trace_context.cube_sites(trace)
+        inspector.show(page, head_strip.of_layers(trace, lambda site: site.attention in cubes), source)
     if "head" in trace.site(site.with_quantity("weight")).dims or len(trace_context.cube_sites(trace)) > 1:
         map_part.table(trace, source)
     context_part.explore(trace, source)
@@ -46,7 +48,8 @@ def pick(trace: AttentionTrace) -> Settings:
     sites = trace_context.cube_sites(trace)
     site, heads = sites[0], trace.site(sites[0].with_quantity("weight")).sizes.get("head", 1)
     if len(sites) > 1:
-        site = sites[url_state.segments("Layer", list(range(1, len(sites) + 1)), "layer") - 1]
+        titles = dict(enumerate(layer_titles([site.with_quantity("weight") for site in sites]), 1))
+        site = sites[url_state.segments("Layer", list(titles), "layer", show=titles.__getitem__) - 1]
     head = url_state.pick("Head", [MEAN, *range(1, heads + 1)], "head", 1, width=84) if heads > 1 else None
     quantities = ["weight", "relevance"] if site.with_quantity("relevance") in trace.sites else ["weight"]
     quantity = url_state.segments("Quantity", quantities, "quantity") if len(quantities) > 1 else "weight"

@@ -12,7 +12,7 @@ from pages.shared import canvas_component
 from triattn_core.analysis.maps import joint_keys
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.site import Site
-from triattn_core.trace.sites import layer_numbers
+from triattn_core.trace.sites import layer_by_layer
 from triattn_core.views import head_grid
 from triattn_core.views.lib.canvas import Canvas
 
@@ -63,8 +63,7 @@ def show_models(traces: Mapping[str, AttentionTrace], site: Site, source: str, h
 
 def row_of(trace: AttentionTrace, site: Site) -> int:
     """Which row a site is, from 0."""
-    numbers = layer_numbers(trace.sites)
-    return sorted(set(numbers.values())).index(numbers[site.with_quantity("weight")])
+    return layer_by_layer(trace.sites).index(site.with_quantity("weight"))
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

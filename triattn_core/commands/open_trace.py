@@ -78,14 +78,17 @@ def print_sites(trace: AttentionTrace) -> None:
 
 
 def sites(trace: AttentionTrace) -> list[dict]:
-    """Name, axes with sizes, and axes that rows sum over, of each site."""
+    """Name, axes with sizes, and axes that rows sum over, of each site, layer by layer."""
+    from triattn_core.trace.sites import layer_by_layer
+
     return [
         {
             "site": str(site),
             "axes": {str(axis): int(size) for axis, size in array.sizes.items()},
             "sums_over": [axis for axis in array.attrs.get("sums_over", "").split(",") if axis],
         }
-        for site, array in sorted(trace.sites.items())
+        for site in layer_by_layer(sorted(trace.sites))
+        for array in [trace.site(site)]
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import xarray as xr
@@ -73,6 +73,20 @@ def layer_numbers(sites: Iterable[Site]) -> dict[Site, int]:
     sites = list(sites)
     runs = list(dict.fromkeys((site.module, site.visit) for site in sites if site.layer is None))
     return {site: runs.index((site.module, site.visit)) if site.layer is None else site.layer for site in sites}
+
+
+def layer_titles(sites: Sequence[Site]) -> list[str]:
+    """Of each site the number of its layer, from 1, with a letter where a layer has several, as for each direction of a
+    pair, and ± before it where it is signed; of a single one nothing."""
+    if len(sites) == 1:
+        return [""]
+    layers = list(layer_numbers(sites).values())
+    if len({site.role for site in sites}) > 1 and all(site.role in SIDES for site in sites):
+        return [f"{layer + 1} {site.role}" for layer, site in zip(layers, sites)]
+    letters = [chr(ord("a") + layers[:i].count(layer)) for i, layer in enumerate(layers)]
+    signs = ["±" * is_signed(site) for site in sites]
+    parts = zip(signs, layers, letters)
+    return [f"{sign}{layer + 1}{letter * (layers.count(layer) > 1)}" for sign, layer, letter in parts]
 
 
 def same_tokens(weights: xr.DataArray) -> bool:

@@ -46,7 +46,8 @@ class CubeFigure extends MapFigure {
     this.root.replaceChildren(outer);
     const choose = (cell) => this.choose(cell);
     const fold = (unfolded) => this.host.send?.("unfolded", unfolded);
-    this.inspector = buildInspector(inspector, payload, choose, this.data.open, fold);
+    const open = (cell) => this.data.row(cell).open;
+    this.inspector = buildInspector(inspector, payload, choose, open, fold);
     return { outer, frame, canvas, tip, beside: inspector };
   }
 

@@ -10,7 +10,7 @@ import { formatNumber } from "../lib/numbers.js";
 const ALL_TEXTS = 3; // with more of them, those without a mark are left out
 
 /**
- * Fills `box`; open(q), fold(unfolded): see `triplesTable`.  Returns update(cell, numbers,
+ * Fills `box`; open(cell), fold(unfolded): see `triplesTable`.  Returns update(cell, numbers,
  * approximate, out), `out` for a cell that a mask leaves out, and showCosts(costOf).
  */
 export function buildInspector(box, payload, choose, open, fold) {

@@ -32,7 +32,7 @@ export const listedTriples = ({ triples, words, unfolded }) => (unfolded ? tripl
 function measureOf(payload, open) {
   const { cells, share, value } = listedTriples(payload);
   if (payload.against) {
-    const sizes = value.map((size, n) => size * open(cells[n][0]));
+    const sizes = value.map((size, n) => size * open(cells[n]));
     const format = (size) => "× " + formatNumber(size);
     return { sizes, unit: "× even", says: "The weight over an even share", format };
   }
@@ -109,8 +109,9 @@ function notesOf(payload, listed) {
 
 /**
  * The table with its rows and the cells that these list, and what stands below it.  choose(cell):
- * what a click does; open(q): how many keys a query may attend to; fold(unfolded): lists special
- * tokens too, or no longer; showCosts(costOf): fills in what is known, by cell.
+ * what a click does; open(cell): how many cells of its distribution no mask leaves out;
+ * fold(unfolded): lists special tokens too, or no longer; showCosts(costOf): fills in what is
+ * known, by cell.
  */
 export function triplesTable(payload, choose, open, fold) {
   const listed = listedTriples(payload).cells.slice(0, TRIPLES_LISTED);

@@ -12,8 +12,15 @@ import xarray as xr
 
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.axes import WITHOUT_ATTENTION
-from triattn_core.trace.site import SIDES, Site
-from triattn_core.trace.sites import drawn_sites, is_signed, layer_by_layer, layer_numbers, two_way_weights
+from triattn_core.trace.site import Site
+from triattn_core.trace.sites import (
+    drawn_sites,
+    is_signed,
+    layer_by_layer,
+    layer_numbers,
+    layer_titles,
+    two_way_weights,
+)
 from triattn_core.views.lib.palette import LogScale, Scale, SignedScale
 
 FINEST = 48  # cells of a thumbnail along an axis
@@ -74,17 +81,8 @@ class Grid:
 
     @property
     def titles(self) -> list[str]:
-        """Of each row the number of its layer, with a letter where a layer has several, as for each direction of a
-        pair, and ± before it where the maps are signed; of a single one nothing."""
-        if len(self.sites) == 1:
-            return [""]
-        layers = list(layer_numbers(self.sites).values())
-        if len({site.role for site in self.sites}) > 1 and all(site.role in SIDES for site in self.sites):
-            return [f"{layer + 1} {site.role}" for layer, site in zip(layers, self.sites)]
-        letters = [chr(ord("a") + layers[:i].count(layer)) for i, layer in enumerate(layers)]
-        signs = ["±" * is_signed(site) for site in self.sites]
-        parts = zip(signs, layers, letters)
-        return [f"{sign}{layer + 1}{letter * (layers.count(layer) > 1)}" for sign, layer, letter in parts]
+        """Of each row the number of its layer, see `layer_titles`."""
+        return layer_titles(self.sites)
 
     @property
     def heads(self) -> int:
