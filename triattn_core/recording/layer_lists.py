@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Mapping
 
 from torch import nn
-
-if TYPE_CHECKING:
-    from triattn_core.recording.module_stack import ModuleStack
 
 LAYERS = re.compile(
     r"(?:^|\.)(?:layers?|h|blocks?|blks|resblocks|encoder_layers|decoder_layers|layer_groups|albert_layer_groups"
@@ -69,19 +65,25 @@ def _is_list_of_lists(module: nn.Module) -> bool:
     return len({tuple(map(type, layer.modules())) for layer in layers}) == 1
 
 
-def layers_without_attention(stack: ModuleStack, attending: Collection[str]) -> tuple[list[int], int]:
+def layers_without_attention(
+    model: nn.Module,
+    numbers: Mapping[str, int | None],
+    attending: Collection[str],
+    ran: Collection[str],
+    selects: Callable[[str], bool],
+) -> tuple[list[int], int]:
     """Returns the numbers of the layers that ran and did not attend, and how many layers there are: of the lists of
     modules that hold what attends.  A layer that is not selected as a whole may attend.
 
-    attending: paths of modules.
+    numbers: see `layer_numbers`.  attending, ran: paths of modules.  selects: whether one is selected.
     """
-    modules = dict(stack.model.named_modules())
+    modules = dict(model.named_modules())
     lists = {path for path in map(list_of_path, attending) if path is not None}
     lists = {path for path in lists if isinstance(modules.get(path), nn.ModuleList) or LAYERS.search(f"{path}.0")}
     layers: dict[int, list[str]] = defaultdict(list)
-    for path, number in stack.layers.items():
+    for path, number in numbers.items():
         if number is not None and list_of_path(path) in lists:
-            layers[number] += [path] * (path in stack.ran)
-    attend = {stack.layers.get(path) for path in attending}
-    missing = (n for n, ran in layers.items() if n not in attend and ran and all(map(stack.selects, ran)))
+            layers[number] += [path] * (path in ran)
+    attend = {numbers.get(path) for path in attending}
+    missing = (n for n, own in layers.items() if n not in attend and own and all(map(selects, own)))
     return sorted(missing), len(layers)

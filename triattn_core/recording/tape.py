@@ -297,10 +297,9 @@ class Tape:
     def _layers_without_attention(self) -> tuple[list[int], int]:
         """See `layers_without_attention`; what is seen to attend, but not shown, attends."""
         stack = self.stack
-        seen = [attention.running.path for attention in self.attentions]
-        return layers_without_attention(
-            stack, {*seen, *stack.unseen, *stack.unread, *(one for one, _ in stack.lost.values())}
-        )
+        attending = {attention.running.path for attention in self.attentions}
+        attending |= {*stack.unseen, *stack.unread, *(path for path, _ in stack.lost.values())}
+        return layers_without_attention(self.model, stack.layers, attending, stack.ran, stack.selects)
 
 
 def _of_any_run(site: Site) -> Site:
