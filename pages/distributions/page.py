@@ -14,16 +14,15 @@ CENTRED = "Centred: minus the mean of their row, which is all that the softmax o
 OPENS = ("dot", "scaled_dot", "cosine")  # those of the paper's Figure 4
 MOST = 12
 
-head, toolbar = style.opening()
-with toolbar:
-    choice_input.controls(qa_models.TASK)
+head, _ = style.opening()
 style.say(head, "Distributions", SAYS)
 entries, theme = qa_models.readers(), style.theme()
 readers, explanation = [], []
 if entries:
-    settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
-    with settings:
+    with st.container(horizontal=True, vertical_alignment="center", key="pair"):
         question_place = st.container(width="stretch", key="asked")
+        choice_input.controls(qa_models.TASK)
+    settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
     example = choice_input.example(qa_models.TASK, question_place)
     with settings:
         readers = reader_picker.pick_readers(entries, OPENS, MOST)

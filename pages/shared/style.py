@@ -23,6 +23,7 @@ CSS = """
 [data-testid="stPopoverBody"] {max-height: min(70vh, calc(100vh - 300px))}
 .st-key-copy-link > :nth-child(n + 2) {display: none}
 .st-key-copy-link {position: fixed; top: 6px; right: 60px; width: auto; z-index: 1000000}
+[data-testid="stLayoutWrapper"]:has(> .st-key-copy-link) {position: absolute}
 [data-testid="stMainBlockContainer"] {padding: 50px 28px 32px; max-width: 1680px}
 [data-testid="stMain"] {scroll-padding: 52px 0 12px}
 [data-testid="stVerticalBlock"] {gap: 8px}
@@ -72,11 +73,13 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .st-key-tab-here [data-testid="stPageLink"] a p {font-weight: 650}
 .st-key-top:has(.st-key-tabs) h1 {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)}
 .st-key-top > [data-testid="stElementContainer"] {flex: 1 1 0; min-width: min(420px, 100%); width: auto}
-@media (max-width: 1100px) {
-  .st-key-top > [data-testid="stElementContainer"] {min-width: min(230px, 100%)}
+@media (max-width: 1320px) {
   .st-key-settings {column-gap: 8px !important} .st-key-tail {gap: 5px !important}
   .st-key-tail > * {flex: 0 0 auto !important; width: auto !important}
   .st-key-tail button, .st-key-settings :is(.stPopover, .stButtonGroup) button {padding: 0 7px; min-width: 0}
+}
+@media (max-width: 1100px) {
+  .st-key-top > [data-testid="stElementContainer"] {min-width: min(230px, 100%)}
   .st-key-settings > .st-key-checkpoint {flex: 0 0 152px !important}
   .st-key-file-row [data-testid="stFileUploaderDropzone"] {min-height: 0; padding: 0 8px}
 }
@@ -95,7 +98,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .st-key-doors [data-testid="stPageLink"] a p {font-size: 16px}
 .t-intro p {font-size: 15.5px; line-height: 1.5; max-width: 1120px}
 .t-head:not(.t-intro) p, .t-muted {color: var(--t-muted)}
-.t-head p {margin: 0; font-size: 14px}
+.t-head p {margin: 0; font-size: 14px; line-height: 1.35}
 .t-num {font-variant-numeric: tabular-nums}
 .t-query {color: var(--t-query)} .t-key {color: var(--t-key)} .t-context, .t-feature {color: var(--t-context)}
 .t-says {display: flex; flex-wrap: wrap; align-items: center; gap: 2px 14px; line-height: 1.5}

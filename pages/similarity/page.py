@@ -21,17 +21,16 @@ READERS = (
 )
 
 
-head, beside = style.opening()
+head, _ = style.opening()
 entries = qa_models.readers()
-with beside:
-    choice_input.controls(qa_models.TASK, partial(disagreement.keep_examples, entries))
 style.say(head, "Similarity", SAYS)
 if not entries:
     st.info("No reader is here yet: train one with triattn train; Checkpoints lists those available.")
     st.stop()
-row = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
-with row:
+with st.container(horizontal=True, vertical_alignment="center", key="pair"):
     asked = st.container(width="stretch", key="asked")
+    choice_input.controls(qa_models.TASK, partial(disagreement.keep_examples, entries))
+row = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
 example = choice_input.example(qa_models.TASK, asked)
 with row:
     chosen, settings = pickers.pick(entries)

@@ -62,7 +62,7 @@ const data = {
   axes: { query: words(["red", "boat"], [0, 4], "passage") },
   axisOf: { query: 0, function: 1 },
   texts: { passage: "red boat left" },
-  above: { text: "passage", aside: "3 words", lines: ["what it is"] },
+  above: { text: "passage", aside: "3 words" },
   blocks: { corner: "terms of {query}", first: [block, block] },
   cell: [1, 0],
   panels,

@@ -58,11 +58,9 @@ def test_the_map_and_the_table_have_the_weights_of_the_trace(mechanism):
     assert (sums < 1 - 1e-6).all() if mechanism == "dcn" else np.allclose(sums, 1, atol=1e-5)
     assert ("one distribution" in payload["notes"]) == (mechanism == "bidaf")
     assert payload["panels"][0]["help"].endswith("one for all question words") == (mechanism == "bidaf")
-    assert "question → passage" in payload["above"]["lines"][0] and "the cell" not in payload["blocks"]["corner"]
+    assert "question → passage" in payload["notes"] and "the cell" not in payload["blocks"]["corner"]
     taken = f"dcn: its sentinel takes {1 - sums.mean():.1%} of a column on average."
-    assert (
-        (taken in payload["above"]["lines"][0]) == (mechanism == "dcn") == ("sentinel" in payload["above"]["lines"][0])
-    )
+    assert (taken in payload["notes"]) == (mechanism == "dcn") == ("sentinel" in payload["notes"])
 
 
 @pytest.mark.parametrize("mechanism", ["dcn", "qanet"])

@@ -33,11 +33,10 @@ class Span:
 class Above:
     """A text above the maps, with the spans of the chosen panel and the chosen words marked.
 
-    text: its name.  aside: at the end of the sentence that names the spans.  lines: below the text."""
+    text: its name.  aside: at the end of the sentence that names the spans."""
 
     text: str
     aside: str = ""
-    lines: Sequence[str] = ()
 
     def payload(self) -> dict[str, Any]:
         """JSON."""

@@ -71,8 +71,8 @@ def figure(
         walks="The highest of all functions, each on its scale",
         grid=_grid(folded),
         caption=caption,
-        notes=fold_notes(panels, quantity),
-        above=Above("passage", counted, (describe_flow(panels, quantity),)),
+        notes=" ".join(filter(None, (describe_flow(panels, quantity), fold_notes(panels, quantity)))),
+        above=Above("passage", counted),
         blocks=Blocks(CORNERS[folded], blocks(panels, facts or (), quantity)),
     ).canvas()
 

@@ -10,7 +10,7 @@ const ALIGNED = 205; // pixels of a map that has room for its block below it
 
 /** Fills the box above the maps. */
 export function fillAbove(box, data, cell) {
-  const { text: name, aside, lines } = data.above;
+  const { text: name, aside } = data.above;
   const panel = chosenPanel(data, cell);
   const letters = [...data.texts[name]];
   const said = panel.spans.flatMap(({ start, end, look, says }) => {
@@ -25,8 +25,7 @@ export function fillAbove(box, data, cell) {
   );
   setLanguage(words, data.texts[name]);
   const told = [make("b", {}, panel.title), ...said, make("span", {}, aside)];
-  const below = lines.map((line) => make("p", { class: "flow" }, line));
-  box.replaceChildren(make("p", { class: "told" }, ...told), words, ...below);
+  box.replaceChildren(make("p", { class: "told" }, ...told), words);
   const mark = words.querySelector("mark.query") ?? words.querySelector("mark");
   if (mark) words.scrollTop = mark.offsetTop - words.offsetTop - 40;
 }
