@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from difflib import SequenceMatcher
 from html import escape
 from typing import Any
 from urllib.parse import urlencode
@@ -51,11 +50,9 @@ def edited_example(task: str, example: Any) -> Any:
 
 
 def _pair(example: pairs.Example) -> pairs.Example:
-    """Two fields below the pair; they open on an edit that brings B nearer to A, and stay with what was written."""
-    texts, opens = (
-        (example.text_a, example.text_b),
-        (example.text_a, with_first_change_undone(example.text_a, example.text_b)),
-    )
+    """Two fields below the pair; they open on A in the place of B, and stay with what was written."""
+    texts = example.text_a, example.text_b
+    opens = example.text_a, opening_edit(*texts)
     before = st.session_state.get("edited of")
     if before != texts:  # another pair: what nobody wrote follows it
         for key, text, old in zip(KEYS, opens, st.session_state.get("edit opens", (None, None))):
@@ -76,15 +73,13 @@ def _as_above(*texts: str) -> None:
         st.session_state[key] = text
 
 
-def with_first_change_undone(a: str, b: str) -> str:
-    """The second sentence with its first difference from the first one undone; without its last word if they are
-    equal."""
-    left, right = _WORDS.findall(a), _WORDS.findall(b)
-    for kind, i, j, k, m in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
-        if kind != "equal":
-            return "".join([*right[:k], *left[i:j], *right[m:]])
-    words = [i for i, word in enumerate(right) if word.isalnum()]
-    return "".join(right[: words[-1]]).rstrip() if len(words) > 1 else b
+def opening_edit(a: str, b: str) -> str:
+    """What the second sentence opens edited to: the first one, whole, as single words of it in the place of others may
+    be no sentence; without its last word or mark if the two are equal."""
+    if a != b:
+        return a
+    parts = [part for part in _WORDS.finditer(b) if not part[0].isspace()]
+    return b[: parts[-1].start()].rstrip() if len(parts) > 1 else b
 
 
 def _text(part: str, text: str) -> str:

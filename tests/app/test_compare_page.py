@@ -199,13 +199,13 @@ def test_a_dialogue_is_edited_by_its_turns() -> None:
     assert any(label.startswith("+") for label in figure(sound(app), "side_by_side")["axes"]["query"]["label"])
 
 
-def test_a_nearer_sentence_takes_the_words_of_the_other() -> None:
-    assert (
-        edited_input.with_first_change_undone("Which films play", "Which movies play well") == "Which films play well"
-    )
-    assert edited_input.with_first_change_undone("哪些浏览器", "什么浏览器") == "哪些浏览器"
-    assert edited_input.with_first_change_undone("the same", "the same") == "the"
-    assert edited_input.with_first_change_undone("one", "one") == "one"
+@pytest.mark.parametrize("language", pairs.LANGUAGES)
+def test_the_edit_that_inputs_open_on_is_a_whole_sentence(language: str) -> None:
+    for row in pairs.examples(language):
+        assert edited_input.opening_edit(row.text_a, row.text_b) == row.text_a != row.text_b
+    assert edited_input.opening_edit("the same", "the same") == "the"
+    assert edited_input.opening_edit("the same?", "the same?") == "the same"
+    assert edited_input.opening_edit("one", "one") == "one"
 
 
 def test_a_folder_that_does_not_fit_is_one_line(folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
