@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pages.shared import page_setup, url_state
+from triattn_core.analysis.catalogue import STEPS
 from triattn_core.scenes.attribute import Settings, TokenShares
 
 
 def pick(question: page_setup.PageQuestion) -> Settings:
     """What the attributions depend on."""
-    steps = url_state.segments("Steps of the path", [16, 32, 64], "steps", default=1)
+    steps = url_state.segments("Steps of the path", list(STEPS), "steps", STEPS.index(Settings().steps))
     fold = url_state.segments("Shown as", ["words", "word pieces"], "fold")
     return Settings(steps=steps, fold=fold, option=page_setup.option_number(question))
 

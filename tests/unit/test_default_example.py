@@ -13,14 +13,19 @@ from triattn_core.analysis.default_example import (
     RECORDS,
     SMALLER,
     SURE,
+    TRUSTED,
     appeal,
     choose,
+    choose_steps,
     is_fit,
+    missing_shares,
     score,
 )
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.registry import list_checkpoints
+from triattn_core.scenes.attribute import Settings
 from triattn_core.tasks import pairs, questions
+from triattn_core.views.charts.attribution import LARGE_GAP
 
 
 @pytest.mark.parametrize("language", CHECKPOINTS)
@@ -45,6 +50,27 @@ def test_its_numbers_are_those_of_the_shipped_checkpoints(language):
     assert again["cost"] == pytest.approx(stored["cost"], abs=0.02)
     assert again["flips"] == stored["flips"]
     assert again["without_context"] == pytest.approx(stored["without_context"], abs=0.02)
+
+
+def test_attribute_opens_on_attributions_that_can_be_trusted():
+    missing = [
+        json.loads((RECORDS / f"default_example.pairs.{name}.json").read_text("utf-8"))["missing"]
+        for name in CHECKPOINTS
+    ]
+    assert Settings().steps == choose_steps(missing) and TRUSTED == LARGE_GAP
+    assert all(shares[str(Settings().steps)] <= TRUSTED for shares in missing)
+    assert choose_steps([dict(zip(missing[0], (1, 20, 3, 2)))]) == 64  # not 16, which is within by luck
+    assert choose_steps([dict(zip(missing[0], (1, 2, 3, 20)))]) == 128
+
+
+@pytest.mark.parametrize("language", CHECKPOINTS)
+def test_what_the_first_pair_misses_is_that_of_the_shipped_checkpoint(language):
+    name, entries = CHECKPOINTS[language][0], {entry.name: entry for entry in list_checkpoints()}
+    if name not in entries:
+        pytest.skip("not trained")
+    record = json.loads((RECORDS / f"default_example.pairs.{language}.json").read_text("utf-8"))
+    again = missing_shares(load(entries[name].path, "cpu"), pairs.examples(language)[0])
+    assert again == pytest.approx(record["missing"], abs=0.5)
 
 
 def test_the_first_question_is_the_chosen_one():

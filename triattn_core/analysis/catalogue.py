@@ -33,6 +33,7 @@ class Replacement:
     fixed: str = ""
 
 
+STEPS = (16, 32, 64, 128)  # of a path, that pages offer
 METHODS = {
     "integrated gradients": Method("IG", "of word vectors, {steps} steps", 3),
     "gradient × input": Method("grad × in", "of word vectors", 1),

@@ -6,6 +6,8 @@ word taken out of Tri's input by EFFECT at least, one attention weight of Tri's 
 by SMALLER.  Of those it is the one with the largest product of how far the word moves the probability of Tri's answer
 and of how evenly the models are split.  Of a pair that is ruled out by what is measured first, in this order, nothing
 more is measured.  Other seeds of these checkpoints are not shipped, so that agreement over seeds cannot be asked for.
+Of the chosen pair it also measures how many steps integrated gradients take until they can be trusted: see
+`choose_steps`.
 
 With `--write` it moves the pair before the task's other examples and writes the numbers of all of them beside the
 records.  Stored traces must be computed again afterwards.
@@ -17,10 +19,13 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from triattn_core.analysis.attribution.methods import attribute
+from triattn_core.analysis.catalogue import STEPS
+from triattn_core.analysis.intervention.batched_variants import run_query
 from triattn_core.analysis.intervention.cell_removal import costs_of_strongest
 from triattn_core.analysis.intervention.leave_one_out import score_units
 from triattn_core.checkpoint.bundle import Bundle, load
@@ -36,6 +41,7 @@ CHECKPOINTS = {
 }  # Tri first, COIN last
 SURE = 0.5  # log-odds of Tri's answer, from which on it is no toss of a coin
 EFFECT, SMALLER = 0.5, 0.25  # changes of the log-odds, see above
+TRUSTED = 10.0  # per cent that integrated gradients may miss of what they are to add up to
 MODELS = Models("cpu")
 RECORDS = Path(__file__).parents[1] / "results" / "records"
 
@@ -110,6 +116,25 @@ def choose(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     return max(filter(is_fit, rows), key=appeal, default=None)
 
 
+def missing_shares(bundle: Bundle, example: Any) -> dict[str, float]:
+    """By number of steps how many per cent integrated gradients miss of what they are to add up to."""
+    query, shares = run_query(bundle, example), {}
+    for steps in STEPS:
+        found = attribute(query, ["integrated gradients"], steps)
+        total, gap = float(found.table["integrated gradients"].sum()), cast(float, found.gap)
+        shares[str(steps)] = round(100 * abs(gap / (total - gap)), 1)
+    return shares
+
+
+def choose_steps(missing: Sequence[Mapping[str, float]]) -> int:
+    """The smallest number of steps from which on none misses more than TRUSTED, the largest where there is none: a
+    number that is within by luck, before a larger one that is not, does not count.  missing: for each example."""
+    within = [
+        steps for steps in STEPS if max(shares[str(n)] for shares in missing for n in STEPS if n >= steps) <= TRUSTED
+    ]
+    return min(within, default=STEPS[-1])
+
+
 def main() -> int:
     """Prints the score of each pair and why one was chosen, for each language whose checkpoints are here."""
     entries = {entry.name: entry for entry in list_checkpoints()}
@@ -135,17 +160,19 @@ def main() -> int:
         )
         print(why)
         if "--write" in sys.argv:
-            record(pairs.NAME, language, best["id"], why, rows)
+            example = next(example for example in pairs.examples(language) if example.id == best["id"])
+            record(pairs.NAME, language, best["id"], why, rows, missing=missing_shares(bundles[0], example))
     return 0
 
 
-def record(task: str, language: str, name: str, why: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Moves an example before the others of its task, and writes the scores of all beside the records."""
+def record(task: str, language: str, name: str, why: str, rows: Sequence[Mapping[str, Any]], **more: Any) -> None:
+    """Moves an example before the others of its task, and writes the scores of all beside the records.  more: of the
+    chosen one."""
     file = Path(pairs.__file__).with_name(f"{task}.{language}.jsonl")
     lines = file.read_text("utf-8").splitlines()
     lines.sort(key=lambda line: json.loads(line)["id"] != name)
     file.write_text("\n".join(lines) + "\n", "utf-8")
-    told = json.dumps({"why": why, "rows": rows}, ensure_ascii=False, indent=1)
+    told = json.dumps({"why": why, **more, "rows": rows}, ensure_ascii=False, indent=1)
     (RECORDS / f"default_example.{task}.{language}.json").write_text(told + "\n", "utf-8")
 
 

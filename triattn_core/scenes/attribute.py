@@ -35,7 +35,7 @@ class Settings(ViewSettings):
     None is the context where there is one.  method: the one that stands out in the test, None the first; draws: random
     rankings beside it, from `seed`; 0 leaves the test out.  option: of a task that chooses among texts, from 1."""
 
-    steps: int = Field(32, ge=1)
+    steps: int = Field(128, ge=1)  # see `analysis.default_example.choose_steps`
     fold: Literal["words", "word pieces"] = "words"
     ranks: Literal["all", "query", "key", "context"] | None = None
     method: str | None = None
