@@ -1,7 +1,7 @@
 """The guided studies of the page: a question, the input, the maps, the number, and what would refute it.
 
-Text and number stand at once; the maps, for which models are loaded, follow.  The first study has the
-room for its words.
+Text, number and the stored maps stand at once; other maps, for which models are loaded, follow.  The first study has
+the room for its words.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pages.shared.models import MODELS
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import TriattnError
 from triattn_core.inference.device import choose_device
-from triattn_core.studies import Study, studies
+from triattn_core.studies import Study, stored_maps, studies
 from triattn_core.views import word_map
 
 COLUMNS = 3
@@ -41,9 +41,8 @@ def section() -> list[Callable[[], None]]:
         for i, (name, study) in enumerate(ready[1:last]):
             column = columns[i % COLUMNS]
             column.html(_question(study))
-            slot = _slot(study, column, ROWS)
+            fills.append(_place_maps(name, study, column, entries_by_name, ROWS))
             _finding(name, study, column)
-            fills.append(lambda name=name, study=study, slot=slot: _fill(name, study, slot, entries_by_name, ROWS))
         fills.extend(_wide(*study, entries_by_name, ROWS) for study in ready[last:])
     return fills
 
@@ -64,8 +63,7 @@ def _wide(name: str, study: Study, entries_by_name: Mapping[str, Entry], rows: i
         st.html(_question(study))
         text, picture = st.columns([1, 1.25], gap="large")
     _finding(name, study, text)
-    slot = _slot(study, picture, rows)
-    return lambda: _fill(name, study, slot, entries_by_name, rows, numbers=rows == FIRST_ROWS)
+    return _place_maps(name, study, picture, entries_by_name, rows, numbers=rows == FIRST_ROWS)
 
 
 def _question(study: Study) -> str:
@@ -73,8 +71,23 @@ def _question(study: Study) -> str:
     return f'<hr class="t-rule"><h2 class="t-study">{escape(study.title)}</h2><p class="t-study-input">{lines}</p>'
 
 
-def _slot(study: Study, column: DeltaGenerator, rows: int) -> DeltaGenerator:
-    return column.skeleton(height=rows + AROUND) if study.maps else column.empty()
+def _place_maps(
+    name: str,
+    study: Study,
+    column: DeltaGenerator,
+    entries_by_name: Mapping[str, Entry],
+    rows: int,
+    numbers: bool = False,
+) -> Callable[[], None]:
+    """Shows the stored maps of a study, else keeps their place; returns the function that draws what is missing."""
+    if study.maps is None:
+        return lambda: None
+    entries = [entries_by_name[checkpoint] for checkpoint in study.checkpoints]
+    if stored := stored_maps.find(name, study, entries):
+        _draw(column, stored, rows, numbers)
+        return lambda: None
+    slot = column.skeleton(height=rows + AROUND)
+    return lambda: _fill(name, study, slot, entries, rows, numbers)
 
 
 def _finding(name: str, study: Study, column: DeltaGenerator) -> None:
@@ -106,20 +119,21 @@ def _fill(
     name: str,
     study: Study,
     slot: DeltaGenerator,
-    entries_by_name: Mapping[str, Entry],
+    entries: Sequence[Entry],
     rows: int,
-    numbers: bool = False,
+    numbers: bool,
 ) -> None:
-    """Draws the maps of a study in its slot."""
-    if study.maps is None:
-        return
+    """Computes the maps of a study, and draws them in its slot."""
     try:
-        entries = [entries_by_name[checkpoint] for checkpoint in study.checkpoints]
         key = ("study", name, *(entry.digest for entry in entries))
         arrays = model_jobs.result(choose_device(), key, f"Maps of “{study.title}”", lambda: _maps(study, entries))
     except TriattnError as error:
         slot.html(f'<p class="t-note">{escape(str(error))}</p>')
         return
+    _draw(slot, arrays, rows, numbers)
+
+
+def _draw(slot: DeltaGenerator, arrays: Mapping, rows: int, numbers: bool) -> None:
     maps_html = word_map.maps(arrays, rows, style.theme(), numbers)
     slot.html(f'<div class="t-thumb">{maps_html}</div>')
 

@@ -14,6 +14,7 @@ from triattn_core.analysis.default_example import RECORDS
 from triattn_core.errors import CheckpointError
 from triattn_core.inference import stored_traces
 from triattn_core.inference.stored_traces.__main__ import defaults
+from triattn_core.studies import studies
 from triattn_core.tasks import pairs
 from triattn_core.trace.site import Site
 
@@ -43,6 +44,12 @@ def test_the_default_view_loads_no_model(page: str, loaded: list[str]) -> None:
     app = at_page(app_test(), page).run()
     assert not app.exception and loaded == []
     assert "computed on 20" in texts(app)
+
+
+def test_studies_shows_the_maps_of_all_without_a_model(loaded: list[str]) -> None:
+    app = at_page(app_test(), "studies").run()
+    drawn = texts(app).count("t-thumb")
+    assert not app.exception and loaded == [] and drawn == sum(study.maps is not None for study in studies().values())
 
 
 @pytest.mark.parametrize(("language", "name"), [("en", "English"), ("zh", "Chinese")])

@@ -61,7 +61,7 @@ def read(file: Path) -> tuple[str, Prediction, AttentionTrace]:
     with np.load(file, allow_pickle=False) as arrays:
         about = json.loads(arrays[ABOUT].tobytes())
         sites = {
-            Site.parse(name): _array(described, arrays[name], about["coordinates"])
+            Site.parse(name): read_array(described, arrays[name], about["coordinates"])
             for name, described in about["sites"].items()
         }
     return about["key"], read_prediction(about["prediction"]), AttentionTrace(sites, about["texts"], about["meta"])
@@ -119,7 +119,7 @@ def write(
     costs: by site and head pairs of a cell and what the answer loses without it, see `find_costs`.
     """
     coordinates: list = []  # each once: the sites share most of them
-    sites = {str(site): _describe(array, coordinates) for site, array in trace.sites.items()}
+    sites = {str(site): describe_array(array, coordinates) for site, array in trace.sites.items()}
     about = {
         "key": stored_key,
         "prediction": asdict(prediction),
@@ -136,8 +136,8 @@ def write(
     write_whole(file, packed.getvalue())
 
 
-def _describe(array: xr.DataArray, coordinates: list) -> dict:
-    """Dims, attributes and coordinates of a site; coordinates are positions in the list, which is extended."""
+def describe_array(array: xr.DataArray, coordinates: list) -> dict:
+    """Dims, attributes and coordinates of an array; coordinates are positions in the list, which is extended."""
     positions = {}
     for name, values in array.coords.items():
         item = [list(values.dims), values.values.tolist()]
@@ -147,6 +147,7 @@ def _describe(array: xr.DataArray, coordinates: list) -> dict:
     return {"dims": list(array.dims), "attrs": dict(array.attrs), "coords": positions}
 
 
-def _array(site: Mapping, values: np.ndarray, coordinates: Sequence) -> xr.DataArray:
+def read_array(site: Mapping, values: np.ndarray, coordinates: Sequence) -> xr.DataArray:
+    """An array from its values and what `describe_array` returned of it."""
     coords = {name: tuple(coordinates[position]) for name, position in site["coords"].items()}
     return xr.DataArray(values, coords, site["dims"], attrs=site["attrs"])
