@@ -60,9 +60,10 @@ def write(
     coordinates: list = []
     described = {title: describe_array(array, coordinates) for title, array in maps.items()}
     about = {"key": key(study, entries), "maps": described, "coordinates": coordinates}
-    arrays: dict[str, Any] = {str(i): array.values for i, array in enumerate(maps.values())}
+    arrays: dict[str, Any] = {ABOUT: np.frombuffer(json.dumps(about).encode(), np.uint8)}
+    arrays |= {str(i): array.values for i, array in enumerate(maps.values())}
     packed, file = BytesIO(), folder / f"{name}.npz"
-    np.savez_compressed(packed, **{ABOUT: np.frombuffer(json.dumps(about).encode(), np.uint8)}, **arrays)
+    np.savez_compressed(packed, **arrays)
     write_whole(file, packed.getvalue())
     return file
 
