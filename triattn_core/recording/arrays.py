@@ -11,6 +11,7 @@ import xarray as xr
 
 from triattn_core.recording.attention import Attention
 from triattn_core.recording.row_sums import Rows, describe_rows
+from triattn_core.recording.tensors import PROVED
 from triattn_core.trace.axes import MASKED
 from triattn_core.trace.site import Site
 
@@ -19,8 +20,12 @@ REBUILT = "Weights times values rebuild what the model computed"  # in a note
 # How the weights of a kind of attention are known, which says how much their error proves.
 PROOFS = dict.fromkeys(("sdpa", "difference"), "computed again from queries, keys and masks")
 PROOFS["flex"] = "read from the call by one-hot values"
+PROOFS["flex with its sum"] = (
+    PROOFS["flex"]
+    + ", which returned the log-sum-exp of each row too: where the model rescales by it, as for a sink or"
+    " to merge parts, they are shares within the call, not what is used"
+)
 OWN = "the model's own, whose product with the values was repeated"
-PROVED = 1e-5  # largest error that counts as rounding in single precision
 
 
 def site_array(attention: Attention, length: int | None = None, padded: int = 0) -> xr.DataArray:
@@ -127,6 +132,8 @@ def describe_arrays(arrays: Mapping[Site, xr.DataArray]) -> list[str]:
     if not error <= _rounding(worst):
         where = worst.attrs["module"] or "the model"
         notes = [f"Not proved: in {where}, weights times values differ from what the model computed by {error:.2g}."]
+        if np.isinf(error):
+            notes = [f"Not proved: in {where}, what weights times values make or what the model did is not a number."]
     elif error > PROVED:
         notes = [f"{REBUILT}, to {error:.1g}, which is within the rounding of {worst.attrs['precision']}."]
     notes[0] += f" {_describe_proof(arrays.values())}"

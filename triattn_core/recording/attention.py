@@ -14,6 +14,8 @@ from triattn_core.recording.layout import Layout
 from triattn_core.recording.module_stack import Running
 from triattn_core.recording.rebuild import heads_of
 
+CALLS = ("sdpa", "flex", "flex with its sum")  # kinds whose softmax stands inside a call of torch
+
 
 @dataclass(eq=False)
 class Reach:
@@ -70,7 +72,7 @@ class Attention:
     @cached_property
     def signed(self) -> bool:
         """Whether the map that meets the values is no weight: a difference, or one with negative numbers."""
-        forms_weights = self.kind in ("sdpa", "flex") or not self.weights.numel()
+        forms_weights = self.kind in CALLS or not self.weights.numel()
         return self.kind == "difference" or not forms_weights and bool(self.arranged().min() < 0)
 
     def arranged(self) -> Tensor:

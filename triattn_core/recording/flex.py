@@ -30,5 +30,12 @@ def read_flex(
         made = heads_of(result, batch, example)
         error, hidden = relative_error(rebuilt, made), (weights == 0).all(0)
     layout = Layout("hnm", "n", "m")
-    common = (running, "flex", weights, layout, error, m, batch, example, hidden, None, group)
+    kind = "flex with its sum" if _returns_sum(args, query) else "flex"
+    common = (running, kind, weights, layout, error, m, batch, example, hidden, None, group)
     return Attention(*common, precision=made.dtype, marks=marks_of(value, batch))
+
+
+def _returns_sum(args: Any, query: Tensor) -> bool:
+    """Whether the call also gives the model the log-sum-exp of each row, which a graph of gradients keeps anyway."""
+    options = next((one for one in args if isinstance(one, dict) and "OUTPUT_LOGSUMEXP" in one), {})
+    return bool(options.get("OUTPUT_LOGSUMEXP")) and not (torch.is_grad_enabled() and query.is_cuda)

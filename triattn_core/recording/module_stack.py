@@ -19,9 +19,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from triattn_core.errors import TriattnError
 from triattn_core.recording.layer_lists import layer_numbers
-from triattn_core.recording.tensors import without_numbers
+from triattn_core.recording.tensors import PROVED, without_numbers
 
 FUSED = (nn.TransformerEncoder, nn.TransformerEncoderLayer, nn.MultiheadAttention)
+ROUNDED = 10  # times the rounding of one product, which a module of several may miss
 _followed: ContextVar[tuple[ModuleStack, ...]] = ContextVar("followed", default=())
 
 
@@ -61,11 +62,13 @@ class ModuleStack:
     changed weights at random.  ran: paths of the modules that ran, selected or not.  layers: see `layer_numbers`.
 
     torch runs a `TransformerEncoderLayer` in evaluation as one fused operation, unless a mode is active.  fused_error:
-    by how much the output of such a module, which is run again without the mode, differs from what the mode saw.
+    by how much the output of such a module, which is run again without the mode, differs from what the mode saw; apart:
+    the same where it is more than rounding, as with an added mask, which the fused operation reads as one of booleans.
     """
 
     model: nn.Module
     fused_error: float = 0.0
+    apart: float = 0.0
     running: list[Running] = field(default_factory=list)
     batch: int = 0
     length: int = 0
@@ -209,9 +212,9 @@ class ModuleStack:
             return None
         if without_numbers(theirs):
             return plain
-        if ours.numel():
-            largest = theirs.abs().max().clamp_min(1e-30)
-            self.fused_error = max(self.fused_error, float((ours - theirs).abs().max() / largest))
+        self.fused_error = max(self.fused_error, error := _difference(ours, theirs))
+        if error > ROUNDED * max(PROVED, torch.finfo(theirs.dtype).eps):
+            self.apart = max(self.apart, error)
         return plain
 
     def _leave_compiled_code(self) -> None:
@@ -273,6 +276,19 @@ class ModuleStack:
         if any(isinstance(part, (*FUSED, torch.jit.ScriptModule)) for part in self.model.modules()):
             return None
         return self.model.register_forward_pre_hook(see, with_kwargs=True)
+
+
+def _difference(ours: Tensor, theirs: Tensor) -> float:
+    """The largest difference of two outputs [..., d], as a share of the largest number of the second; infinite where
+    one of them alone is no number.  Tokens for which the second has zeros, as fused operations write for padding, do
+    not count."""
+    written = (theirs != 0).any(-1)
+    ours, theirs = ours[written].float(), theirs[written].float()
+    if not theirs.numel():
+        return 0.0
+    if not torch.equal(ours.isnan(), theirs.isnan()):
+        return float("inf")
+    return float((ours - theirs).abs().nan_to_num(0.0).max() / theirs.abs().nan_to_num(0.0).max().clamp_min(1e-30))
 
 
 def runs_again() -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn.attention.bias import CausalBias, CausalVariant
 
 from triattn_core.errors import InputError
 from triattn_core.recording.follow import Product
@@ -27,6 +28,13 @@ class FusedCall:
     is_causal: bool = False
     scale: float | None = None
     enable_gqa: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.attn_mask, CausalBias):  # a tensor that holds no numbers
+            lower = self.attn_mask.variant == CausalVariant.LOWER_RIGHT
+            n, m = self.query.shape[-2], self.key.shape[-2]
+            mask = torch.ones(n, m, dtype=torch.bool, device=self.query.device).tril((m - n) * lower)
+            object.__setattr__(self, "attn_mask", mask)
 
     @property
     def group(self) -> int:

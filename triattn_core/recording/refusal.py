@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from math import isfinite
 
 import torch
 from torch import nn
@@ -163,14 +164,20 @@ def explain_streams(model: nn.Module, attentions: Iterable[tuple[str, Sequence[i
     return ""
 
 
-def explain_fused(error: float) -> str:
-    """Returns by how much the fused operation of a module, which gave the output, differs from what was recorded."""
+def explain_fused(error: float, apart: float = 0.0) -> str:
+    """Returns by how much the fused operation of a module, which gave the output, differs from what was recorded.
+
+    apart: the same where it is more than rounding; infinite where one of them alone is no number.
+    """
     if not error:
         return ""
+    ends = f"; both agree to {error:.1g}"
+    if apart:
+        by = f"they differ by {apart:.1g}" if isfinite(apart) else "one of them made what is not a number"
+        ends = f"; {by}, so that these are not the weights of the output"
     return (
         "torch runs nn.TransformerEncoderLayer and nn.MultiheadAttention as one fused operation, which cannot be"
-        " watched: they ran by it, for the output, and once more by parts, for the weights; both agree to"
-        f" {error:.1g}"
+        f" watched: they ran by it, for the output, and once more by parts, for the weights{ends}"
     )
 
 

@@ -91,7 +91,7 @@ class Tape:
     @property
     def error(self) -> float:
         """The largest error of weights times values against what the model made of them."""
-        return max((attention.error for attention in self.attentions), default=0.0)
+        return max(self.stack.apart, *(attention.error for attention in self.attentions), 0.0)
 
     def trace(
         self,
@@ -176,7 +176,8 @@ class Tape:
         """The array of a site, without the padding of a band of its module; see `site_array`."""
         bands = [one for one in self.attentions if one.running is attention.running and one.layout.blocks]
         padded = bands[0].layout.queries(bands[0].weights) if bands else 0
-        return site_array(attention, length or (bands[0].layout.length if bands else None), padded)
+        array = site_array(attention, length or (bands[0].layout.length if bands else None), padded)
+        return array.assign_attrs(rebuilt=max(attention.error, self.stack.apart))
 
     def role(self, attention: Attention) -> str:
         """`cross`, `encoder` or `decoder` where the model has both, else `attention`."""
@@ -276,7 +277,7 @@ class Tape:
         """Returns what a trace says of itself."""
         layers = {attention.running.layer for attention in attentions} - {None}
         beside = [explain_pieces(self.model, self._in_pieces()), *self._not_shown()]
-        beside += [explain_fused(self.stack.fused_error), explain_dropout(self.stack.dropped)]
+        beside += [explain_fused(self.stack.fused_error, self.stack.apart), explain_dropout(self.stack.dropped)]
         beside.append(explain_streams(self.model, [(one.running.path, one.weights.shape) for one in attentions]))
         missing, count = self._layers_without_attention()
         beside.append(explain_gaps(missing, count))

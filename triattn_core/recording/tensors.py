@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+PROVED = 1e-5  # largest error that counts as rounding in single precision
+
 
 def tensors_of(args: Any, kwargs: Any) -> Iterator[Tensor]:
     """Yields the tensors that a function is given, and those in lists that it is given."""
