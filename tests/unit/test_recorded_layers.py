@@ -13,7 +13,9 @@ from triattn_core.recording.head_selection import Selection
 from triattn_core.recording.layer_lists import layer_numbers
 from triattn_core.recording.replace import replace
 from triattn_core.recording.tape import record
+from triattn_core.scenes.trace_sites import map_sites
 from triattn_core.trace.from_array import notes_of
+from triattn_core.views.attention_maps.trace_maps import trace_map
 from triattn_core.views.head_grid.grid import Grid
 
 
@@ -115,3 +117,16 @@ def test_layers_of_a_module_of_ones_own_without_attention_are_gaps():
 )
 def test_what_may_attend_is_no_gap(model, select):
     assert "without_attention" not in trace_of(model, select).meta
+
+
+def test_a_causal_map_is_hatched_beside_one_that_is_not():
+    """As a decoder's are, beside its encoder's and those across."""
+
+    class Causal(Attends):
+        def forward(self, states):
+            later = torch.ones(7, 7, dtype=torch.bool).triu(1)
+            return states + (states @ states.mT).masked_fill(later, -torch.inf).softmax(-1) @ states
+
+    trace = trace_of(Stack(Attends(), Causal()))
+    masked = [trace_map(trace, site, 0).masked for site in map_sites(trace)]
+    assert not masked[0].any() and masked[1].tolist() == torch.ones(7, 7).triu(1).bool().tolist()

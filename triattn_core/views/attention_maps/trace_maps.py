@@ -71,9 +71,10 @@ def even_share(trace: AttentionTrace, weights: xr.DataArray, scores: xr.DataArra
     """[query, key]: the weights if attention were even over what a mask leaves, which scores of −inf or a causal model
     say; of folded keys by the cells that they join."""
     cells = np.broadcast_to(cell_counts(weights, "key").astype(float), weights.shape).copy()
+    is_causal = "causal" in (trace.meta.get("mask"), weights.attrs.get("mask"))  # of the whole model, or of this map
     if scores is not None:
         cells[np.isneginf(scores.values)] = 0
-    elif trace.meta.get("mask") == "causal" and same_tokens(weights) and "folded" not in weights.attrs:
+    elif is_causal and same_tokens(weights) and "folded" not in weights.attrs:
         cells[np.triu_indices(len(cells), 1)] = 0
     total = cells.sum(-1, keepdims=True)
     share = np.divide(cells, total, out=np.zeros_like(cells), where=total > 0)
