@@ -22,7 +22,7 @@ PICTURES = {
     "intervene": "intervene",
 }  # file name → address
 SIZE = {"width": 1280, "height": 800}
-COLOURS = 128  # of a picture's palette: a third of the bytes, no difference that can be seen
+COLOURS = 256  # of a picture's palette, chosen to cover all inks, also of few pixels
 
 
 def settle(page: Page) -> None:
@@ -43,7 +43,8 @@ def main(url: str, names: list[str]) -> None:
                 page = browser.new_page(viewport=SIZE, color_scheme=theme)
                 page.goto(f"{url}/{PICTURES[name]}")
                 settle(page)
-                image = Image.open(io.BytesIO(page.screenshot())).convert("RGB").quantize(COLOURS, dither=0)
+                image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+                image = image.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
                 image.save(Path(__file__).with_name(f"{name}-{theme}.png"), optimize=True)
                 page.close()
         browser.close()
