@@ -9,66 +9,35 @@ Rows are `{"text", "label"}`, or `{"text_a", "text_b", "label"}`.  The folder th
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
 import torch
 import transformers
-from safetensors.torch import load_file
 
+from docs.specimens.minilm import load, load_tokenizer, train
 from triattn_core.analysis.mining.sources import file_source
-from triattn_core.checkpoint.registry import find_encoder
 from triattn_core.errors import DataError
 from triattn_core.importers.text_rows import TextRow, read_texts
 
-ENCODER = "minilm-en"
+BATCH = 32
 
 
-def build(labels: list[str], trained_layers: int) -> transformers.BertForSequenceClassification:
-    """MiniLM with a new head; only the last layers and the head learn."""
-    folder = find_encoder(ENCODER)
-    assert folder, f"no encoder {ENCODER}"
-    names = dict(enumerate(labels))
-    config = transformers.BertConfig.from_pretrained(folder, id2label=names, label2id={b: a for a, b in names.items()})
-    model = transformers.BertForSequenceClassification(config)
-    weights = {name: tensor.float() for name, tensor in load_file(folder / "model.safetensors").items()}
-    missing = model.bert.load_state_dict(weights, strict=False).missing_keys
-    assert all(name.startswith("pooler") for name in missing), missing
-    for parameter in model.bert.parameters():
-        parameter.requires_grad = False
-    learns = [*model.bert.encoder.layer[len(model.bert.encoder.layer) - trained_layers :], model.bert.pooler]
-    for part in learns:
-        for parameter in part.parameters():
-            parameter.requires_grad = True
-    return model
-
-
-def train(
-    model: transformers.BertForSequenceClassification, tokenizer: transformers.PreTrainedTokenizerFast, rows: list
-) -> None:
-    """One epoch; prints the running accuracy."""
-    draw = torch.Generator().manual_seed(1)
-    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=2e-4, weight_decay=0.01)
-    right = seen = 0
-    model.train()
-    order = torch.randperm(len(rows), generator=draw).tolist()
-    for start in range(0, len(order), 32):
-        batch = [rows[i] for i in order[start : start + 32]]
-        columns = [list(column) for column in zip(*(row.texts for row in batch))]
+def batches(rows: Sequence[TextRow], tokenizer: transformers.BertTokenizerFast) -> list[dict]:
+    """Rows in a drawn order, a batch at a time, with their labels."""
+    order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(1)).tolist()
+    found = []
+    for start in range(0, len(order), BATCH):
+        some = [rows[i] for i in order[start : start + BATCH]]
+        columns = [list(column) for column in zip(*(row.texts for row in some))]
         inputs = tokenizer(*columns, truncation=True, max_length=64, padding=True, return_tensors="pt")
-        labels = torch.tensor([int(row.label) for row in batch])
-        outputs = model(**inputs, labels=labels)
-        optimizer.zero_grad()
-        outputs.loss.backward()
-        optimizer.step()
-        right, seen = right + int((outputs.logits.argmax(-1) == labels).sum()), seen + len(batch)
-        if start // 32 % 20 == 0:
-            print(f"{seen} rows, {100 * right / seen:.1f} % right", flush=True)
-    model.eval()
+        found.append({**inputs, "labels": torch.tensor([int(row.label) for row in some])})
+    return found
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("file", type=Path)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--labels", nargs="+", default=["no", "yes"])
@@ -80,10 +49,10 @@ def main() -> None:
     rows = list(islice((row for row in read if isinstance(row, TextRow) and row.label is not None), options.count))
     if not rows:
         raise DataError(f"{options.file}: no labelled rows")
-    encoder = find_encoder(ENCODER)
-    tokenizer = transformers.BertTokenizerFast(tokenizer_file=str(encoder / "tokenizer.json"), model_max_length=512)
-    model = build(options.labels, options.layers)
-    train(model, tokenizer, rows)
+    tokenizer, names = load_tokenizer(), dict(enumerate(options.labels))
+    labels = {"id2label": names, "label2id": {name: number for number, name in names.items()}}
+    model = load(transformers.BertForSequenceClassification, options.layers, **labels)
+    train(model, batches(rows, tokenizer), 2e-4)
     model.save_pretrained(options.folder)
     tokenizer.save_pretrained(options.folder)
     print(f"saved {options.folder}")

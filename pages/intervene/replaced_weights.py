@@ -59,9 +59,9 @@ def _pick(question: page_setup.PageQuestion, trace: AttentionTrace) -> Settings:
     heads = list(range(1, max(head for _, head in every) + 2))
     sides = weights.sides_of(every)
     becomes = url_state.pick("Weights become", list(WAYS), "becomes", width=150)
-    side = url_state.pick("In", ["every", *sides], "in-side", width=110) if sides else "every"
-    in_layers = url_state.some("In layers", layers, "in-layer", width=150)
-    in_heads = url_state.some("In heads", heads, "in-head", width=150)
+    side = url_state.pick("In", ["every", *sides], "in_sides", width=110) if sides else "every"
+    in_layers = url_state.some("In layers", layers, "in_layers", width=150)
+    in_heads = url_state.some("In heads", heads, "in_heads", width=150)
     option = page_setup.option_number(question)
     chosen: dict[str, Any] = {
         "becomes": becomes,

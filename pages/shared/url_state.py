@@ -64,8 +64,11 @@ def several(label: str, options: Sequence[str], default: Sequence[str], key: str
 
 
 def some(label: str, numbers: Sequence[int], key: str, **widget_options) -> list[int]:
-    """A box of any of these numbers, in the URL; empty where all are meant."""
+    """A box of any of these numbers, in the URL, also as `--set` has them, 1,3; empty where all are meant."""
     names = list(map(str, numbers))
+    forget(key)
+    if "," in st.query_params.get(key, "") and key not in st.session_state:
+        st.query_params[key] = st.session_state[key] = st.query_params[key].split(",")
     _say_unknown(label, names, key)
     if key in st.session_state:  # of another model, which had more
         st.session_state[key] = [name for name in st.session_state[key] if name in names]

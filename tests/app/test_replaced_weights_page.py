@@ -11,6 +11,8 @@ from tests.support.tiny_transformers import make, make_type
 from triattn_core.case_card import draw
 from triattn_core.checkpoint.registry import VARIABLE, roots
 from triattn_core.errors import InputError
+from triattn_core.scenes.links import write_link
+from triattn_core.scenes.weights import Settings
 from triattn_core.sources.weight_change import WAYS
 
 
@@ -42,8 +44,8 @@ def test_each_way_is_answered(models):
     for way in WAYS:
         app.selectbox(key="becomes").set_value(way).run()
         assert not app.exception and not app.error, way
-    app.multiselect(key="in-layer").set_value(["2"]).run()
-    app.multiselect(key="in-head").set_value(["1", "3"]).run()
+    app.multiselect(key="in_layers").set_value(["2"]).run()
+    app.multiselect(key="in_heads").set_value(["1", "3"]).run()
     assert "in 2 of 12 heads" in said(app) and "as many other heads (2) at random" in said(app)
 
 
@@ -61,8 +63,21 @@ def test_what_cannot_is_said_in_a_line(models):
 
 
 def test_ours_can_be_asked_so_too(models):
-    app = open_page(checkpoint="quora-tri-living", change="attention", becomes="off", **{"in-layer": "1"})
+    app = open_page(checkpoint="quora-tri-living", change="attention", becomes="off", **{"in_layers": "1"})
     assert not app.exception and not app.error and "Switched off in" in said(app)
+
+
+def test_the_link_says_settings_as_the_command_does(models):
+    wanted = Settings(becomes="off", in_layers=(1, 2), in_heads=(3,), layer=2, head=1)
+    link = write_link(wanted, "pairs")
+    assert link["in_layers"] == "1,2"
+    app = open_page(checkpoint="small-bert", **link)
+    assert not app.exception and not app.error and not app.warning
+    assert "Switched off in 2 of 12 heads" in said(app)
+    chosen = {box.key: box.value for kind in (app.selectbox, app.multiselect) for box in kind}
+    assert chosen["in_layers"] == ["1", "2"] and chosen["in_heads"] == ["3"] and chosen["becomes"] == "off"
+    pickers = {key for key in chosen if not key.startswith("tags-")} - {"checkpoint", "change", "word"}
+    assert pickers <= Settings.model_fields.keys()
 
 
 def test_a_later_word_of_a_translation_is_chosen_and_the_text_written_anew(models):
@@ -75,7 +90,7 @@ def test_a_later_word_of_a_translation_is_chosen_and_the_text_written_anew(model
     assert words.options[0].startswith("1 ") and len(words.options) > 2
     words.set_value(words.options[1] if isinstance(words.value, str) else 1).run()
     assert not app.exception and not app.error and "With even weights in all" in said(app)
-    app.selectbox(key="in-side").set_value("cross").run()
+    app.selectbox(key="in_sides").set_value("cross").run()
     assert not app.exception and not app.error
     found = re.search(r"With even weights in (\d+) of (\d+) heads", said(app))
     assert found and 3 * int(found[1]) == int(found[2])

@@ -145,4 +145,5 @@ def _text(setting: str, value: Any, task: str) -> str:
         "off": ablation_label,
         "hide": lambda hide: "true",
     }
-    return texts.get(setting, str)(value)
+    listed = isinstance(value, tuple | list)
+    return texts.get(setting, lambda value: ",".join(map(str, value)) if listed else str(value))(value)
