@@ -68,4 +68,4 @@ def completeness(rows: list[tuple[str, str]], warning: str) -> str:
     """HTML: what integrated gradients add up to, and what is missing."""
     note = f'<p class="t-note">{escape(warning)}</p>' if warning else ""
     head = checkpoint_html.section("Completeness", "integrated gradients, log-odds")
-    return head + checkpoint_html.facts(rows) + note
+    return f'<div style="max-width:400px">{head}{checkpoint_html.facts(rows)}{note}</div>'

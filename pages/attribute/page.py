@@ -30,9 +30,9 @@ tokens = page.scene.tokens
 with below:
     figures.folded("In words", tokens.sentence)
     figures.numbers(f"All {len(tokens.table):,} attributions as numbers", tokens.rows, "numbers")
+    st.html(attribution_agreement.completeness(tokens.completeness, tokens.completeness_warning))
 with right:
     chosen_token.show(tokens)
-    st.html(attribution_agreement.completeness(tokens.completeness, tokens.completeness_warning))
 page = faithfulness.show_example_curves(page, parts)
 with tail:
     attention_worth.notes([question.entry])

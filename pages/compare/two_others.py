@@ -36,9 +36,13 @@ CSS = """
 .t-judged small {font-size: 12px; color: var(--t-muted); font-weight: 400}
 """
 WORDS_SAY = (
-    "Filled: the most likely word is the one that follows; underlined: in this model alone. Below a wrong word: what "
-    "it says instead. A model is asked for each word given those before it, so not for the first."
+    "Filled: the most likely word is the right one; underlined: in this model alone. Below a wrong word: what it says "
+    "instead."
 )
+ASKED_SAYS = {
+    "words": "A model is asked for each word given those before it, for the first where a token stands before it.",
+    "masked words": "A model is asked for the word of each mask.",
+}
 MEANS = "Each row counts alike, however long it is."
 SAYS = "Two models of others over rows of yours: which has more right, whether that is chance, and where."
 
@@ -106,7 +110,7 @@ def _pick() -> Two:
     with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
         show = lambda entry: entry.name  # noqa: E731
         first = url_state.pick("Model", listed, "first", show=show, why=_exclusion_reason, width=190)
-        alike = [entry for entry in listed if entry is not first and _asked(entry) == _asked(first)]
+        alike = [entry for entry in listed if entry.name != first.name and _asked(entry) == _asked(first)]
         if not alike:
             figures.note(f"No other model here is asked for {_asked(first)}, as {first.name} is.")
             st.stop()
@@ -248,7 +252,7 @@ def _show_row(two: Two, line: int) -> None:
             head = f"<b>{escape(name)}</b>"
             count = f'<span class="t-muted t-num"> {right} of {len(words)} words</span>'
             st.html(f"<div>{_swatch(colour)}{head}{count}</div>{_words_html(words, other, style.colours()[colour])}")
-        figures.note(WORDS_SAY)
+        figures.note(f"{WORDS_SAY} {ASKED_SAYS[_asked(two.entries[0])]}")
 
 
 def _show_labels(two: Two, judged: Sequence[Sequence[Judged]], answers: Sequence[str]) -> None:

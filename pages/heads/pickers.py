@@ -96,7 +96,7 @@ def pick_rows(toolbar: DeltaGenerator) -> Rows:
 
 def _other_rows(settings: DeltaGenerator) -> OtherRows:
     """Shows the pickers of a model of others and its texts; stops the page if none is named, and on an error."""
-    listed = {entry.name: entry for entry in models.others() if not lacks(open_source(entry), (), [Ability.ROWS])}
+    listed = {entry.name: entry for entry in _listed_others()}
     with settings:
         named = len(listed) if "model" in st.query_params else 0
         choice = url_state.pick("Model", [*listed, A_FOLDER], "other", named, width=190) if listed else A_FOLDER
@@ -142,9 +142,19 @@ def _take_linked(by_task: dict[str, list[Entry]]) -> None:
         for name, entries in by_task.items()
         if requested_name in {entry.name for entry in entries}
     ]
+    others = [name for name in requested_names if name in {entry.name for entry in _listed_others()}]
+    if others and not tasks:
+        tasks = [other_models.TASK]
+        url_state.carry("other", next(entry for entry in _listed_others() if entry.name == others[0]), others[0])
+        st.query_params.pop("checkpoint", None)
     if tasks:
         url_state.forget(task_picker.KEY)
         st.session_state[task_picker.KEY] = tasks[0]
+
+
+def _listed_others() -> list[Entry]:
+    """The listed models of others that can be measured over rows."""
+    return [entry for entry in models.others() if not lacks(open_source(entry), (), [Ability.ROWS])]
 
 
 def _source(rows_choice: str, entry: Entry, count: int) -> Source | None:

@@ -82,7 +82,7 @@ def show(rows: Rows, atlas: Atlas) -> None:
         _chart(weights[weights["way"] == axis], atlas, words, axis)
         site, head = atlas.head
         places = find_places(atlas.table, _key(rows, atlas), words, site, head, axis)
-        title = f"The {len(places)} places behind {atlas.names[atlas.head_index]}"
+        title = f"The {len(places)} place{'s' * (len(places) != 1)} behind {atlas.names[atlas.head_index]}"
         measured = {"value": "KL, bits" if axis == "from_query" else "weight", "even": "mean of its row"}
         figures.numbers(title, places.rename(columns=measured), "words-rows")
 

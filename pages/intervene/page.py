@@ -21,9 +21,12 @@ from triattn_core.trace.axes import TAN_MECHANISMS
 
 LEAD = "Change the context with a click: the new attention, its difference, and how the prediction changes."
 
+WEIGHTS = "Replace attention weights in chosen heads: what becomes of the answer, and of the attention after them."
+
 question = page_setup.opening("Intervene", LEAD, TAN_MECHANISMS, abilities=[Ability.REPLACE], others=True)
 with question.settings:
     if replaced_weights.is_asked(question):
+        style.say(question.head, "Intervene", WEIGHTS)
         replaced_weights.show(question)
         st.stop()
     settings = intervention_controls.pick_way(question)

@@ -12,10 +12,8 @@ CSS = """
 .t-predictions td {font-size: 13px} .t-predictions tr:first-child td {border-top: 0}
 .st-key-stopped p, .st-key-under-way p {margin: 0; font-size: 13px}
 [data-testid="stFileUploaderDropzone"] {min-height: 0; padding: 6px 10px; max-width: 640px}
-.stMultiSelect [data-tag] {background: color-mix(in srgb, var(--t-accent) 16%, transparent); color: var(--t-text)}
 .st-key-filters [data-testid="stTextInputRootElement"] {height: 32px}
 .st-key-filters [data-testid="stTextInputRootElement"] input {font-size: 13px}
-.stMultiSelect [role="group"], .stMultiSelect [data-baseweb="select"] > div {background: transparent; min-height: 32px}
 .st-key-open {gap: 18px}
 """
 

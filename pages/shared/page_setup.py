@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import (
     attention_worth,
+    carried_input,
     choice_input,
     languages,
     models,
@@ -77,10 +78,12 @@ class Opened:
 
 @dataclass(frozen=True)
 class PageQuestion(Question):
-    """A question as a page puts it.  settings: the row of pickers, for the page to go on with; below: what follows."""
+    """A question as a page puts it.  head: the heading's place; settings: the row of pickers, for the page to go on
+    with; below: what follows."""
 
     task: str
     words: task_picker.TaskLabels
+    head: DeltaGenerator
     settings: DeltaGenerator
     below: DeltaGenerator
 
@@ -109,10 +112,14 @@ def open_page(
     words = task_picker.TASKS[task]
     style.say(head, title, lead(words))
     task_picker.missing(mechanisms)
+    before = carried_input.checkpoint()
     speaks, entries = languages.single(models.entries(task, mechanisms), "checkpoint", prefer="en")
     fitting: list[Entry] = []
     if others and form(task) is InputForm.PAIR:  # of any language
         fitting = [entry for entry in models.others() if not lacks(open_source(entry), axes, abilities)]
+        if before in {entry.name for entry in fitting}:
+            carried_input.carry_input(one=before)
+            carried_input.choose_one(fitting, "checkpoint")
     reads = _reads(fitting)
     pairs = form(task) is InputForm.PAIR
     example = pair_input.pair(speaks, TASKS[task], reads) if pairs else choice_input.example(task)
@@ -134,6 +141,8 @@ def open_page(
             width=190,
             help=attention_worth.FORMS if any(map(metadata.is_living, entries)) else None,
         )
+    if is_other(entry):
+        carried_input.carry_input(one=entry.name)
     if is_other(entry) and not example.text_b.strip():
         example = sentences.Example(example.text_a)
     with settings:
@@ -187,7 +196,8 @@ def opening(
         put = Question.put(MODELS, top.entry, top.example, top.option)
     top.say(put.explanation, MEAN)
     study_strip.note_example(put.example)
-    return PageQuestion(**vars(put), task=top.task, words=top.words, settings=top.settings, below=st.container())
+    places = {"head": top.head, "settings": top.settings, "below": st.container()}
+    return PageQuestion(**vars(put), task=top.task, words=top.words, **places)
 
 
 def option_number(question: Question) -> int | None:

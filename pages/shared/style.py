@@ -36,6 +36,8 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 [data-testid="stTextAreaRootElement"] textarea {font-size: 14px; line-height: 1.45; padding: 7px 11px}
 .stSelectbox [role="group"] {height: 32px; min-height: 32px; background: transparent}
 .stSelectbox input {font-size: 13px}
+.stMultiSelect [data-tag] {background: color-mix(in srgb, var(--t-accent) 16%, transparent); color: var(--t-text)}
+.stMultiSelect [role="group"], .stMultiSelect [data-baseweb="select"] > div {background: transparent; min-height: 32px}
 [data-testid="stNumberInputContainer"] {height: 32px; background: transparent}
 [data-testid="stNumberInputContainer"] input {font-size: 13px; background: transparent}
 .stButtonGroup button, .stButton button, .stDownloadButton button, .stMenuButton button, .stPopover button {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -10,10 +11,11 @@ import streamlit as st
 
 from pages.heads import word_weights
 from tests.app.test_pages import opened, sound, texts, visible_text
+from tests.support.pages import at_page
 from tests.support.project_copy import ROOT
 from tests.support.tiny_transformers import SENTENCES, make
 from triattn_core.__main__ import main
-from triattn_core.checkpoint.registry import laboratory_checkpoints, list_checkpoints
+from triattn_core.checkpoint.registry import VARIABLE, add_roots, laboratory_checkpoints, list_checkpoints, roots
 
 TRAINED = {entry.name for entry in (*list_checkpoints(), *laboratory_checkpoints()) if entry.problem is None}
 
@@ -148,6 +150,19 @@ def test_rows_of_another_task_are_not_scored(monkeypatch, folder):
     app = of_a_file(monkeypatch, folder, ["entailment", "neutral", 1])
     assert "Not scored: 2 of 3 rows have labels that bert" in texts(app) or "2 of 3 rows have labels" in texts(app)
     assert "What is its attention worth?" not in texts(app) and "off" not in {toggle.key for toggle in app.toggle}
+
+
+def test_a_model_of_others_is_measured_that_a_link_or_the_page_before_names(monkeypatch, folder):
+    monkeypatch.setenv(VARIABLE, str(roots()[0]))
+    add_roots([Path(folder)])
+    name = Path(folder).name
+    app = sound(opened("heads", checkpoint=name))
+    assert app.selectbox(key="other").value == name and not app.warning
+    app = sound(opened("attribute", checkpoint=name, a="unhappy cats", b=" "))
+    app = sound(at_page(app, "heads").run())
+    assert app.selectbox(key="other").value == name
+    app = sound(at_page(app, "attribute").run())
+    assert app.selectbox(key="checkpoint").value.name == name
 
 
 def test_a_folder_that_is_none_is_one_line_and_none_is_asked_for(monkeypatch, tmp_path):

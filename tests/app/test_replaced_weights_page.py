@@ -63,7 +63,7 @@ def test_what_cannot_is_said_in_a_line(models):
 
 
 def test_ours_can_be_asked_so_too(models):
-    app = open_page(checkpoint="quora-tri-living", change="attention", becomes="off", **{"in_layers": "1"})
+    app = open_page(checkpoint="quora-tri-living", change="attention", becomes="off", in_layers="1")
     assert not app.exception and not app.error and "Switched off in" in said(app)
 
 

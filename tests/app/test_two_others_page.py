@@ -46,3 +46,11 @@ def test_two_decoders_over_rows(builds, tmp_path, capsys) -> None:
     first_word = ROWS[int(far) - 1].split()[1]
     assert f">{first_word}<small>" in page_text
     assert f"triattn evaluate {builds[0]}" in app.code[0].value
+    assert "given those before it, for the first where a token stands before it" in page_text
+
+
+def test_a_model_is_never_beside_itself_as_pickers_run_again(builds) -> None:
+    app = sound(opened("compare", task="Other models", first="one", rows="a file of yours"))
+    for _ in range(2):
+        assert list(app.selectbox(key="second").options) == ["two"]
+        app = sound(app.run())

@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
 from tests.support.tiny_transformers import make_type
 from triattn_core.analysis.catalogue import JOINT_METHODS
 from triattn_core.checkpoint.registry import add_roots, find_encoder
+from triattn_core.scenes.weights import own_sites
+from triattn_core.scenes.weights_text import describe_moved
 from triattn_core.sources import find_entries, open_source
 from triattn_core.sources.models import Models
 from triattn_core.sources.source import Ability
+from triattn_core.sources.transformer import start_token
+from triattn_core.sources.transformer_trace import trace_transformer
 from triattn_core.tasks.sentences import Example as Sentence
 
 TEXT = "unhappy cats sat on mats"
@@ -131,3 +136,22 @@ def test_deleted_tokens_are_not_read(asked):
     whole = shares(list(range(len(found.table))))
     answer = int(whole.argmax())
     np.testing.assert_allclose(row["comprehensiveness"], whole[answer] - shares(kept)[answer], atol=1e-5)
+
+
+def test_the_token_that_a_decoder_starts_with_is_not_called_padding(asked):
+    entry, loaded, _ = asked
+    piece = loaded.tokenizer.convert_ids_to_tokens(start_token(loaded.model))
+    for pad, name in (("[MASK]", piece), (piece, "[START]")):
+        loaded.tokenizer.pad_token = pad
+        query = trace_transformer(loaded, TEXT).sites["layer.0/cross/weight"]["query_token"]
+        assert query.values.tolist() == [name]
+
+
+def test_sides_of_a_layer_stand_in_the_order_in_which_they_run_and_are_named(asked):
+    entry, loaded, _ = asked
+    own = own_sites(trace_transformer(loaded, TEXT))
+    assert [site.role for site in own] == ["encoder", "decoder", "cross"] * (len(own) // 3)
+    sites = ["layer.0/encoder/weight", "layer.0/cross/weight", "layer.1/decoder/weight"]
+    moved = pd.DataFrame({"site": sites, "layer": [1, 1, 2], "head": 3, "bits": [0.1, 0.4, 0.2], "changed": False})
+    assert "layer 1 cross head 3 moves" in describe_moved(moved)
+    assert "most in layer 1 cross head 3" in describe_moved(moved.assign(changed=True))

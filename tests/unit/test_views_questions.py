@@ -144,6 +144,14 @@ def test_curves_stand_beside_the_middle_of_the_random_ones(measure):
     assert "rollout" in str(lines[0]["transform"])
 
 
+def test_labels_of_curves_are_placed_on_the_scale_that_is_drawn():
+    table = curves().assign(sufficiency=lambda rows: 5 + rows["sufficiency"] / 100)
+    spec = perturbation.figure(table, "sufficiency", "rollout").to_dict()
+    scales = [layer["encoding"]["y"].get("scale") for layer in spec["layer"] if "y" in layer.get("encoding", {})]
+    stated = [scale for scale in scales if scale]
+    assert stated and all(scale["zero"] is False and scale["domain"][0] > 4.9 for scale in stated)
+
+
 def test_shares_that_name_the_same_tokens_are_one_point_and_said():
     table = curves()
     both = pd.concat([table[table["share"] == 0.1].assign(share=0.05), table], ignore_index=True)

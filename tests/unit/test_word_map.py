@@ -37,6 +37,17 @@ def test_maps_share_one_scale():
         assert set(low) == set(high[1:])
 
 
+def test_a_long_map_is_as_high_as_others_and_tells_its_words_on_hover():
+    count = word_map.ROWS_NAMED + 1
+    coords = {f"{axis}_token": (axis, [f"w{i}" for i in range(count)]) for axis in ("query", "key")}
+    long = xr.DataArray(np.full((count, count), 1 / count), coords, ("query", "key"))
+    (figure,) = figures(long)
+    assert not any(name.text for name in figure.findall("table/tbody/tr/th"))
+    assert figure.find("table/tbody/tr/td").get("title") == f"w0, w0: {1 / count:.3f}"
+    (named,) = figures(long[:-1])
+    assert [name.text for name in named.findall("table/tbody/tr/th")] == [f"w{i}" for i in range(count - 1)]
+
+
 def test_words_stand_beside_rows_and_above_columns():
     (figure,) = figures(weights(0.9))
     assert figure.findtext("figcaption") == "map 0"

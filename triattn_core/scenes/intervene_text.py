@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from triattn_core.analysis.catalogue import REPLACEMENTS
+from triattn_core.trace.axis_labels import count
 from triattn_core.views.charts.intervention import RESOLUTION, SAME, is_resolved
 from triattn_core.views.lib.number_format import minus
 
@@ -160,7 +161,7 @@ def describe_shift(before: xr.DataArray, after: xr.DataArray, labels: tuple, apa
     word = f"“{labels[0][query]}” to “{labels[1][key]}”"
     numbers = f"{before.values[query, key]:.3g} before, {after.values[query, key]:.3g} after"
     return (
-        f"Attention moves by {apart:.3g} bits on average over {len(labels[0])} queries (Jensen-Shannon "
+        f"Attention moves by {apart:.3g} bits on average over {count(len(labels[0]), 'query')} (Jensen-Shannon "
         f"divergence, 0 to 1), most from {word}: {numbers}."
     )
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from triattn_core.sources.weight_change import Replaced
+from triattn_core.trace.site import SIDES, Site
 from triattn_core.views.lib.number_format import minus
 
 STILL = 1e-6  # bits: a head that moves less only rounds otherwise
@@ -75,12 +76,18 @@ def describe_moved(moved: pd.DataFrame) -> str:
         top = alive.loc[alive["bits"].idxmax()]
         return (
             f"All {len(moved)} heads were changed, by {alive['bits'].mean():.2g} bits in the mean (Jensen-Shannon "
-            f"divergence, 0 to 1), most in layer {top['layer']} head {top['head']}, by {top['bits']:.2g}."
+            f"divergence, 0 to 1), most in {_name_head(top)}, by {top['bits']:.2g}."
         )
     if nothing_moves(moved):
         return f"None of {len(rest)} heads that were left as they are moves its attention."
     top = rest.loc[rest["bits"].idxmax()]
     return (
-        f"Of {len(rest)} heads that were left as they are, layer {top['layer']} head {top['head']} moves its attention "
+        f"Of {len(rest)} heads that were left as they are, {_name_head(top)} moves its attention "
         f"most, by {top['bits']:.2g} bits (Jensen-Shannon divergence, 0 to 1); their mean is {rest['bits'].mean():.2g}."
     )
+
+
+def _name_head(row: pd.Series) -> str:
+    """`layer 2 head 3`, of a model with encoder and decoder also which of its attentions."""
+    role = Site.parse(str(row["site"])).role
+    return f"layer {row['layer']} {f'{role} ' if role in SIDES else ''}head {row['head']}"

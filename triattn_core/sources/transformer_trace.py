@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -16,7 +16,7 @@ from triattn_core.importers.token_coords import Tokens, name_ids, texts_of, toke
 from triattn_core.recording.refusal import explain_layer_types
 from triattn_core.recording.selection import Select
 from triattn_core.recording.tape import record
-from triattn_core.sources.transformer import NEXT_TOKEN, Transformer
+from triattn_core.sources.transformer import NEXT_TOKEN, Transformer, start_token
 from triattn_core.sources.transformer_errors import one_line
 from triattn_core.sources.transformer_inputs import as_input, read_target, read_text
 from triattn_core.sources.transformer_outputs import predict
@@ -28,6 +28,7 @@ from triattn_core.trace.from_array import LONGEST
 
 # Keys beside the tokens, by the type of a model: what they are, and whether they come first.
 EXTRA_KEYS = {"deepseek_v4": ("block", False), "cpmant": ("prompt", True)}
+START = "[START]"
 START_ALONE = (
     "The decoder read its start token alone: this is its first word; `triattn import --target` or `--generate` goes on."
 )
@@ -125,7 +126,7 @@ def _run(transformer: Transformer, reading: Reading, generate: int) -> tuple[Any
         given = len(inputs[DECODERS_OWN if transformer.has_decoder else "input_ids"][0])
         ids = made.sequences[0].tolist()
         outputs = _Outputs(made.logits[-1][:, None])
-        decoder = name_ids(tokenizer, ids[:-1]) if transformer.has_decoder else None
+        decoder = _decoder_tokens(transformer, ids[:-1]) if transformer.has_decoder else None
         return outputs, Reading(inputs, reading.tokens, decoder, name_ids(tokenizer, ids[given:]))
     seen: list[torch.Tensor] = []
     decoder = model.get_decoder() if transformer.has_decoder else None
@@ -141,8 +142,16 @@ def _run(transformer: Transformer, reading: Reading, generate: int) -> tuple[Any
     finally:
         if hook is not None:
             hook.remove()
-    tokens = name_ids(tokenizer, seen[0][0].tolist()) if seen else None
+    tokens = _decoder_tokens(transformer, seen[0][0].tolist()) if seen else None
     return outputs, Reading(inputs, reading.tokens, tokens, notes=reading.notes)
+
+
+def _decoder_tokens(transformer: Transformer, ids: list[int]) -> Tokens:
+    """The tokens that a decoder reads.  Where it starts with the id of padding, as MarianMT and T5 do, that one is
+    named by what it is there."""
+    named = name_ids(transformer.tokenizer, ids)
+    starts = ids[:1] == [transformer.tokenizer.pad_token_id] == [start_token(transformer.model)]
+    return replace(named, tokens=[START, *named.tokens[1:]]) if starts else named
 
 
 @dataclass(frozen=True)

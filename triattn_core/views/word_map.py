@@ -12,6 +12,7 @@ from triattn_core.trace.axes import TRUE_CELLS
 from triattn_core.views.lib.palette import SEQUENTIAL, LogScale, ink_on, ramp
 
 NAMED = 16  # columns that carry their words: more would not be read
+ROWS_NAMED, LOWEST = 20, 3  # rows that carry their words, of a row at least their size; pixels of one without
 DENSE = 8  # columns, from which their words stand upright
 LETTERS = 12  # of a row's word that have room
 SPACING = 1  # pixels between rows, as in the page's style
@@ -29,7 +30,7 @@ def maps(arrays: Mapping[str, xr.DataArray], height: int, theme: str = "light", 
     values = [array.values.ravel() for array in arrays.values()]
     scale = LogScale.fit(np.concatenate(values), next(iter(arrays.values())).sizes["key"])
     counts = {array.sizes["query"] for array in arrays.values()}
-    row_height = (height - SPACING * (max(counts) + 1)) / max(counts)
+    row_height = max((height - SPACING * (max(counts) + 1)) / max(counts), LOWEST)
     figures = (_map(title, array, scale, row_height, theme, numbers) for title, array in arrays.items())
     return f'<div class="t-maps{" t-uneven" * (len(counts) > 1)}">{"".join(figures)}</div>'
 
@@ -83,8 +84,10 @@ def _map(title: str, array: xr.DataArray, scale: LogScale, row_height: float, th
             style = f"background:#{colours[i, j].tobytes().hex()};color:{ink}"
             text = f"{weight:.2f}" if numbers and weight >= PRINTED else ""
             cells.append(f'<td{mark} style="{style}" title="{about}">{text}</td>')
-        rows.append(f'<tr style="height:{row_height:.1f}px"><th scope="row">{escape(word)}</th>{"".join(cells)}</tr>')
-    margin = f'<col style="width:{0.58 * min(LETTERS, max(map(len, down))) + 1:.1f}em">'
+        name = escape(word) if len(down) <= ROWS_NAMED else ""
+        rows.append(f'<tr style="height:{row_height:.1f}px"><th scope="row">{name}</th>{"".join(cells)}</tr>')
+    longest = max(map(len, down)) if len(down) <= ROWS_NAMED else 0
+    margin = f'<col style="width:{0.58 * min(LETTERS, longest) + 1:.1f}em">'
     body = f"<colgroup>{margin}</colgroup>{head}<tbody>{''.join(rows)}</tbody>"
     dense = ' class="t-dense"' if len(across) >= DENSE else ""
     return f"<figure{dense}><figcaption>{escape(title)}</figcaption><table>{body}</table></figure>"

@@ -43,7 +43,8 @@ def figure(curves: pd.DataFrame, measure: str, method: str, theme: str = "light"
     low, high = float(means["low"].min()), float(means["high"].max())
     room = max(high - low, 1e-6) / 20
     domain = [low - room, high + room]
-    y = alt.Y("mean:Q", title=None, axis=alt.Axis(tickCount=5, format=".3~g"), scale=alt.Scale(domain=domain))
+    scale = alt.Scale(domain=domain, zero=False)  # of the band too, or its area would reach down to zero
+    y = alt.Y("mean:Q", title=None, axis=alt.Axis(tickCount=5, format=".3~g"), scale=scale)
     names = list(lines["line"].unique())
     dash = alt.StrokeDash("line:N", scale=alt.Scale(domain=names, range=[*DASHES[: len(names)]]), legend=None)
     tips: list[Any] = [
