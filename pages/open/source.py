@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.shared import other_models, url_state
 from pages.shared.errors import notice, report_errors
 from pages.shared.server_files import is_local, require_local
+from triattn_core.checkpoint.own_modules import list_modules
 from triattn_core.errors import TraceError, TriattnError
 from triattn_core.importers.array_files import SeveralArraysError
 from triattn_core.importers.trace_store import MOST_DAYS
@@ -27,8 +28,9 @@ MOST_BUTTONS = 6  # a longer choice is a list
 MOST_MB = 300  # of a file that is handed over
 MOST_WRITTEN = 64
 WRITES = (
-    "A decoder writes so many tokens, the most likely ones. The map then has a row for each, over all tokens before "
-    "it: from row to row you see where the model looked as it wrote, and Play goes through them."
+    "A decoder, of Hugging Face or of your own, writes so many tokens, the most likely ones. The map then has a row "
+    "for each, over all tokens before it: from row to row you see where the model looked as it wrote, and Play goes "
+    "through them."
 )
 AUTO = "auto-detected"
 TOKENS_HELP = 'A token a line, words with spaces between them, or JSON: {"query": […], "key": […], "context": […]}.'
@@ -197,7 +199,7 @@ def _open_file(source: tuple, options: tuple[tuple[str, str], ...], _content: by
 def _model() -> AttentionTrace | None:
     """The fields of a model and its text."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="model-row"):
-        name = other_models.name_field()
+        name = other_models.name_field([entry.name for entry in list_modules()])
         text = st.text_input("Text", key="text", bind="query-params", max_chars=4000)
         pair = st.text_input("Second text, of a pair", key="pair-text", bind="query-params", max_chars=4000)
         written = url_state.number("Tokens to write", 0, MOST_WRITTEN, 0, "write", width=120, help=WRITES)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from pages.shared.models import MODELS as LOADED
 from pages.shared.server_files import is_local, require_local
+from triattn_core.checkpoint.own_modules import list_modules
+from triattn_core.checkpoint.registry import Entry
 
 if TYPE_CHECKING:
     from triattn_core.sources.transformer import Transformer
@@ -16,10 +20,12 @@ TASK, TITLE = "hugging face", "Other models"  # in place of one of ours
 MODELS = "models"
 
 
-def name_field() -> str:
-    """The field that names a model, in the URL."""
+def name_field(own: Sequence[str] = ()) -> str:
+    """The field that names a model, in the URL.  own: names of modules that it takes too."""
     label = "Folder of a Hugging Face model, or the name of one fetched before"
-    return st.text_input(label, key="model", bind="query-params", disabled=not is_local(), width=380)
+    label = f"A Hugging Face model's folder or name, or {', '.join(own)}" if own else label
+    off = not (is_local() or own)
+    return st.text_input(label, key="model", bind="query-params", disabled=off, width=380)
 
 
 def load(name: str) -> Transformer:
@@ -29,7 +35,10 @@ def load(name: str) -> Transformer:
 
 
 def trace(name: str, text: str, pair: str | None = None, written: int = 0) -> AttentionTrace:
-    """Its attention on a text or a pair, or of so many tokens that it writes after it.  Raises TriattnError."""
+    """Its attention on a text or a pair, or of so many tokens that it writes after it; of a module of one's own that
+    the command line named too.  Raises TriattnError."""
+    if entry := next((entry for entry in list_modules() if entry.name == name), None):
+        return _trace_own(entry.digest, text, pair, written, entry)
     require_local(MODELS)
     return _trace(name, text, pair, written)
 
@@ -46,3 +55,14 @@ def _trace(name: str, text: str, pair: str | None, written: int) -> AttentionTra
     from triattn_core.sources.transformer_trace import trace_transformer
 
     return trace_transformer(_load(name), text, pair, generate=written)
+
+
+@st.cache_resource(max_entries=40, show_spinner="Running the model")
+def _trace_own(digest: str, text: str, pair: str | None, written: int, _entry: Entry) -> AttentionTrace:
+    from triattn_core.sources.own_text import OwnText
+    from triattn_core.sources.own_written import trace_written
+
+    own = LOADED.load(_entry)
+    if written:
+        return trace_written(own, text, written)
+    return OwnText.of(own, text if pair is None else (text, pair)).trace()

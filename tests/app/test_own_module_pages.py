@@ -46,3 +46,12 @@ def test_its_heads_over_rows_and_what_they_are_worth(module):
     assert any(link.label == "Open on Intervene" for link in app.get("page_link"))
     app.toggle(key="off").set_value(True).run()
     assert "log-probability of a word" in texts(sound(app)) and "flipped signs p" in texts(app)
+
+
+def test_what_it_looked_at_as_it_wrote_each_token(module):
+    query = {"from": "From a model", "model": "mine", "text": TEXT, "write": "3"}
+    app = sound(opened("open", **query))
+    assert "mine" in app.text_input(key="model").label
+    assert app.number_input(key="token").max == 3 and 'class="t-film"' in texts(app)
+    app = sound(opened("open", **(query | {"write": "0"})))
+    assert 'class="t-film"' not in texts(app)

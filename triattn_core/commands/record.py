@@ -21,6 +21,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tokens", type=Path, metavar="FILE", help=text)
     text = "record only this layer, or this module, and of it these heads: 3, 3:0,2, encoder.* (counted from 0)"
     parser.add_argument("--select", nargs="+", metavar="LAYER[:HEADS]", help=text)
+    text = "let a decoder that names its words write so many tokens after the text, and record what it looked at"
+    parser.add_argument("--generate", type=int, default=0, metavar="N", help=text)
     parser.add_argument("--out", type=Path, metavar="FILE", help="where to save the trace (NetCDF)")
 
 
@@ -35,6 +37,7 @@ def run(options: argparse.Namespace) -> None:
     from triattn_core.recording.head_selection import Selection
     from triattn_core.recording.own_module import OwnModule
     from triattn_core.sources.own_picture import ENDINGS, over_picture
+    from triattn_core.sources.own_written import trace_written
     from triattn_core.trace.from_array import notes_of
 
     tokens: dict[str, Any] = read_tokens(options.tokens) if options.tokens else {}
@@ -42,12 +45,15 @@ def run(options: argparse.Namespace) -> None:
     selection = Selection.of(options.select)
     print(f"Running {options.module}", file=sys.stderr)
     own = OwnModule.of(options.module)
-    image = read_picture(Path(options.input)) if options.input.lower().endswith(ENDINGS) else None
-    inputs, words = own.inputs(options.input if image is None else image)
-    tape = own.record(inputs, selection.select, options.device)
-    trace = selection.keep(tape.trace(**{"tokens": words, **tokens}, source=own.name))
-    if image is not None and not words and not tokens:
-        trace = over_picture(trace, image, inputs)
+    if options.generate:
+        trace = selection.keep(trace_written(own, options.input, options.generate, selection.select, options.device))
+    else:
+        image = read_picture(Path(options.input)) if options.input.lower().endswith(ENDINGS) else None
+        inputs, words = own.inputs(options.input if image is None else image)
+        tape = own.record(inputs, selection.select, options.device)
+        trace = selection.keep(tape.trace(**{"tokens": words, **tokens}, source=own.name))
+        if image is not None and not words and not tokens:
+            trace = over_picture(trace, image, inputs)
     if options.out:
         trace.save(options.out)
     if options.json:
