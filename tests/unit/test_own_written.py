@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -45,17 +47,24 @@ def test_each_token_has_a_row_over_all_before_it(own) -> None:
 
 
 def test_writing_ends_where_the_file_reads_something_else(own) -> None:
-    encode = own.encode
-    longest = len(encode(TEXT)[1]) + 2
-    short = OwnModule(
-        own.name,
-        own.path,
-        own.module,
-        lambda text: (encode(text)[0][:, :longest], encode(text)[1][:longest]),
-        own.names,
-    )
-    trace = trace_written(short, TEXT, WRITTEN)
+    longest = len(own.encode(TEXT)[1]) + 2
+
+    def encode(text: str) -> tuple:
+        ids, tokens = own.encode(text)
+        return [ids[:, :longest]], tokens[:longest]  # a list: nothing says that these are ids
+
+    trace = trace_written(replace(own, encode=encode), TEXT, WRITTEN)
     assert trace.meta[GENERATED] == 3 and "Writing ends at" in trace.meta["notes"]
+    whole = trace_written(own, TEXT, 3)
+    for site, array in trace.sites.items():
+        np.testing.assert_array_equal(array.values, whole.sites[site].values)
+
+
+def test_writing_ends_at_the_word_for_it(own) -> None:
+    words = trace_written(own, TEXT, WRITTEN).sites["layer.0/attention/weight"]["query_token"].values.tolist()
+    names = tuple("<end>" if name == words[-1] else name for name in own.names)
+    trace = trace_written(replace(own, names=names), TEXT, WRITTEN)
+    assert trace.meta[GENERATED] == words.index(words[-1]) + 1
 
 
 def test_labels_are_no_text(tmp_path) -> None:
