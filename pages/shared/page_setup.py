@@ -114,12 +114,7 @@ def open_page(
     task_picker.missing(mechanisms)
     before = carried_input.checkpoint()
     speaks, entries = languages.single(models.entries(task, mechanisms), "checkpoint", prefer="en")
-    fitting: list[Entry] = []
-    if others and form(task) is InputForm.PAIR:  # of any language
-        fitting = [entry for entry in models.others() if not lacks(open_source(entry), axes, abilities)]
-        if before in {entry.name for entry in fitting}:
-            carried_input.carry_input(one=before)
-            carried_input.choose_one(fitting, "checkpoint")
+    fitting = _fitting_others(axes, abilities, before) if others and form(task) is InputForm.PAIR else []
     reads = _reads(fitting)
     pairs = form(task) is InputForm.PAIR
     example = pair_input.pair(speaks, TASKS[task], reads) if pairs else choice_input.example(task)
@@ -143,11 +138,19 @@ def open_page(
         )
     if is_other(entry):
         carried_input.carry_input(one=entry.name)
-    if is_other(entry) and not example.text_b.strip():
-        example = sentences.Example(example.text_a)
+        example = example if example.text_b.strip() else sentences.Example(example.text_a)
     with settings:
         word = _pick_word(entry, example) if reads == "source" and is_other(entry) else None
     return Opened(task, words, entry, example, head, toolbar, answer_place, settings, word)
+
+
+def _fitting_others(axes: Sequence[str], abilities: Sequence[Ability], before: str) -> list[Entry]:
+    """Models of others, of any language, that have these; the picker opens on the one of the page before."""
+    fitting = [entry for entry in models.others() if not lacks(open_source(entry), axes, abilities)]
+    if before in {entry.name for entry in fitting}:
+        carried_input.carry_input(one=before)
+        carried_input.choose_one(fitting, "checkpoint")
+    return fitting
 
 
 def _reads(fitting: Sequence[Entry]) -> str:
