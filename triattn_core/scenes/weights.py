@@ -144,7 +144,7 @@ def own_sites(trace: AttentionTrace) -> list[Site]:
     """The sites whose weights a model uses: of a model that reads its texts as one, not the views between them."""
     weights = [site for site in trace.sites if site.quantity == "weight"]
     whole = [site for site in weights if site.sides is None]
-    order = {side: number for number, side in enumerate(SIDES)}
+    order: dict[str, int] = {side: number for number, side in enumerate(SIDES)}
     return sorted(whole or weights, key=lambda site: (site.layer or 0, order.get(site.role, 0), site))
 
 
