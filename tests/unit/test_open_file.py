@@ -18,6 +18,7 @@ from safetensors.torch import save_file
 from triattn_core.__main__ import main
 from triattn_core.commands.open_trace import split_axes
 from triattn_core.importers import trace_store
+from triattn_core.importers.open_file import open_file
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.from_array import trace_of
 
@@ -242,3 +243,23 @@ def test_kept_traces_are_deleted_when_they_are_old_or_too_many(tmp_path, monkeyp
     monkeypatch.setattr(trace_store, "MOST_BYTES", 500)
     again = trace_store.store(trace_of(np.full((3, 4), 0.25), source="other"))
     assert {path.name for path in tmp_path.glob("*.nc")} == {f"{again}.nc"}
+
+
+TENSORS = {
+    "sparse": lambda given: given.to_sparse(),
+    "sparse rows": lambda given: given[0].to_sparse_csr(),
+    "negative bit": lambda given: torch.complex(torch.zeros_like(given), -given).conj().imag,
+    "expanded": lambda given: given[:1].expand(3, -1, -1),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize("kind", TENSORS)
+def test_a_tensor_is_read_however_it_is_stored(tmp_path, kind):
+    given = torch.softmax(torch.randn(2, 5, 6), -1)
+    stored = TENSORS[kind](given)
+    torch.save(stored, tmp_path / "a.pt")
+    axes = ("head", "query", "key")[3 - stored.ndim :]
+    shown = open_file(tmp_path / "a.pt", axes=axes).site("attention/weight").values
+    expected = {"sparse rows": given[0], "expanded": given[:1].expand(3, -1, -1)}.get(kind, given)
+    np.testing.assert_allclose(shown, expected, atol=1e-7)

@@ -71,6 +71,12 @@ def test_a_label_is_its_number_or_its_name(folders):
             transformer_heads.label_of(transformer, wrong)
 
 
+def test_true_is_the_second_of_two_classes(folders):
+    transformer = load_transformer(str(folders["bert"]), "cpu")
+    transformer.model.config.id2label = {0: "different", 1: "same"}
+    assert [transformer_heads.label_of(transformer, label) for label in (False, True)] == [0, 1]
+
+
 def test_a_name_in_another_case_is_that_of_one_class_alone():
     assert transformer_heads.class_number("no", {0: "NO", 1: "yes"}) == 0
     assert transformer_heads.class_number("no", {0: "NO", 1: "No"}) is None

@@ -5,6 +5,7 @@ A .npy is mapped, not read; of the others at most 2 GiB are.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -199,7 +200,7 @@ def _torch(path: Path) -> dict[str, StoredArray]:
 
     def reader(tensor: Any) -> Callable[[], Any]:
         def read() -> Any:
-            _limit(path, tensor.nbytes)  # an expanded tensor is larger than its file
+            _limit(path, math.prod(tensor.shape) * tensor.dtype.itemsize)  # expanded or sparse: larger than its file
             return tensor
 
         return read

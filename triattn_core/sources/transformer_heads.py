@@ -27,6 +27,7 @@ BATCH = 16  # variants of a text in one pass
 def label_of(transformer: Transformer, label: Any) -> int:
     """The class of a row's label, which is its number or its name.  Raises DataError."""
     names = {int(number): str(name) for number, name in transformer.model.config.id2label.items()}
+    label = int(label) if isinstance(label, bool) and len(names) == 2 else label
     found = None if isinstance(label, bool) else class_number(str(label), names)
     if found is None:
         raise DataError(f"label {label!r}: expected one of {', '.join(names.values())}, or its number")

@@ -136,8 +136,8 @@ def _split_list(text: str) -> list[str] | None:
 def _numpy(array: Any) -> np.ndarray:
     """The values of an array of any library, not copied if possible; a memory map stays one."""
     if hasattr(array, "detach"):  # a torch tensor, whatever its device
-        array = array.detach().cpu()
-        array = array.to_dense() if getattr(array, "is_sparse", False) else array
+        array = array.detach().cpu().to_dense()
+        array = array.dequantize() if array.is_quantized else array.resolve_conj().resolve_neg()
         if "bfloat16" in str(array.dtype) or "float8" in str(array.dtype):
             array = array.float()  # NumPy has neither
     elif isinstance(array, xr.DataArray):
