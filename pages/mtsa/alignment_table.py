@@ -31,16 +31,16 @@ UNMEASURED = "Not measured: `triattn evaluate {name} ROWS --attention --record` 
 
 def show(top: SentencePage) -> None:
     """Shows the table of the rows that were measured."""
-    measured = attention_worth.measures(top.entry)
-    _looks(top, measured.get("alignment_error", []))
+    measured = attention_worth.measures(top.entry, "word_alignment")
+    _looks(top, measured.get("heads", []))
     st.html(f"<b>{QUESTION}</b>")
-    if not measured.get("alignment_error"):
+    if not measured.get("heads"):
         st.caption(UNMEASURED.format(name=top.entry.name))
         return
     note = SAYS.format(set=measured.get("set", "given alignments"), n=measured["n"])
     st.html(
-        f'<div class="t-scroll">{table(measured["alignment_error"], measured.get("baselines", {}))}</div>'
-        f'<p class="t-note">{escape(minus(beside_diagonal(measured["alignment_error"])))} {escape(note)}</p>'
+        f'<div class="t-scroll">{table(measured["heads"], measured.get("baselines", {}))}</div>'
+        f'<p class="t-note">{escape(minus(beside_diagonal(measured["heads"])))} {escape(note)}</p>'
     )
 
 

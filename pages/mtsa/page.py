@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.mtsa import alignment_table, pickers, predicate_table, role_spans, translations
+from pages.mtsa import alignment_table, even_weights, pickers, predicate_table, role_spans, translations
 from pages.shared import cell_command, figures, head_strip, sentence_input, token_grouping
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
@@ -79,4 +79,5 @@ head_strip.show(
 )
 if of_form in PARTS:
     PARTS[of_form][1](top)
+    even_weights.show(top.entry)
 figures.numbers("All pairs of all heads as numbers", lambda: page.scene.table, "numbers")

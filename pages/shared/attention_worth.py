@@ -37,9 +37,9 @@ FORMS = (
 LEVEL = 0.05  # of McNemar's test, from which on a loss is more than chance
 
 
-def measures(entry: Entry) -> Mapping[str, Any]:
-    """What `triattn evaluate --attention` has recorded of a checkpoint; empty where it was not run."""
-    recorded = entry.metrics.get("attention")
+def measures(entry: Entry, name: str = "attention") -> Mapping[str, Any]:
+    """What `triattn evaluate --attention` has recorded of a checkpoint under a name; empty where it was not run."""
+    recorded = entry.metrics.get(name)
     return recorded if isinstance(recorded, Mapping) else {}
 
 
@@ -54,7 +54,7 @@ def measure_value(entry: Entry, *names: str) -> float | None:
 def worth(entry: Entry) -> Mapping[str, Mapping]:
     """By control what the attention is worth: from the records of the controls, else as recorded with the checkpoint;
     see `results.worth`.  Empty where no control was trained."""
-    if not entry.kind.compares_forms or not metadata.main_metric(entry):
+    if not entry.kind.has_controls or not metadata.main_metric(entry):
         return {}
     recorded = measures(entry).get("worth") or {}
     stamp = f"{record_stamp()} {_control_stamp()}"

@@ -14,10 +14,10 @@ from tests.support.living_checkpoints import make_checkpoint
 from tests.support.two_languages import make_encoder
 from triattn_core.checkpoint.config import read_config
 from triattn_core.checkpoint.registry import VARIABLE
+from triattn_core.kinds.tan import KIND as TAN
 from triattn_core.results.run_records import config_variant
-from triattn_core.results.worth import CONTROLS
 
-FORMS = CONTROLS | {"scaled": {"similarity": "scaled_dot"}}
+SCALED = {"scaled": {"similarity": "scaled_dot"}}
 ATTENTION = {
     "n": 400, "metric": "accuracy", "score": 77.0, "reliance": {"even": {"points": 12.25, "p": 0.001}},
     "query_information": {"mean": 0.84, "best_head": 1.3, "untrained": 0.21},
@@ -46,7 +46,8 @@ def record_controls(checkpoint_folder: Path, **scores: float) -> None:
     for name, mean in scores.items():
         name, _, control = name.partition("__")
         config = read_config(checkpoint_folder / f"quora-{name}-dot" / "config.json")
-        config = config.model_copy(update={"model": config.model.model_copy(update=FORMS[control])})
+        changed = {**TAN.controls(config), **SCALED}[control]
+        config = config.model_copy(update={"model": config.model.model_copy(update=changed)})
         each = [{"seed": i, "dev": {"accuracy": mean + i}} for i in (-1, 0, 1)]
         record = {"name": "control", "config": config.model_dump(mode="json"), "digest": config_variant(config)}
         lines.append(json.dumps(record | {"each_seed": each}))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.mtsa import predicate_table
+from pages.mtsa import even_weights, predicate_table
+from pages.shared import models
 from tests.app.test_mtsa_pages import answers, maps
 from tests.app.test_pages import opened, sound, visible_text
 from tests.support.checkpoint_fixtures import checkpoint_fixtures
@@ -107,6 +109,18 @@ def test_the_weight_on_the_predicate_is_measured_on_rows_and_on_this_sentence() 
     assert "as annotated." in text and "as the model found them" in visible_text(app)
     app = sound(opened("mtsa", checkpoint=TAGGERS[1]))
     assert app.segmented_control(key="measured").options == ["this sentence"]
+
+
+def test_it_says_what_even_weights_cost_and_what_the_learnt_ones_are_worth() -> None:
+    text = visible_text(sound(opened("mtsa", checkpoint=TAGGERS[0])))
+    assert "And if all weights were even?" in text and "on 70 rows of propbank/dev: in all layers 41.5." in text
+    assert "Trained with even weights" not in text
+    assert "And if all weights" not in visible_text(sound(opened("mtsa", checkpoint=TAGGERS[1])))
+    entry = next(entry for entry in models.entries() if entry.name == TAGGERS[0])
+    for points, says in ((3.5, "3.5 ± 0.5 points less on dev (one seed)"), (-3.5, "3.5 ± 0.5 points more on dev")):
+        worth = {"even": {"points": points, "spread": 0.5, "seeds": 1}}
+        controlled = replace(entry, metrics={"dev": {"f1": 60.0}, "attention": {"worth": worth}})
+        assert says in even_weights.sentences(controlled)
 
 
 def test_there_is_no_ratio_to_a_weight_that_rounds_to_0() -> None:

@@ -57,6 +57,13 @@ def test_the_alignment_error_stands_beside_its_baselines() -> None:
     assert "Does it align?" in text and "layer 2, mean of heads, whose error is not measured" in text
 
 
+def test_it_says_what_even_weights_cost_and_where() -> None:
+    text = visible_text(sound(opened("mtsa", checkpoint=MODELS[0])))
+    assert "And if all weights were even?" in text and "in points, on 90 rows of a/dev: in the encoder 12.2 " in text
+    assert "in the encoder 12.2 (95 % 10.0 to 14.5) and in the cross-attention 25.5 (95 % 24.0 to 27.0)." in text
+    assert "And if all weights" not in visible_text(sound(opened("mtsa", checkpoint=MODELS[1])))
+
+
 @pytest.mark.parametrize(
     "interval, says", [([-3.3, -6.7, 0.1], "not told apart"), ([4.0, 1.0, 7.0], "behind the diag")]
 )

@@ -30,9 +30,16 @@ MECHANISMS = {
     "translation-mtsa": {"mechanism": "mtsa", "scale_t": "identity"},
     "translation-multi-head": {"mechanism": "multi_head"},
 }
-MEASURED = {
-    "n": 70, "set": "gold/en-de", "metric": "aer", "score": 41.0, "reliance": {},
-    "alignment_error": [
+RELIANCE = {
+    "n": 90, "set": "a/dev", "metric": "bleu", "score": 30.0,
+    "reliance": {
+        "even": {"points": 12.25, "p": 0.001, "low": 10.0, "high": 14.5},
+        "even_cross-attention": {"points": 25.5, "p": 0.001, "low": 24.0, "high": 27.0},
+    },
+}  # fmt: skip
+ALIGNED = {
+    "n": 70, "set": "gold/en-de",
+    "heads": [
         {"layer": layer, "head": head, "aer": 50.0 + layer + (head or 0), "less_diagonal": [-16.5, -20.0, -12.25]}
         for layer in range(2)
         for head in (0, 1, 2, 3, None)
@@ -52,6 +59,8 @@ def make_checkpoints(root: Path) -> Path:
         digest = sha256(vocabulary.read_bytes()).hexdigest()
         config = TranslationCheckpoint.model_validate(CONFIG | {"model": MODEL | model, "encoder_digest": digest})
         bundle.save(root / name, config, kind_of(config).model(config, len(SubWords(vocabulary))))
-        metrics = {"dev": {}, "test": {}} | ({"attention": MEASURED} if name == "translation-mtsa" else {})
+        metrics = {"dev": {}, "test": {}} | (
+            {"attention": RELIANCE, "word_alignment": ALIGNED} if name == "translation-mtsa" else {}
+        )
         (root / name / "metrics.json").write_text(json.dumps(metrics), "utf-8")
     return root

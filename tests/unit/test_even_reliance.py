@@ -31,13 +31,17 @@ QUESTIONS = [
 ]
 
 
+KINDS = ("coin", "reader", "mtsa", "multi-head")
+PLAIN = {"task": "sentences", "labels": ["person", "place", "thing"], "model": {"mechanism": "multi_head"}}
 TEXTS = ("Who wrote the longest book?", "Where is the red boat now?", "What is not a fish, they ask?")
 
 
 @pytest.fixture(scope="module")
 def checkpoint_folders(tmp_path_factory) -> list[Path]:
     roots = [tmp_path_factory.mktemp(name) for name in ("sentences", "readers", "coin")]
-    sentence_checkpoints.make_checkpoints(roots[0])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sentence_checkpoints.KINDS, "plain", PLAIN)
+        sentence_checkpoints.make_checkpoints(roots[0], ("trec-mtsa", "plain"))
     reader_checkpoints.make_checkpoints(roots[1], ("dot", "t_trilinear"))
     coin_checkpoints.make_checkpoints(roots[2], ("quora-coin",))
     return roots
@@ -50,22 +54,24 @@ def use_checkpoints(checkpoint_folders: list[Path], monkeypatch: pytest.MonkeyPa
 
 
 def bundles() -> dict[str, tuple[Bundle, list]]:
-    texts = load("trec-mtsa")
+    texts, plain = load("trec-mtsa"), load("plain")
+    rows = [texts.task.Example.from_row({"text": text, "label": i}) for i, text in enumerate(TEXTS)]
     return {
         "coin": (load("quora-coin"), PAIRS),
         "reader": (load("squad-t-trilinear"), QUESTIONS),
-        "mtsa": (texts, [texts.task.Example.from_row({"text": text, "label": i}) for i, text in enumerate(TEXTS)]),
+        "mtsa": (texts, rows),
+        "multi-head": (plain, rows),
     }
 
 
-@pytest.mark.parametrize("kind", ["coin", "reader", "mtsa"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_each_token_attends_evenly_to_what_it_may_see(kind):
     bundle, examples = bundles()[kind]
     _, own = explain(bundle, examples[0])
     with even_scores() as replaced:
         _, trace = explain(bundle, examples[0])
     assert replaced[0] > 0
-    sites = [site for site in trace.sites if re.fullmatch(r"(layer\.\d+/.*/|attention/)weight", str(site))]
+    sites = [site for site in trace.sites if re.fullmatch(r"(layer\.\d+/(.*/)?|attention/)weight", str(site))]
     assert sites
     for site in sites:
         weights = trace.site(site)
@@ -79,7 +85,7 @@ def test_each_token_attends_evenly_to_what_it_may_see(kind):
     np.testing.assert_array_equal(again.site(sites[0]).values, own.site(sites[0]).values)
 
 
-@pytest.mark.parametrize("kind", ["coin", "reader", "mtsa"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_reliance_is_the_metric_less_that_with_even_weights(kind):
     bundle, examples = bundles()[kind]
     report = measure_even_reliance(bundle, examples)
@@ -104,13 +110,17 @@ def answer(bundle: Bundle, example):
 def test_a_model_whose_weights_cannot_be_replaced_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(
         sentence_checkpoints.KINDS,
-        "multi-head",
-        {"task": "sentences", "labels": ["no", "yes"], "model": {"mechanism": "multi_head"}},
+        "recurrent",
+        {
+            "task": "sentences",
+            "labels": ["no", "yes"],
+            "model": {"mechanism": "bi_lstm", "heads": 8},
+        },  # the default: it has none
     )
-    monkeypatch.setenv(VARIABLE, str(sentence_checkpoints.make_checkpoints(tmp_path, ("multi-head",))))
-    bundle = load("multi-head")
+    monkeypatch.setenv(VARIABLE, str(sentence_checkpoints.make_checkpoints(tmp_path, ("recurrent",))))
+    bundle = load("recurrent")
     rows = [bundle.task.Example.from_row({"text": text, "label": 1}) for text in ("A good film.", "A bad film.")]
-    with pytest.raises(InputError, match="the weights of multi_head cannot be replaced"):
+    with pytest.raises(InputError, match="the weights of bi_lstm cannot be replaced"):
         measure_even_reliance(bundle, rows)
 
 

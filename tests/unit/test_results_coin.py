@@ -145,13 +145,14 @@ def test_a_vote_is_measured_and_kept_by_one_command(checkpoint_folder, capsys):
     own = sum(parameter.numel() for parameter in load("quora-coin").model.parameters())
     assert parameters.values == (pytest.approx(5 * own / 1e6),)
     assert accuracy.record.entry.metrics["command"].endswith("--vote --record --json")
-    for arguments, says in (
-        (["--record"], "add --vote"),
-        (["--vote", "--record"], "neither quora/dev nor quora/test"),
+    other = checkpoint_folder / "other.jsonl"
+    make_rows(other, 5, 7)
+    for data, arguments, says in (
+        (file, ["--record"], "was measured in training"),
+        (other, ["--record", "--rows", "3"], "leave out --rows"),
+        (other, ["--vote", "--record"], "neither quora/dev nor quora/test"),
     ):
-        other = checkpoint_folder / "other.jsonl"
-        make_rows(other, 5, 7)
-        assert main(["evaluate", *names, str(other), *arguments]) != 0
+        assert main(["evaluate", *names, str(data), *arguments]) != 0
         assert says in capsys.readouterr().err
     change(checkpoint_folder / names[4], training={"seed": 2})
     assert main(["evaluate", *names, str(file), "--vote", "--record"]) != 0

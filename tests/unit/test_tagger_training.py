@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import json
 import random
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from tests.support.tiny import WORDS, make_encoder
 from triattn_core.__main__ import main
 from triattn_core.analysis.maps.predicate_weight import predicate_weights
 from triattn_core.checkpoint.bundle import load
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import DataError, InputError
+from triattn_core.inference import evaluate
 from triattn_core.inference.explain import explain
+from triattn_core.kinds import kind_of
+from triattn_core.models.tagger import Tagger
+from triattn_core.results.run_records import Record, config_variant
+from triattn_core.results.worth import worth
 from triattn_core.tasks import roles
 from triattn_core.trace import AttentionTrace
 
@@ -109,6 +119,64 @@ def test_the_commands_take_it(folder, world, capsys, tmp_path):
     printed = capsys.readouterr().out
     assert "weight on the predicate, layer 2 head 1: " in printed and ", even inside 0." in printed
     assert ", even outside 0." in printed
+
+
+def test_scores_on_another_corpus_are_recorded_beside_dev_and_test(folder, world, capsys):
+    rows = (world / "data" / "small" / "test.jsonl").read_text("utf-8").splitlines()
+    other = world / "data" / "other" / "written.jsonl"
+    other.parent.mkdir(exist_ok=True)
+    for kept in (rows[:5], rows[:9]):  # a set that is measured again has its last scores
+        other.write_text("\n".join(kept) + "\n", "utf-8")
+        capsys.readouterr()
+        assert main(["evaluate", "small-tagger", str(other), "--record", "--json"]) == 0
+        printed = json.loads(capsys.readouterr().out)
+        metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
+        assert metrics["elsewhere"] == [{"set": "other/written", **printed["metrics"], "n": len(kept)}]
+    card = (folder / "README.md").read_text("utf-8")
+    assert f"| `other/written` | {printed['metrics']['f1']:.2f} |" in card and "| 9 |" in card
+    assert main(["evaluate", "small-tagger", str(world / "data" / "small" / "test.jsonl"), "--record"]) != 0
+    assert "was measured in training" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("mechanism", ["mtsa", "multi_head"])
+def test_reliance_is_the_f1_that_even_weights_cost(folder, world, mechanism):
+    """Queries and scores of zero are as relevant to all keys: set in the weights, not by replacing anything."""
+    bundle = load(folder)
+    if mechanism != "mtsa":
+        config = bundle.config.model.model_copy(update={"mechanism": mechanism, "scale_t": "log_sigmoid"})
+        torch.manual_seed(3)
+        own = bundle.model
+        bundle = replace(bundle, model=Tagger(config, own.input.in_features, own.predict.out_features).eval())
+    examples = list(roles.read(world / "data" / "small" / "test.jsonl"))
+    report = bundle.kind.attention_report(bundle, examples)
+    own, zeroed = f1(bundle, examples), replace(bundle, model=deepcopy(bundle.model))
+    with torch.no_grad():
+        for name, parameter in zeroed.model.named_parameters():
+            if ".query." in name or ".source2token." in name:
+                parameter.zero_()
+    lost = report["reliance"]["even"]
+    assert report["metric"] == "f1" and report["score"] == own
+    assert lost["points"] == pytest.approx(own - f1(zeroed, examples), abs=0.011)
+    assert lost["low"] <= lost["points"] <= lost["high"] and 0 < lost["p"] <= 1
+
+
+def f1(bundle, examples) -> float:
+    (verdicts,) = evaluate.verdicts([bundle], examples)
+    return bundle.task.metrics(verdicts)["f1"]
+
+
+def test_worth_is_over_the_same_network_without_scores(folder):
+    """As `triattn train` has recorded it; a control has none itself, nor has a network without MTSA."""
+    config = load(folder).config
+    control = config.model_copy(
+        update={"model": config.model.model_copy(update=kind_of(config).controls(config)["even"])}
+    )
+    assert not (control.model.token2token or control.model.source2token)
+    each = {"each_seed": [{"seed": 1, "dev": {"f1": 60.0}}]}
+    records = [Record(Entry("control", Path("control"), {}, each, config_variant(control), 0), "trained")]
+    assert worth(config, [64.0, 66.0], "f1", records) == {"even": {"points": 5.0, "spread": 1.414, "seeds": 1}}
+    plain = config.model_copy(update={"model": config.model.model_copy(update={"mechanism": "multi_head"})})
+    assert worth(control, [60.0], "f1", records) == worth(plain, [60.0], "f1", records) == {}
 
 
 def test_the_weight_on_the_predicate_is_that_of_a_slow_loop(folder, world):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import random
 import sys
+from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ import torch
 from tests.oracles import translation as oracle
 from triattn_core.__main__ import main
 from triattn_core.analysis.maps.alignment_error import alignment_error_rate, less_than, measure_alignment_error
+from triattn_core.analysis.maps.translation_reliance import measure_translation_reliance
 from triattn_core.analysis.maps.word_links import diagonal_links, strongest_links, traced_links
 from triattn_core.attention.tap import recording
 from triattn_core.attention.weight_override import replacing
@@ -181,15 +184,61 @@ def test_sentences_searched_together_are_translated_as_alone(world):
         assert [one.score for one in found] == pytest.approx([one.score for one in alone], abs=1e-4)
 
 
+def test_reliance_is_what_even_weights_cost_in_each_place(world):
+    """Queries and scores of zero are as relevant to all keys: set in the weights, not by replacing anything."""
+    rows = list(translation.read(world / "data" / "small" / "test.jsonl"))
+    report = measure_translation_reliance(load("small-translation"), rows)
+    own = bleu(load("small-translation"), rows)
+    assert report["metric"] == "bleu" and report["score"] == own > 50 and report["n"] == 12
+    places = {
+        "even": lambda model: (model.encoder[0].attention.query, model.encoder[0].attention.source2token.second),
+        "even_cross-attention": lambda model: (model.decoder[0].cross.query,),
+        "even_decoder": lambda model: (model.decoder[0].attention.query,),
+    }
+    assert set(report["reliance"]) == set(places)
+    for name, layers in places.items():
+        bundle = load("small-translation")
+        bundle = replace(bundle, model=deepcopy(bundle.model))
+        with torch.no_grad():
+            for parameter in (one for layer in layers(bundle.model) for one in layer.parameters()):
+                parameter.zero_()
+        lost = report["reliance"][name]
+        assert lost["points"] == pytest.approx(own - bleu(bundle, rows), abs=0.011)
+        assert lost["low"] <= lost["points"] <= lost["high"]
+    assert report["reliance"]["even_cross-attention"]["points"] > 20 > report["reliance"]["even_decoder"]["p"]
+
+
+def bleu(bundle, rows) -> float:
+    """Of the best candidates, each sentence alone."""
+    found = [predict([bundle], [example])[0][0][0].text for example in rows]
+    return round(translation.corpus_bleu(found, [example.label for example in rows]), 2)
+
+
+def test_each_measure_is_recorded_with_its_rows(world, capsys):
+    """Rows with alignments say how heads align, those without how much BLEU relies on weights; neither replaces the
+    other in metrics.json."""
+    folder = world / "data" / "small"
+    rows = [json.loads(line) for line in (folder / "test.jsonl").read_text("utf-8").splitlines()]
+    plain = ({name: one[name] for name in ("source", "target")} for one in rows)
+    (folder / "plain.jsonl").write_text("".join(json.dumps(one) + "\n" for one in plain), "utf-8")
+    for name in ("test", "plain"):
+        assert main(["evaluate", "small-translation", str(folder / f"{name}.jsonl"), "--attention", "--record"]) == 0
+    assert "reliance, even cross-attention: +" in capsys.readouterr().out
+    metrics = json.loads((world / "checkpoints" / "small-translation" / "metrics.json").read_text("utf-8"))
+    attention, aligned = metrics["attention"], metrics["word_alignment"]
+    assert attention["set"] == "small/plain" and aligned["set"] == "small/test" and aligned["n"] == 12
+    assert set(attention) == {"n", "metric", "score", "reliance", "worth", "set"} and attention["worth"] == {}
+
+
 def test_heads_are_measured_against_alignments(world, capsys):
     bundle = load("small-translation")
     rows = list(translation.read(world / "data" / "small" / "test.jsonl"))
     report = measure_alignment_error(bundle, rows)
-    assert {one["head"] for one in report["alignment_error"]} == {0, 1, None} and report["n"] == 12
+    assert {one["head"] for one in report["heads"]} == {0, 1, None} and report["n"] == 12
     assert report["baselines"]["diagonal"] == 0.0 < report["baselines"]["even"]  # word for word
-    assert report["score"] < report["baselines"]["even"]
-    assert [row["aer"] for row in report["alignment_error"]] == expected_errors(bundle, rows)
-    for one in report["alignment_error"]:
+    assert min(row["aer"] for row in report["heads"]) < report["baselines"]["even"]
+    assert [row["aer"] for row in report["heads"]] == expected_errors(bundle, rows)
+    for one in report["heads"]:
         gain, low, high = one["less_diagonal"]
         assert gain == pytest.approx(one["aer"], abs=0.01) and low <= gain <= high  # the diagonal has 0
     capsys.readouterr()

@@ -13,7 +13,7 @@ from triattn_core.attention.sequence import token_positions
 from triattn_core.attention.softmax import masked_softmax
 from triattn_core.attention.states import join_heads, split_each
 from triattn_core.attention.tap import tap
-from triattn_core.attention.weight_override import heads_output
+from triattn_core.attention.weight_override import heads_output, scores
 from triattn_core.trace.site import Site
 
 AXES = ("head", "query", "key")
@@ -43,7 +43,7 @@ class MultiHead(nn.Module):
         if self.positions:
             x = x + sinusoids(token_positions(keep), x.shape[-1]).to(x.dtype)
         q, k, v = split_each([self.query(x), self.key(x), self.value(x)], self.heads)
-        relevance = q @ k.mT / sqrt(q.shape[-1])
+        relevance = scores(q @ k.mT / sqrt(q.shape[-1]))
         weights = masked_softmax(relevance, keep[:, None, :])
         tap(site, relevance, AXES, "relevance")
         tap(site, weights, AXES, "weight", ("key",))

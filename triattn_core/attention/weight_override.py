@@ -58,7 +58,8 @@ def is_overridden() -> bool:
 
 @contextmanager
 def even_scores() -> Iterator[list[int]]:
-    """Within the block, in this thread, MTSA, COIN and the readers attend evenly to all unmasked keys.
+    """Within the block, in this thread, attention is even over all unmasked keys: that of MTSA, multi-head blocks, COIN
+    and the readers.
 
     Yields a list with one number: how many relevances have been replaced so far.
     """

@@ -99,12 +99,14 @@ def of_mechanisms(entries: Iterable[Entry], mechanisms: Collection[str]) -> tupl
 
 
 def controls(entries: Iterable[Entry]) -> tuple[Entry, ...]:
-    """The controls of what attention is worth: those with fixed weights, or with pairwise scores."""
+    """The controls of what attention is worth: see `is_control`."""
     return tuple(entry for entry in entries if is_control(entry))
 
 
 def is_control(entry: Entry) -> bool:
-    """Whether its weights are fixed, or its scores pairwise."""
+    """Whether its weights are fixed, its scores pairwise, or, of MTSA, without scores."""
+    if model_setting(entry, "mechanism") == "mtsa":
+        return not any(entry.config["model"].get(score, True) for score in ("token2token", "source2token"))
     return bool(model_setting(entry, "weights")) or model_setting(entry, "similarity") == "strassen"
 
 

@@ -46,8 +46,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--attention", action="store_true", help=text)
     text = (
-        f"save the numbers for the app: those of --vote in {VOTES}.jsonl among the records (page Results), those of "
-        "--attention in the metrics.json of each checkpoint"
+        f"save the numbers: those of --vote in {VOTES}.jsonl among the records (page Results), those of --attention in "
+        "the metrics.json of each checkpoint; without either the scores on a set that is neither dev nor test, there"
     )
     parser.add_argument("--record", action="store_true", help=text)
     text = "leave out rows whose texts also occur together in these files"
@@ -76,6 +76,8 @@ def run(options: argparse.Namespace) -> int:
         raise DataError(f"{options.data}: no such file")
     bundles = [load(name, engine.loading_device(options)) for name in options.name]
     split = split_of(bundles, options.data) if options.record and options.vote else ""
+    if _records_scores(options):
+        _require_elsewhere(bundles, options.data)
     judged = judge(bundles, options)
     if judged.errors and not (judged.rows or judged.unlabelled or judged.was_stopped):
         raise DataError(judged.errors[0])
@@ -104,10 +106,24 @@ def _check(options: argparse.Namespace) -> None:
         raise DataError("a checkpoint is named twice: name each once")
     if options.vote and len(options.name) < 3:
         raise DataError("a majority vote needs three checkpoints or more")
-    if options.record and not (options.vote or options.attention):
-        raise DataError("--record keeps the numbers of a vote, or of the attention: add --vote or --attention")
+    if _records_scores(options):
+        if str(options.data).startswith(SET):
+            raise DataError("--record keeps what is measured of a laboratory model with --attention: add it")
+        if options.rows or options.exclude_overlap:
+            raise DataError("--record keeps the scores on a whole set: leave out --rows and --exclude-overlap")
     if engine.is_ray(options):
         _require_plain(options)
+
+
+def _records_scores(options: argparse.Namespace) -> bool:
+    return options.record and not (options.vote or options.attention)
+
+
+def _require_elsewhere(bundles: Sequence[Bundle], file: Path) -> None:
+    """Raises DataError for the dev or test set of a checkpoint."""
+    for sets in (bundle.config.data for bundle in bundles):
+        if set_name(file) in (getattr(sets, "dev", None), getattr(sets, "test", None)):
+            raise DataError(f"--record: {file} was measured in training; with --vote or --attention more is recorded")
 
 
 def _require_plain(options: argparse.Namespace) -> None:
@@ -118,6 +134,7 @@ def _require_plain(options: argparse.Namespace) -> None:
 def _print_results(bundles: Sequence[Bundle], judged: Judged, options: argparse.Namespace, split: str) -> None:
     from triattn_core.analysis.maps.attention_report import describe
     from triattn_core.inference.evaluate import by_bundle, score_verdicts
+    from triattn_core.training.metrics_writer import write_elsewhere
 
     try:
         verdicts = by_bundle(judged.rows)
@@ -133,6 +150,9 @@ def _print_results(bundles: Sequence[Bundle], judged: Judged, options: argparse.
             *map(with_attention_measures, bundles, reports, repeat(options), repeat(judged)),
             *reports[len(bundles) :],
         ]
+    if _records_scores(options):
+        for bundle, report in zip(bundles, reports):
+            write_elsewhere(bundle.path, {"set": set_name(options.data), **report["metrics"], "n": report["n"]})
     if split:
         append_record(bundles, split, reports[-1], options.command)
     if options.json:
@@ -170,13 +190,13 @@ def _differences(bundles: Sequence[Bundle], names: Sequence[str], verdicts: Sequ
 def with_attention_measures(bundle: Bundle, result: dict, options: argparse.Namespace, judged: Judged) -> dict:
     """A checkpoint's result with the measures of its attention; with --record they are stored in its metrics.json."""
     from triattn_core.commands import progress_line
-    from triattn_core.training.metrics_writer import write_measures
+    from triattn_core.training.metrics_writer import write_attention
 
     rows = list(readable_examples(bundle, options, judged))
     with progress_line.bar(f"attention of {bundle.name}", len(rows)) as bar:
         report = dict(bundle.kind.attention_report(bundle, rows, bar.update))
     if options.record:
-        write_measures(bundle.path, "attention", report | {"set": set_name(options.data)})
+        write_attention(bundle.path, report, set_name(options.data))
     return result | {"attention": report}
 
 

@@ -102,7 +102,9 @@ def seeds(options: argparse.Namespace) -> None:
     records = run_records.all_records()[0]
 
     entries = list_checkpoints()
-    tans = {entry.name: entry for entry in entries if _is_tan(entry)}
+    read = [entry for entry in entries if entry.problem is None and entry.metrics]
+    tans = {entry.name: entry for entry in read if entry.kind.compares_forms}
+    controlled = {entry.name: entry for entry in read if entry.kind.has_controls}
 
     def scores_of(entry):
         """Its own seeds, plus those of recorded sweeps."""
@@ -114,7 +116,7 @@ def seeds(options: argparse.Namespace) -> None:
     rows = [_compared(data, similarity, "seeds", runs, welch_over_seeds) for (data, similarity), runs in groups.items()]
     for row in rows:
         row["dev"] = {name: worth.seed_scores(tans[name], "dev", records) for name in row["test"] if name in tans}
-        row["worth"] = {name: worth.worth_of(tans[name], records) for name in row["dev"]}
+        row["worth"] = {name: worth.worth_of(controlled[name], records) for name in row["test"] if name in controlled}
     for data, runs in folds.fold_scores(records):
         rows.append(_compared(data, "", "folds", runs, paired_over_folds))
     if options.json:
@@ -133,10 +135,6 @@ def _not_shipped(records: Sequence[Record], listed: set[str]) -> dict[tuple[str,
     trained = {one.entry.name: one for one in records if one.file == TRAINED and not one.folds}
     entries = [one.entry for name, one in trained.items() if name not in listed]
     return seed_scores(entries, lambda entry: list(trained[entry.name].values("test", main_metric(entry))))
-
-
-def _is_tan(entry) -> bool:
-    return entry.problem is None and entry.kind.compares_forms and bool(entry.metrics)
 
 
 def _print_seeds(row: dict) -> None:

@@ -35,8 +35,8 @@ class Kind:
     """A kind of checkpoint.  `KIND` of a file of `kinds` is one, usually a `text_kind.TextKind` with what differs.
 
     has_heads: its attention is split into heads, which the head atlas shows.
-    compares_forms: its models differ in mechanism alone, so that controls with fixed weights tell what its attention is
-    worth, and pages draw them side by side.
+    compares_forms: its models differ in mechanism alone, and pages draw them side by side.
+    has_controls: `controls` gives some, which tell what its attention is worth.
     finds_spans: answers are spans of a passage, found through the attention between passage and question.
     reads_word_table: word vectors are the embedding table of an encoder, where it has one.
     generates_rows: its task generates its rows; no file of them is read.
@@ -49,6 +49,7 @@ class Kind:
 
     has_heads = False
     compares_forms = False
+    has_controls = False
     finds_spans = False
     reads_word_table = False
     generates_rows = False
@@ -74,6 +75,10 @@ class Kind:
     def outputs(self, config: Any) -> int:
         """The number of outputs of a model for one row."""
         raise NotImplementedError
+
+    def controls(self, config: Any) -> Mapping[str, Mapping[str, Any]]:
+        """By name, what a control that is trained beside a model has changed in its `model`; see `results.worth`."""
+        return {}
 
     # --- the model ---
 

@@ -15,6 +15,7 @@ class SentenceKind(TextKind):
     """One or two sentences, each encoded on its own."""
 
     has_heads = True
+    has_controls = True
 
     def pages(self, mechanism: str) -> tuple[str, ...]:
         return ("mtsa",) * (mechanism == "mtsa")

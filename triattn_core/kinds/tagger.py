@@ -13,6 +13,7 @@ from triattn_core.kinds.text_kind import TextKind
 class TaggerKind(TextKind):
     """One sentence, one of whose words is marked; the answer is the best well-formed sequence of BIO tags."""
 
+    has_controls = True
     attention_rows = 2000
 
     def pages(self, mechanism: str) -> tuple[str, ...]:
@@ -66,7 +67,7 @@ class TaggerKind(TextKind):
         """The weight on the predicate from words inside and outside its arguments, by layer and head."""
         from triattn_core.analysis.maps.predicate_weight import measure_predicate_weight
 
-        return measure_predicate_weight(bundle, examples, progress)
+        return self.with_worth(bundle, measure_predicate_weight(bundle, examples, progress))
 
     def card(self, folder: Path) -> str:
         from triattn_core.training.tagger.model_card import tagger_card

@@ -16,6 +16,7 @@ class TanKind(TextKind):
 
     has_heads = True
     compares_forms = True
+    has_controls = True
     attention_rows = 2000
 
     def pages(self, mechanism: str) -> tuple[str, ...]:
@@ -25,6 +26,13 @@ class TanKind(TextKind):
         from triattn_core.configs.tan import TanCheckpoint
 
         return TanCheckpoint
+
+    def controls(self, config: Any) -> Mapping[str, Mapping[str, Any]]:
+        """Fixed weights, and of Tri-Attention pairwise scores."""
+        from triattn_core.configs.names import FIXED
+
+        fixed = {name: {"weights": name} for name in FIXED}
+        return fixed | ({"strassen": {"similarity": "strassen"}} if config.model.mechanism == "tri" else {})
 
     def frozen(self, config: Any, encoder: Any) -> Frozen:
         """The encoder, or one that encodes the sequences separately; ConfigError if it is too short or too shallow."""
@@ -68,11 +76,8 @@ class TanKind(TextKind):
         """The measures of `analysis.maps.attention_report`, and the worth of the attention if its controls were
         trained."""
         from triattn_core.analysis.maps.attention_report import measure_attention
-        from triattn_core.results.worth import worth
 
-        report = measure_attention(bundle, examples, progress)
-        scores = [seed["dev"][report["metric"]] for seed in bundle.metrics.get("each_seed", ()) if "dev" in seed]
-        return report | {"worth": worth(bundle.config, scores, report["metric"])}
+        return self.with_worth(bundle, measure_attention(bundle, examples, progress))
 
     def card(self, folder: Path) -> str:
         from triattn_core.training.model_card import checkpoint_card

@@ -9,6 +9,8 @@ from typing import Any
 from triattn_core.kinds.kind import Frozen, Kind
 from triattn_core.tasks import TASKS
 
+UNSCORED = {"token2token": False, "source2token": False}
+
 
 class TextKind(Kind):
     """A kind whose models are trained on files of texts and give each example the probabilities of its answers."""
@@ -19,6 +21,12 @@ class TextKind(Kind):
     def outputs(self, config: Any) -> int:
         """One score per class, or a single one if each option is a row."""
         return len(getattr(config, "labels", ())) or self.task(config).OUTPUTS
+
+    def controls(self, config: Any) -> Mapping[str, Mapping[str, Any]]:
+        """Of MTSA: without its scores, so that each head attends evenly to what its mask lets it see."""
+        model = config.model
+        scored = self.has_controls and model.mechanism == "mtsa" and (model.token2token or model.source2token)
+        return {"even": UNSCORED} if scored else {}
 
     def load_frozen(self, config: Any, folder: Path, device: str) -> tuple[Frozen, Any]:
         from triattn_core.models.encoders import load_encoder
@@ -61,7 +69,16 @@ class TextKind(Kind):
     def attention_report(
         self, bundle: Any, examples: Sequence[Any], progress: Callable[[int], object] = lambda count: None
     ) -> Mapping[str, Any]:
-        """The reliance of the metric on the weights."""
+        """The reliance of the metric on the weights, and the worth of the attention if its controls were trained."""
         from triattn_core.analysis.maps.even_reliance import measure_even_reliance
 
-        return measure_even_reliance(bundle, examples, progress)
+        return self.with_worth(bundle, measure_even_reliance(bundle, examples, progress))
+
+    def with_worth(self, bundle: Any, report: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A report with "worth", of a kind that has controls."""
+        if not self.has_controls:
+            return report
+        from triattn_core.results.worth import worth
+
+        scores = [seed["dev"][report["metric"]] for seed in bundle.metrics.get("each_seed", ()) if "dev" in seed]
+        return {**report, "worth": worth(bundle.config, scores, report["metric"])}

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 class TranslationKind(TextKind):
     """A sentence and its candidates by beam search; what a decoder attends to is recorded for the best one."""
 
+    has_controls = True
+
     def pages(self, mechanism: str) -> tuple[str, ...]:
         return ("mtsa",)
 
@@ -77,10 +79,19 @@ class TranslationKind(TextKind):
     def attention_report(
         self, bundle: Any, examples: Sequence[Any], progress: Callable[[int], object] = lambda count: None
     ) -> Mapping[str, Any]:
-        """The alignment error of each cross-attention head, on rows with word alignments."""
+        """Of rows with word alignments "word_alignment", the error of each cross-attention head; of the others the
+        reliance of BLEU on even weights."""
         from triattn_core.analysis.maps.alignment_error import measure_alignment_error
+        from triattn_core.analysis.maps.translation_reliance import measure_translation_reliance
 
-        return measure_alignment_error(bundle, examples, progress)
+        aligned = [example for example in examples if example.sure and example.label]
+        others = [example for example in examples if not example.sure]
+        report: dict[str, Any] = {}
+        if others or not aligned:
+            report |= self.with_worth(bundle, measure_translation_reliance(bundle, others, progress))
+        if aligned:
+            report["word_alignment"] = measure_alignment_error(bundle, aligned, progress)
+        return report
 
     def card(self, folder: Path) -> str:
         from triattn_core.training.translation.model_card import translation_card

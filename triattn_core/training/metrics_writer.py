@@ -100,12 +100,12 @@ def _write(
         "history": rows,
         "example": example_record(load(folder), kind.task(config).examples(config.language)[0]),
     }
-    write_whole(folder / "metrics.json", json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+    _write_metrics(folder, record)
     if kind.attention_rows:
         name, examples = split_rows(config, data, ["dev"])["dev"]
         with suppress(InputError):  # a recurrent network has no weights of word to word
             report = kind.attention_report(load(folder), list(islice(examples(), kind.attention_rows)))
-            write_measures(folder, "attention", {**report, "set": name})
+            write_attention(folder, report, name)
     write_whole(folder / "README.md", kind.card(folder))
     if kind.records and is_unlisted(folder):
         append_record(
@@ -114,11 +114,32 @@ def _write(
     return Event("metric", record["best_step"] or 0, record["best_step"] or 0, {"checkpoint": folder.name, **first})
 
 
+def write_attention(folder: Path, report: Mapping, set_name: str) -> None:
+    """Store what `Kind.attention_report` gives: "word_alignment", which has rows of its own, beside "attention"."""
+    parts = {"attention": {name: value for name, value in report.items() if name != "word_alignment"}}
+    if "word_alignment" in report:
+        parts["word_alignment"] = report["word_alignment"]
+    for name, part in parts.items():
+        if part:
+            write_measures(folder, name, {**part, "set": set_name})
+
+
+def write_elsewhere(folder: Path, scores: Mapping) -> None:
+    """Store the scores on a set that is neither dev nor test under "elsewhere", a list, and in the model card."""
+    metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
+    others = [one for one in metrics.get("elsewhere", ()) if one["set"] != scores["set"]]
+    _write_metrics(folder, metrics | {"elsewhere": [*others, dict(scores)]})
+    write_whole(folder / "README.md", load(folder).kind.card(folder))
+
+
 def write_measures(folder: Path, name: str, report: Mapping) -> None:
     """Store measures under a name, such as `attention`, in a checkpoint's metrics.json."""
     file = folder / "metrics.json"
-    record = json.loads(file.read_text("utf-8")) | {name: dict(report)}
-    write_whole(file, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+    _write_metrics(folder, json.loads(file.read_text("utf-8")) | {name: dict(report)})
+
+
+def _write_metrics(folder: Path, record: Mapping) -> None:
+    write_whole(folder / "metrics.json", json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
 
 def run_record(folder: Path, config: CheckpointConfig, run: Mapping, each_seed: Sequence[Mapping]) -> dict:

@@ -149,7 +149,7 @@ Tri-Attention network: {layers}, {model["heads"]} heads, {metrics["parameters"]:
 encoder `{config["encoder"]}`, which is frozen. Checkpoints that share it differ
 only in their attention: in its kind and form, its number of layers and its size.{living}
 
-{metrics_table([metrics[split] for split in ("dev", "test") if split in metrics])}
+{metrics_table(measured_sets(metrics))}
 {_start(config["encoder"], encoder)}
 {seed_text(metrics)} {"The epoch was chosen on dev; test" if train["epochs"] > 1 else "Test"} was used for no choice.
 
@@ -161,10 +161,15 @@ Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: th
 """
 
 
+def measured_sets(metrics: dict) -> list[dict]:
+    """The metrics on dev, on test, and on sets that `triattn evaluate … --record` has measured."""
+    return [*(metrics[split] for split in ("dev", "test") if split in metrics), *metrics.get("elsewhere", ())]
+
+
 def metrics_table(splits: list[dict]) -> str:
     """One row per set: its metrics, the baseline, and the number of examples."""
-    names = list(metadata.metrics(splits[-1]))
-    (blind,) = (name for name in metadata.BASELINES if name in splits[-1])
+    names = max((list(metadata.metrics(one)) for one in splits), key=len)
+    (blind,) = {name for one in splits for name in metadata.BASELINES if name in one}
     heads = [*(metadata.METRICS.get(name, name) for name in names), metadata.BASELINES[blind]]
     lines = [f"| set | {' | '.join(f'{head}, %' for head in heads)} | examples |", "|---|" + "---:|" * (len(heads) + 1)]
     for split_metrics in splits:

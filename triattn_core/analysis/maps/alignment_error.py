@@ -51,11 +51,10 @@ def less_than(rows: Sequence[tuple[Links, Links, Links]], others: Sequence[tuple
 def measure_alignment_error(
     bundle: Bundle, examples: Sequence, progress: Callable[[int], object] = lambda count: None
 ) -> dict[str, Any]:
-    """{"n", "metric", "score", "reliance", "alignment_error", "baselines"}, in per cent; of each head {"layer", "head",
-    "aer", "less_diagonal"}.
+    """{"n", "heads", "baselines"}, in per cent; of each head {"layer", "head", "aer", "less_diagonal"}.
 
     Each target is read as given, not translated; row t of a head is that which scores sub-word t.  head None: the mean
-    of a layer's heads.  score: the best.  baselines: a diagonal, even weights, and gradients (`saliency`).
+    of a layer's heads.  baselines: a diagonal, even weights, and gradients (`saliency`).
     less_diagonal: `less_than` the diagonal.
     Raises InputError if no example has alignments.
     """
@@ -87,14 +86,8 @@ def measure_alignment_error(
         baselines["diagonal"].append((diagonal_links(max(words[0]) + 1, max(words[1]) + 1), *gold))
         progress(1)
     rows = [_head_row(*place, pairs, baselines["diagonal"]) for place, pairs in found.items()]
-    return {
-        "n": len(aligned),
-        "metric": "aer",
-        "score": min(row["aer"] for row in rows),
-        "reliance": {},
-        "alignment_error": rows,
-        "baselines": {name: _per_cent(pairs) for name, pairs in baselines.items()},
-    }
+    measured = {name: _per_cent(pairs) for name, pairs in baselines.items()}
+    return {"n": len(aligned), "heads": rows, "baselines": measured}
 
 
 def _head_row(layer: int, head: int | None, pairs: Sequence, diagonal: Sequence) -> dict[str, Any]:

@@ -219,7 +219,7 @@ def _round(value: float | np.floating) -> float:
 
 def describe(report: Mapping) -> list[str]:
     """The measures as lines of text."""
-    lines = [f"attention over {report['n']:,} rows, {report['metric']} {report['score']}"]
+    lines = [f"attention over {report['n']:,} rows, {report['metric']} {report['score']}"] if "n" in report else []
     for name in ("query_information", "context_information"):
         if name in report:
             row = report[name]
@@ -236,7 +236,7 @@ def describe(report: Mapping) -> list[str]:
     for name, row in report.get("shares", {}).items():
         lines.append(f"{SHARES[name]}: {row['mean']:.1f} % of the scores' variance (untrained {row['untrained']:.1f})")
     for name, row in report.get("reliance", {}).items():
-        lines.append(f"reliance, {name.replace('_', ' ')}: {row['points']:+.2f} points (McNemar p {row['p']:.3g})")
+        lines.append(f"reliance, {name.replace('_', ' ')}: {row['points']:+.2f} points ({_test(row)} p {row['p']:.3g})")
     for name, row in report.get("worth", {}).items():
         spread = "" if row["spread"] is None else f", SD over seeds {row['spread']:.2f}"
         lines.append(f"worth over {name.replace('_', ' ')}: {row['points']:+.2f} points ({row['seeds']} seeds{spread})")
@@ -245,17 +245,33 @@ def describe(report: Mapping) -> list[str]:
         lines.append(
             f"same-word alignment: {row['mean']:.3g} %, best head {row['best_head']:.3g} % (chance {row['chance']:.3g})"
         )
+    lines += _people_lines(report)
+    if "special" in report:
+        lines.append(f"mass on special tokens: {report['special']:.3g} %")
+    return lines
+
+
+def _test(row: Mapping) -> str:
+    """The name of the test of a loss, after its interval if that was measured."""
+    if "low" not in row:
+        return "McNemar"
+    return f"95 % {row['low']:+.2f} to {row['high']:+.2f}; approximate randomisation"
+
+
+def _people_lines(report: Mapping) -> list[str]:
+    """Lines on how the weights stand to what people have annotated: predicates and word alignments."""
+    lines, aligned = [], report.get("word_alignment", {})
     for row in report.get("predicate", ()):
         names = {"inside": "inside", "outside": "outside", "even": "even inside", "even_outside": "even outside"}
         sides = ((name, row.get(side)) for side, name in names.items())
         shares = ", ".join(f"{name} {'–' if share is None else f'{share:.3f}'}" for name, share in sides)
         lines.append(f"weight on the predicate, layer {row['layer'] + 1} head {row['head'] + 1}: {shares}")
-    for row in report.get("alignment_error", ()):
+    for row in aligned.get("heads", ()):
         head = "mean of heads" if row["head"] is None else f"head {row['head'] + 1}"
         gain = row.get("less_diagonal")
         beside = "" if gain is None else "; less the diagonal {:+.2f} (95 % {:+.2f} to {:+.2f})".format(*gain)
         lines.append(f"alignment error rate, layer {row['layer'] + 1} {head}: {row['aer']:.2f} %{beside}")
-    lines += [f"alignment error rate, {name}: {aer:.2f} %" for name, aer in report.get("baselines", {}).items()]
-    if "special" in report:
-        lines.append(f"mass on special tokens: {report['special']:.3g} %")
+    if aligned:
+        lines.append(f"word alignments of {aligned['n']:,} rows")
+    lines += [f"alignment error rate, {name}: {aer:.2f} %" for name, aer in aligned.get("baselines", {}).items()]
     return lines

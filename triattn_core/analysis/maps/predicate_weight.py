@@ -13,7 +13,6 @@ from triattn_core.analysis.maps.predicate_shares import ROLES, PredicateShares
 from triattn_core.attention.tap import Record, recording
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import DataError, InputError
-from triattn_core.inference.evaluate import verdicts
 from triattn_core.inference.predict import batch_by_length
 from triattn_core.trace.aggregation import MASK
 from triattn_core.trace.site import Site
@@ -32,13 +31,7 @@ def measure_predicate_weight(
     if not labelled:
         raise DataError("no row has tags: nothing to measure")
     heads = predicate_weights(bundle, labelled, progress)
-    try:
-        report = measure_even_reliance(bundle, labelled)
-    except InputError:  # multi-head weights cannot be made even
-        (own,) = verdicts([bundle], labelled)
-        metric, score = next(iter(bundle.task.metrics(own).items()))
-        report = {"n": len(own), "metric": metric, "score": score, "reliance": {}}
-    return {**report, "predicate": heads}
+    return {**measure_even_reliance(bundle, labelled), "predicate": heads}
 
 
 def predicate_weights(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from triattn_core.attention.dropout import STEPS, steps
 from triattn_core.configs.coin import CoinConfig
-from triattn_core.training.model_card import PRECISIONS, data_text, metrics_table, seed_text
+from triattn_core.training.model_card import PRECISIONS, data_text, measured_sets, metrics_table, seed_text
 
 PARTS = ("context", "fusion", "aggregation", "pooling")  # settings of the ablations of Table 3
 TRAINING = ("gate_bias", "block_rate", "block_loss")  # settings that the paper does not have
@@ -30,7 +30,7 @@ COIN, the context-aware interaction network: {model["layers"]} interaction block
 token and {model["hidden"]} in its networks, {metrics["parameters"]:,} parameters.{f" Other than in the paper's network: {changes}." if changes else ""}
 {_words(config)}{_unlike_paper(model)}
 
-{metrics_table([metrics[split] for split in ("dev", "test") if split in metrics])}
+{metrics_table(measured_sets(metrics))}
 
 F1 is that of the label 1. {seed_text(metrics)} The epoch was chosen on dev.
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from triattn_core.attention.dropout import STEPS, steps
-from triattn_core.training.model_card import PRECISIONS, card_records, data_text, metrics_table, seed_text, sources_text
+from triattn_core.training.model_card import (
+    PRECISIONS,
+    card_records,
+    data_text,
+    measured_sets,
+    metrics_table,
+    seed_text,
+    sources_text,
+)
 from triattn_core.training.sentence.model_card import vectors
 
 OUTPUTS = {"O_1": "[h; u~]", "O_2": "[h; u~; h * u~]"}
@@ -47,7 +55,7 @@ def reader_card(folder: Path) -> str:
 {metrics["parameters"]:,} parameters beside the word vectors.
 {vectors(model, config["encoder"])} A word of several tokens is their mean.
 
-{metrics_table([metrics[split] for split in ("dev", "test") if split in metrics])}
+{metrics_table(measured_sets(metrics))}
 
 {seed_text(metrics)} Chosen on dev{dev}.
 An answer has at most {model["longest"]} words; a passage of more than {config["max_tokens"]} tokens is read in windows.

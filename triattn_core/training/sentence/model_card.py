@@ -24,13 +24,15 @@ def sentence_card(folder: Path) -> str:
     model, train, data = config["model"], config["training"], config["data"]
     sets, seconds = data_text(data), f"{metrics['seconds']} s" + " for one fold" * ("folds" in metrics)
     layers = f"{model['layers']} layer{'s' * (model['layers'] > 1)} of "
+    splits = (_split_metrics(metrics, split) for split in ("dev", "test") if split in metrics)
+    measured = [*splits, *metrics.get("elsewhere", ())]
     return f"""# {folder.name}
 
 {layers}{BLOCKS.get(model["mechanism"], model["mechanism"])}, {model["out"]} features a token, pooled by multi-dim
 source2token attention: {metrics["parameters"]:,} parameters beside the word vectors.
 {vectors(model, config["encoder"])}
 
-{metrics_table([_split_metrics(metrics, split) for split in ("dev", "test") if split in metrics])}
+{metrics_table(measured)}
 
 {_describe_folds(metrics) if "folds" in metrics else seed_text(metrics)} The epoch was chosen on dev{_dev(data)}.
 

@@ -8,6 +8,7 @@ from triattn_core.training.model_card import (
     PRECISIONS,
     card_records,
     data_text,
+    measured_sets,
     metrics_table,
     seed_text,
     sources_text,
@@ -30,7 +31,7 @@ A tagger of semantic roles (Tan et al. 2018): {layers} of a feed-forward sublaye
 {vectors(model, config["encoder"])} A learnt vector marks the predicate, which must be given. Tags are decoded with the
 constraints of BIO.
 
-{metrics_table([metrics[split] for split in ("dev", "test") if split in metrics])}
+{metrics_table(measured_sets(metrics))}
 
 Scores are those of CoNLL-2005: arguments with exact label and ends, parts marked C- joined, the predicate itself left
 out; F1 of verbs is that of verbal predicates alone; complete: propositions without an error. {seed_text(metrics)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from triattn_core.training.model_card import PRECISIONS, data_text, metrics_table, seed_text, terms_text
+from triattn_core.training.model_card import PRECISIONS, data_text, measured_sets, metrics_table, seed_text, terms_text
 from triattn_core.training.sentence.model_card import BLOCKS
 
 
@@ -21,7 +21,7 @@ decoder ({model["feed_forward"]} hidden features in feed-forward sublayers), {me
 {BLOCKS[model["mechanism"]]}; sinusoids are added to the input in any case. It began from nothing; its {data["sub_words"]:,}
 sub-words (byte-pair encoding) were learnt from the training rows.
 
-{metrics_table([metrics[split] for split in ("dev", "test") if split in metrics])}
+{metrics_table(measured_sets(metrics))}
 
 BLEU is that of sacrebleu with its defaults, of beam search with {config["beams"]} beams and length penalty {config["length_penalty"]}; chance is the
 source itself. {seed_text(metrics)} The epoch was chosen on dev, by BLEU of greedy translations.
