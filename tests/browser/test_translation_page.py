@@ -9,6 +9,7 @@ from tests.support.translation_checkpoints import make_checkpoints
 from triattn_core.checkpoint.registry import VARIABLE
 
 CANVAS, CANDIDATES = ".side canvas[data-cell]", ".t-candidates"
+TYPED = "Where is the old house?"
 
 
 @pytest.fixture(scope="module")
@@ -22,10 +23,11 @@ def test_a_typed_sentence_is_translated_and_its_cells_are_links(page, app):
     page.wait_for_selector(CANVAS)
     before = page.locator(CANDIDATES).inner_text()
     box = page.get_by_label("Sentence", exact=True)
-    box.fill("Where is the old house?")
+    box.fill(TYPED)
     box.press("Control+Enter")
     page.wait_for_function(f"(before) => document.querySelector('{CANDIDATES}').innerText !== before", arg=before)
     assert page.locator(f"{CANDIDATES} tr").count() == 5  # titles, then four candidates
+    page.locator(".side .texts", has_text=TYPED).wait_for()  # the maps follow: a key before would choose an older cell
     page.locator(CANVAS).focus()
     chosen = page.locator(CANVAS).get_attribute("data-cell")
     page.keyboard.press("ArrowDown" if chosen.startswith("0.") else "ArrowUp")
