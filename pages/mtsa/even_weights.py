@@ -10,7 +10,7 @@ import streamlit as st
 from pages.shared import attention_worth
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
-from triattn_core.views.lib.number_format import minus
+from triattn_core.views.lib.number_format import half_up, minus
 
 QUESTION = "And if all weights were even?"
 PLACES = {
@@ -51,8 +51,8 @@ def sentences(entry: Entry) -> str:
 
 
 def _points(loss: dict[str, float]) -> str:
-    interval = f" (95 % {loss['low']:.1f} to {loss['high']:.1f})" if "low" in loss else ""
-    return f"{loss['points']:.1f}{interval}"
+    interval = f" (95 % {half_up(loss['low'], 1)} to {half_up(loss['high'], 1)})" if "low" in loss else ""
+    return half_up(loss["points"], 1) + interval
 
 
 def _listed(parts: list[str]) -> str:

@@ -59,8 +59,8 @@ def test_the_alignment_error_stands_beside_its_baselines() -> None:
 
 def test_it_says_what_even_weights_cost_and_where() -> None:
     text = visible_text(sound(opened("mtsa", checkpoint=MODELS[0])))
-    assert "And if all weights were even?" in text and "in points, on 90 rows of a/dev: in the encoder 12.2 " in text
-    assert "in the encoder 12.2 (95 % 10.0 to 14.5) and in the cross-attention 25.5 (95 % 24.0 to 27.0)." in text
+    assert "And if all weights were even?" in text and "in points, on 90 rows of a/dev: in the encoder 12.3 " in text
+    assert "in the encoder 12.3 (95 % 10.0 to 14.5) and in the cross-attention 25.5 (95 % 24.0 to 27.0)." in text
     assert "And if all weights" not in visible_text(sound(opened("mtsa", checkpoint=MODELS[1])))
 
 
