@@ -57,7 +57,7 @@ def _recorded(
     With fixed weights no score is read: similarities without parameters make one network.
     """
     alike = DOTS if "weights" in changed and config.model.similarity in DOTS else (None,)
-    updates = [changed | ({"similarity": name} if name else {}) for name in alike]
+    updates = [{**changed, **({"similarity": name} if name else {})} for name in alike]
     models = [config.model.model_copy(update=update) for update in updates]
     digests = {config_variant(config.model_copy(update={"model": model})) for model in models}
     found = [record.values("dev", metric) for record in records if record.entry.digest in digests]

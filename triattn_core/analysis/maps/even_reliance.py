@@ -54,8 +54,8 @@ def points_lost(task: Any, own: Sequence[tuple], replaced: Sequence[tuple]) -> d
     "low" and "high", the ends of its 95 % interval.
     """
     if isinstance(task, FileScoreTask):
-        counts = [np.array([task.counts(row) for row in rows], float)[None] for rows in (replaced, own)]
-        points, low, high, p = paired_test(*counts, task.score)
+        first, second = (np.array([task.counts(row) for row in rows], float)[None] for rows in (replaced, own))
+        points, low, high, p = paired_test(first, second, task.score)
         return {"points": round(points, 2), "p": p, "low": round(low, 2), "high": round(high, 2)}
     scores = [next(iter(task.metrics(rows).values())) for rows in (own, replaced)]
     (difference,) = mcnemar(["even", "own"], [[row[0] for row in replaced], [row[0] for row in own]])
