@@ -91,9 +91,9 @@ def _readings(values: np.ndarray, close: float) -> list[str]:
 def _misfit(values: np.ndarray, axes: Sequence[str], close: float) -> tuple[bool, bool]:
     """What speaks against a reading: rows that do not sum to one, or else a cube where the last two axes are as long as
     each other and another is not, as maps of one text are."""
-    over = tuple(axes.index(axis) for axis in ("key", "context") if axis in axes)
+    over = tuple(axes.index(axis) for axis in CUBE[1:] if axis in axes)
     *others, last = values.shape[-3:]
-    return not sums_to_one(values, over, close), "context" in axes and others[1] == last != others[0]
+    return not sums_to_one(values, over, close), CUBE[-1] in axes and others[1] == last != others[0]
 
 
 def sums_to_one(values: np.ndarray, axes: tuple[int, ...], close: float = CLOSE) -> bool:
