@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from triattn_core.errors import ConfigError, DataError, InputError, choices
 from triattn_core.sources import open_source
-from triattn_core.tasks import TASKS, as_example
+from triattn_core.tasks import TASKS, as_example, text_task
 from triattn_core.trace.axes import CUBE
 
 if TYPE_CHECKING:
@@ -192,6 +192,8 @@ def intervene(
         raise ConfigError("intervene takes a checkpoint of ours: only these have a text that is context and no more")
     if how == "swap":
         arguments = (_of_task(bundle.task.NAME, arguments[0]), *arguments[1:])
+    elif arguments and isinstance(arguments[0], str):
+        arguments = ([arguments[0]], *arguments[1:])
     run = getattr(interventions, how)
     try:
         signature(run).bind(bundle, example, *arguments, **options)
@@ -226,9 +228,12 @@ def _of_task(task: str, example: Any) -> Any:
 
 
 def _of_source(source: Any, example: Any) -> Any:
-    """An example as a source takes it: a model of another library reads texts itself."""
+    """An example as a source takes it."""
     config = getattr(getattr(source, "entry", None), "config", {})
-    return example if "source" in config else _of_task(str(config.get("task")), example)
+    task = str(config.get("task"))
+    if "source" not in config:
+        return _of_task(task, example)
+    return None if example is None else _of_task(text_task(task, example), example)
 
 
 def html_of(trace: AttentionTrace) -> str:

@@ -95,7 +95,7 @@ def test_rows_of_a_file_are_those_of_a_list(tmp_path):
         (lambda: draw("mtsa", TRACE), TraceError, "this trace is not one of MTSA"),
         (lambda: explain(NAME, "Is it red?", device="cpu"), InputError, r"is 2 texts \(text_a, text_b\), got 1"),
         (lambda: explain(NAME, device="cpu"), InputError, "no example given"),
-        (lambda: explain(NAME, 3, device="cpu"), InputError, "takes an example of pairs, got int"),
+        (lambda: explain(NAME, 3, device="cpu"), InputError, "expected an example of pairs, .* got int"),
         (lambda: example("roles", {}), DataError, "'tokens' is absent"),
         (lambda: load("missing.nc"), DataError, "missing.nc: no such file"),
         (lambda: attribute(TRACE, ROW), ConfigError, "a trace alone cannot give gradients"),
@@ -123,12 +123,22 @@ def test_a_mistake_is_one_line(call, error, reason):
     assert "\n" not in str(raised.value)
 
 
+def test_a_unit_may_be_named_alone():
+    one, several = (
+        intervene(NAME, ROW, "mask", unit, unit="tokens", device="cpu") for unit in ("token 2", ["token 2"])
+    )
+    assert one.change == several.change != 0
+
+
 def test_an_example_may_be_its_texts_alone():
     texts = ROW["text_a"], ROW["text_b"]
     assert explain(NAME, texts, device="cpu")[0] == replace(explain(NAME, ROW, device="cpu")[0], gold=None)
     assert as_example("sentences", "A fine film.").text == "A fine film."
     with pytest.raises(InputError, match="a dict with the fields of its row"):
         as_example("roles", ["a", "b"])
+    for other in (("a b", "a b", 1), 3):
+        with pytest.raises(InputError, match="expected an example of pairs"):
+            as_example("pairs", other)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 from transformers.models.esm.modeling_esmfold import EsmFoldTriangleAttention
 
+from triattn_core.errors import TraceError
 from triattn_core.recording.probe import probe_cube
 from triattn_core.recording.tape import record
 from triattn_core.trace import AttentionTrace, Choice
@@ -45,6 +46,22 @@ def test_pairs_are_folded_to_a_cube():
     assert cube.dims == ("head", "query", "key", "context") and cube.attrs["sums_over"] == "key,context"
     scores = torch.einsum("bid,bjd,bkd->bijk", states, states, states)
     np.testing.assert_allclose(cube.values, scores.flatten(-2).softmax(-1).view(1, 7, 7, 7), atol=1e-6)
+
+
+class Fourth(nn.Module):
+    """Attention of a query to triples, of which a recorder has no axes."""
+
+    def forward(self, states):
+        scores = torch.einsum("bid,bjd,bkd,bld->bijkl", states, states, states, states)
+        weights = scores.flatten(2).softmax(-1).view_as(scores)
+        return torch.einsum("bijkl,bjd,bkd,bld->bid", weights, states, states, states)
+
+
+def test_what_attends_to_triples_is_refused():
+    with record(model := Fourth()) as tape:
+        model(torch.randn(1, 7, 5))
+    with pytest.raises(TraceError, match="three tokens or more at once"):
+        tape.trace()
 
 
 class MaskedCube(Cube):

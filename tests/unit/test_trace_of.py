@@ -11,6 +11,7 @@ import triattn_core
 from tests.oracles import array_trace as oracle
 from triattn_core.errors import ConfigError, TraceError
 from triattn_core.trace.array_axes import AxesError
+from triattn_core.trace.axis_labels import count
 from triattn_core.trace.from_array import notes_of, trace_of
 from triattn_core.trace.quantity_check import row_notes, softmax
 from triattn_core.trace.token_lists import join_tokens
@@ -203,3 +204,13 @@ def test_a_notebook_draws_it():
         triattn_core.draw("cube", trace_of(weights(N, I, over=1)))
     with pytest.raises(ConfigError, match="no view 'cubes'; did you mean 'cube'"):
         triattn_core.draw("cubes", trace_of(given))
+
+
+def test_a_trace_is_equal_to_itself_alone():
+    one, other = (trace_of([[0.5, 0.5], [1.0, 0.0]]) for _ in range(2))
+    assert one == one and one != other and hash(one) != hash(other)
+
+
+def test_positions_are_counted_in_words():
+    said = [count(*case) for case in ((1, "head"), (5, "witness"), (5, "query"), (5, "key"), (1200, "box"))]
+    assert said == ["1 head", "5 witnesses", "5 queries", "5 keys", "1,200 boxes"]

@@ -49,6 +49,7 @@ from triattn_core.recording.trails import WRITES, Trails
 from triattn_core.recording.unseen import Scores
 
 UNKNOWN_BATCH = 1
+HIGHER = "attends to three tokens or more at once, of which a recorder has no axes (`trace_of` takes such an array)"
 FOLLOWED = KEEPS | MIXES | VALUE_PRODUCTS | WRITES | COLLECTS | {"sum"}
 
 
@@ -213,6 +214,9 @@ class Watch(TorchFunctionMode):
             by_query = bool(over) and not over & set(product.keys)
             if by_query and product.mixes_heads(over, columns, self._batch):
                 return self._see_mixed_product(trail, product, over, result)
+            if len(product.keys) > 2:
+                self.stack.unread[softmax.running.path] = HIGHER
+                return
             columns = product.cells if by_query else columns
             layout = self._layout(product, columns, over)
             if not layout.blocks and product.cells > columns:

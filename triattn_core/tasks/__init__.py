@@ -65,6 +65,8 @@ def as_example(task: str, what: Any) -> Any:
         raise InputError(f"no example given: expected one of {task}, or its fields as a dict")
     if isinstance(what, str) or isinstance(what, Sequence) and all(isinstance(text, str) for text in what):
         return _of_texts(task, [what] if isinstance(what, str) else what)
+    if not isinstance(what, tuple(other.Example for other in TASKS.values())):  # of another task: see `check`
+        raise InputError(f"expected an example of {task}, or its fields as a dict, got {type(what).__name__}")
     return what
 
 

@@ -25,7 +25,9 @@ def count(size: int, axis: str) -> str:
     """How many positions an axis has: "1 head", "12 queries"."""
     if size == 1:
         return f"1 {axis}"
-    return f"{size:,} {axis[:-1]}ies" if axis.endswith("y") and axis != "key" else f"{size:,} {axis}s"
+    if axis.endswith("y") and axis != "key":
+        return f"{size:,} {axis[:-1]}ies"
+    return f"{size:,} {axis}{'es' if axis.endswith(('s', 'x', 'ch', 'sh')) else 's'}"
 
 
 def describe_sizes(trace: AttentionTrace, sites: Sequence[Site], name: str) -> str:

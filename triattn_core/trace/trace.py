@@ -25,7 +25,7 @@ SHOWN = 3  # sites in a short text
 _draw_html: Callable[[Any], str] | None = None  # this zone may not draw: who may sets it by `draw_with`
 
 
-@dataclass(frozen=True, init=False, repr=False)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class AttentionTrace:
     """The recorded arrays (sites) of one example.
 
