@@ -136,4 +136,4 @@ def test_similarity_folds_and_shows_the_terms_of_a_pair(tmp_path: Path, monkeypa
     asked = rf"--terms \d+\.{key} --group-by query=sentences --cell attention/weight {row},{key}"
     assert re.search(asked, command(app))
     plain = maps(sound(opened("similarity", passage=text, question=asks)))
-    assert plain["notes"] == ""
+    assert plain["notes"].startswith("Centred: ") and "added up" not in plain["notes"]
