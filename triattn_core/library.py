@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from triattn_core.errors import ConfigError, DataError, InputError, choices
 from triattn_core.sources import open_source
-from triattn_core.tasks import TASKS, as_example, text_task
+from triattn_core.tasks import TASKS, as_example
 from triattn_core.trace.axes import CUBE
 
 if TYPE_CHECKING:
@@ -228,12 +228,9 @@ def _of_task(task: str, example: Any) -> Any:
 
 
 def _of_source(source: Any, example: Any) -> Any:
-    """An example as a source takes it."""
+    """An example as a source takes it: a model of another library reads texts itself."""
     config = getattr(getattr(source, "entry", None), "config", {})
-    task = str(config.get("task"))
-    if "source" not in config:
-        return _of_task(task, example)
-    return None if example is None else _of_task(text_task(task, example), example)
+    return example if "source" in config else _of_task(str(config.get("task")), example)
 
 
 def html_of(trace: AttentionTrace) -> str:
