@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -11,6 +12,9 @@ from pages.shared.models import MODELS as LOADED
 from pages.shared.server_files import is_local, require_local
 from triattn_core.checkpoint.own_modules import list_modules
 from triattn_core.checkpoint.registry import Entry
+from triattn_core.errors import InputError
+from triattn_core.sources import open_source
+from triattn_core.sources.source import PICTURE, Ability, lacks
 
 if TYPE_CHECKING:
     from triattn_core.sources.transformer import Transformer
@@ -18,6 +22,9 @@ if TYPE_CHECKING:
 
 TASK, TITLE = "hugging face", "Other models"  # in place of one of ours
 MODELS = "models"
+READS_PICTURES = (
+    "{name} reads pictures: `triattn record {build} picture.png --out T.nc`, then open T.nc here from a file"
+)
 
 
 def name_field(own: Sequence[str] = ()) -> str:
@@ -38,6 +45,10 @@ def trace(name: str, text: str, pair: str | None = None, written: int = 0) -> At
     """Its attention on a text or a pair, or of so many tokens that it writes after it; of a module of one's own that
     the command line named too.  Raises TriattnError."""
     if entry := next((entry for entry in list_modules() if entry.name == name), None):
+        if entry.config["model"]["reads"] == PICTURE:
+            raise InputError(READS_PICTURES.format(name=name, build=Path(entry.config["build"]).name))
+        if unable := lacks(open_source(entry), (), [Ability.WRITES] * bool(written)):
+            raise InputError(f"{unable}: 0 tokens to write shows how it reads this one")
         return _trace_own(entry.digest, text, pair, written, entry)
     require_local(MODELS)
     return _trace(name, text, pair, written)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from tests.app.test_pages import opened, sound, texts
 from tests.unit.test_own_module_source import DECODER, TEXT
+from tests.unit.test_own_picture import VISION
 from triattn_core.checkpoint import own_modules
 from triattn_core.recording.own_module import OwnModule
 from triattn_core.sources.own_text import probe
@@ -18,10 +20,13 @@ WORDS = DECODER.replace("mat today", f"mat today {' '.join(RARE)}")  # enough to
 
 @pytest.fixture
 def module(tmp_path, monkeypatch):
-    (tmp_path / "mine.py").write_text(WORDS)
     monkeypatch.setenv(own_modules.VARIABLE, "[]")
-    build = f"{tmp_path / 'mine.py'}:build"
-    own_modules.offer([build], [probe(OwnModule.of(build), TEXT)])
+    offer(tmp_path / "mine.py", WORDS)
+
+
+def offer(file: Path, code: str) -> None:
+    file.write_text(code)
+    own_modules.offer([f"{file}:build"], [probe(OwnModule.of(f"{file}:build"), TEXT)])
 
 
 def test_what_drives_its_next_word(module):
@@ -55,3 +60,18 @@ def test_what_it_looked_at_as_it_wrote_each_token(module):
     assert app.number_input(key="token").max == 3 and 'class="t-film"' in texts(app)
     app = sound(opened("open", **(query | {"write": "0"})))
     assert 'class="t-film"' not in texts(app)
+
+
+def test_one_that_reads_pictures_says_where_it_is_drawn(module, tmp_path):
+    offer(tmp_path / "sees.py", VISION.replace("EXTRA", "1"))
+    query = {"from": "From a model", "model": "sees", "text": TEXT}
+    page_text = texts(opened("open", **query)).replace("\\", "")  # as Markdown has it
+    assert "sees reads pictures: `triattn record sees.py:build picture.png" in page_text
+    page_text = texts(sound(opened("intervene", checkpoint="sees", a=TEXT, b=TEXT))).replace("\\", "")
+    assert "sees cannot take other attention weights. Shown instead" in page_text
+
+
+def test_one_that_predicts_labels_writes_nothing(tmp_path, module):
+    offer(tmp_path / "labels.py", DECODER)
+    query = {"from": "From a model", "model": "labels", "text": TEXT, "write": "3"}
+    assert "labels cannot write a text" in texts(opened("open", **query))

@@ -20,7 +20,9 @@ FORMS = {
     "HF spans": lambda: hugging_face("BertForQuestionAnswering"),
     "HF encoder": lambda: hugging_face("BertModel"),
     "HF image": lambda: hugging_face("ViTForImageClassification", num_channels=3, image_size=224),
-    "own module": lambda: module(),
+    "own classifier": lambda: module("labels"),
+    "own decoder": lambda: module("next word"),
+    "own image": lambda: module("labels", reads="picture"),
 }
 NEEDS = {  # what each page asks of a source: axes, abilities
     "Tri-Attention cube": (("context",), (Ability.RUN,)),
@@ -28,6 +30,7 @@ NEEDS = {  # what each page asks of a source: axes, abilities
     "Context": (("context",), (Ability.RUN,)),
     "Intervene, attention": ((), (Ability.REPLACE,)),
     "Attribute": ((), (Ability.GRADIENTS,)),
+    "Your model, film of the tokens that it writes": ((), (Ability.WRITES,)),
     "Head atlas": (("head",), (Ability.ROWS,)),
     "What attention is worth": ((), (Ability.ROWS, Ability.SCORED)),
     "Compare": ((), (Ability.ROWS, Ability.SCORED)),
@@ -40,10 +43,10 @@ def hugging_face(architecture: str, **config: int) -> Entry:
     return Entry("the model", Path(), config, {}, "", 1)
 
 
-def module() -> Entry:
-    model = {"mechanism": "multi_head", "layers": 2, "heads": 2, "predicts": "labels", "embeds": True}
-    config = {"source": "module", "build": "mine.py:build", "axes": ["head", "query", "key"], "model": model}
-    return Entry("the module", Path("mine.py"), config, {}, "", 1)
+def module(predicts: str, reads: str = "text") -> Entry:
+    model = {"layers": 2, "heads": 2, "predicts": predicts, "embeds": reads == "text", "reads": reads}
+    config = {"source": "module", "build": "mine.py:build", "axes": ["head", "query", "key"]}
+    return Entry("the module", Path("mine.py"), config | {"model": {"mechanism": "multi_head", **model}}, {}, "", 1)
 
 
 def table() -> str:

@@ -10,7 +10,11 @@ import pytest
 from PIL import Image
 
 from triattn_core.__main__ import main
+from triattn_core.checkpoint import own_modules
+from triattn_core.recording.own_module import OwnModule
+from triattn_core.sources import open_source
 from triattn_core.sources.own_picture import patch_grid
+from triattn_core.sources.own_text import probe
 from triattn_core.trace import AttentionTrace
 
 VISION = """
@@ -71,3 +75,12 @@ def test_a_picture_whose_patches_fit_no_axis_says_so(picture, tmp_path, capsys):
 def test_the_grid_is_the_finest_that_fits():
     assert patch_grid(224, 224, 197) == (14, 14) and patch_grid(224, 224, 196) == (14, 14)
     assert patch_grid(12, 20, 15) == (3, 5) and patch_grid(12, 20, 24) is None and patch_grid(7, 11, 3) is None
+
+
+def test_a_page_knows_that_it_reads_pictures(tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(VISION.replace("EXTRA", "1"))
+    build = f"{tmp_path / 'mine.py'}:build"
+    monkeypatch.setenv(own_modules.VARIABLE, "[]")
+    own_modules.offer([build], [probe(OwnModule.of(build))])
+    (entry,) = own_modules.list_modules()
+    assert entry.config["model"]["reads"] == "picture" and not open_source(entry).abilities

@@ -19,7 +19,7 @@ from triattn_core.sources.checkpoint import CheckpointSource
 from triattn_core.sources.file import FileSource, recorded_prediction
 from triattn_core.sources.hugging_face import HuggingFaceSource
 from triattn_core.sources.models import Models
-from triattn_core.sources.source import EVERYTHING, Ability, EntrySource, Source, lacks
+from triattn_core.sources.source import OF_CLASSIFIERS, Ability, EntrySource, Source, lacks
 from triattn_core.tasks.pairs import Example
 from triattn_core.trace import AttentionTrace
 
@@ -43,7 +43,7 @@ def test_what_a_source_can_do_is_known_before_it_is_loaded(small_bert):
     assert kinds == [CheckpointSource, CheckpointSource, HuggingFaceSource, FileSource]
     assert all(isinstance(source, Source) for source in (tri, reader, bert, file))
     assert [source.title for source in (tri, bert, file)] == ["quora-tri-living", "small-bert", "mine.npy"]
-    assert tri.abilities == EVERYTHING and bert.abilities == EVERYTHING and not file.abilities
+    assert tri.abilities == OF_CLASSIFIERS and bert.abilities == OF_CLASSIFIERS and not file.abilities
     assert reader.abilities == {Ability.RUN, Ability.ROWS, Ability.SCORED}
     assert "context" in tri.axes and "context" not in bert.axes | file.axes and bert.axes == {"head", "query", "key"}
     assert all(len(source.digest) >= 16 for source in (tri, reader, bert, file))

@@ -33,7 +33,8 @@ def offer(builds: Sequence[str], facts: Sequence[dict[str, Any]]) -> None:
     """Offers modules to this process and its children.
 
     builds: `FILE.py:function`; facts: of each `digest`, `layers`, `heads`, `axes`, `predicts`, the kind of answers,
-    empty without any, `embeds`, whether gradients reach its tokens, and `reads`, a `text` or a `pair`.
+    empty without any, `embeds`, whether gradients reach its tokens, and `reads`, a `text`, a `pair`, or a
+    `picture` and no text.
     """
     named = [{"build": build, **fact} for build, fact in zip(builds, facts, strict=True)]
     os.environ[VARIABLE] = json.dumps(named)

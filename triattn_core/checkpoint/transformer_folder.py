@@ -27,6 +27,7 @@ PREDICTS = {
     "ForConditionalGeneration": "first word",  # of a decoder that reads an encoder
     "MarianMTModel": "first word",
 }
+WRITERS = ("next word", "first word")  # what models predict that write on
 # What a model reads, by what it predicts; a pair of texts, of which the second may be blank, where nothing is said.
 READS = {"next word": "text", "masked word": "text", "first word": "source", "answer span": "passage"}
 HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads")

@@ -27,6 +27,13 @@ def read_picture(path: Path) -> Any:
         raise InputError(f"{path}: cannot be read as a picture ({type(error).__name__})") from None
 
 
+def grey_picture(size: int = 224) -> Any:
+    """A picture without anything on it, in RGB: it shows whether a model reads pictures."""
+    from PIL import Image
+
+    return Image.new("RGB", (size, size), (128, 128, 128))
+
+
 def patch_tokens(rows: int, columns: int, before: tuple[str, ...] = (), after: tuple[str, ...] = ()) -> Tokens:
     """The patches of a picture, row by row, named `3.5` by row and column from 1, with the tokens around them."""
     names = [f"{row}.{column}" for row in range(1, rows + 1) for column in range(1, columns + 1)]

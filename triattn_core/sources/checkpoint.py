@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from triattn_core.analysis.catalogue import METHODS
 from triattn_core.checkpoint.registry import Entry
-from triattn_core.sources.source import EVERYTHING, Ability, EntrySource
+from triattn_core.sources.source import OF_CLASSIFIERS, Ability, EntrySource
 from triattn_core.trace.axes import TAN_MECHANISMS
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class CheckpointSource(EntrySource):
     def abilities(self) -> frozenset[Ability]:
         kind = self.entry.kind
         if kind.compares_forms:
-            return EVERYTHING
+            return OF_CLASSIFIERS
         return frozenset({Ability.RUN, Ability.ROWS, *[Ability.LABELS] * (not kind.finds_spans), Ability.SCORED})
 
     @property

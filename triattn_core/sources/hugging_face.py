@@ -11,10 +11,11 @@ import xarray as xr
 
 from triattn_core.analysis.catalogue import JOINT_METHODS
 from triattn_core.checkpoint.registry import Entry, list_transformers
+from triattn_core.checkpoint.transformer_folder import WRITERS
 from triattn_core.errors import InputError
 from triattn_core.importers.text_rows import row_texts
 from triattn_core.sources.file import recorded_prediction
-from triattn_core.sources.source import Ability, EntrySource
+from triattn_core.sources.source import PICTURE, Ability, EntrySource
 from triattn_core.sources.weight_change import Replaced, WeightChange
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.from_array import notes_of
@@ -52,10 +53,10 @@ class HuggingFaceSource(EntrySource):
     @property
     def abilities(self) -> frozenset[Ability]:
         predicts = self.entry.config["model"].get("predicts")
-        if self.entry.config["model"].get("reads") == "picture":  # pages ask about texts; see `sources.vision`
+        if self.entry.config["model"].get("reads") == PICTURE:
             return frozenset()
         able = [Ability.REPLACE, Ability.GRADIENTS, Ability.SCORED] * bool(predicts)
-        able += [Ability.LABELS] * (predicts == "labels")
+        able += [Ability.LABELS] * (predicts == "labels") + [Ability.WRITES] * (predicts in WRITERS)
         return frozenset({Ability.RUN, Ability.ROWS, Ability.PAIRS, *able})
 
     @property

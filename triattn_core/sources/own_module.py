@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from triattn_core.analysis.catalogue import JOINT_METHODS
 from triattn_core.checkpoint.own_modules import list_modules
 from triattn_core.checkpoint.registry import Entry
-from triattn_core.sources.source import Ability, EntrySource
+from triattn_core.sources.source import PICTURE, Ability, EntrySource
 from triattn_core.trace import AttentionTrace
 
 if TYPE_CHECKING:
@@ -42,7 +42,10 @@ class OwnModuleSource(EntrySource):
     @property
     def abilities(self) -> frozenset[Ability]:
         predicts = self.entry.config["model"]["predicts"]
+        if self.entry.config["model"].get("reads") == PICTURE:
+            return frozenset()
         able = [*[Ability.REPLACE, Ability.SCORED] * bool(predicts), *[Ability.LABELS] * (predicts == "labels")]
+        able += [Ability.WRITES] * (predicts == "next word")
         able += [Ability.GRADIENTS] * bool(predicts and self.entry.config["model"].get("embeds"))
         return frozenset({Ability.RUN, Ability.ROWS, *able})
 

@@ -11,10 +11,12 @@ from typing import Any
 from torch import Tensor, nn
 
 from triattn_core.errors import InputError, TriattnError
+from triattn_core.importers.pictures import grey_picture
 from triattn_core.inference.predictions import Prediction
 from triattn_core.recording.own_module import OwnModule
 from triattn_core.sources.file import recorded_prediction
 from triattn_core.sources.hugging_face import texts_of_example
+from triattn_core.sources.source import PICTURE
 from triattn_core.sources.transformer import Transformer
 from triattn_core.sources.transformer_answers import Answers
 from triattn_core.sources.transformer_replace import Asked
@@ -102,15 +104,18 @@ PROBE = "Which browsers can play movies?"
 
 def probe(own: OwnModule, text: str = PROBE) -> dict[str, Any]:
     """Returns what a run on a text shows of a module: its `digest`, `layers`, `heads`, `axes`, what it `predicts`,
-    whether it `embeds` its tokens, and whether it `reads` a `text` or a `pair`.  One that does not read this text is
-    taken for two-way attention until it runs."""
+    whether it `embeds` its tokens, and whether it `reads` a `text`, a `pair`, or a `picture` and no text.  One that
+    reads neither this text nor a picture is taken for two-way attention until it runs."""
     arrays: Sequence[Any] = ()
-    embeds = False
-    with suppress(TriattnError):
+    embeds, reads = False, "pair" if own.encode is not None and len(signature(own.encode).parameters) > 1 else "text"
+    try:
         asked = OwnText.of(own, text)
         embeds = looked_up(own, asked.inputs, len(asked.tokens or ())) is not None
-        trace = asked.trace()
-        arrays = list(trace.sites.values())
+        arrays = list(asked.trace().sites.values())
+    except TriattnError:
+        with suppress(TriattnError):
+            arrays = list(own.record(own.inputs(grey_picture())[0]).trace().sites.values())
+            reads = PICTURE
     found = {str(axis) for array in arrays for axis in array.dims} or {"head", "query", "key"}
     return {
         "digest": own.digest,
@@ -119,7 +124,7 @@ def probe(own: OwnModule, text: str = PROBE) -> dict[str, Any]:
         "axes": sorted(found),
         "predicts": "" if own.names is None else kind_of(own.names),
         "embeds": embeds,
-        "reads": "pair" if own.encode is not None and len(signature(own.encode).parameters) > 1 else "text",
+        "reads": reads,
     }
 
 

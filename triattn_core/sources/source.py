@@ -28,9 +28,11 @@ class Ability(StrEnum):
     SCORED = "be right or wrong about rows"
     GRADIENTS = "give gradients"
     REPLACE = "take other attention weights"
+    WRITES = "write a text"
 
 
-EVERYTHING = frozenset(Ability)
+PICTURE = "picture"  # what a model reads that pages do not run: they ask about texts; see `sources.vision`
+OF_CLASSIFIERS = frozenset(Ability) - {Ability.WRITES}
 
 
 @runtime_checkable  # so that annotations can be checked
