@@ -15,10 +15,10 @@ from triattn_core.sources import find_entries, open_source
 from triattn_core.sources.models import Models
 from triattn_core.sources.row_answers import ask_row
 from triattn_core.sources.source import Ability
-from triattn_core.sources.transformer_worth import measure_worth
+from triattn_core.sources.transformer_worth import measure_score, measure_worth
 from triattn_core.sources.two_models import judge_row
 from triattn_core.sources.weight_change import WeightChange
-from triattn_core.tasks.answer_match import exact
+from triattn_core.tasks.answer_match import exact, f1
 from triattn_core.tasks.pairs import Example
 from triattn_core.tasks.sentences import Example as Sentence
 
@@ -162,6 +162,9 @@ def test_rows_are_right_where_the_best_span_is_one_of_the_answers(asked):
         loaded, [(n, TextRow(row[:2], answers=row[2])) for n, row in enumerate([*rows, (QUESTION, PASSAGE, ("owl",))])]
     )
     assert (report["n"], report["score"], report["metric"]) == (2, 50, "exact answers")
+    read = [(n, TextRow(row[:2], answers=row[2])) for n, row in enumerate(rows)]
+    overlap = [max(f1(best, answer) for answer in row[2]) for row in rows]
+    assert measure_score(loaded, read)["f1"] == pytest.approx(100 * np.mean(overlap), abs=0.01) and overlap[0] == 1
     assert "'owl' is no span of the passage of at most 30" in report["aside"][0] and len(report["heads"]) > 3
     with pytest.raises(DataError, match="no answer"):
         ask_row(loaded, TextRow((QUESTION, PASSAGE)))

@@ -15,7 +15,7 @@ from triattn_core.analysis.mining.sources import file_source, read_examples, upl
 from triattn_core.analysis.mining.text_search import read_lines
 from triattn_core.errors import CheckpointError, DataError, TraceError
 from triattn_core.importers.prediction import prediction_of
-from triattn_core.importers.text_rows import row_texts, text_row
+from triattn_core.importers.text_rows import example_fields, row_texts, text_row
 from triattn_core.library import explain
 from triattn_core.recording.tape import record
 from triattn_core.sources.transformer import load_transformer
@@ -220,3 +220,22 @@ def test_a_text_that_is_cut_from_the_left_says_so(tmp_path):
         own = config | {"truncation_side": side, "model_max_length": 4}
         (folder / "tokenizer_config.json").write_text(json.dumps(own), "utf-8")
         assert f"Cut to 4 of 6 tokens{end}" in notes_of(trace_transformer(load_transformer(str(folder)), SENTENCES[2]))
+
+
+@pytest.mark.parametrize(
+    ("row", "fields"),
+    [
+        ({"text": "a", "label": "bad"}, {"text": "a"}),
+        ({"text": "a", "text_pair": "b"}, {"text_a": "a", "text_b": "b"}),
+        ({"text_a": "a", "text_b": " ", "label": 1, "id": "7"}, {"text_a": "a", "text_b": " ", "label": 1, "id": "7"}),
+        ({"premise": "a", "hypothesis": "b", "gold_label": "neutral"}, {"text_a": "a", "text_b": "b"}),
+        ({"text_a": "a", "text_b": "b", "label": 2}, {"text_a": "a", "text_b": "b"}),
+        ({"question": "a", "context": "b", "answers": []}, {"text_a": "a", "text_b": "b"}),
+        ({"sentence": "a"}, {"text": "a"}),
+        ({"source": "a", "target": "b"}, {"text": "a"}),
+        ({"source": "a"}, {"text": "a"}),
+    ],
+    ids=["text", "text_pair", "blank", "premise", "third label", "question", "sentence", "translation", "source"],
+)
+def test_a_row_is_an_example_of_a_model_of_others(row, fields):
+    assert example_fields(row, "row.json") == fields

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from tests.support.tiny_transformers import make_type
+from triattn_core.__main__ import main
 from triattn_core.analysis.catalogue import JOINT_METHODS
 from triattn_core.checkpoint.registry import add_roots, find_encoder
 from triattn_core.scenes.weights import own_sites
@@ -155,3 +156,14 @@ def test_sides_of_a_layer_stand_in_the_order_in_which_they_run_and_are_named(ask
     moved = pd.DataFrame({"site": sites, "layer": [1, 1, 2], "head": 3, "bits": [0.1, 0.4, 0.2], "changed": False})
     assert "layer 1 cross head 3 moves" in describe_moved(moved)
     assert "most in layer 1 cross head 3" in describe_moved(moved.assign(changed=True))
+
+
+def test_a_row_of_a_translation_is_asked_by_command(folders, tmp_path, capsys):
+    """With its target, which is the model's to write; its source alone is the same."""
+    shown = []
+    for number, row in enumerate(({"source": TEXT, "target": "any"}, {"source": TEXT}, {"text": TEXT})):
+        (tmp_path / "row.json").write_text(json.dumps(row))
+        command = ["card", "weights", "small-marian", str(tmp_path / "row.json"), "--set", "becomes=off", "random=2"]
+        assert main([*command, "--out", str(tmp_path / f"{number}.zip")]) == 0
+        shown.append(capsys.readouterr().out.partition(": ")[2])
+    assert "Switched off in all" in shown[0] and shown[0] == shown[1] == shown[2]

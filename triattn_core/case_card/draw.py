@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
 from triattn_core.case_card.rendered import RenderedView
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import ConfigError, choices
+from triattn_core.importers.text_rows import example_fields
 from triattn_core.scenes.catalogue import SCENES, TRACE_VIEWS
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import validate_settings
@@ -48,7 +49,9 @@ def draw(view: str, what: Any, example: Any = None, models: Models | None = None
     entries = [source.entry for source in sources]
     _check_entries(view, entries)
     task = entries[0].config["task"]
-    task = text_task(task, example) if "source" in entries[0].config else task
+    if "source" in entries[0].config:
+        example = example_fields(example, "the example") if isinstance(example, Mapping) else example
+        task = text_task(task, example)
     example = as_example(task, example)
     check(TASKS[task], example, entries[0].name)
     scene = SCENES[view].build(models or Models(), entries, example, validated)

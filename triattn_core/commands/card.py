@@ -57,6 +57,7 @@ def _new(options: argparse.Namespace, view: str, *arguments: str) -> None:
     from triattn_core.case_card.manifest import manifest
     from triattn_core.commands.examples import warn_other_language
     from triattn_core.commands.progress_line import count_progress
+    from triattn_core.importers.text_rows import example_fields
     from triattn_core.scenes.catalogue import SCENES
     from triattn_core.scenes.cli_settings import read
     from triattn_core.sources import find_entries
@@ -73,7 +74,9 @@ def _new(options: argparse.Namespace, view: str, *arguments: str) -> None:
     task = first.config["task"]
     settings = read(SCENES[view].settings, options.set, task)
     row = read_json(Path(path))
-    task = text_task(task, row) if "source" in first.config else task
+    if "source" in first.config:
+        row = example_fields(row, path)
+        task = text_task(task, row)
     example = TASKS[task].Example.from_row(row, path)
     if "source" not in first.config:  # of another library nobody knows what it reads
         warn_other_language(models.load(first), [example])

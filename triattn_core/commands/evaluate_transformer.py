@@ -105,12 +105,16 @@ def _print_scores(options: argparse.Namespace, reports: Sequence[Mapping[str, An
     """What each model has right and, of each two, the difference and the rows on which they are furthest apart."""
     differences = [_difference(*pair) for pair in combinations(zip(options.name, reports), 2)]
     if options.json:
-        kept = ("n", "metric", "score") if len(reports) == 1 else ("n", "metric", "score", "rows")
-        models = [{"name": name} | {key: report[key] for key in kept} for name, report in zip(options.name, reports)]
+        kept = ("n", "metric", "score", "f1") if len(reports) == 1 else ("n", "metric", "score", "f1", "rows")
+        models = [
+            {"name": name} | {key: report[key] for key in kept if key in report}
+            for name, report in zip(options.name, reports)
+        ]
         print(json.dumps({"models": models, "differences": differences} if len(reports) > 1 else models[0]))
         return
     for name, report in zip(options.name, reports):
         line = f"{report['n']:,} rows  {report['metric']} {report['score']} %"
+        line += f"  F1 {report['f1']} %" if "f1" in report else ""
         print(f"{name}  {line}" if len(reports) > 1 else line)
     for found in differences:
         print(f"{found['b']} less {found['a']}: {found['points']:+.2f} points, p {found['p']:.3g} ({found['test']})")

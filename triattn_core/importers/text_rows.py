@@ -25,6 +25,7 @@ FIELDS = (
     ("text",),
     ("sentence",),
     ("source", "target"),
+    ("source",),
 )
 
 
@@ -54,6 +55,20 @@ def text_row(row: Mapping[str, Any], where: str) -> TextRow:
     """The texts of a row, its label and its answers.  Raises DataError."""
     label = known_label(row)
     return TextRow(row_texts(row, where), None if label == NO_GOLD else whole(label), answer_texts(row))
+
+
+def example_fields(row: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The fields of an example of a model of others, whatever the row calls them: `text`, or `text_a` and `text_b`, of
+    which the second may be blank.  Of a translation it is the source: the target is the model's to write.  A label that
+    is the model's own is left out.  Raises DataError."""
+    row = unnested(row)
+    pair = row.get("text_a"), row.get("text_b")
+    texts = pair if all(isinstance(text, str) for text in pair) else row_texts(row, where)
+    texts = texts[:1] if texts == (row.get("source"), row.get("target")) else texts
+    names = ("text",) if len(texts) == 1 else ("text_a", "text_b")
+    kept = {name: row[name] for name in ("id",) if name in row}
+    label = whole(known_label(row))
+    return {**dict(zip(names, texts)), **kept, **({"label": label} if label in (0, 1) else {})}
 
 
 def answer_texts(row: Mapping[str, Any]) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ from triattn_core.sources.transformer_replace import Asked, replaced_outputs
 from triattn_core.sources.transformer_trace import trace_transformer
 from triattn_core.sources.weight_change import WeightChange
 from triattn_core.sources.written import DECODERS_OWN, with_start
-from triattn_core.tasks.answer_match import normal
+from triattn_core.tasks.answer_match import f1, normal
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.site import Site
 
@@ -88,11 +88,17 @@ class AskedRow:
 
 @dataclass(frozen=True)
 class AskedSpans(AskedRow):
-    """A question as a loaded model reads it.  spans, texts: of its passage; right: the numbers of those that are an
-    answer."""
+    """A question as a loaded model reads it.  spans, texts: of its passage; right: the numbers of those that are one of
+    the answers."""
 
     spans: list[tuple[int, int]] = field(kw_only=True, repr=False)
     texts: list[str] = field(kw_only=True, repr=False)
+    answers: tuple[str, ...] = field(kw_only=True, repr=False)
+
+    def overlap(self, outputs: Any) -> float:
+        """F1, 0 to 1, of the words of the best span of one row and the answer that is most like it, as SQuAD has it."""
+        best = self.texts[int(self.logits(outputs)[0, 0].argmax())]
+        return max(f1(best, answer) for answer in self.answers)
 
     def score(self, outputs: Any) -> Tensor:
         logits = self.logits(outputs)[:, 0]
@@ -206,7 +212,7 @@ def _ask_spans(model: Transformer, row: TextRow) -> AskedSpans:
     if not right:
         raise DataError(f"{row.answers[0]!r} is no span of the passage of at most {LONGEST} tokens that it reads")
     asked = Asked(model, with_start(model, inputs))
-    return AskedSpans(asked, torch.tensor(right), spans=spans, texts=texts)
+    return AskedSpans(asked, torch.tensor(right), spans=spans, texts=texts, answers=tuple(row.answers))
 
 
 def _ask_module(own: OwnModule, row: TextRow) -> AskedRow:
