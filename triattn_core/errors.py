@@ -56,13 +56,15 @@ class CaseError(TriattnError):
 
 
 MANY = 24  # names, of which an error lists some
+LONGER = 3  # names that begin with what was given, which an error lists
 
 
 def choices(name: str, options: Iterable[str]) -> str:
-    """The tail of an error: the nearest known name, or all of them; of many the first ones."""
+    """The tail of an error: the names that begin so, or the nearest, or all of them; of many the first ones."""
     names = sorted(options, key=lambda option: (len(option) if option.isdigit() else 0, option))
-    if near := get_close_matches(name, names, n=1):
-        return f"did you mean {near[0]!r}?"
+    longer = [option for option in names if option.startswith(f"{name}-")]
+    if near := longer[:LONGER] or get_close_matches(name, names, n=1):
+        return f"did you mean {' or '.join(map(repr, near))}?"
     more_text = f" and {len(names) - MANY // 2} more" if len(names) > MANY else ""
     return f"known: {', '.join(names[: MANY // 2] if more_text else names) or 'none'}{more_text}"
 

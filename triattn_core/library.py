@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from triattn_core.errors import ConfigError, DataError, InputError, choices
 from triattn_core.sources import open_source
-from triattn_core.tasks import TASKS, as_example
+from triattn_core.sources.source import Ability
+from triattn_core.tasks import TASKS, as_example, text_task
 from triattn_core.trace.axes import CUBE
 
 if TYPE_CHECKING:
@@ -228,9 +229,12 @@ def _of_task(task: str, example: Any) -> Any:
 
 
 def _of_source(source: Any, example: Any) -> Any:
-    """An example as a source takes it: a model of another library reads texts itself."""
-    config = getattr(getattr(source, "entry", None), "config", {})
-    return example if "source" in config else _of_task(str(config.get("task")), example)
+    """An example as a source takes it: of its task, unless it reads rows itself or holds what it shows."""
+    entry = getattr(source, "entry", None)
+    if entry is None or source.reads_rows or Ability.RUN not in source.abilities:
+        return example
+    task = str(entry.config.get("task"))
+    return _of_task(text_task(task, example) if "source" in entry.config else task, example)
 
 
 def html_of(trace: AttentionTrace) -> str:

@@ -13,7 +13,10 @@ from pages.shared.page_scene import PageScene
 from triattn_core.scenes.context import REDIRECTED, STRONG
 
 WIDE = 540  # pixels of the residual: as much as its column has at least
-LEAD = "How much of the attention depends on context: functional ANOVA of the relevance scores of each head."
+LEAD = (
+    "How much of the attention depends on context: the variance of each head's scores in parts, of query, key, context "
+    "and what only two or all three give together (functional ANOVA)."
+)
 
 
 def choose_head(figure: str) -> None:

@@ -33,7 +33,7 @@ def explore(page: ShownScene, costs: Costs | None = None) -> None:
     shown, settings, sizes = page.scene.shown, page.scene.settings, map(len, page.scene.axes)
     assert shown is not None  # `build` fills it
     position = dict(zip(axes_of(shown.array), page.choose(costed=costs is not None)))
-    page.answer(stamp=stamp(shown, settings.hide), numbers=cell.read(shown, position))
+    page.answer(stamp=stamp(shown, settings.hide), numbers=cell.numbers_of(shown, position))
     page.show_command(shown.choice, position)
     numbers.below(shown, settings.hide, position["query"], prod(sizes))
     if costs is not None:  # last, for it may load the model: all else is there

@@ -126,13 +126,15 @@ def line(explanation: Explanation, facts: Sequence[str]) -> None:
     """Shows the prediction with a bar, then the facts, time and device, and below the notes."""
     answer = explanation.prediction
     facts = [*facts, describe_duration([explanation])] if "seconds" in explanation.trace.meta else facts
-    share = answer.probabilities[answer.best]
+    shares = answer.probabilities[answer.best : answer.best + 1]  # none of a kind without probabilities
     model = metadata.plain_title(explanation.entry)
     st.html(
         f'<div class="t-says"><span><span title="{escape(explanation.entry.name)}">{escape(model)}'
         f"</span> says <b>{escape(answer.labels[answer.best])}</b></span>"
-        + style.bar(share, style.colour(explanation.mechanism))
-        + f'<span class="t-num">{probability(share)}</span>'
+        + "".join(
+            style.bar(share, style.colour(explanation.mechanism)) + f'<span class="t-num">{probability(share)}</span>'
+            for share in shares
+        )
         + "".join(f'<span class="t-muted t-num">{escape(fact)}</span>' for fact in facts)
         + "</div>"
         + notes([explanation])

@@ -29,7 +29,7 @@ def explore(page: PageScene, below: str) -> None:
     below: the key of the clusters' figure, which stands at the same pair until a cell is chosen there.
     """
     shown, sizes, position = page.scene.shown, map(len, page.scene.axes), page.choose()
-    page.answer(stamp=cube.stamp(shown, False), numbers=cell.read(shown, dict(zip(tensor.NEEDS, position))))
+    page.answer(stamp=cube.stamp(shown, False), numbers=cell.numbers_of(shown, dict(zip(tensor.NEEDS, position))))
     chosen = canvas_component.second_cell(below, "map-cell", page.scene.below.extents)
     canvas_component.answer(below, {"cell": chosen or pair_of(position, page.scene.clusters.assignments.tolist())})
     numbers.below(shown, False, position[0], prod(sizes))

@@ -62,7 +62,7 @@ def number(text: str) -> float:
 def test_it_opens_on_the_strongest_content_words_and_says_their_exact_numbers(page, tmp_path, trace):
     opened(page, tmp_path, trace, head(2))
     assert chosen(page) == cube.figure(Distribution(trace, head(2))).payload["cell"]
-    numbers = cell.read(Distribution(trace, head(2)), dict(zip(cube.NEEDS, chosen(page))))
+    numbers = cell.numbers_of(Distribution(trace, head(2)), dict(zip(cube.NEEDS, chosen(page))))
     assert number(page.locator(".triattn .value strong").inner_text()) == pytest.approx(numbers["weight"], rel=6e-3)
     assert number(facts(page)["share of all mass"]) == pytest.approx(100 * numbers["share"], rel=6e-3)
     assert number(facts(page)["relevance, centred"]) == pytest.approx(numbers["relevance"], rel=6e-3)
@@ -165,7 +165,7 @@ def test_the_page_shows_the_exact_numbers_of_the_cell_in_its_link(page, app):
     settled(page, "2.1.5")
     _, trace = explain.explain(bundle.load(name), pairs.Example(PAIR["a"], PAIR["b"]))
     choice = Choice("layer.0/b_over_a/weight", index=(("head", 1),))
-    numbers = cell.read(Distribution(trace, choice), {"query": 2, "key": 1, "context": 5})
+    numbers = cell.numbers_of(Distribution(trace, choice), {"query": 2, "key": 1, "context": 5})
     assert number(page.locator(".triattn .value strong").inner_text()) == pytest.approx(numbers["weight"], rel=6e-3)
     assert number(facts(page)["relevance, centred"]) == pytest.approx(numbers["relevance"], abs=6e-3)
 

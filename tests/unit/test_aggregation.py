@@ -129,7 +129,7 @@ def test_phrases_touch_and_are_the_text(text: str, expected: list[str]):
 def test_a_folded_cell_says_what_part_of_the_mass_it_holds():
     choice, folded_trace = Choice(f"{SITE}/weight", index=(("head", 1),)), read("words", "tokens", "tokens")
     weights = trace().site(f"{SITE}/weight").values[1]
-    facts = cell.read(Distribution(folded_trace, choice), {"query": 0, "key": 1, "context": 2})
+    facts = cell.numbers_of(Distribution(folded_trace, choice), {"query": 0, "key": 1, "context": 2})
     both = weights[:2, 1, 2].sum()
     assert facts["weight"] == pytest.approx(both / 2) and facts["share"] == pytest.approx(both / 8)
     table = strongest(Distribution(folded_trace, choice))

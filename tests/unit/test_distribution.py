@@ -64,7 +64,7 @@ def test_the_mass_is_shared_by_all_pairs():
     for row in rows.itertuples():
         weight = weights[row.query_at, row.key_at, row.context_at]
         assert row.weight == pytest.approx(weight, rel=1e-6) and row.share == pytest.approx(weight / (N * J), rel=1e-6)
-    facts = cell.read(shown(), {"query": 1, "key": 2, "context": 3})
+    facts = cell.numbers_of(shown(), {"query": 1, "key": 2, "context": 3})
     column = weights[1, :, 3]
     assert facts["of"] == I and facts["rank"] == 1 + (column > column[2]).sum()
     assert facts["against"] == pytest.approx(column[2] * I, rel=1e-6)

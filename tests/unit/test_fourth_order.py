@@ -101,6 +101,8 @@ def test_it_opens_as_slices(trace, position):
     assert view.figure.payload["over"] == ["key", "context"] and view.figure.payload["unnormalised"]
     with pytest.raises(TraceError, match="witness 9 is outside 0…3"):
         draw("cube", trace, head=2, site=SITE, slices=(9,))
+    alone, listed = (draw("cube", trace, head=2, site=SITE, slices=one) for one in (1, (1,)))
+    assert alone.settings.slices == (1,) and alone.figure.payload == listed.figure.payload
 
 
 def test_a_slice_knows_what_it_leaves_out(trace):

@@ -33,7 +33,7 @@ def test_shares_of_weights_that_do_not_sum_to_one_are_of_their_own_mass(sums):
     assert payload["uniform"] == payload["even"] == pytest.approx(weights.mean(), rel=1e-5)
     assert payload["scale"]["uniform"] == pytest.approx(weights.mean(), rel=1e-5)
     assert strongest(Distribution(own, choice))["share"].sum() == pytest.approx(1.0)
-    facts = cell.read(Distribution(own, choice), {"query": 1, "key": 2, "context": 3})
+    facts = cell.numbers_of(Distribution(own, choice), {"query": 1, "key": 2, "context": 3})
     assert facts["share"] == pytest.approx(weights[1, 2, 3] / weights.sum(), rel=1e-5)
     assert facts["against"] == pytest.approx(weights[1, 2, 3] / weights.mean(), rel=1e-5)
     normal = trace_of(weights / weights.sum((1, 2), keepdims=True), axes=own.site(choice.site).dims, quantity="weight")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from triattn_core.trace.relevance import centred
 from triattn_core.views.lib.palette import (
     DIVERGING,
     NAMES,
@@ -15,7 +16,6 @@ from triattn_core.views.lib.palette import (
     THEMES,
     LogScale,
     SignedScale,
-    centred,
     colour_table,
     ink_on,
     oklab,

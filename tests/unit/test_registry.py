@@ -159,5 +159,7 @@ def test_the_first_missing_tensor_and_the_nearest_are_named(two):
 def test_an_error_names_the_nearest_of_many_and_else_some_of_them():
     names = [f"name-{i:02}" for i in range(30)]
     assert choices("name-7", names).startswith("did you mean 'name-")
+    longer = ["quora-coin", "quora-tri-living", "quora-tri-published"]
+    assert choices("quora-tri", longer) == "did you mean 'quora-tri-living' or 'quora-tri-published'?"
     assert choices("zzz", names) == f"known: {', '.join(names[:12])} and 18 more"
     assert choices("zzz", names[:24]) == f"known: {', '.join(names[:24])}" and choices("zzz", ()) == "known: none"

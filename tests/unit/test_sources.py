@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import transformers
 
 from tests.support.tiny_transformers import make
 from triattn_core import draw, explain, sources, trace_of
+from triattn_core.__main__ import main
 from triattn_core.checkpoint.registry import VARIABLE, Entry, list_checkpoints, list_transformers, roots
 from triattn_core.errors import CheckpointError, ConfigError, InputError, TraceError
 from triattn_core.sources import find_entries, open_source
@@ -196,6 +198,23 @@ def test_a_source_with_an_entry_is_drawn_by_name_text_and_object(monkeypatch, so
     assert {view.figure.caption for view in views} == {f"letters, a over b, layer 1, {heads}"}
     shown = views[0].trace["layer.0/a_over_b/weight"]
     np.testing.assert_allclose(shown[0, 0], np.array([5, 1, 2, 1, 2]) / 11, rtol=1e-6)  # "Which": 1 + shared letters
+
+
+@pytest.mark.parametrize("example", [PAIR, {"text_a": PAIR.text_a, "text_b": PAIR.text_b}, (PAIR.text_a, PAIR.text_b)])
+def test_a_source_is_given_an_example_whatever_stands_for_it(monkeypatch, example):
+    monkeypatch.setitem(sources.SOURCES, "letters", SharedLetters)
+    trace = explain("letters", example)[1]
+    np.testing.assert_allclose(trace["layer.0/a_over_b/weight"][0, 0], np.array([5, 1, 2, 1, 2]) / 11, rtol=1e-6)
+
+
+def test_the_command_explains_what_a_source_offers(monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(sources.SOURCES, "letters", SharedLetters)
+    (tmp_path / "row.json").write_text(json.dumps({"text_a": PAIR.text_a, "text_b": PAIR.text_b}))
+    command = ["explain", "letters", str(tmp_path / "row.json"), "--cell", "layer.0/a_over_b/weight", "0,0,0"]
+    assert main(command) == 0
+    assert capsys.readouterr().out.splitlines()[0].startswith(f"{5 / 11:.6g}  layer.0/a_over_b/weight")
+    assert main([*command[:3], "--part", "2"]) == 1
+    assert "--part is of checkpoints of ours; letters is" in capsys.readouterr().err
 
 
 def test_a_source_of_pairs_stands_beside_a_checkpoint_of_ours(monkeypatch):

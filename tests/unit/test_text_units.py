@@ -167,11 +167,11 @@ def test_exchanged_the_map_is_of_query_and_context(head):
 
 def test_a_cell_of_a_fold_is_measured_by_the_cells_it_joins():
     choice, turns = Choice(f"{SITE}/weight", index=(("head", 0),)), text_units.fold_axis(trace(), "turns")
-    facts = cell.read(Distribution(turns, choice), {"query": 1, "key": 2, "context": 1})
+    facts = cell.numbers_of(Distribution(turns, choice), {"query": 1, "key": 2, "context": 1})
     weight = trace().site(f"{SITE}/weight").values[0, 1, 2, 1:4].sum()
     assert facts["weight"] == pytest.approx(weight) and facts["of"] == 3 * 4
     assert facts["against"] == pytest.approx(weight / (3 / (3 * 8)))
-    even = cell.read(Distribution(trace(), choice), {"query": 1, "key": 2, "context": 1})
+    even = cell.numbers_of(Distribution(trace(), choice), {"query": 1, "key": 2, "context": 1})
     assert even["against"] == pytest.approx(even["weight"] * 3 * 8)
     sentence = cell.fold_check(Distribution(turns, choice))
     assert (

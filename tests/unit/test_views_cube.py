@@ -153,7 +153,7 @@ def test_strongest_against_a_sorted_loop(trace):
 def test_exact_numbers_of_a_cell_against_plain_sums(trace):
     weights, scores = trace.sites[WEIGHT].values[2], trace.sites[RELEVANCE].values[2].astype(float)
     at = {"query": 1, "key": 1, "context": 6}
-    facts = cell.read(Distribution(trace, head(2)), at)
+    facts = cell.numbers_of(Distribution(trace, head(2)), at)
     assert facts["weight"] == pytest.approx(weights[1, 1, 6]) and facts["of"] == 16
     assert facts["share"] == pytest.approx(weights[1, 1, 6] / 3)
     assert facts["against"] == pytest.approx(weights[1, 1, 6] * 16)

@@ -146,7 +146,7 @@ def test_a_box_has_the_quartiles_of_its_runs():
     runs = pd.DataFrame({"function": ["dot"] * 5 + ["fnn"], "value": [*values, 8.0], "seed": "1", "checkpoint": "x"})
     boxes = distributions.summary(runs).set_index("function")
     assert boxes.loc["dot"].tolist() == [3.0, 4.0, 5.0, 7.0, 9.0, 5.6, 5.0]
-    spec = json.loads(distributions.boxes(runs, ["fnn", "dot"], "EM, %").to_json())
+    spec = json.loads(distributions.box_plot(runs, ["fnn", "dot"], "EM, %").to_json())
     boxed = spec["datasets"][spec["layer"][1]["data"]["name"]]
     assert [row["function"] for row in boxed] == ["dot"]  # one run alone has no box
     marked = [spec["datasets"][spec["layer"][i]["data"]["name"]] for i in (3, 4)]
@@ -157,7 +157,7 @@ def test_a_box_has_the_quartiles_of_its_runs():
 
 def test_an_axis_of_one_value_reaches_around_it():
     runs = pd.DataFrame({"function": ["dot"], "value": [22.56], "seed": "1", "checkpoint": "x"})
-    spec = json.loads(distributions.boxes(runs, ["dot"], "EM, %").to_json())
+    spec = json.loads(distributions.box_plot(runs, ["dot"], "EM, %").to_json())
     assert spec["layer"][2]["encoding"]["x"]["scale"]["domain"] == pytest.approx([21.56, 23.56])
 
 
@@ -187,7 +187,7 @@ def test_names_at_the_ends_of_lines_keep_apart_within_the_figure():
 
 def test_a_function_that_no_table_names_has_its_row_too():
     runs = pd.DataFrame({"function": ["dot", "of my own", "BiDAF FNN"], "value": [3.0, 4.0, 5.0], "seed": 1})
-    spec = json.loads(distributions.boxes(runs.assign(checkpoint="x"), ["fnn", "dot"], "EM, %").to_json())
+    spec = json.loads(distributions.box_plot(runs.assign(checkpoint="x"), ["fnn", "dot"], "EM, %").to_json())
     rows = spec["layer"][2]["encoding"]["y"]["sort"]
     assert rows == ["dot", "of my own", "BiDAF FNN"] and spec["height"] > 3 * 24
     assert similarity.titles({"mine": {"similarity": "of_my_own"}}) == {"mine": "of my own"}

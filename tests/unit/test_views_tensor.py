@@ -52,7 +52,7 @@ def test_shares_of_all_cells_are_all_the_mass(trace, head):
     assert rows["share"].sum() == pytest.approx(1, abs=1e-6)
     for _, row in rows.iloc[:: len(rows) // 9].iterrows():
         at = {axis: int(row[f"{axis}_at"]) for axis in ("query", "key", "feature")}
-        assert cell.read(Distribution(trace, WEIGHT), at)["share"] == pytest.approx(row["share"], abs=1e-9)
+        assert cell.numbers_of(Distribution(trace, WEIGHT), at)["share"] == pytest.approx(row["share"], abs=1e-9)
 
 
 def test_a_masked_cell_has_no_rank_and_no_relevance(trace, head):
@@ -60,7 +60,7 @@ def test_a_masked_cell_has_no_rank_and_no_relevance(trace, head):
     q, k, f = np.argwhere(np.isneginf(scores))[0] if np.isneginf(scores).any() else (None, None, None)
     if q is None:
         return
-    facts = cell.read(Distribution(trace, WEIGHT), {"query": int(q), "key": int(k), "feature": int(f)})
+    facts = cell.numbers_of(Distribution(trace, WEIGHT), {"query": int(q), "key": int(k), "feature": int(f)})
     assert facts["weight"] == 0 and np.isnan([facts["rank"], facts["relevance"]]).all() and facts["raw"] == -np.inf
 
 
@@ -97,7 +97,7 @@ def test_masked_pairs_are_named_and_ranks_run_over_the_keys(trace, head):
 
 def test_numbers_of_a_cell_are_those_of_its_row(trace, head):
     at = {"query": 4, "key": 3, "feature": 2}
-    facts, weight = cell.read(Distribution(trace, WEIGHT), at), array(trace)[4, :, 2]
+    facts, weight = cell.numbers_of(Distribution(trace, WEIGHT), at), array(trace)[4, :, 2]
     left = int((~np.isneginf(tensorized.mask(MASKS[head], N, False)[4])).sum())
     scores = array(trace, "relevance")[4, :, 2]
     assert facts["weight"] == pytest.approx(weight[3]) and facts["of"] == left

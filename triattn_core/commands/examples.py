@@ -67,7 +67,7 @@ def explain(options: argparse.Namespace) -> None:
 
     if options.out:
         require_room(options.out, "save the trace")
-    run = _explain_other if is_other(options.name) else _explain_own
+    run = _explain_other if is_other(options.name) or _is_added(options.name) else _explain_own
     prediction, trace, terms, spread = run(options)
     if options.group_by:
         trace = _grouping(options.group_by, options.phrases, trace).trace(trace)
@@ -119,25 +119,39 @@ def _explain_own(options: argparse.Namespace) -> Explained:
     return prediction, trace, terms, spread
 
 
+def _is_added(name: str) -> bool:
+    """Whether it names what another source than a checkpoint of ours offers."""
+    from triattn_core.sources import list_others
+
+    return any(entry.name == name for entry in list_others())
+
+
 def _explain_other(options: argparse.Namespace) -> Explained:
-    """The same of a Hugging Face model, or of a module of one's own.  Raises DataError for what only ours have."""
-    from triattn_core.commands.evaluate_transformer import load_other
-    from triattn_core.importers.text_rows import row_texts
-    from triattn_core.recording.own_module import OwnModule
-    from triattn_core.sources.hugging_face import explain_transformer
-    from triattn_core.sources.own_text import OwnText
+    """The same of a model of others.  Raises DataError for what only ours have."""
     from triattn_core.text.rows import read_json
 
     for name in ("ablate", "terms", "spread", "part"):
         if getattr(options, name):
             raise DataError(f"--{name} is of checkpoints of ours; {options.name} is a model of others")
-    row, model = read_json(options.input), load_other(options.name, options.device)
-    texts = row_texts(row, str(options.input))
-    if isinstance(model, OwnModule):
-        asked = OwnText.of(model, texts)
-        trace = asked.trace()
-        return asked.prediction(trace), trace, {}, {}
-    return *explain_transformer(model, row), {}, {}
+    return *_explained_row(options, read_json(options.input)), {}, {}
+
+
+def _explained_row(options: argparse.Namespace, row: dict[str, Any]) -> tuple[Prediction, AttentionTrace]:
+    """Prediction and trace: of a folder or a Python file as it is given, else of what a source offers."""
+    from triattn_core.commands.evaluate_transformer import is_other, load_other
+    from triattn_core.importers.text_rows import row_texts
+    from triattn_core.library import explain
+    from triattn_core.recording.own_module import OwnModule
+    from triattn_core.sources.own_text import OwnText
+
+    if not is_other(options.name):
+        return explain(options.name, row, device=options.device)
+    model, texts = load_other(options.name, options.device), row_texts(row, str(options.input))
+    if not isinstance(model, OwnModule):
+        return explain(model, row)
+    asked = OwnText.of(model, texts)
+    trace = asked.trace()
+    return asked.prediction(trace), trace
 
 
 def _print_terms(terms: Mapping[str, Any]) -> None:
@@ -158,12 +172,14 @@ def _print_terms(terms: Mapping[str, Any]) -> None:
 
 def _print_prediction(prediction: Prediction, trace: AttentionTrace) -> None:
     """Print labels with probabilities, the notes, and which option or window was traced."""
+    candidates = getattr(prediction, "candidates", ())
     places = [f"  passage[{span.start}:{span.end}]" for span in getattr(prediction, "spans", ())]
     chances = [f"{probability:.4f}" for probability in prediction.probabilities]
-    if candidates := getattr(prediction, "candidates", ()):  # long ones, whose probability rounds to 0
+    if candidates:  # long ones, whose probability rounds to 0
         logs = [log(one.probability) if one.probability else -inf for one in candidates]
         chances = [f"log p {number:.2f}  score {one.score:.2f}" for number, one in zip(logs, candidates)]
-    for label, chance, place in zip_longest(prediction.labels, chances, places, fillvalue=""):
+    shown = () if prediction.labels == ("",) and not candidates else prediction.labels  # of nothing predicted none
+    for label, chance, place in zip_longest(shown, chances[: len(shown)], places, fillvalue=""):
         print(f"{chance}  {label}{place}")
     for note in prediction.notes:
         print(note)

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 @dataclass(frozen=True)
 class Prediction:
-    """Labels with their probabilities; `best` and `gold` are indices; `notes` are sentences for the user.
+    """Labels with their probabilities, empty where a model gives none; `best` and `gold` are indices; `notes` are
+    sentences for the user.
 
     option: for tasks that choose among texts, the index of the option that was traced.
 

@@ -13,6 +13,7 @@ from triattn_core.recording.attention import Attention
 from triattn_core.recording.row_sums import Rows, describe_rows
 from triattn_core.recording.tensors import PROVED
 from triattn_core.trace.axes import MASKED
+from triattn_core.trace.listing import listing
 from triattn_core.trace.site import Site
 
 REACHES_OUTPUT = "the model's output"  # else the path of the outermost module that returned it; empty for none
@@ -223,5 +224,5 @@ def describe_rows_note(array: xr.DataArray) -> str:
     if array.attrs.get("runs_over"):
         return "Rows do not sum to one: the model drops or scales weights after the softmax"
     if "context" in array.dims:
-        return f"The cube is normalised over {' and '.join(array.attrs['sums_over'].split(','))}"
+        return f"The cube is normalised over {listing(array.attrs['sums_over'].split(','))}"
     return ""

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from triattn_core.scenes import scene
 from triattn_core.scenes.scene import Scene
-from triattn_core.scenes.settings import HidingSettings, MeanOrHead, SiteSetting, Unit
+from triattn_core.scenes.settings import HidingSettings, MeanOrHead, Positions, SiteSetting, Unit
 from triattn_core.scenes.trace_sites import site_choice, site_of_layer, sites_of_axes
 from triattn_core.sources.explanation import Explanation, Reader, read_tokens
 from triattn_core.trace.axis_labels import axis_labels, label_columns
@@ -33,7 +33,7 @@ class Settings(HidingSettings):
     key: Unit = "tokens"
     context: Unit | Literal["turns"] = "tokens"
     option: int | None = Field(None, ge=1)
-    slices: tuple[int, ...] = ()
+    slices: Positions = ()
 
     def grouping(self) -> TokenGrouping:
         """To what each axis folds, and what is hidden."""

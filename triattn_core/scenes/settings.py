@@ -33,6 +33,8 @@ SiteSetting = Annotated[Site, PlainValidator(_site), PlainSerializer(str, return
 MeanOrHead = Annotated[
     Annotated[int, Field(ge=1)] | None, BeforeValidator(lambda head: None if head == "mean" else head)
 ]
+# Positions on axes; of one axis its position alone.
+Positions = Annotated[tuple[int, ...], BeforeValidator(lambda given: (given,) if isinstance(given, int) else given)]
 Unit = Literal["tokens", "words", "phrases", "sentences"]  # to what an axis folds
 
 

@@ -36,6 +36,8 @@ DIRECTIONS = {"a_over_b": ("a", "b"), "b_over_a": ("b", "a")}  # of a pair: the 
 class HuggingFaceSource(EntrySource):
     """A folder that `save_pretrained` wrote, as the registry lists it; its weights are read when it first runs."""
 
+    reads_rows = True
+
     @classmethod
     def of(cls, what: Any, device: str | None = None) -> HuggingFaceSource | None:
         """Returns the source of an entry of the registry that is such a folder."""

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 class OwnModuleSource(EntrySource):
     """A module as `checkpoint.own_modules` lists it; its file runs when it is loaded."""
 
+    reads_rows = True
+
     @classmethod
     def of(cls, what: Any, device: str | None = None) -> OwnModuleSource | None:
         """Returns the source of an entry that is such a module."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from triattn_core.checkpoint.registry import Entry
 
@@ -114,8 +114,10 @@ class EntrySource:
     """A source that an entry of the registry describes, whose title and digest it has.  device: by default the best.
 
     `sources.models.Models` runs it: it keeps what `load()` returns, and calls `explain(example, option, model=…)`.
+    reads_rows: `explain` takes the fields of a row as their owner names them; else an example of a task alone.
     """
 
+    reads_rows: ClassVar[bool] = False
     entry: Entry
     device: str | None = None
 

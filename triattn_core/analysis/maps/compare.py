@@ -27,6 +27,7 @@ import xarray as xr
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.aggregation import without_axes
+from triattn_core.trace.relevance import centred
 
 AXES = ("query", "key")
 TOP = 3  # size of the sets of top keys that are compared
@@ -59,19 +60,11 @@ def two_way_map(
     site = fold(site.astype(np.float64).drop_attrs().assign_attrs(quantity=quantity, **sums))
     grouping_attrs = {name: value for name, value in site.attrs.items() if name in ("folded", "mass_before")}
     if quantity == "relevance":
-        site = centred(site)
+        site = centred(site, ("key",)).where(~(site == -np.inf).all("key"), 0.0)
     if "head" in site.dims:
         site = site.mean("head")
     attrs = {"quantity": quantity} | (sums or {"centred": "key"}) | grouping_attrs
     return site.transpose(*AXES).drop_attrs().assign_attrs(attrs)
-
-
-def centred(relevance: xr.DataArray) -> xr.DataArray:
-    """Relevance centred per query over its finite cells; masked cells stay -inf, fully masked rows become zeros."""
-    finite: xr.DataArray = xr.apply_ufunc(np.isfinite, relevance)
-    count = finite.sum("key")
-    mean = relevance.where(finite, 0.0).sum("key") / count.clip(min=1)
-    return (relevance - mean).where(count > 0, 0.0)
 
 
 def difference(left: xr.DataArray, right: xr.DataArray) -> xr.DataArray:

@@ -15,9 +15,9 @@ import xarray as xr
 from triattn_core.errors import InputError, TraceError
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.aggregation import EVEN, MASK, cell_counts, even_weights
+from triattn_core.trace.relevance import centred
 from triattn_core.trace.site import Site
 from triattn_core.views.attention_maps.terms import SCALED
-from triattn_core.views.lib.palette import centred
 from triattn_core.views.lib.strongest import labels
 
 ANY = Site()  # of MTSA all layers have the same masks

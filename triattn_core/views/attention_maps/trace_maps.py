@@ -13,10 +13,10 @@ from triattn_core.trace import AttentionTrace
 from triattn_core.trace.aggregation import cell_counts, without_axes
 from triattn_core.trace.axes import further_axes
 from triattn_core.trace.axis_labels import axis_labels
+from triattn_core.trace.relevance import centred
 from triattn_core.trace.site import Site
 from triattn_core.trace.sites import is_signed, map_array, same_tokens
 from triattn_core.views.attention_maps.maps import Map
-from triattn_core.views.lib.palette import centred
 
 
 def trace_map(trace: AttentionTrace, site: Site, head: int | None = None, quantity: str = "weight") -> Map:

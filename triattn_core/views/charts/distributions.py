@@ -86,7 +86,7 @@ def describe_curves(rows: pd.DataFrame) -> str:
     return f"Losses of {len(last)} checkpoints end at {ends}; {first['function']} lowest, at step {first['step']:,}."
 
 
-def boxes(runs: pd.DataFrame, order: Sequence[str], unit: str, theme: str = "light") -> alt.LayerChart:
+def box_plot(runs: pd.DataFrame, order: Sequence[str], unit: str, theme: str = "light") -> alt.LayerChart:
     """A row a function: its runs as dots; of several their mean as a ring, their median as a line; from `BOX` runs on
     a box of the quartiles, with whiskers to the least and the greatest.
 

@@ -3,7 +3,7 @@
 The axes are query × key × context, or query × key × feature.
 
 What is sent is one uint8 copy on a stated scale, the exact sums along key and along context, and the tokens.  The exact
-number of a chosen cell stays with the trace: `cell.read`.  An offline file carries the exact numbers as well.
+number of a chosen cell stays with the trace: `cell.numbers_of`.  An offline file carries the exact numbers as well.
 """
 
 from __future__ import annotations

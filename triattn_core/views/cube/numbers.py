@@ -10,8 +10,9 @@ import xarray as xr
 
 from triattn_core.trace import reduce
 from triattn_core.trace.distribution import Distribution
+from triattn_core.trace.relevance import centred
 from triattn_core.views.cube.cells import axes_of
-from triattn_core.views.lib.palette import centred, pack
+from triattn_core.views.lib.palette import pack
 from triattn_core.views.lib.strongest import shown_array
 
 

@@ -16,13 +16,13 @@ from triattn_core.trace.axes import further_axes
 from triattn_core.trace.axis_labels import axis_labels
 from triattn_core.trace.distribution import Distribution
 from triattn_core.trace.information import query_information
-from triattn_core.views.lib.palette import centred
+from triattn_core.trace.relevance import centred
 from triattn_core.views.lib.strongest import shown_array
 
 LITTLE = 0.05  # bits: below, a map's rows look alike
 
 
-def read(shown: Distribution, cell: dict[str, int]) -> dict[str, float | int]:
+def numbers_of(shown: Distribution, cell: dict[str, int]) -> dict[str, float | int]:
     """The numbers of one cell, from the exact arrays.
 
     weight; share of the whole mass; `against` = weight over what it were if all cells of the model, of which a folded

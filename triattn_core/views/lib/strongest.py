@@ -13,7 +13,7 @@ import xarray as xr
 from triattn_core.errors import TraceError
 from triattn_core.trace.aggregation import cell_counts, continues_word
 from triattn_core.trace.distribution import Distribution
-from triattn_core.views.lib.palette import centred
+from triattn_core.trace.relevance import centred
 
 _NUMBERED = re.compile(r"(turn|sentences?) (\d.*)")
 PIECE_MARK = "·"  # no dash, which would read as a minus before a number

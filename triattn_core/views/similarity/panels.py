@@ -12,8 +12,9 @@ import xarray as xr
 from triattn_core.errors import InputError
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.axes import FUNCTION_LABELS, MECHANISM_LABELS
+from triattn_core.trace.relevance import centred
 from triattn_core.trace.site import Site
-from triattn_core.views.lib.palette import LogScale, Scale, SignedScale, centred
+from triattn_core.views.lib.palette import LogScale, Scale, SignedScale
 
 OWN_FUNCTIONS = {"bidaf": "trilinear", "dcn": "dot", "qanet": "trilinear"}  # of the published systems
 SYSTEMS = {name: MECHANISM_LABELS[name] for name in OWN_FUNCTIONS}
