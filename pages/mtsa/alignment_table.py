@@ -12,6 +12,7 @@ import streamlit as st
 from pages.shared import attention_worth
 from pages.shared.sentence_input import SentencePage
 from triattn_core.analysis.maps.word_links import traced_links
+from triattn_core.text.direction import isolate
 from triattn_core.views.lib.number_format import minus
 
 QUESTION = "Does it align?"
@@ -26,6 +27,8 @@ FINDINGS = {  # of the interval of the difference from the diagonal
     1: "behind the diagonal, the place alone",
 }
 LOOKS = "Where it looks most"
+BETWEEN = '<span class="t-muted"> · </span>'
+LISTED = 12  # source words that none looks at most; of more the count is said
 UNMEASURED = "Not measured: `triattn evaluate {name} ROWS --attention --record` on rows with alignments."
 
 
@@ -77,10 +80,11 @@ def _looks(top: SentencePage, rows: Sequence[Mapping[str, Any]]) -> None:
 def looks(links: Sequence[tuple[str, str]], unread: Sequence[str], language: str, of: str) -> str:
     """HTML: target word and source word of each link, then the source words without one.  of: whose links these are."""
     pairs = "".join(
-        f'<span class="t-muted"> · </span><span lang="{escape(language)}">{escape(target)}</span> ← {escape(source)}'
+        f'{BETWEEN}<span lang="{escape(language)}">{escape(isolate(target))}</span> ← {escape(isolate(source))}'
         for source, target in links
-    ).removeprefix('<span class="t-muted"> · </span>')
-    quoted = ", ".join(f"“{word}”" for word in unread)
+    ).removeprefix(BETWEEN)
+    names, more = [f"“{isolate(word)}”" for word in unread[:LISTED]], len(unread) - LISTED
+    quoted = ", ".join(names) + (f" and {more:,} more" if more > 0 else "")
     left = f"No word looks most at {quoted}." if unread else "Each source word is one that some word looks at most."
     note = f"Each word of the translation ← the source word with the most weight: {of}. {left}"
     return f'<p class="t-links">{pairs or "–"}</p><p class="t-note">{escape(note)}</p>'

@@ -3,6 +3,8 @@ says, and each head's maps behind it.  Taggers and translation models with multi
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from pages.mtsa import alignment_table, even_weights, pickers, predicate_table, role_spans, translations
@@ -69,13 +71,17 @@ with report_errors():
     page = PageScene.build("mtsa", [top.entry], top.example, settings, *parts)
 with tail:
     page.save_menus(f"mtsa-{top.layer.file_name}" + token_grouping.ending(grouping))
-pairs_site = pair_site(top.explanation.trace, top.layer, "weight")
-heads = head_strip.of_layers(top.explanation.trace, lambda site: site == pairs_site)
+layers = [replace(top.layer, layer=number) for number in range(int(top.explanation.trace.meta.get("layers", 1)))]
+sites = [pair_site(top.explanation.trace, layer, "weight") for layer in layers]
+heads = head_strip.of_layers(top.explanation.trace, lambda site: site in sites)
 pairs = {head: pair for pair in pickers.pairs_of(top.explanation.trace, top.layer) for head in pair}
 first = None if len(settings.heads) == len(pairs) else settings.heads[0] - 1
 explore(page, top.link())
 head_strip.show(
-    heads, f"{top.explanation.source} {top.layer}", (0, first), choose=lambda _, head: {"heads": pairs[head + 1]}
+    heads,
+    f"{top.explanation.source} {top.layer.module}",
+    (head_strip.row_of(heads, pair_site(top.explanation.trace, top.layer, "weight")), first),
+    choose=lambda layer, head: {"heads": pairs[head + 1]} | ({"layer": layer + 1} if len(layers) > 1 else {}),
 )
 if of_form in PARTS:
     PARTS[of_form][1](top)

@@ -92,4 +92,4 @@ def _share(share: float | None) -> str:
 
 
 def _times(times: float | None) -> str:
-    return "–" if times is None else f"× {times:.2g}" if times < 99.5 else f"× {times:.0f}"
+    return "–" if times is None else f"× {times:#.2g}".removesuffix(".") if times < 99.5 else f"× {times:.0f}"

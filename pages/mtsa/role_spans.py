@@ -15,6 +15,7 @@ from triattn_core.checkpoint.registry import Entry
 from triattn_core.sources.explanation import describe_duration
 from triattn_core.tasks.roles import PREDICATE, arguments
 from triattn_core.text.bio_tags import chunks
+from triattn_core.text.direction import isolate, isolate_quotes
 from triattn_core.views.lib.number_format import probability
 
 NUMBERED = ("tri", "mtsa", "coin", "series_2", "series_3", "series_4")  # colours of ARG0 to ARG5
@@ -38,7 +39,7 @@ def show(top: SentencePage) -> None:
     tags = [tag.tag for tag in prediction.tags]
     with top.answer:
         sentence = " · ".join(f"{role} {text}" for role, text in listed(example.words, tags))
-        label = f"{example.words[example.predicate]}: {sentence or 'no argument'}"
+        label = f"{isolate(example.words[example.predicate])}: {sentence or 'no argument'}"
         role_words.show(_words(example.words, prediction.tags), example.predicate, word_input.choose, label)
         facts = [_against(example.words, example.label, tags)] if example.label else []
         facts += [
@@ -46,7 +47,7 @@ def show(top: SentencePage) -> None:
             measured(top.entry),
             describe_duration([top.explanation]),
         ]
-        spans = "".join(f'<span class="t-muted t-num">{escape(fact)}</span>' for fact in facts if fact)
+        spans = "".join(f'<span class="t-muted t-num">{escape(isolate_quotes(fact))}</span>' for fact in facts if fact)
         st.html(f'<div class="t-says">{spans}</div>{pair_input.notes([top.explanation])}')
         st.html(f'<p class="t-note t-roles">{escape(legend(tags))}</p>')
 
@@ -85,7 +86,7 @@ def legend(tags: Sequence[str]) -> str:
 
 def listed(words: Sequence[str], tags: Sequence[str]) -> list[tuple[str, str]]:
     """(role, its words) of each argument, in order, without the predicate."""
-    found = [(role, " ".join(words[start:end])) for role, start, end in chunks(tags)]
+    found = [(role, isolate(" ".join(words[start:end]))) for role, start, end in chunks(tags)]
     return [(role, text) for role, text in found if role.removeprefix("C-") != PREDICATE]
 
 

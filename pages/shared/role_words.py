@@ -27,6 +27,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const line = parentElement.querySelector(".line");
   line.replaceChildren();
   line.setAttribute("role", "group");
+  line.dir = "auto";
   line.setAttribute("aria-label", data.label);
   const buttons = [];
   let home = line;
@@ -48,7 +49,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   });
   line.onkeydown = (event) => {
     const at = buttons.indexOf(event.target);
-    const step = { ArrowRight: 1, ArrowLeft: -1, Home: -at, End: buttons.length - 1 - at }[event.key];
+    const right = getComputedStyle(line).direction === "rtl" ? -1 : 1;
+    const step = { ArrowRight: right, ArrowLeft: -right, Home: -at, End: buttons.length - 1 - at }[event.key];
     if (at < 0 || step === undefined) return;
     event.preventDefault();
     const to = buttons[Math.min(buttons.length - 1, Math.max(0, at + step))];

@@ -121,6 +121,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-table .r {text-align: right} .t-table tr > *:last-child {padding-right: 0}
 :is(.t-candidates, .t-alignment, .t-predicate) {width: auto}
 :is(.t-candidates, .t-alignment, .t-predicate) :is(th, td) {padding-right: 20px} .t-predicate .c {text-align: center}
+:is(.t-candidates, .t-alignment, .t-predicate) th {white-space: nowrap}
 .t-settings .t-long {overflow-wrap: anywhere}
 .st-key-study-strip {padding: 5px 68px 6px 12px; border-left: 3px solid var(--t-accent); position: relative;
   background: color-mix(in srgb, var(--t-accent) 7%, transparent)}

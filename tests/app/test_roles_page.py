@@ -130,6 +130,29 @@ def test_there_is_no_ratio_to_a_weight_that_rounds_to_0() -> None:
     assert "×" not in predicate_table.table([{**row, "outside": 0.0003}])
 
 
+def test_a_ratio_has_two_digits() -> None:
+    row = {"layer": 0, "head": 0, "outside": 0.1, "even": 0.1, "even_outside": 0.1}
+    for inside, says in ((0.1, "× 1.0"), (0.6, "× 6.0"), (0.04, "× 0.40"), (0.95, "× 9.5"), (2.4, "× 24<")):
+        assert says in predicate_table.table([{**row, "inside": inside}])
+
+
+def test_text_from_right_to_left_keeps_its_number_behind_it() -> None:
+    text = visible_text(sound(opened("mtsa", checkpoint=TAGGERS[0], text="باع رئيس المكتبة", predicate="1")))
+    assert re.search("least sure of “\u2068\\w+\u2069”: 0\\.", text)
+
+
+def test_one_token_is_read_alone() -> None:
+    app = sound(opened("mtsa", checkpoint=TAGGERS[0], text="Run", predicate="1"))
+    assert "which no mask lets attend to itself: the model reads the token alone." in visible_text(app)
+
+
+def test_the_strip_has_the_heads_of_both_layers() -> None:
+    app = sound(opened("mtsa", checkpoint=TAGGERS[0]))
+    jsons = [element.proto.json for element in app.get("bidi_component") if "strip" in element.proto.json]
+    (strip,) = (payload for payload in (json.loads(one).get("payload", {}) for one in jsons) if payload.get("strip"))
+    assert strip["coordinates"] == [["layer", 2], ["head", 4]]
+
+
 def test_the_tensor_offers_no_tagger() -> None:
     app = sound(opened("tensor", checkpoint=TAGGERS[0]))
     assert [info.value.startswith("The link asks for checkpoint") for info in app.info] == [True]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from pages.mtsa import alignment_table
+from pages.mtsa import alignment_table, translations
 from tests.app.test_mtsa_pages import maps
 from tests.app.test_pages import opened, sound, visible_text
 from tests.support.checkpoint_fixtures import checkpoint_fixtures
 from tests.support.translation_checkpoints import make_checkpoints
+from triattn_core.inference.predictions import Candidate
 from triattn_core.tasks import translation
 
 MODELS = ("translation-mtsa", "translation-multi-head")
@@ -22,6 +23,7 @@ def test_it_opens_on_the_last_layer_of_target_over_source() -> None:
     payload, text = maps(app), visible_text(app)
     assert "another target piece up and down, another source piece left" in payload["keys"]
     assert "cross, layer.1" in payload["caption"]
+    assert "Hatched" not in payload["keys"] and "mask" not in payload["keys"]  # every source piece is open
     assert [panel["title"] for panel in payload["panels"]] == ["Head 1", "Head 2", "Head 3", "Head 4"]
     names = payload["axes"]["key"]["label"]
     assert "".join(names).replace("##", "").replace("␣", "") == "Thebakergaveherneighbourawarmloaf."
@@ -39,7 +41,7 @@ def test_the_heads_of_the_encoder_have_their_direction(name: str, title: str) ->
 
 def test_the_decoders_own_attention_has_its_mask() -> None:
     payload = maps(sound(opened("mtsa", checkpoint=MODELS[0], of="target")))
-    assert all("masked" in panel["arrays"] for panel in payload["panels"])
+    assert all("masked" in panel["arrays"] for panel in payload["panels"]) and "Hatched" in payload["keys"]
 
 
 def test_pieces_are_read_as_words() -> None:
@@ -76,6 +78,24 @@ def test_words_that_none_looks_at_are_listed() -> None:
     html = alignment_table.looks([("I", "Ich"), ("read", "<lese>")], ["in", "the"], "de", "layer 2, head 1")
     assert '<span lang="de">&lt;lese&gt;</span> ← read' in html and "No word looks most at “in”, “the”." in html
     assert "Each source word is" in alignment_table.looks([("I", "Ich")], [], "de", "layer 2, head 1")
+
+
+def test_of_many_words_that_none_looks_at_the_count_is_said() -> None:
+    html = alignment_table.looks([("I", "Ich")], ["the"] * 119, "de", "layer 2, head 1")
+    assert html.count("“the”") == alignment_table.LISTED == 12 and "“the” and 107 more." in html
+    html = alignment_table.looks([("أمس", "gestern")], ["باع"], "de", "layer 2, head 1")
+    assert "← \u2068أمس\u2069" in html and "“\u2068باع\u2069”." in html
+
+
+def test_a_translation_whose_probability_rounds_to_0_has_its_logarithm() -> None:
+    long = Candidate("die " * 300, -901.5, -60.25, (5,) * 300)
+    assert long.probability == 0
+    assert '<td class="r">−901.50</td><td class="r">−60.25</td>' in translations.table([long], "de")
+
+
+def test_a_source_of_one_token_is_read_alone() -> None:
+    text = visible_text(sound(opened("mtsa", checkpoint=MODELS[0], source="I")))
+    assert "which no mask lets attend to itself: the model reads the token alone." in text
 
 
 def test_bad_input_is_one_line() -> None:

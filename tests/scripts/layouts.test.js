@@ -129,6 +129,20 @@ test("figure: every cell of every map is hit, and maps wrap on a narrow page", (
   assert.ok(lines[0] > 1);
 });
 
+test("figure: the titles of small maps stand beside each other", () => {
+  const title = "Head 1, forward";
+  const panels = [0, 1, 2].map((i) => ({ chooses: ["map", i], title, note: "earlier tokens" }));
+  for (const count of [1, 2, 30]) {
+    const data = described({ query: tokens(count), key: tokens(count) }, { map: 3 }, panels);
+    const place = figure.layoutFigure(context(), data, 1440, THEME);
+    const [first, second] = place.boxes;
+    assert.equal(first.y, second.y);
+    assert.ok(second.x - first.x > 7 * (title.length + "earlier tokens".length), String(count));
+    const end = [first.x + 7 * title.length, first.y - first.top + 5];
+    assert.deepEqual(figure.hitCell(data, place, [0, 0, 2], ...end), [0, 0, 0]);
+  }
+});
+
 test("figure: the map under the point is chosen, and a panel that follows leads to its own axes", () => {
   const axes = { query: tokens(5), key: tokens(5) };
   const bars = [{ mark: "bars", side: "left", size: 96 }];

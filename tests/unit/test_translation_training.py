@@ -255,7 +255,7 @@ def test_explain_prints_log_p(world, tmp_path, capsys):
     prediction, _ = explain(load("small-translation"), translation.Example("old big dog"))
     printed = capsys.readouterr().out.splitlines()
     for one, line in zip(prediction.candidates, printed):
-        assert line == f"log p {np.log(one.probability):.2f}  score {one.score:.2f}  {one.text}"
+        assert line == f"log p {one.log_probability:.2f}  score {one.score:.2f}  {one.text}"
 
 
 def test_rows_that_cannot_be_read_are_named():

@@ -96,6 +96,21 @@ def test_source2token_comes_with_its_weights_and_raw_scores(quantity):
     np.testing.assert_allclose(sent("mean" if drawn else "mean_weights"), weights.mean(1), rtol=1e-5)
 
 
+def test_tokens_are_quoted_in_sentences_and_hatching_is_explained_where_there_is_some():
+    trace = make_trace()
+    (masked,) = maps.maps(trace, LAYER, [0])
+    whole = replace(masked, even=masked.even.copy(data=np.full((N, N), 1 / N)))
+    drawn = [attention_maps.figure([one], trace.texts).payload for one in (masked, whole)]
+    assert ["Hatched: a mask leaves the pair out." in payload["keys"] for payload in drawn] == [True, False]
+    assert ["of what the mask leaves" in payload["walks"] for payload in drawn] == [True, False]
+    assert [payload["mark"] for payload in drawn] == [f"even, no mask 1/{N}", f"even 1/{N}"]
+    readout = drawn[0]["readout"]
+    said = [readout["corner"], *(case["text"] for part in readout["sentences"] for case in part["cases"])]
+    assert len(said) > 3
+    for sentence in said:
+        assert len(re.findall(r"\{(query|key)\b", sentence)) == len(re.findall(r"“\{(query|key)[^}]*\}”", sentence))
+
+
 def test_a_grid_has_strips_and_no_features():
     trace = make_trace()
     payload = attention_maps.figure(maps.maps(trace, LAYER, range(3)), trace.texts).payload

@@ -7,7 +7,6 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
-from math import inf, log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -175,9 +174,8 @@ def _print_prediction(prediction: Prediction, trace: AttentionTrace) -> None:
     candidates = getattr(prediction, "candidates", ())
     places = [f"  passage[{span.start}:{span.end}]" for span in getattr(prediction, "spans", ())]
     chances = [f"{probability:.4f}" for probability in prediction.probabilities]
-    if candidates:  # long ones, whose probability rounds to 0
-        logs = [log(one.probability) if one.probability else -inf for one in candidates]
-        chances = [f"log p {number:.2f}  score {one.score:.2f}" for number, one in zip(logs, candidates)]
+    if candidates:  # the probability of a long one rounds to 0
+        chances = [f"log p {one.log_probability:.2f}  score {one.score:.2f}" for one in candidates]
     shown = () if prediction.labels == ("",) and not candidates else prediction.labels  # of nothing predicted none
     for label, chance, place in zip_longest(shown, chances[: len(shown)], places, fillvalue=""):
         print(f"{chance}  {label}{place}")

@@ -13,7 +13,7 @@ from triattn_core.attention.tri_similarity.exponential import without_compilatio
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.inference.predict import predict
 from triattn_core.inference.predictions import Prediction
-from triattn_core.tasks import check, require_option
+from triattn_core.tasks import InputForm, check, require_option
 from triattn_core.text.roles import Role, Roles
 from triattn_core.text.texts import Texts
 from triattn_core.trace import AttentionTrace
@@ -53,7 +53,7 @@ def explain(
     roles, more_sites, more_texts = kind.trace_answer(bundle, roles, answer, keep_site)
     record.sites |= more_sites
     seconds = time.perf_counter() - start
-    notes = (*roles.notes, *_fully_masked_notes(record, getattr(bundle.task, "TEXTS", {})))
+    notes = (*roles.notes, *_fully_masked_notes(record, bundle.task))
     prediction = kind.prediction(bundle, example, answer, len(options), notes=notes, option=option or 0)
     meta = {
         "checkpoint": bundle.name,
@@ -68,14 +68,16 @@ def explain(
     return prediction, AttentionTrace(sites(record, roles, texts, bundle.attends_special), texts, meta)
 
 
-def _fully_masked_notes(record: Record, names: Mapping[str, str]) -> list[str]:
-    """A note for each one-token text that its masks leave nothing to attend to.  names: display names of texts."""
-    sentences = []
+def _fully_masked_notes(record: Record, task: Any) -> list[str]:
+    """A note for each one-token text that its masks leave nothing to attend to."""
+    names, sentences = getattr(task, "TEXTS", {}), []
+    # A sentence model reads the attention's output alone; a tagger and a translation model add it to the token.
+    then = "any other would say the same" if task.FORM is InputForm.SENTENCES else "the model reads the token alone"
     for site, tapped in record.sites.items():
         first = site == Site(site.module, 0, "token2token", quantity="weight")
         if first and tapped.tensor.shape[-1] == 1 and not tapped.tensor.any():
             name = names.get(site.module, "The sentence")
-            sentences.append(f"{name} is one token, which no mask lets attend to itself: any other would say the same.")
+            sentences.append(f"{name} is one token, which no mask lets attend to itself: {then}.")
     return sentences
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import exp, prod
 from typing import Any, NamedTuple
 
 
@@ -80,12 +80,18 @@ class Tagging(Prediction):
 
 
 class Candidate(NamedTuple):
-    """A translation, its probability, its score (log-probability over length penalty) and its sub-words."""
+    """A translation, the natural logarithm of its probability, its score (that over the length penalty) and its
+    sub-words."""
 
     text: str
-    probability: float
+    log_probability: float
     score: float
     sub_words: tuple[int, ...]
+
+    @property
+    def probability(self) -> float:
+        """Rounded to 0 where the translation is long."""
+        return exp(self.log_probability)
 
 
 @dataclass(frozen=True)

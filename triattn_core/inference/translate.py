@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import exp
 from typing import Any, cast
 
 import torch
@@ -100,7 +99,7 @@ def candidates(bundle: Bundle, memories: Sequence[Tensor]) -> list[tuple[Candida
         )
         for row, hypotheses in zip(rows, found):
             answers[row] = tuple(
-                Candidate(sub_words.decode(one.tokens), exp(one.log_probability), one.score, one.tokens)
+                Candidate(sub_words.decode(one.tokens), one.log_probability, one.score, one.tokens)
                 for one in hypotheses
             )
     return answers

@@ -70,7 +70,8 @@ def figure(
     if not many:
         axes = {axis: values | {"title": role} for (axis, values), role in zip(axes.items(), roles)}
     panels = [panel(map_, index, scale, order) for index, (map_, order) in enumerate(zip(maps, orders or repeat(None)))]
-    keys = f": another {roles[0]} up and down, another {roles[1]} left and right. Hatched: a mask leaves the pair out."
+    is_masked = any(map_.masked.any() for map_ in maps)
+    hatched, left = (" Hatched: a mask leaves the pair out.", " of what the mask leaves") if is_masked else ("", "")
     return Figure(
         title=f"{family}: " + shorten(" / ".join(texts.values()), 90, placeholder=" …"),
         alt=alt(maps, texts),
@@ -82,12 +83,12 @@ def figure(
         panels=[*panels, *([source_panel(len(orders[0]))] if orders else [])],
         readout=readout(panels, first.attrs["quantity"]),
         walk=[(query, key, index) for index, query, key in strongest_cells(np.stack([_times(map_) for map_ in maps]))],
-        keys=keys,
-        walks="The largest, against an even share of what the mask leaves",
+        keys=f": another {roles[0]} up and down, another {roles[1]} left and right.{hatched}",
+        walks=f"The largest, against an even share{left}",
         grid=_grid(len(maps), many, bool(orders)),
         caption=caption,
         notes=notes,
-        mark=f"{'even share' if notes else 'even, no mask'} 1/{first.sizes['key']}",
+        mark=f"{'even share' if notes else 'even, no mask' if is_masked else 'even'} 1/{first.sizes['key']}",
     ).canvas()
 
 

@@ -9,6 +9,7 @@ from triattn_core.views.lib.figure import Panel
 from triattn_core.views.lib.readout import CHOSEN, Case, Number, Readout, Row, Sentence
 
 TIMES_VALUE = "What the value of the key is multiplied by: signed"
+PAIR = "“{query:plain}” to “{key:plain}”"
 AS_DRAWN = "What the map shows: the score as its softmax takes it, minus its mean over keys"
 
 
@@ -36,21 +37,17 @@ def readout(panels: Sequence[Panel], quantity: str) -> Readout:
     sources += [("{head}: source2token, feature {order:rank}", "source")] if "source" in arrays else []
     rows = [Row("{title}", index, pair) for index in range(len(panels))]
     rows += [Row(name, CHOSEN, _source_numbers(kind, panels[0], quantity, scored)) for name, kind in sources]
-    return Readout(
-        "{query:plain} to {key:plain}", columns, rows, _sentences(panels[0], quantity), _tip(panels[0], drawn)
-    )
+    return Readout(PAIR, columns, rows, _sentences(panels[0], quantity), _tip(panels[0], drawn))
 
 
 def _signed_readout(panels: Sequence[Panel]) -> Readout:
     """Of signed maps, whose numbers are no shares of anything."""
     columns = [("signed", TIMES_VALUE), ("rank", "Largest first, whatever its sign, among what may be attended to")]
     pair = [Number("weights", masked="masked"), Number("ranks", "rank", of="open", masked="")]
-    said = Case("In {title}, {query} takes {weights} times the value of {key}.")
-    hidden = Case("{query} may not attend to {key} in {title}.", "masked")
+    said = Case("In {title}, “{query}” takes {weights} times the value of “{key}”.")
+    hidden = Case("“{query}” may not attend to “{key}” in {title}.", "masked")
     rows = [Row("{title}", index, pair) for index in range(len(panels))]
-    return Readout(
-        "{query:plain} to {key:plain}", columns, rows, [Sentence([hidden, said])], _tip(panels[0], "weights")
-    )
+    return Readout(PAIR, columns, rows, [Sentence([hidden, said])], _tip(panels[0], "weights"))
 
 
 def _source_numbers(kind: str, panel: Panel, quantity: str, scored: bool) -> list[Number | None]:
@@ -69,9 +66,9 @@ def _source_numbers(kind: str, panel: Panel, quantity: str, scored: bool) -> lis
 def _sentences(panel: Panel, quantity: str) -> list[Sentence]:
     own = "token2token " if {"scores", "mean"} <= set(panel.arrays) else ""
     said = [
-        Case("{query} is left nothing to attend to in {title}: its row is zeros.", "open", 0),
-        Case("{query} may not attend to {key} in {title}.", "masked"),
-        Case(f"In {{title}}, {{query}} gives {{weights:percent}} of its {own}weight to {{key}}."),
+        Case("“{query}” is left nothing to attend to in {title}: its row is zeros.", "open", 0),
+        Case("“{query}” may not attend to “{key}” in {title}.", "masked"),
+        Case(f"In {{title}}, “{{query}}” gives {{weights:percent}} of its {own}weight to “{{key}}”."),
     ]
     if "mean" not in panel.arrays or quantity != "weight":
         return [Sentence(said)]
@@ -83,7 +80,7 @@ def _sentences(panel: Panel, quantity: str) -> list[Sentence]:
 def _tip(panel: Panel, drawn: str) -> list[Sentence]:
     source = "source2token of “{key:plain}”, feature {order:rank}: {source}"
     return [
-        Sentence([Case("{query} to {key}")]),
+        Sentence([Case("“{query}” to “{key}”")]),
         Sentence([Case("{title} masked", "masked"), Case(f"{{title}} {{{drawn}}}")]),
         *([Sentence([Case(source)])] if "source" in panel.arrays else []),
     ]

@@ -49,7 +49,7 @@ def readout(
     ]
     rows = [Row("{title}", i, numbers) for i in range(len(panels))]
     drawn = "weights" if quantity == "weight" else "values"
-    tip = [Sentence([Case("{query} to {key}")])]
+    tip = [Sentence([Case("“{query}” to “{key}”")])]
     tip += [Sentence([Case(f"{{title}} {{{drawn}:there}}")], i) for i in range(len(panels))]
     sentences: list[Sentence] = []
     if gap is not None:
@@ -74,9 +74,9 @@ def difference_sentences(
     cell = "{title} {values:change}"
     first = Sentence([Case(f" in this cell{SEEDS}. ", "within", bold=cell), Case(" in this cell. ", bold=cell)], place)
     mean = float(np.nanmean(gap.divergence)) if not np.isnan(gap.divergence).all() else 0.0
-    rows = "The two rows of {query} differ by {divergence} bits of 1 (Jensen–Shannon); "
+    rows = "The two rows of “{query}” differ by {divergence} bits of 1 (Jensen–Shannon); "
     rows += f"over all queries the mean is {{={mean:.9g}}}."
-    missing = "{query} stands in one of the inputs only: there is no row to compare."
+    missing = "“{query}” stands in one of the inputs only: there is no row to compare."
     second = Sentence([Case(missing, "divergence", None), Case(rows)], place)
     if gap.overlap is None:
         return [first, second]

@@ -6,6 +6,16 @@ import { font } from "../theme.js";
 import { fillText, isChosen } from "./description.js";
 
 const TIGHT = 220; // pixels of a panel whose verdict takes its note's place
+const TITLE = { size: 15, weight: 650 };
+const SPACE = 10; // between a title and its note
+
+/** How wide a title and its note are. */
+export function headingWidth(ctx, { title, note }, theme) {
+  ctx.font = font(theme, TITLE.size, TITLE.weight);
+  const wide = ctx.measureText(title).width;
+  ctx.font = font(theme, 13);
+  return wide + (note ? SPACE + ctx.measureText(note).width : 0);
+}
 
 export function paintHeading(ctx, box, data, theme, state) {
   const { panel } = box;
@@ -22,14 +32,17 @@ export function paintHeading(ctx, box, data, theme, state) {
     return paintLines(ctx, panel.lines, x, top + 48, box.span, theme);
   }
   const room = Math.max(box.span + (panel.follows ? 0 : 18), 100);
-  const look = { size: 15, weight: 650, theme, room };
+  const look = { ...TITLE, theme, room };
   const wide = drawText(ctx, panel.title, x, top + 16, theme.text, look);
   if (isChosen(data, panel, state.cell) && data.panels.length > 1)
     ctx.fillRect(x, top + 21, wide, 2);
   const words = panel.note ?? "";
   const note = panel.follows ? fillText(data, words, panel, state.cell) : words;
   if (room - wide > 60)
-    drawText(ctx, note, x + wide + 10, top + 16, theme.muted, { theme, room: room - wide - 10 });
+    drawText(ctx, note, x + wide + SPACE, top + 16, theme.muted, {
+      theme,
+      room: room - wide - SPACE,
+    });
   if (panel.lines) paintLines(ctx, panel.lines, box.x, top + 38, box.columns.size, theme);
   else paintAxisTitles(ctx, box, data, theme, top);
 }

@@ -4,6 +4,7 @@ import { clamp, sum } from "../arrays.js";
 import { cellAt, countGaps, layoutAxis } from "../axis.js";
 import { LINE_STEP, countLabelLines, labelsLean, widestLabel } from "../label_text.js";
 import { focusRows } from "./focus.js";
+import { headingWidth } from "./heading.js";
 import { layoutThumbs, mapsIn } from "./thumbs.js";
 
 const NARROW = 900; // pixels of a figure
@@ -98,7 +99,8 @@ function layoutMaps(ctx, data, width, theme) {
   );
   const columns = layoutAxis(data.axes[right], pitch, GAP);
   const answered = line.some((panel) => panel.answer || panel.lines);
-  const span = answered ? wide : columns.size;
+  const titles = line.map((panel) => headingWidth(ctx, panel, theme));
+  const span = answered ? wide : Math.max(columns.size, Math.min(wide, Math.max(...titles)));
   const head = answered ? ANSWERED : TITLED + (data.axes[right].title ? AXIS_TITLE : 0);
   const lean = columnLabelHeight(ctx, data.axes[right], pitch, theme);
   const each = hasScalesBelow(data, line);
@@ -132,7 +134,7 @@ function layoutMaps(ctx, data, width, theme) {
 /** A panel that follows another stands beside the line, or below it, on rows of the same height. */
 function placeFollower({ boxes, own, width, lead }, data, panel, { step, stacked, end, above }) {
   const last = boxes.at(-1);
-  const left = stacked ? 0 : last.x + last.columns.size + data.grid.gutter;
+  const left = stacked ? 0 : last.x + last.span + data.grid.gutter;
   const x = left + own + lead;
   const count = data.sizes[panel.columns];
   const numbers = Array.from({ length: count }, (_, i) => String(i + 1));
