@@ -236,3 +236,11 @@ def test_the_command_prints_the_tables(records, capsys):
     row_cells = [part.strip() for part in line.strip("|").split("|")]
     assert "(3)" in row_cells[2] and row_cells[4] == "not trained"
     assert "\n\nTrained on: All available rows of " in output
+
+
+@pytest.mark.parametrize("table, control", [(4, "roles-mtsa-even")])
+def test_a_control_with_even_weights_is_no_mtsa(table: int, control: str) -> None:
+    records = run_records.read_records(run_records.SHIPPED / "trained.jsonl")[0]
+    (record,) = (record for record in records if record.entry.name == control)
+    cells = paper_comparison.fill_table(TABLES[table], [record])
+    assert all(cell.ours is None for line in cells for cell in line)
