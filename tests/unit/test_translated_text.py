@@ -14,7 +14,7 @@ from triattn_core.__main__ import main
 from triattn_core.analysis.catalogue import JOINT_METHODS
 from triattn_core.checkpoint.registry import add_roots, find_encoder
 from triattn_core.scenes.weights import own_sites
-from triattn_core.scenes.weights_text import describe_moved
+from triattn_core.scenes.weights_text import describe_moved, describe_written
 from triattn_core.sources import find_entries, open_source
 from triattn_core.sources.models import Models
 from triattn_core.sources.source import Ability
@@ -166,4 +166,9 @@ def test_a_row_of_a_translation_is_asked_by_command(folders, tmp_path, capsys):
         command = ["card", "weights", "small-marian", str(tmp_path / "row.json"), "--set", "becomes=off", "random=2"]
         assert main([*command, "--out", str(tmp_path / f"{number}.zip")]) == 0
         shown.append(capsys.readouterr().out.partition(": ")[2])
-    assert "Switched off in all" in shown[0] and shown[0] == shown[1] == shown[2]
+    assert "Switched off in all" in shown[0] and "It writes" in shown[0] and shown[0] == shown[1] == shown[2]
+
+
+def test_what_it_writes_ends_with_one_full_stop():
+    assert describe_written(("Es ist gut.", "Es ist.")).endswith("“Es ist.”")
+    assert describe_written(("Es", "Es")).endswith("“Es”.") and describe_written(()) == ""

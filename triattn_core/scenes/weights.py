@@ -266,7 +266,8 @@ def figures(built: WeightsScene) -> Mapping[str, Chart]:
     charts = {}
     if built.draws:
         draw = view.draws(built.replaced.log_odds, width=640)
-        charts["draws"] = Chart.of(draw, "Against chance", f"{built.finding} {built.chance}", caption)
+        said = " ".join(filter(None, (built.finding, built.rewritten, built.chance)))
+        charts["draws"] = Chart.of(draw, "Against chance", said, caption)
     charts["moved"] = Chart.of(view.moved(built.moved), "Attention that moves", describe_moved(built.moved), caption)
     charts["maps"] = Chart.of(maps_view.maps(before, after, labels), "Before and after", sentence, caption)
     return charts

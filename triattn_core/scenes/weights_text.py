@@ -41,9 +41,10 @@ def describe_written(texts: Sequence[str]) -> str:
     if not texts:
         return ""
     before, after = texts
+    stop = "" if after.endswith((".", "!", "?", "…")) else "."
     if before == after:
-        return f"It writes the same with these weights: “{before}”."
-    return f"It writes “{before}”, and with these weights “{after}”."
+        return f"It writes the same with these weights: “{before}”{stop}"
+    return f"It writes “{before}”, and with these weights “{after}”{stop}"
 
 
 def describe_chance(becomes: str, replaced: Replaced, chosen: int, among: int) -> str:
