@@ -221,7 +221,7 @@ def _columns(two: Two, rows: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]
     """The list as it is shown, and the configuration of its columns."""
     whole, lines = _is_whole(two), [int(line) for line in rows["row"]]
     texts = other_rows.texts(two.source.sha256, two.source)
-    shown: dict[str, Any] = {"row": lines, "text": [" / ".join(texts[line].texts) for line in lines]}
+    shown: dict[str, Any] = {"row": lines}
     config = {"row": st.column_config.NumberColumn(width=46), "text": st.column_config.Column(width=330)}
     for name, side in zip(two.names, "ab"):
         says = f"How much of the row {name} has right."
@@ -231,6 +231,7 @@ def _columns(two: Two, rows: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]
         else:
             shown[name] = (100 * rows[side]).to_numpy()
             config[name] = st.column_config.NumberColumn(format="%.0f %%", width=92, help=says)
+    shown["text"] = [" / ".join(texts[line].texts) for line in lines]  # last: on a narrow screen it alone is cut
     return pd.DataFrame(shown), config
 
 
@@ -259,7 +260,7 @@ def _show_labels(two: Two, judged: Sequence[Sequence[Judged]], answers: Sequence
     what, right = ("answer", " / ".join(answers)) if answers else ("label", judged[0][0].right)
     lines = f"<tr><td>the row's {what}</td><td><b>{escape(right)}</b></td><td></td><td></td></tr>"
     for name, colour, (one, *_) in zip(two.names, COLOURS, judged):
-        cells = f'<td>{escape(one.said)}</td><td class="r">{probability(one.said_probability)}</td>'
+        cells = f'<td>{escape(one.said)}</td><td class="r t-line">{probability(one.said_probability)}</td>'
         verdict = "right" if one.is_right else "wrong"
         lines += f"<tr><td>{_swatch(colour)}<b>{escape(name)}</b></td>{cells}<td>{verdict}</td></tr>"
     st.html(f'<table class="t-table t-predictions">{lines}</table>')

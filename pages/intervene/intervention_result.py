@@ -56,7 +56,7 @@ def answers(intervention: Intervention) -> str:
         rows += (
             f'<tr><td class="t-muted">{name}</td><td>{flips}{escape(outcome.prediction.labels[best][:90])}</td>'
             f"<td>{style.bar(share[answer_index], colour)}</td>"
-            f'<td class="r">{probability(share[answer_index])}</td>'
+            f'<td class="r t-line">{probability(share[answer_index])}</td>'
             f'<td class="r">{minus(f"{outcome.log_odds:+.3g}")}</td></tr>'
         )
     label = escape(result.before.prediction.labels[answer_index][:60])

@@ -145,7 +145,8 @@ def _answers(scene: WeightsScene) -> str:
     for i, label in enumerate(_shown(before.labels)):
         shares = (before.probabilities[i], after.probabilities[i])
         bars = "".join(
-            f"<td>{style.bar(share, colour)}</td><td class='r' style='padding-right:44px'>{probability(share)}</td>"
+            f"<td>{style.bar(share, colour)}</td>"
+            f"<td class='r t-line' style='padding-right:44px'>{probability(share)}</td>"
             for share in shares
         )
         name = f"<b>{escape(label[:90])}</b>" if i == after.best else escape(label[:90])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,7 +50,7 @@ def trace(name: str, text: str, pair: str | None = None, written: int = 0) -> At
             raise InputError(READS_PICTURES.format(name=name, build=Path(entry.config["build"]).name))
         if unable := lacks(open_source(entry), (), [Ability.WRITES] * bool(written)):
             raise InputError(f"{unable}: 0 tokens to write shows how it reads this one")
-        return _trace_own(entry.digest, text, pair, written, entry)
+        return _trace_own(entry.name, entry.digest, text, pair, written, entry)
     require_local(MODELS)
     return _trace(name, text, pair, written)
 
@@ -69,11 +70,11 @@ def _trace(name: str, text: str, pair: str | None, written: int) -> AttentionTra
 
 
 @st.cache_resource(max_entries=40, show_spinner="Running the model")
-def _trace_own(digest: str, text: str, pair: str | None, written: int, _entry: Entry) -> AttentionTrace:
+def _trace_own(name: str, digest: str, text: str, pair: str | None, written: int, _entry: Entry) -> AttentionTrace:
     from triattn_core.sources.own_text import OwnText
     from triattn_core.sources.own_written import trace_written
 
     own = LOADED.load(_entry)
-    if written:
-        return trace_written(own, text, written)
-    return OwnText.of(own, text if pair is None else (text, pair)).trace()
+    both = text if pair is None else (text, pair)
+    trace = trace_written(own, text, written) if written else OwnText.of(own, both).trace()
+    return replace(trace, meta={**trace.meta, "checkpoint": name})  # which of two files of one name it is

@@ -118,7 +118,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-table th {font-weight: 400; font-size: 13px; color: var(--t-muted); text-align: left; padding: 4px 12px 4px 0}
 .t-table td {border-top: 1px solid var(--t-hairline); padding: 3px 12px 3px 0}
 .t-table tr:has(> th) > td:empty {border-top: 0}
-.t-table .r {text-align: right} .t-table tr > *:last-child {padding-right: 0}
+.t-table .r {text-align: right} .t-table .t-line {white-space: nowrap} .t-table tr > *:last-child {padding-right: 0}
 :is(.t-candidates, .t-alignment, .t-predicate) {width: auto}
 :is(.t-candidates, .t-alignment, .t-predicate) :is(th, td) {padding-right: 20px} .t-predicate .c {text-align: center}
 :is(.t-candidates, .t-alignment, .t-predicate) th {white-space: nowrap}
