@@ -42,6 +42,7 @@ def test_two_decoders_over_rows(builds, tmp_path, capsys) -> None:
     assert f"p {difference['p']:.2g}" in page_text
     assert f"{np.mean(list(one.values())) * 100:.1f}" in page_text
     far = max(one, key=lambda line: abs(two[line] - one[line]))
+    assert list(app.dataframe[0].value.columns) == ["row", "one", "two", "text"]  # a narrow screen cuts the last
     assert f"Row {far}" in page_text and page_text.count('class="t-judged"') == 2
     first_word = ROWS[int(far) - 1].split()[1]
     assert f">{first_word}<small>" in page_text
@@ -54,3 +55,16 @@ def test_a_model_is_never_beside_itself_as_pickers_run_again(builds) -> None:
     for _ in range(2):
         assert list(app.selectbox(key="second").options) == ["two"]
         app = sound(app.run())
+
+
+def test_the_page_of_one_names_it_as_the_pickers_do(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv(own_modules.VARIABLE, "[]")
+    builds = []
+    for folder in ("first", "second"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.py").write_text(WORDS)
+        builds.append(f"{tmp_path / folder / 'mine.py'}:build")
+    own_modules.offer(builds, [probe(OwnModule.of(build), TEXT) for build in builds])
+    for name in ("first/mine", "second/mine"):  # of equal weights
+        query = {"from": "From a model", "model": name, "text": TEXT}
+        assert f"<b>{name}</b>" in texts(sound(opened("open", **query)))

@@ -220,6 +220,8 @@ def test_the_alt_text_names_who_says_what():
     assert "3 query by 5 key" in words and "Tri says paraphrase with probability 0.742" in words
     most = labels(panels[0].map_values, TEXTS, "query")[gap.divergence.argmax()]
     assert f"differ most for query “{most}”" in words
+    equal = view.alt(panels, replace(gap, divergence=np.zeros_like(gap.divergence)), TEXTS)
+    assert equal.endswith("are equal.") and "differ most" not in equal
 
 
 def test_where_a_fold_leaves_one_key_there_is_nothing_to_compare():

@@ -40,8 +40,8 @@ def alt(panels: Sequence[Panel], gap: Gap | None, texts: dict[str, str], roles: 
     if gap is not None and key_count(panels[0].weights) == 1:
         tail = f" As this is read there is one {roles['key']}: every weight is 1, nothing to compare."
     elif gap is not None and not np.isnan(gap.divergence).all():
-        worst = int(np.nanargmax(gap.divergence))
-        tail = f" {names[gap.left]} and {names[gap.right]} differ most for {roles['query']} “{words[worst]}”, "
-        tail += f"by {gap.divergence[worst]:.3g} bits."
+        worst, two = int(np.nanargmax(gap.divergence)), f"{names[gap.left]} and {names[gap.right]}"
+        most = f"{two} differ most for {roles['query']} “{words[worst]}”, by {gap.divergence[worst]:.3g} bits."
+        tail = f" {most if gap.divergence[worst] else f'The maps of {two} are equal.'}"
     answers = f" {'; '.join(each)}." if each else ""
     return f"Maps of {size}, one for each of {', '.join(names)}.{answers}{tail}"
