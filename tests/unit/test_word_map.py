@@ -78,3 +78,14 @@ def test_large_weights_are_printed_where_they_are_asked_for():
     (figure,) = figures(small, numbers=True)
     assert [cell.text for cell in figure.findall("table/tbody/tr/td")] == ["0.20"] * 5 + [None] * 10
     assert not any(cell.text for cell in figures(small)[0].findall("table/tbody/tr/td"))
+
+
+def test_of_a_very_long_map_a_cell_is_the_largest_of_its_block():
+    count = 2 * word_map.FINEST + 1
+    coords = {"query_token": ("query", list("xyz")), "key_token": ("key", [f"w{i}" for i in range(count)])}
+    long = xr.DataArray(np.full((3, count), 0.001), coords, ("query", "key"))
+    long[1, 4] = 0.7
+    (figure,) = figures(long)
+    assert figure.findtext("figcaption") == "map 0, the largest of each 1 × 3 tokens"
+    titles = [cell.get("title") for cell in figure.findall("table/tbody/tr/td")]
+    assert len(titles) == 3 * 43 and titles[43 + 1] == "y, w3 … w5: 0.700" and titles[1] == "x, w3 … w5: 0.001"

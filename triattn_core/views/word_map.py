@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from html import escape
 
@@ -16,6 +17,8 @@ ROWS_NAMED, LOWEST = 20, 3  # rows that carry their words, of a row at least the
 DENSE = 8  # columns, from which their words stand upright
 LETTERS = 12  # of a row's word that have room
 SPACING = 1  # pixels between rows, as in the page's style
+FINEST = 64  # cells along an axis: of more each is the largest weight of several, or a page of them would be slow
+BLOCKS = ", the largest of each {} × {} tokens"
 PRINTED = 0.1  # the least weight that is printed in its cell
 
 
@@ -26,13 +29,28 @@ def maps(arrays: Mapping[str, xr.DataArray], height: int, theme: str = "light", 
     weight on hover, with `numbers` the large ones in print; those in the attribute `TRUE_CELLS` are outlined.  Words
     are those of the coordinates `*_token`.
     """
-    arrays = {title: array.transpose("query", "key") for title, array in arrays.items()}
+    arrays = dict(_pooled(title, array.transpose("query", "key")) for title, array in arrays.items())
     values = [array.values.ravel() for array in arrays.values()]
     scale = LogScale.fit(np.concatenate(values), next(iter(arrays.values())).sizes["key"])
     counts = {array.sizes["query"] for array in arrays.values()}
     row_height = max((height - SPACING * (max(counts) + 1)) / max(counts), LOWEST)
     figures = (_map(title, array, scale, row_height, theme, numbers) for title, array in arrays.items())
     return f'<div class="t-maps{" t-uneven" * (len(counts) > 1)}">{"".join(figures)}</div>'
+
+
+def _pooled(title: str, array: xr.DataArray) -> tuple[str, xr.DataArray]:
+    """Title and weights of at most FINEST queries by keys: a cell is the largest of a block, under its first and last
+    word."""
+    blocks = {axis: math.ceil(array.sizes[axis] / FINEST) for axis in ("query", "key")}
+    if max(blocks.values()) == 1:
+        return title, array
+    values, names = array.values, dict[str, tuple[str, list[str]]]()
+    for number, (axis, block) in enumerate(blocks.items()):
+        starts = np.arange(0, array.sizes[axis], block)
+        values, own = np.maximum.reduceat(values, starts, number), words(array, axis)
+        ends = (own[start : start + block] for start in starts)
+        names[f"{axis}_token"] = (axis, [" … ".join(dict.fromkeys((some[0], some[-1]))) for some in ends])
+    return title + BLOCKS.format(*blocks.values()), xr.DataArray(values, names, ("query", "key"))
 
 
 def legend(theme: str = "light", scope: str = "study") -> str:
