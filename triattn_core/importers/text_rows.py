@@ -63,7 +63,7 @@ def example_fields(row: Mapping[str, Any], where: str) -> dict[str, Any]:
     is the model's own is left out.  Raises DataError."""
     row = unnested(row)
     pair = row.get("text_a"), row.get("text_b")
-    texts = pair if all(isinstance(text, str) for text in pair) else row_texts(row, where)
+    texts: tuple[Any, ...] = pair if all(isinstance(text, str) for text in pair) else row_texts(row, where)
     texts = texts[:1] if texts == (row.get("source"), row.get("target")) else texts
     names = ("text",) if len(texts) == 1 else ("text_a", "text_b")
     kept = {name: row[name] for name in ("id",) if name in row}
