@@ -11,6 +11,8 @@ import argparse
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -55,27 +57,34 @@ def await_imports(server) -> None:
         before = now
 
 
+@contextmanager
+def checkouts(against: str | None) -> Iterator[dict[str, Path]]:
+    """The folders of this version and of another commit, by what they are called."""
+    with TemporaryDirectory() as folder:
+        other = Path(folder) / "other"
+        if not against:
+            yield {"this": ROOT}
+            return
+        subprocess.run(["git", "worktree", "add", "-q", "--detach", str(other), against], cwd=ROOT, check=True)
+        try:
+            yield {"this": ROOT, against: other}
+        finally:
+            subprocess.run(["git", "worktree", "remove", "--force", str(other)], cwd=ROOT, check=True)
+
+
 def main() -> int:
     """Prints a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pages", nargs="*")
     parser.add_argument("--against", help="a commit, such as HEAD~1")
     options = parser.parse_args()
-    with TemporaryDirectory() as folder:
-        roots = {"this": ROOT}
-        if options.against:
-            other = Path(folder) / "other"
-            add = ["git", "worktree", "add", "-q", "--detach", str(other), options.against]
-            subprocess.run(add, cwd=ROOT, check=True)
-            roots[options.against] = other
+    with checkouts(options.against) as roots:
         print(f"{'page':14} {'version':10} " + " ".join(f"{name:>12}" for name in COLUMNS), flush=True)
         for page in options.pages or PAGES:
             for version, root in roots.items():
                 seen = first_view(root, page)
                 numbers = " ".join(f"{seen[name]:12.2f}" if name in seen else f"{'-':>12}" for name in COLUMNS)
                 print(f"{page:14} {version:10} {numbers}", flush=True)
-        if options.against:
-            subprocess.run(["git", "worktree", "remove", "--force", str(other)], cwd=ROOT, check=True)
     return 0
 
 

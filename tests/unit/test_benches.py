@@ -26,6 +26,7 @@ SMALLEST = {
     "commands": ("--only torch list --repeat 1", "list "),
     "faithful": ("quora-bi-living --rows 1 --draws 1 --steps 2", "| quora-bi-living | 1 |"),
     "file_changes": ("cube --pairs 1", "changes of file"),
+    "first_screen": ("start --repeat 1", "start "),
     "first_map": ("--layers 2 --hidden 24", "s to its maps"),
     "first_views": ("start", "start "),
     "heads_off": ("--rows 1 --hidden 24 --layers 2", "ratio "),
@@ -43,7 +44,7 @@ SMALLEST = {
     "third_order": ("--most 16", "tree "),
     "throughput": (f"quora-bi-living --data {ROWS} --explain 2", "| quora-bi-living |"),
 }
-NEEDS = {"scale": "ray", "browser_views": "playwright", "own_attention": "playwright"}
+NEEDS = {"scale": "ray", "browser_views": "playwright", "first_screen": "playwright", "own_attention": "playwright"}
 
 
 def test_each_bench_is_run() -> None:
@@ -55,7 +56,7 @@ def test_each_bench_is_run() -> None:
 @pytest.mark.parametrize("name", SMALLEST)
 def test_a_bench_runs_at_its_smallest_size(name: str, tmp_path: Path) -> None:
     pytest.importorskip(NEEDS.get(name, "torch"))
-    if name == "browser_views" and chromium_path() is None:
+    if name in ("browser_views", "first_screen") and chromium_path() is None:
         pytest.skip("there is no Chromium here")
     rows = tmp_path / "rows.jsonl"
     examples = [json.dumps(pairs.row(example)) for example in pairs.examples("en") if example.label is not None]

@@ -9,6 +9,10 @@ from threading import Event, Thread
 from triattn_core.inference import memory
 from triattn_core.inference.jobs import give_way
 
+FIRST = (  # by every page
+    "triattn_core.scenes.links",
+    "triattn_core.results.laboratory",
+)
 NEEDED = (  # by every page with a model
     "triattn_core.checkpoint.bundle",
     "transformers.models.bert.modeling_bert",
@@ -21,22 +25,28 @@ MORE = (
     "triattn_core.analysis.intervention.interventions",
 )
 
-_ready = Event()
+PAUSE = 3  # seconds in which the first page can be drawn alone: it needs no model
+
+_ready, _wanted = Event(), Event()
 _ready.set()
 
 
 def start() -> None:
-    """Begins, in a thread that gives way to those that draw pages."""
+    """Imports what every page needs, and begins the rest in a thread that gives way to those that draw pages."""
+    _import(FIRST)
     _ready.clear()
+    _wanted.clear()
     Thread(target=_run, name="preload", daemon=True).start()
 
 
 def wait() -> None:
     """Until what is needed is there, where that was begun: two threads that import one circle of modules can fail."""
+    _wanted.set()
     _ready.wait()
 
 
 def _run() -> None:
+    _wanted.wait(PAUSE)
     give_way()
     try:
         _import(NEEDED)
