@@ -32,8 +32,9 @@ def show(cases: Cases, tail: DeltaGenerator) -> None:
         examples = case_summary.show_summary(cases, tail)
     left, right = st.container(key="main").columns([2.7, 1], gap="medium")
     with left:
-        st.html(disagreements.scores_html(cases) + disagreements.pairs(cases))
+        st.html(disagreements.scores_html(cases))
         _link_larger(cases)
+        st.html(disagreements.pairs(cases))
         st.html(checkpoint_html.section("Who flips", disagreements.WHICH[agreement.comparison_column(cases)]))
         selection = disagreements.rows(cases)
     if len(selection.rows):

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 HEIGHT = 200  # pixels of a map
 CSS = (
-    "<style>.t-atlas .t-maps {align-items: flex-start}"
-    ".t-atlas .t-maps figure {flex: 0 1 300px; min-width: min(250px, 100%)}</style>"
+    "<style>.t-atlas .t-maps {align-items: start; "
+    "grid-template-columns: repeat(auto-fill, minmax(min(max(250px, var(--least)), 100%), 300px))}</style>"
 )
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 THREE_WAY = ("three-way share", "The share of the relevance that only query, key and context together explain.")
 MEASURES = {**head_grid.MEASURE_NAMES, "three_way": THREE_WAY}
+SHORT = {"query_information": "query (bits)", "context_information": "context (bits)", "three_way": "three-way"}
 MOST, HEIGHT = 16, 530  # rows of the table on the screen, and its pixels where it has more
 
 
@@ -73,7 +74,7 @@ def describe(atlas: Atlas) -> str:
     ]:
         strongest = int(atlas.means[name].fillna(-1.0).argmax())
         title, value = MEASURES[name][0].removesuffix(" (bits)"), atlas.means[name].iloc[strongest]
-        amount = f"{value:.1%}" if name == "three_way" else f"{value:.3g} bits"
+        amount = f"{100 * value:.1f} %" if name == "three_way" else f"{value:.3g} bits"
         parts.append(f"{title} {atlas.names[strongest]}, {amount}")
     return f"{len(atlas.names)} head{'s' * (len(atlas.names) > 1)}; most {'; '.join(parts)}."
 
@@ -82,9 +83,12 @@ def _columns(atlas: Atlas, lost: pd.DataFrame | None) -> tuple[pd.DataFrame, dic
     config, rows = {}, atlas.means[["site", "head"]].assign(name=atlas.names)
     for name in measures_of(atlas):
         title, help_text = MEASURES[name]
-        scale = "percent" if name in ("three_way", "sink", "special") else "%.3f"
-        config[name] = st.column_config.NumberColumn(title, help=help_text, format=scale)
-        rows[name] = atlas.means[name].to_numpy()
+        share = name in ("three_way", "sink", "special")
+        help_text = f"{title[0].upper()}{title[1:]}. {help_text}" if name in SHORT else help_text
+        config[name] = st.column_config.NumberColumn(
+            SHORT.get(name, title), help=help_text, format="%.1f %%" if share else "%.3f"
+        )
+        rows[name] = atlas.means[name].to_numpy() * (100 if share else 1)
     near = [atlas.alike.nearest(i, 1) for i in range(len(atlas.names))]
     rows["nearest"] = [atlas.names[indices[0]] if indices else "" for indices in near]
     if lost is not None:
@@ -95,7 +99,7 @@ def _columns(atlas: Atlas, lost: pd.DataFrame | None) -> tuple[pd.DataFrame, dic
         help_ = "The mean log-odds of the label or answer with the head minus without it."
         config["change"] = st.column_config.NumberColumn("log-odds lost", help=help_, format="%+.3f")
     config["name"] = st.column_config.TextColumn("head")
-    config["nearest"] = st.column_config.TextColumn("nearest head", help="The head with the most similar maps.")
+    config["nearest"] = st.column_config.TextColumn("nearest", help="The head with the most similar maps.")
     first = [name for name in ("name", "points", "change") if name in rows]
     return rows[[*first, *rows.columns.drop(["site", "head", *first])]], config
 

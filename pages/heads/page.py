@@ -22,7 +22,7 @@ with toolbar:
 worth.show(rows)
 lost = ablation.losses(rows, atlas) if rows.labelled else None
 several = len(atlas.names) > 1
-left, right = st.container(key="main").columns([1.25, 1], gap="large") if several else (st.container(), None)
+left, right = st.container(key="main").columns([1.5, 1], gap="medium") if several else (st.container(), None)
 with left:
     overview.show_table(rows, atlas, lost)
 if right is not None:

@@ -9,7 +9,12 @@ CSS = """
 .t-case > :first-child {font-size: 12px; padding-top: 3px}
 .t-case > :last-child {overflow-wrap: anywhere; white-space: pre-wrap}
 .t-case.t-small {font-size: 14px} .t-case.t-wide {grid-template-columns: 66px 1fr}
-.t-predictions td {font-size: 13px} .t-predictions tr:first-child td {border-top: 0}
+.t-predictions td {font-size: 13px} .t-predictions td:first-child {white-space: nowrap}
+.t-predictions tr:first-child td {border-top: 0}
+.t-interval {position: relative; display: inline-block; width: clamp(60px, 14vw, 240px); height: 10px;
+  margin-right: 16px}
+.t-interval i {position: absolute; top: 4px; height: 2px}
+.t-interval b {position: absolute; top: 1px; width: 8px; height: 8px; margin-left: -4px; border-radius: 50%}
 .st-key-stopped p, .st-key-under-way p {margin: 0; font-size: 13px}
 [data-testid="stFileUploaderDropzone"] {min-height: 0; padding: 6px 10px; max-width: 640px}
 .st-key-filters [data-testid="stTextInputRootElement"] {height: 32px}

@@ -38,19 +38,32 @@ OVER = "The share of labelled rows that it answers rightly, with the ends of Wil
 def scores_html(cases: Cases) -> str:
     """HTML: the scores, a line per checkpoint."""
     table, colours = agreement.score_table(cases), agreement.colours(cases)
-    names = {"right": "right, %", "range": "95 % interval", "f1": "F1, %", "confidence": "mean probability"}
+    lowest = 10 * (table["from"].min() // 10) if table["from"].notna().any() else 0
+    interval = f"95 % interval, drawn from {lowest:.0f} to 100"
+    names = {"right": "right, %", "range": interval, "f1": "F1, %", "confidence": "mean probability"}
     lines = []
     for (title, row), kind, name in zip(table.iterrows(), colours, cases.names):
-        cells = {"right": _percent(row["right"]), "range": f"{_percent(row['from'])} to {_percent(row['to'])}"}
+        ends = f"{_percent(row['from'])} to {_percent(row['to'])}"
+        cells = {"right": _percent(row["right"]), "range": _interval(row, lowest, kind) + ends}
         cells |= {"f1": _percent(row["f1"])} if "f1" in row else {}
         cells["confidence"] = f"{row['confidence']:.3f}"
         head = f'<td title="{escape(name)}">{style.swatch(kind)}<b>{escape(str(title))}</b></td>'
-        lines.append(f"<tr>{head}{_cells(cells.values())}</tr>")
+        lines.append(f"<tr>{head}{_cells(cells.values(), safe=True)}</tr>")
     answer_text = "an answer; right: exact match" if form(cases.about.task) is InputForm.PASSAGE else "a label"
     count = f"{cases.num_labelled:,} of {len(cases.rows):,} rows have {answer_text}"
     return checkpoint_html.section("What each answers", count) + _table(
         ["", *(names[cell] for cell in cells)], lines, {1: OVER}
     )
+
+
+def _interval(row: pd.Series, lowest: float, kind: str) -> str:
+    """HTML: a dot for the accuracy on a line for its interval, so that overlaps are seen."""
+    if pd.isna(row["right"]):
+        return ""
+    right, start, end = (100 * (row[name] - lowest) / (100 - lowest) for name in ("right", "from", "to"))
+    line = f"left:{start:.1f}%;width:{end - start:.1f}%;background:{style.colour(kind)}"
+    dot = f"left:{right:.1f}%;background:{style.colour(kind)}"
+    return f'<span class="t-interval"><i style="{line}"></i><b style="{dot}"></b></span>'
 
 
 def pairs(cases: Cases) -> str:

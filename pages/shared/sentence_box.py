@@ -17,6 +17,8 @@ CSS = """
 :is(.st-key-a, .st-key-b, .st-key-a2, .st-key-b2) > .stTextArea > label p {font-size: 0}
 :is(.st-key-a, .st-key-a2) > .stTextArea > label p::before {content: "A"; font-size: 13px}
 :is(.st-key-b, .st-key-b2) > .stTextArea > label p::before {content: "B"; font-size: 13px}
+.st-key-a2 > .stTextArea > label p::before {content: "A′"}
+.st-key-b2 > .stTextArea > label p::before {content: "B′"}
 :is(.st-key-a, .st-key-b, .st-key-a2, .st-key-b2) textarea {padding-left: 32px}
 .st-key-asked .stTextInput input {padding-left: 84px}
 .st-key-pair .stTextArea:not(:is(.st-key-a, .st-key-b, .st-key-a2, .st-key-b2) *) textarea {padding-left: 92px}

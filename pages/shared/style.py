@@ -134,8 +134,8 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-rule {border: 0; border-top: 1px solid var(--t-hairline); margin: 6px 0}
 
 [class*="st-key-map-"] {gap: 0}
-.t-section {display: flex; justify-content: space-between; gap: 12px; margin: 8px 0 3px; padding-top: 8px;
-  border-top: 1px solid var(--t-hairline); font-size: 14px}
+.t-section {display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 12px; margin: 8px 0 3px;
+  padding-top: 8px; border-top: 1px solid var(--t-hairline); font-size: 14px}
 .t-section .t-muted {font-size: 13px}
 .t-facts {border-collapse: collapse; width: 100%; font-size: 13px; font-variant-numeric: tabular-nums}
 .t-facts td {padding: 1px 12px 1px 0; vertical-align: top} .t-facts td:last-child {padding-right: 0}
@@ -150,9 +150,10 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-big {display: flex; align-items: center; gap: 18px; margin: 10px 0}
 .t-big > b {font-size: 34px; font-weight: 600; line-height: 1; font-variant-numeric: tabular-nums}
 .t-big span {font-size: 13px; line-height: 1.4}
-.t-maps {display: flex; flex-wrap: wrap; gap: 8px 18px; align-items: flex-end}
-.t-maps figure {margin: 0; flex: 1 1 190px; min-width: 0; max-width: 380px; padding-right: 42px}
-.t-maps.t-uneven {align-items: flex-start}
+.t-maps {display: grid; grid-template-columns: repeat(auto-fit, minmax(min(var(--least), 100%), 1fr)); gap: 8px 18px;
+  align-items: end}
+.t-maps figure {margin: 0; min-width: 0; max-width: 380px; padding-right: 42px}
+.t-maps.t-uneven {align-items: start}
 .t-maps figcaption {font-weight: 600; font-size: 13px; line-height: 1.35}
 .t-maps table {border-collapse: separate; border-spacing: 1px; table-layout: fixed; width: 100%; font-size: 11.5px}
 .t-maps th {font-weight: 400; color: var(--t-muted); padding: 0; border: 0; line-height: 1; text-align: right;

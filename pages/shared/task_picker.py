@@ -38,8 +38,9 @@ def _directions(a: str, b: str) -> dict[str, str]:
 
 
 QUERY, KEY_AXIS, CONTEXT = map(AXIS, ("query", "key", "context"))
+KEYS = KEY_AXIS.replace(">key<", ">keys<")
 LOOKS = f"how each {QUERY} token distributes its attention over the {CONTEXT}, likewise"
-ROWS = f"one scale: how each {QUERY} token distributes its attention over {KEY_AXIS}s."
+ROWS = f"one scale: how each {QUERY} token distributes its attention over {KEYS}."
 
 
 def _choice(task: ChoiceTask) -> TaskLabels:
@@ -76,7 +77,7 @@ def _pair(task: PairTask) -> TaskLabels:
         ("tokens", "sentences"),
         {"a_over_b": roles("A", "B"), "b_over_a": roles("B", "A")},
         f"One pair under several mechanisms, on one colour scale. Each row distributes one {QUERY} token's "
-        f"attention over {KEY_AXIS}s; Tri is summed over context.",
+        f"attention over {KEYS}; Tri is summed over context.",
     )
 
 

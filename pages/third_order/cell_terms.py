@@ -48,7 +48,7 @@ def table(
     body = ""
     for entry, part in zip(models, found):
         prediction = MODELS.explain(entry, row).prediction
-        right = "" if row.label is None else " ✓" if prediction.best == row.label else " ✗"
+        right = "" if row.label is None else "\u00a0✓" if prediction.best == row.label else "\u00a0✗"
         member, weights = score(entry), part.weights[0]
         on_truth = f"{weights[truth].sum():.1%}" if truth.any() else "–"
         cells = (

@@ -142,6 +142,8 @@ BROKEN = {
     "overlap": '<div style="height: 4px">one line</div><div>another line</div>',
     "contrast": '<div style="background: #fff; color: #ddd">hardly to be read</div>',
     "colours without size": '<i style="background: linear-gradient(red, blue)"></i>',
+    "name broken": '<div class="t-section" style="display: flex; width: 90px"><b>One token</b><i>of it</i></div>',
+    "maps of unlike widths": '<div class="t-maps"><p style="width: 80px">one</p><p style="width: 90px">two</p></div>',
     "page wider than its window": '<div style="width: 900px; height: 4px"></div>',
     "number on its side": '<svg width="60" height="60"><text transform="rotate(-90 30 30)" y="30">+0.04</text></svg>',
     "field too low": '<textarea style="width: 60px; height: 20px">a sentence that is too long for its field</textarea>',

@@ -14,8 +14,9 @@ from triattn_core.views.lib.palette import SEQUENTIAL, LogScale, ink_on, ramp
 
 NAMED = 16  # columns that carry their words: more would not be read
 ROWS_NAMED, LOWEST = 20, 3  # rows that carry their words, of a row at least their size; pixels of one without
-DENSE = 8  # columns, from which their words stand upright
+DENSE = 12  # columns, from which their words stand upright
 LETTERS = 12  # of a row's word that have room
+LETTER, LEAST_COLUMN, BESIDE = 6.7, 16, 54  # pixels: a letter, a column whose word leans, what is free beside a map
 SPACING = 1  # pixels between rows, as in the page's style
 FINEST = 64  # cells along an axis: of more each is the largest weight of several, or a page of them would be slow
 BLOCKS = ", the largest of each {} × {} tokens"
@@ -35,7 +36,9 @@ def maps(arrays: Mapping[str, xr.DataArray], height: int, theme: str = "light", 
     counts = {array.sizes["query"] for array in arrays.values()}
     row_height = max((height - SPACING * (max(counts) + 1)) / max(counts), LOWEST)
     figures = (_map(title, array, scale, row_height, theme, numbers) for title, array in arrays.items())
-    return f'<div class="t-maps{" t-uneven" * (len(counts) > 1)}">{"".join(figures)}</div>'
+    least = max(map(_least_width, arrays.values()))
+    uneven = " t-uneven" * (len(counts) > 1)
+    return f'<div class="t-maps{uneven}" style="--least: {least}px">{"".join(figures)}</div>'
 
 
 def _pooled(title: str, array: xr.DataArray) -> tuple[str, xr.DataArray]:
@@ -82,6 +85,13 @@ def shaded_words(row: xr.DataArray, scale: LogScale, theme: str = "light") -> st
         style = f"background:#{colour.tobytes().hex()};color:{ink_on(colour)};padding:1px 4px;border-radius:3px"
         parts.append(f'<span style="{style}" title="{escape(word, quote=True)}: {weight:.3f}">{escape(word)}</span>')
     return " ".join(parts)
+
+
+def _least_width(array: xr.DataArray) -> int:
+    """Pixels in which the words of a map can be told from each other."""
+    down, across = words(array, "query"), array.sizes["key"]
+    letters = min(LETTERS, max(map(len, down))) if len(down) <= ROWS_NAMED else 0
+    return round(BESIDE + LETTER * letters + LEAST_COLUMN * min(across, NAMED))
 
 
 def _map(title: str, array: xr.DataArray, scale: LogScale, row_height: float, theme: str, numbers: bool) -> str:

@@ -19,6 +19,7 @@ import { pageTexts } from "./page_texts.js";
 
 const TOUCH = 2; // pixels that two texts may share
 const LEAST_CONTRAST = 3; // of text and ground
+const NAMES = ".t-section > b, .t-predictions td:first-child";
 const NUMBER = /^[+−-]?\d[\d.,]*%?$/;
 
 const quote = (words) => JSON.stringify(words.slice(0, 60));
@@ -109,6 +110,32 @@ function colourFaults(main) {
     .map((element) => `colours without size: ${quote(element.parentElement.innerText)}`);
 }
 
+/** Names in several lines, because what stands beside them takes their room. */
+function nameFaults(main) {
+  return descendants(main)
+    .filter((element) => element.matches(NAMES) && isSeen(element))
+    .filter((element) => {
+      const range = document.createRange();
+      range.selectNodeContents(element);
+      const lines = new Set([...range.getClientRects()].map(({ bottom }) => Math.round(bottom)));
+      const { bottom } = element.getBoundingClientRect();
+      const beside = element.nextElementSibling?.getBoundingClientRect();
+      return lines.size > 1 && beside?.width > 0 && beside.top < bottom - SLACK;
+    })
+    .map((element) => `name broken: ${quote(element.innerText)}`);
+}
+
+/** Maps that are compared, of which one is wider. */
+function setFaults(main) {
+  return descendants(main)
+    .filter((element) => element.matches(".t-maps") && isSeen(element))
+    .filter((element) => {
+      const widths = [...element.children].map((map) => map.getBoundingClientRect().width);
+      return Math.max(...widths) > Math.min(...widths) + SLACK;
+    })
+    .map((element) => `maps of unlike widths: ${quote(element.innerText)}`);
+}
+
 function pageFaults({ scrollWidth, clientWidth }) {
   const beyond = scrollWidth - clientWidth;
   return beyond > SLACK ? [`page wider than its window: ${beyond} px`] : [];
@@ -130,6 +157,8 @@ window.layoutFaults = (skipped) => {
     ...listFaults(main, texts, isChecked),
     ...texts.flatMap((text) => textFaults(text).map((fault) => `${fault}: ${quote(text.words)}`)),
     ...colourFaults(main),
+    ...nameFaults(main),
+    ...setFaults(main),
     ...overlapFaults(standing.map(seenText)),
   ];
   return [...new Set(faults)];
