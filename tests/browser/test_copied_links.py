@@ -45,7 +45,7 @@ SEEN = r"""() => {
         told.push("chosen " + one.innerText);
       if (one.matches("details")) told.push("fold " + one.open);
       for (const node of one.childNodes) {
-        const text = node.nodeType === 3 && !one.matches("style, script") ? node.textContent.trim() : "";
+        const text = node.nodeType === 3 && !one.matches("style, script, textarea") ? node.textContent.trim() : "";
         if (text) told.push(text.replace(/[\d.,]+ (ms|s|of [\d.]+ GiB)\b/g, "so much"));
       }
     }
