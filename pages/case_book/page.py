@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.case_book import book_list, case_editor, import_export
+from pages.case_book import book_list, case_editor, import_export, worked_cases
 from pages.shared import case_style, save_case, style, url_state
 from pages.shared.errors import report_errors
 
@@ -16,9 +16,12 @@ LEAD = (
 style.heading("Case book", LEAD)
 case_style.inject_style()
 if not save_case.book_exists():
-    st.info(book_list.NONE)
+    st.info(f"{book_list.NONE} Three examples of what a case is:")
     with report_errors():
-        import_export.show_buttons()
+        worked_cases.show()
+        with st.container(horizontal=True):
+            worked_cases.keep_button()
+            import_export.show_buttons()
     st.stop()
 with report_errors():
     book = save_case.book()

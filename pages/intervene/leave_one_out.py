@@ -16,8 +16,10 @@ ATTENTION = "bits that the attention moves without it; mean of query tokens, hea
 
 
 def show(scene: InterveneScene, above: DeltaGenerator, theme: str) -> None:
-    """Bars, sentences and numbers; of tokens of one among several options why there are none.  above: the place of what
-    units do to the answer."""
+    """Bars, sentences (the second folded) and numbers; of tokens of one among several options why there are none.
+
+    above: the place of what units do to the answer.
+    """
     if "alone" not in scene.panels:
         if scene.intervention.settings.how in ("remove", "mask"):
             figures.note(TOKENS_UNAVAILABLE)
@@ -32,5 +34,8 @@ def show(scene: InterveneScene, above: DeltaGenerator, theme: str) -> None:
             st.html(checkpoint_html.section(title, note))
             if panel.draw:
                 figures.show(partial(panel.draw, theme=theme), panel.sentence, key)
-            figures.note(panel.sentence)
+            if name == "alone":
+                figures.note(panel.sentence)
+            else:
+                figures.folded("In words", panel.sentence)
     figures.numbers("One by one as numbers", scene.panels["alone"].rows, "alone-numbers")

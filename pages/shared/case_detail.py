@@ -15,6 +15,7 @@ from pages.shared import (
     checkpoint_html,
     checkpoint_picker,
     deep_links,
+    figures,
     models,
     qa_models,
     row_source,
@@ -31,7 +32,7 @@ from triattn_core.tasks import TASKS, InputForm, form
 from triattn_core.views.lib.number_format import probability
 
 BITS = (
-    "Bits: the Jensen-Shannon divergence between the attention of the first layer with and without context, from 0 "
+    "The Jensen-Shannon divergence between the attention of the first layer with and without context, from 0 "
     "(context moves nothing) to 1."
 )
 
@@ -61,7 +62,7 @@ def _show_case(cases: Cases, row: pd.Series, example: object) -> None:
     answers = [("known answer", case_list.known_answers(example) or "none")] if has_known_answers else []
     st.html(checkpoint_html.facts([*answers, *_facts(cases, row)]))
     if cases.three_way:
-        st.html(f'<p class="t-note">{BITS}</p>')
+        figures.folded("Bits", BITS)
     names_here = {entry.name for entry in models.entries()}
     names = [name for name in cases.names if name in names_here]
     if example is None:

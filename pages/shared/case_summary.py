@@ -69,7 +69,7 @@ def show_agreement(cases: Cases, examples: Mapping[int, object]) -> None:
     """Shows which checkpoints are right on which rows: the figure, whose clicks filter the list, and its numbers."""
     canvas = figure(cases, examples)
     canvas_component.show_choosable(canvas, "who-is-right", agreement=filter_by)
-    figures.note(canvas.alt)
+    figures.folded("In words", canvas.alt)
     table = agreement.right_combinations(cases).rename_axis("right").reset_index()
     figures.numbers("Who is right as numbers", table, "who-numbers")
 

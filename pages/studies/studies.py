@@ -91,11 +91,12 @@ def _place_maps(
 
 
 def _finding(name: str, study: Study, column: DeltaGenerator) -> None:
+    lead, stop, more = study.result.partition(". ")
     column.html(
-        f'<p class="t-note t-finding"><b>{escape(study.result)}</b></p>'
+        f'<p class="t-note t-finding"><b>{escape(lead + stop.strip())}</b></p>'
         f'<p class="t-note"><b>Try it:</b> {escape(study.change)}</p>'
         '<details class="t-note"><summary>How it is measured, its limits, what would refute it</summary>'
-        f"<div>{escape(study.about)}<br><b>Limits:</b> {escape(study.limits)}<br>"
+        f"<div>{escape(f'{more} {study.about}'.strip())}<br><b>Limits:</b> {escape(study.limits)}<br>"
         f"<b>Would refute it:</b> {escape(study.refuted)}<br><code>triattn studies {name}</code></div></details>"
     )
     column.page_link(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.case_book import worked_cases
 from tests.app.test_pages import opened, sound, texts
 from tests.support.pages import page_links
 from triattn_core.case_book import Case, CaseBook
@@ -59,6 +60,15 @@ def test_buttons_go_from_case_to_case(ids: list[str]) -> None:
 def test_an_empty_book_says_where_cases_come_from_and_makes_no_file(place: Path) -> None:
     app = sound(opened("case_book"))
     assert len(app.info) == 1 and "No case has been kept yet" in app.info[0].value and not place.exists()
+
+
+def test_an_empty_book_opens_on_examples_that_can_be_kept(place: Path) -> None:
+    app = sound(opened("case_book"))
+    shown = [f"{link.page}?{link.query_string}" for link in page_links(app)]
+    assert len(shown) == len(worked_cases.CASES)
+    sound(app.button(key="keep-worked").click().run())
+    assert place.exists() and notes(app) == [case.note for case in worked_cases.CASES]
+    assert field(app, "text_area").value == worked_cases.CASES[0].note  # the first is open
 
 
 def test_all_are_listed_and_filters_leave_what_they_say(ids: list[str]) -> None:
