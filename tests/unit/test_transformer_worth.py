@@ -114,10 +114,14 @@ def test_the_order_in_which_numbers_are_labels_is_said(labels, names, said, tmp_
     (folder / "config.json").write_text(json.dumps(config), "utf-8")
     file = tmp_path / "rows.jsonl"
     file.write_text("".join(json.dumps({"premise": "cats", "hypothesis": "mats", "label": x}) + "\n" for x in labels))
-    assert main(["evaluate", str(folder), str(file), "--device", "cpu"]) == 0
-    printed = capsys.readouterr()
-    assert "3 rows  accuracy" in printed.out and said in printed.err
-    assert ("labels that are numbers are read as" in printed.err) is bool(said)
+    heads = ["heads", str(folder), str(file), "--device", "cpu", "--out", str(tmp_path / "heads.parquet")]
+    for words in (["evaluate", str(folder), str(file), "--device", "cpu"], [*heads, "--ablate"]):
+        assert main(words) == 0
+        printed = capsys.readouterr()
+        assert "3 rows" in printed.out and said in printed.err
+        assert ("labels that are numbers are read as" in printed.err) is bool(said)
+    assert main(heads) == 0  # without answers, no label is read
+    assert "labels that are numbers" not in capsys.readouterr().err
 
 
 def test_rows_of_another_task_are_refused_in_a_line(folder):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import combinations, islice
 from typing import Any
 
@@ -67,14 +68,21 @@ def _report(name: str, options: argparse.Namespace) -> dict[str, Any]:
     source, model = file_source(options.data), load_other(name, options.device)
     total = None if is_squad(source.name) else min(options.rows or source.lines, source.lines)
     measure = measure_worth if options.attention else measure_score
+    with saying_label_order(model) as noting:
+        rows = noting(islice(read_texts(source), options.rows))
+        with progress_line.bar(f"{'attention of ' * options.attention}{model.name}", total) as bar:
+            return measure(model, rows, progress=bar.update)
+
+
+@contextmanager
+def saying_label_order(model: Any) -> Iterator[Callable[[Iterable[Any]], Iterator[Any]]]:
+    """Yields what numbered rows are to pass through; after the block, says how labels among them that are numbers were
+    read: by the model's own order of its classes."""
     numbered: set[int] = set()
-    rows = _noting_numbers(islice(read_texts(source), options.rows), numbered)
-    with progress_line.bar(f"{'attention of ' * options.attention}{model.name}", total) as bar:
-        report = measure(model, rows, progress=bar.update)
+    yield lambda rows: _noting_numbers(rows, numbered)
     if numbered and (names := _label_names(model)):
         order = ", ".join(f"{number} is {label}" for number, label in list(names.items())[:LISTED])
         print(f"triattn: labels that are numbers are read as {model.name} has them: {order}", file=sys.stderr)
-    return report
 
 
 def _noting_numbers(rows: Iterable[Any], numbered: set[int]) -> Iterator[Any]:

@@ -88,7 +88,9 @@ def _of_transformer(options: argparse.Namespace, words: bool) -> tuple[pd.DataFr
             partial(trace_row, models[0]), rows, words, without if options.ablate else None
         )
 
-    return row_table.run(options, [model], measure, read_texts, head_profiles.drop_profiles)
+    with evaluate_transformer.saying_label_order(model) as noting:
+        read = (lambda source: noting(read_texts(source))) if options.ablate else read_texts
+        return row_table.run(options, [model], measure, read, head_profiles.drop_profiles)
 
 
 def _head_lines(title: str, rows: pd.DataFrame, names: list[str]) -> list[str]:
