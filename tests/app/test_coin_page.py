@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from tests.app.test_pages import ODD, SAYS, opened, payloads, sound, texts, visible_text
 from tests.support.checkpoint_fixtures import checkpoint_fixtures
 from tests.support.coin_checkpoints import WIDTH, make_checkpoints
-from tests.support.figure_arrays import is_comparison, sent_array
+from tests.support.figure_arrays import group_arrays, is_comparison, sent_array
 from tests.support.tiny import make_checkpoint, make_world
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.registry import VARIABLE
@@ -23,7 +22,16 @@ checkpoint_folder, use_checkpoints = checkpoint_fixtures(make_checkpoints, TRIAT
 
 
 def figure(app: AppTest) -> dict:
-    return next(payload for payload in payloads(app) if "blocks" in payload)
+    return next(payload for payload in payloads(app) if "charts" in payload)
+
+
+def present(payload: dict) -> list[dict[str, np.ndarray]]:
+    """The arrays of each block, without any where it is ablated."""
+    return [group_arrays(payload, i) for i in range(dict(payload["coordinates"])["block"])]
+
+
+def tally(payload: dict) -> dict:
+    return payload["charts"][1]
 
 
 def test_without_a_checkpoint_there_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,34 +44,31 @@ def test_it_opens_on_a_worked_example_with_everything_drawn() -> None:
     app, first = sound(opened("coin")), pairs.examples()[0]
     assert [box.value for box in app.text_area][:2] == [first.text_a, first.text_b] and SAYS in visible_text(app)
     payload = figure(app)
-    assert len(payload["blocks"]) == 3 and all(
-        block["plain"] and block["own"] and block["gate"] for block in payload["blocks"]
-    )
-    assert [answer["name"] for answer in payload["answers"]] == ["nothing", "block 1", "block 2", "block 3",
-                                                         "context, all blocks"]  # fmt: skip
+    assert len(present(payload)) == 3
+    assert all({"plain", "own_query", "own_key", "gate"} <= set(block) for block in present(payload))
+    assert tally(payload)["names"] == ["nothing", "block 1", "block 2", "block 3", "context, all blocks"]
     prediction = explain(load("quora-coin"), first)[0]
-    assert payload["label"] == prediction.labels[prediction.best]
-    assert payload["answers"][0]["probability"] == pytest.approx(prediction.probabilities[prediction.best])
+    assert tally(payload)["note"] == f"probability of “{prediction.labels[prediction.best]}”"
+    assert tally(payload)["shares"][0] == pytest.approx(prediction.probabilities[prediction.best])
 
 
 def test_a_block_and_the_context_term_are_ablated() -> None:
     app = sound(opened("coin", off="block 2"))
     payload = figure(app)
-    assert payload["off"] == "layer.1" and payload["blocks"][1] is None and "whole model: " in visible_text(app)
-    assert f"{payload['answers'][2]['probability']:.3g}"[:5] in visible_text(app) or payload["answers"][2]["flips"]
+    assert tally(payload)["chosen"] == 2 and not present(payload)[1] and "whole model: " in visible_text(app)
+    assert f"{tally(payload)['shares'][2]:.3g}"[:5] in visible_text(app) or tally(payload)["said"][2] == "flips"
     sound(app.segmented_control(key="off").set_value("context").run())
-    assert figure(app)["off"] == "context" and not any(block["plain"] for block in figure(app)["blocks"])
+    assert tally(figure(app))["chosen"] == 4 and not any("plain" in block for block in present(figure(app)))
 
 
 def test_a_link_restores_its_choices() -> None:
     app = sound(opened("coin", checkpoint="lcqmc-coin", direction="B over A", gate="per feature", cell="2.1.1.5.0.3"))
     payload, first = figure(app), pairs.examples("zh")[0]
     assert [box.value for box in app.text_area][:2] == [first.text_a, first.text_b]
-    assert "".join(payload["axes"]["query"]["label"]) == first.text_b and len(payload["blocks"]) == 2
-    assert payload["features"] and sorted(payload["blocks"][0]["order"]) == list(range(WIDTH))
+    assert "".join(payload["axes"]["query"]["label"]) == first.text_b and len(present(payload)) == 2
+    assert sorted(present(payload)[0]["order"]) == list(range(WIDTH))
     trace = explain(load("lcqmc-coin"), first)[1]
-    weights = np.frombuffer(base64.b64decode(payload["blocks"][1]["weight"]), "f4")
-    np.testing.assert_array_equal(weights, trace.site("layer.1/b_over_a/weight").values.ravel())
+    np.testing.assert_array_equal(present(payload)[1]["weight"], trace.site("layer.1/b_over_a/weight").values)
 
 
 def test_what_is_ablated_or_turned_leaves_the_pair_where_it_was() -> None:
@@ -71,9 +76,9 @@ def test_what_is_ablated_or_turned_leaves_the_pair_where_it_was() -> None:
     first = figure(app)
     for off in ("layer.0", "layer.2", "context"):
         sound(app.segmented_control(key="off").set_value(off).run())
-        assert all(figure(app)[name] == first[name] for name in ("cell", "scale", "gap"))
-        orders = [(one["order"], two["order"]) for one, two in zip(figure(app)["blocks"], first["blocks"]) if one]
-        assert orders and all(one == two for one, two in orders), "features stay in their places"
+        assert all(figure(app)[name] == first[name] for name in ("cell", "scales"))
+        both = [(one["order"], two["order"]) for one, two in zip(present(figure(app)), present(first)) if one]
+        assert both and all((one == two).all() for one, two in both), "features stay in their places"
     sound(app.segmented_control(key="direction").set_value("B over A").run())
     query, key, block, feature, own, other = first["cell"]
     assert app.query_params["cell"] == f"{key}.{query}.{block}.{feature}.{other}.{own}"
@@ -87,12 +92,12 @@ def test_what_is_ablated_or_turned_leaves_the_pair_where_it_was() -> None:
 def test_a_model_of_one_block_and_one_without_all(off: str) -> None:
     for name in ("single-coin", "without-all-coin"):
         app = sound(opened("coin", checkpoint=name, off=off, gate="per feature"))
-        assert (figure(app)["blocks"][0] is None) == (off == "block 1") and SAYS in visible_text(app)
+        assert (not present(figure(app))[0]) == (off == "block 1") and SAYS in visible_text(app)
 
 
 def test_bad_values_in_the_link_are_each_said() -> None:
     app = sound(opened("coin", off="block 9", gate="sideways", cell="99.99.1"))
-    assert len(app.info) == 3 and figure(app)["off"] == ""
+    assert len(app.info) == 3 and tally(figure(app))["chosen"] == 0
     app = sound(opened("coin", checkpoint="without-all-coin", off="context"))
     assert "Shown instead: nothing" in visible_text(app)
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.browser.test_mtsa_pages import chosen
 from tests.support.coin_checkpoints import make_checkpoints
+from tests.support.figure_arrays import group_arrays
 from triattn_core.scenes.coin import answers, feature_orders
 from triattn_core.sources import find_entries
 from triattn_core.sources.explanation import Explanation
@@ -18,11 +19,14 @@ from triattn_core.views import coin
 
 CANVAS = ".side canvas"
 PAIR = Example("Can cats eat raw fish?", "Can a dog eat?")  # 6 tokens over 5
-PLACES = """() => {  // where the figure's parts stand on the canvas, as it lays them out
+PLACES = """() => {  // where the figure's panels stand on the canvas, as it lays them out
   const canvas = document.querySelector(".side canvas"), root = document.getElementById("figure");
-  const payload = JSON.parse(document.getElementById("payload").textContent), data = module_coin_model.unpack(payload);
-  const theme = module_lib_theme.themeFor(payload.themes, root), { layoutBlocks } = module_coin_layout;
-  return layoutBlocks(canvas.getContext("2d"), data, canvas.clientWidth, theme);
+  const payload = JSON.parse(document.getElementById("payload").textContent);
+  const data = module_lib_renderer_description.unpack(payload);
+  const theme = module_lib_theme.themeFor(THEMES, root), { layoutFigure } = module_lib_renderer_layout;
+  const { boxes } = layoutFigure(canvas.getContext("2d"), data, canvas.clientWidth, theme);
+  return boxes.map(({ panel: { chooses, columns }, rows, columns: across, x, y }) =>
+    ({ x, y, rows, columns: across, over: columns, block: chooses?.[1] }));
 }"""
 
 
@@ -46,8 +50,8 @@ def figure(explanations: Mapping[str, Explanation], off: str = "", features: boo
     return coin.figure(whole.trace, trace, "a_over_b", answers(read), label, orders, cell)
 
 
-def opened(page, tmp_path, canvas, width: int = 1280) -> dict:
-    """The figure alone on a page: where its parts stand."""
+def opened(page, tmp_path, canvas, width: int = 1280) -> list[dict]:
+    """The figure alone on a page: where its panels stand."""
     (tmp_path / "figure.html").write_text(canvas.html(), "utf-8")
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(f"file://{tmp_path}/figure.html")
@@ -56,9 +60,9 @@ def opened(page, tmp_path, canvas, width: int = 1280) -> dict:
     return page.evaluate(PLACES)
 
 
-def click(page, part: Mapping, row: int, column: int, rows: Mapping, columns: Mapping) -> list[int]:
-    """A click on a cell of a part of the figure: what is chosen then."""
-    x, y = (axis["at"][i] + axis["pitch"] / 2 for axis, i in ((columns, column), (rows, row)))
+def click(page, part: Mapping, row: int, column: int) -> list[int]:
+    """A click on a cell of a panel: what is chosen then."""
+    x, y = (part[axis]["at"][i] + part[axis]["pitch"] / 2 for axis, i in (("columns", column), ("rows", row)))
     page.locator(CANVAS).click(position={"x": part["x"] + x, "y": part["y"] + y})
     return chosen(page, CANVAS)
 
@@ -70,8 +74,8 @@ def moved(page, *presses: str) -> list[int]:
 
 
 def test_keys_reach_blocks_own_tokens_and_features(page, tmp_path, explanations):
-    order = figure(explanations["quora-coin"], features=True).payload["blocks"][1]["order"]
-    before, feature, after = order[1:4]  # any but the ends
+    order = group_arrays(figure(explanations["quora-coin"], features=True).payload, 1)["order"]
+    before, feature, after = map(int, order[1:4])  # any but the ends
     opened(page, tmp_path, figure(explanations["quora-coin"], features=True, cell=[2, 1, 1, feature, 3, 2]))
     assert moved(page, "Shift+ArrowDown") == [2, 1, 1, feature, 4, 2] and moved(page, "Shift+ArrowLeft")[4:] == [4, 1]
     assert moved(page, ".")[3] == after and moved(page, ",", ",")[3] == before
@@ -88,10 +92,10 @@ def test_of_a_block_that_is_off_the_nearest_other_is_read(page, tmp_path, explan
     opened(page, tmp_path, figure(explanations["quora-coin"], "layer.2", True, [2, 1, 2, 4, 3, 2]))
     assert chosen(page, CANVAS)[2] == 2, "it is chosen again when it is not ablated"
     sentence, row = page.locator(".below .sentence").inner_text(), page.locator(".side tbody tr[aria-selected]")
-    assert sentence.startswith("In block 2, ") and "Block 3 is ablated." in sentence
+    assert sentence.startswith("In block 2, ") and "Block 3 is ablated: " in sentence
     assert row.locator("th").inner_text() == "block 2" and "layer.1/" in page.locator(".side pre").text_content()
     opened(page, tmp_path, figure(explanations["single-coin"], "layer.0", True))
-    assert "Block 1 is ablated." in page.locator(".below .sentence").inner_text()
+    assert "Block 1 is ablated: " in page.locator(".below .sentence").inner_text()
 
 
 def test_what_a_token_looks_at_is_its_own_strongest_until_another_is_chosen_for_it(page, tmp_path, explanations):
@@ -100,14 +104,14 @@ def test_what_a_token_looks_at_is_its_own_strongest_until_another_is_chosen_for_
             for side in "ab" for block in range(3)}  # fmt: skip
     places = opened(page, tmp_path, figure(explanations["quora-coin"]))
     other = (most["a", 1][2] + 1) % 6
-    own = next(box for box in places["selves"] if box["index"] == 1 and box["axis"] == "query")
-    cell = click(page, own, 2, other, own["down"], own["across"])
+    map_, own = (
+        next(box for box in places if box["block"] == 1 and box["over"] == name) for name in ("key", "own query")
+    )
+    cell = click(page, own, 2, other)
     assert (cell[0], cell[2], cell[4]) == (2, 1, other)
-    map_ = next(box for box in places["boxes"] if box["index"] == 1)
-    grid = (places["rows"], places["columns"])
-    assert click(page, map_, 2, 3, *grid)[4:] == [other, most["b", 1][3]], "it was chosen for this token"
+    assert click(page, map_, 2, 3)[4:] == [other, most["b", 1][3]], "it was chosen for this token"
     for query, key in ((4, 1), (2, 4)):
-        assert click(page, map_, query, key, *grid)[4:] == [most["a", 1][query], most["b", 1][key]]
+        assert click(page, map_, query, key)[4:] == [most["a", 1][query], most["b", 1][key]]
     for press in ("ArrowUp", "ArrowLeft", "n", "n", "p"):
         page.keyboard.press(press)
         query, key, block, _, first, second = chosen(page, CANVAS)
@@ -206,9 +210,3 @@ def test_what_the_model_does_not_read_is_pale_and_a_word_from_right_to_left_keep
     opened(page, tmp_path, figure(Models("cpu").without(entry, short), cell=[0] * 6))
     assert "\u2068\u0627\u0644\u0633\u0644\u0627\u0645\u2069" in page.locator(".below .sentence").inner_text()
     assert not page.locator(".texts .mute").count()
-
-
-def test_a_change_that_rounds_to_zero_has_no_sign(page, tmp_path, explanations):
-    opened(page, tmp_path, figure(explanations["quora-coin"]))
-    script = "numbers => numbers.map((x) => module_lib_numbers.formatChange(x, 3))"
-    assert page.evaluate(script, [-0.0004, 0.0004, -0.0006, 0.02]) == ["0.000", "0.000", "−0.001", "+0.020"]

@@ -5,8 +5,9 @@ import test from "node:test";
 
 import { hitPanel, layoutCube } from "../../triattn_core/views/cube/layout.js";
 import { cellForKey, cellOfHit } from "../../triattn_core/views/cube/model.js";
-import * as coin from "../../triattn_core/views/coin/cell_choice.js";
 import * as figure from "../../triattn_core/views/lib/renderer/layout.js";
+import * as steps from "../../triattn_core/views/lib/renderer/steps.js";
+import { shownCell } from "../../triattn_core/views/lib/renderer/description.js";
 import { aimAt, partOf } from "../../triattn_core/views/lib/renderer/focus.js";
 import { THEME, context, middle, tokens } from "./support.js";
 
@@ -198,22 +199,43 @@ test("figure: where each map has a scale of its own, it stands below it; a share
   assert.equal(shared.bars.length, 1);
 });
 
-const BLOCK = { own: [new Float32Array(4), new Float32Array(9)] };
+/** Blocks of maps, of which some are not there, and a coordinate that goes along with the query. */
+function grouped(present) {
+  const axes = { query: tokens(2), key: tokens(3) };
+  const panels = present.map((there, i) => ({
+    chooses: ["block", i],
+    group: `block ${i + 1}`,
+    arrays: there ? { most: { values: Uint16Array.of(1, i), steps: [[0, 1]] } } : {},
+  }));
+  panels.push({ ...panels[0], columns: "own", small: ["", ""] });
+  const data = described(axes, { block: present.length, own: 2 }, panels);
+  const keys = ["Shift+ArrowUp", "Shift+ArrowDown"];
+  data.moves = { block: { keys: ["[", "]"] }, own: { keys, along: "query", to: ["most"] } };
+  return data;
+}
 
-test("coin: where a block is ablated, the nearest other one is shown", () => {
-  const data = { blocks: [null, null, BLOCK, BLOCK] };
-  assert.deepEqual([...coin.nearestLiveCell(data, [0, 1, 0, 0, 0, 0])], [0, 1, 2, 0, 0, 0]);
-  assert.equal(coin.nearestLiveCell({ blocks: [null] }, [0, 0, 0]), null);
+test("groups: where nothing is at the chosen place, the nearest that has something is shown", () => {
+  const data = grouped([false, false, true, true]);
+  assert.deepEqual([...shownCell(data, [0, 1, 0, 0])], [0, 1, 2, 0]);
+  assert.deepEqual([...shownCell(grouped([false]), [0, 1, 0, 0])], [0, 1, 0, 0]);
 });
 
-test("coin: keys go past blocks that are ablated, and stay at the last", () => {
-  const axes = { query: tokens(2), key: tokens(3) };
-  const data = { axes, blocks: [BLOCK, null, BLOCK], wide: 1 };
-  const press = (cell, key) => coin.cellForKey(data, cell, { key });
-  assert.equal(press([0, 0, 0, 0, 0, 0], "]")[2], 2);
-  assert.equal(press([0, 0, 2, 0, 0, 0], "]")[2], 2);
-  assert.equal(press([0, 0, 2, 0, 0, 0], "[")[2], 0);
-  assert.equal(press([0, 0, 0, 0, 0, 0], "x"), null);
-  const shifted = coin.cellForKey(data, [0, 0, 0, 0, 0, 0], { key: "ArrowRight", shiftKey: true });
-  assert.deepEqual([...shifted], [0, 0, 0, 0, 0, 1]);
+test("groups: keys go past what is not there, and stay at the last", () => {
+  const data = grouped([true, false, true]);
+  const press = (cell, key, shiftKey = false) => steps.cellForKey(data, cell, { key, shiftKey });
+  assert.equal(press([0, 0, 0, 0], "]")[2], 2);
+  assert.equal(press([0, 0, 2, 0], "]")[2], 2);
+  assert.equal(press([0, 0, 2, 0], "[")[2], 0);
+  assert.equal(press([0, 0, 0, 0], "x"), null);
+  assert.deepEqual([...press([0, 0, 0, 0], "ArrowDown", true)], [0, 0, 0, 1]);
+  assert.equal(press([0, 0, 0, 0], "ArrowDown"), null, "without Shift it is the query's");
+});
+
+test("groups: a coordinate goes along with a word, unless it was chosen for that", () => {
+  const data = grouped([true, true]);
+  const follow = (from, to) => [...steps.followCell(data, from, to)];
+  assert.deepEqual(follow([0, 0, 0, 1], [1, 0, 0, 1]), [1, 0, 0, 0], "to its largest");
+  assert.deepEqual(follow([0, 0, 0, 0], [0, 2, 0, 0]), [0, 2, 0, 0], "chosen, and the word stays");
+  const set = Object.assign([1, 0, 0, 1], { own: "own" });
+  assert.deepEqual(follow([0, 0, 0, 1], set), [1, 0, 0, 1], "chosen by this step");
 });

@@ -7,9 +7,10 @@ import xarray as xr
 from scipy.cluster.hierarchy import linkage, to_tree
 
 from triattn_core.views.lib.canvas import Canvas
-from triattn_core.views.lib.figure import Figure, Panel, Values, strongest_cells
+from triattn_core.views.lib.figure import Figure, strongest_cells
 from triattn_core.views.lib.marks import Cells, Lines
 from triattn_core.views.lib.palette import LogScale
+from triattn_core.views.lib.panel import Panel, Values
 from triattn_core.views.lib.readout import Case, Number, Readout, Row, Sentence
 from triattn_core.views.lib.tokens import tokens
 

@@ -19,6 +19,14 @@ def sent_array(payload: Mapping[str, Any], panel: int, name: str) -> np.ndarray:
     return np.unpackbits(np.frombuffer(data, np.uint8), count=int(np.prod(shape))).reshape(shape).astype(bool)
 
 
+def group_arrays(payload: Mapping[str, Any], number: int) -> dict[str, np.ndarray]:
+    """All arrays of a group of panels, which its first panel has; empty where it is not there."""
+    index, panel = next(
+        (i, one) for i, one in enumerate(payload["panels"]) if one.get("group") == f"block {number + 1}"
+    )
+    return {name: sent_array(payload, index, name) for name in panel.get("arrays", ())}
+
+
 def is_comparison(payload: Mapping[str, Any]) -> bool:
     """Whether it is side by side with a difference."""
     return "difference" in payload.get("scales", ())

@@ -25,9 +25,10 @@ from triattn_core.views import attention_maps, head_grid, side_by_side, similari
 from triattn_core.views.attention_maps.maps import maps
 from triattn_core.views.lib import figure as room
 from triattn_core.views.lib.canvas import Canvas
-from triattn_core.views.lib.figure import Figure, Panel, Values, strongest_cells
+from triattn_core.views.lib.figure import Figure, strongest_cells
 from triattn_core.views.lib.marks import Cells
 from triattn_core.views.lib.palette import LogScale
+from triattn_core.views.lib.panel import Panel, Values
 from triattn_core.views.lib.readout import Case, Number, Readout, Row, Sentence
 from triattn_core.views.lib.tokens import named_axis
 

@@ -9,9 +9,9 @@ import xarray as xr
 
 from triattn_core.trace.aggregation import cell_counts
 from triattn_core.views.attention_maps.maps import Map
-from triattn_core.views.lib.figure import Panel, Values
 from triattn_core.views.lib.marks import Bars, Cells, Strip
 from triattn_core.views.lib.palette import Scale
+from triattn_core.views.lib.panel import Panel, Values
 
 PAIR, TOKEN, FEATURES = ("query", "key"), ("key",), ("key", "feature")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from triattn_core.trace.axes import QUANTITIES
-from triattn_core.views.lib.figure import Panel
+from triattn_core.views.lib.panel import Panel
 from triattn_core.views.lib.readout import CHOSEN, Case, Number, Readout, Row, Sentence
 
 TIMES_VALUE = "What the value of the key is multiplied by: signed"

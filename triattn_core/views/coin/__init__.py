@@ -1,7 +1,8 @@
 """COIN's blocks, one below the other."""
 
 from triattn_core.views.coin.blocks import NEEDS
-from triattn_core.views.coin.figure import GATE, PARTS, SCRIPT, STYLE, figure
+from triattn_core.views.coin.figure import figure
+from triattn_core.views.coin.scales import GATE
 from triattn_core.views.coin.sentences import BEYOND, EVEN, GATES, NOTHING, TRAINED, alt, caption
 
 __all__ = [
@@ -11,9 +12,6 @@ __all__ = [
     "GATE",
     "GATES",
     "NOTHING",
-    "PARTS",
-    "SCRIPT",
-    "STYLE",
     "TRAINED",
     "alt",
     "caption",

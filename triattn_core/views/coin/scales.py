@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from triattn_core.views.coin.blocks import Block
-from triattn_core.views.lib.palette import LogScale, SignedScale
+from triattn_core.views.lib.palette import LinearScale, LogScale, SignedScale
 
+GATE = LinearScale(1.0, "gate, the share that is kept")
 NEAR = 1.01  # times an end of a scale: what is no larger does not lie beyond it
 
 

@@ -50,14 +50,14 @@ def _even(spreads: Sequence[float | None]) -> str:
     return " ".join([*sentence, *[SHORTER] * late])
 
 
-def command(trace: AttentionTrace, direction: str, ablation: str) -> dict[str, str]:
-    """What reproduces a number: the script adds which."""
+def command(trace: AttentionTrace, ablation: str) -> str:
+    """What explains this pair again."""
     texts = list(trace.texts.values())
     row = json.dumps({"text_a": texts[0], "text_b": texts[1]}, ensure_ascii=False)
     run = f"triattn explain {quote(str(trace.meta.get('checkpoint', '')))} pair.json"
     run += f" --ablate {ablation.replace(',', ' ')}" if ablation else ""
     run += f" {trace.meta['read']}" if "read" in trace.meta else ""
-    return {"input": f"printf '%s' {quote(row)} > pair.json", "run": run, "way": direction}
+    return f"printf '%s' {quote(row)} > pair.json\n{run}"
 
 
 def caption(trace: AttentionTrace, direction: str) -> str:

@@ -16,9 +16,10 @@ from triattn_core.trace import AttentionTrace
 from triattn_core.views.head_grid.grid import MEASURE_NAMES, Grid
 from triattn_core.views.lib import figure as described
 from triattn_core.views.lib.canvas import Canvas
-from triattn_core.views.lib.figure import Panel, Values, strongest_cells
+from triattn_core.views.lib.figure import strongest_cells
 from triattn_core.views.lib.marks import Thumbs
 from triattn_core.views.lib.palette import Scale
+from triattn_core.views.lib.panel import Panel, Values
 from triattn_core.views.lib.readout import Case, Number, Readout, Row, Sentence
 from triattn_core.views.lib.tokens import cell_axes, named_axis
 

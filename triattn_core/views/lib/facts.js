@@ -6,15 +6,6 @@ import { unreadEnd } from "./unread.js";
 
 const LONG_TEXT = 80; // characters: longer texts get more of the width
 
-/** The spans of a text that the chosen query and key stand on. */
-export function chosenSpans(data, name, cell) {
-  return ["query", "key"].flatMap((axis, a) => {
-    const tokens = data.axes[axis];
-    const i = cell[a];
-    return tokens.text[i] === name ? [{ axis, start: tokens.start[i], end: tokens.end[i] }] : [];
-  });
-}
-
 /**
  * A text after its short name, with spans marked; what lies behind `data.read`, the character up to
  * which the model reads it, is pale and cut.

@@ -17,103 +17,16 @@ import numpy as np
 
 from triattn_core.views.lib.canvas import Canvas, script, style
 from triattn_core.views.lib.map_mark import MapMark
-from triattn_core.views.lib.marks import Cells, Lines, Mark, Thumbs, plain
-from triattn_core.views.lib.number_format import probability
-from triattn_core.views.lib.palette import THEMES, Scale, pack, scale_payload, theme_payload
-from triattn_core.views.lib.reading import Above, Blocks, Span
+from triattn_core.views.lib.marks import Cells, Course, Lines, Tally, Thumbs, plain
+from triattn_core.views.lib.palette import THEMES, Scale, scale_payload, theme_payload
+from triattn_core.views.lib.panel import Panel, Values
+from triattn_core.views.lib.reading import Above, Blocks
 from triattn_core.views.lib.readout import Readout
 from triattn_core.views.lib.tokens import cell_axes, map_labels, text_names
 
 VERSION = 1
 SCRIPT = "lib/renderer/figure.js"
 STYLE = ("lib/map_figure.css", "lib/linked_maps.css", "lib/reading.css")
-TYPES = {"u1": np.uint8, "u2": np.uint16, "f4": np.float32}
-
-
-@dataclass(frozen=True)
-class Values:
-    """Numbers over some coordinates.  over: their names, one for each axis of `values`: bool, uint8, uint16; all else
-    is sent as float32.  Over nothing it is a list that a mark reads as a whole, or one number."""
-
-    over: tuple[str, ...]
-    values: np.ndarray = field(repr=False)
-
-    def payload(self) -> dict[str, Any]:
-        if self.values.dtype.kind == "b":
-            return {"over": list(self.over), "type": "b1", "data": pack(np.packbits(self.values))}
-        kind = {1: "u1", 2: "u2"}[self.values.dtype.itemsize] if self.values.dtype.kind == "u" else "f4"
-        return {"over": list(self.over), "type": kind, "data": pack(self.values.astype(TYPES[kind]))}
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What the model of a panel says.  right: whether that is the gold label, None where there is none.  score: of the
-    model, on a data set."""
-
-    label: str
-    probability: float
-    right: bool | None = None
-    score: str = ""
-
-    @property
-    def share(self) -> str:
-        """The probability in three digits; empty where nothing is said."""
-        return probability(self.probability) if self.label else ""
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One map, or one of small maps, with what stands around it.
-
-    rows, columns: coordinates.  cells: how its cells are drawn.  arrays: its numbers, by the names that marks and
-    readout use.  marks: what stands beside or below it.  place: (row, column) of the declared grid; on a screen panels
-    of all rows fill lines in their order, on paper rows begin lines.
-    note: beside its title.  lines: below it.  ink: a colour of the theme, of its badge and bars.
-    chooses: (coordinate, place): a click in this panel also sets that.  follows: a coordinate; the panel stands once,
-    beside the others, and shows the arrays of the panel that is chosen by that coordinate; on paper it is drawn for
-    each.  numbers: an array whose numbers label the columns.  spans: of the text above, while it is chosen.
-    printed: on paper below its title, paper_title: in place of that.
-    """
-
-    title: str
-    rows: str
-    columns: str
-    cells: Cells | Thumbs
-    arrays: Mapping[str, Values] = field(repr=False)
-    marks: Sequence[Mark] = ()
-    place: tuple[int, int] = (0, 0)
-    note: str = ""
-    lines: Sequence[str] = ()
-    answer: Answer | None = None
-    ink: str = ""
-    help: str = ""
-    chooses: tuple[str, int] | None = None
-    follows: str = ""
-    numbers: str = ""
-    spans: Sequence[Span] = ()
-    printed: str = ""
-    paper_title: str = ""
-
-    def payload(self) -> dict[str, Any]:
-        """Without what is empty."""
-        content = {
-            "title": self.title,
-            "rows": self.rows,
-            "columns": self.columns,
-            "cells": self.cells.payload(),
-            "arrays": {name: array.payload() for name, array in self.arrays.items()},
-            "marks": [mark.payload() for mark in self.marks],
-            "note": self.note,
-            "lines": list(self.lines),
-            "answer": self.answer and vars(self.answer) | {"share": self.answer.share},
-            "ink": self.ink,
-            "help": self.help,
-            "chooses": self.chooses and list(self.chooses),
-            "follows": self.follows,
-            "numbers": self.numbers,
-            "spans": [span.payload() for span in self.spans],
-        }
-        return {name: value for name, value in content.items() if value or name in ("marks", "title")}
 
 
 @dataclass(frozen=True)
@@ -132,11 +45,30 @@ class Grid:
     finest: int = 0
     widest: int = 1000
     cell: tuple[int, int] = (30, 200)
-    row: tuple[int, int, int] = (5, 25, 280)
+    row: tuple[float, float, float] = (5, 25, 280)
     labels: tuple[int, int] = (40, 110)
     gutter: int = 26
     repeats: bool = True
     focus: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Moves:
+    """How a coordinate that is not of the maps' words moves.
+
+    words: the axis whose words its places are; empty for numbers.  keys: (back, on), as an event names them, after
+    `Shift+` where that is held.  along: an axis with which it goes to the place that the first array of `to` has there;
+    it stays where it was chosen for the same word, that is, where none of these arrays has it.
+    """
+
+    words: str = ""
+    keys: tuple[str, str] | tuple[()] = ()
+    along: str = ""
+    to: Sequence[str] = ()
+
+    def payload(self) -> dict[str, Any]:
+        """JSON, without what is empty."""
+        return {name: plain(value) for name, value in vars(self).items() if value}
 
 
 @dataclass(frozen=True)
@@ -147,6 +79,9 @@ class Figure:
     in their order.  keys, walks: what the arrow keys, and n and p, do, in words.  scale_lines: what is said of scales.
     strip: it stands above another figure: without scales and readout, and shows what the page says.
     above: a text above the maps.  blocks: what stands below them in place of texts and table.
+    moves: of coordinates.  charts: below all panels.  read: of each text how many characters the model reads.
+    even: an array of columns, the even weight of each, where `mark` stands then.  keys may name single keys: [key, …]
+    among words.  mark and scale_lines are templates; what stands behind a tab there is a number at the right.
     Where each of several panels has a scale of its own, it stands below that panel.
     """
 
@@ -160,7 +95,7 @@ class Figure:
     panels: Sequence[Panel]
     readout: Readout = field(repr=False)
     walk: Sequence[Sequence[int]] = field(repr=False)
-    keys: str
+    keys: str | Sequence[str | Sequence[str]]
     walks: str
     grid: Grid = Grid()
     caption: str = ""
@@ -170,6 +105,11 @@ class Figure:
     strip: bool = False
     above: Above | None = None
     blocks: Blocks | None = None
+    moves: Mapping[str, Moves] = field(default_factory=dict)
+    charts: Sequence[Course | Tally] = ()
+    read: Mapping[str, int] = field(default_factory=dict)
+    even: str = ""
+    height: int = 720
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -198,9 +138,12 @@ class Figure:
             "grid": {name: plain(size) for name, size in vars(self.grid).items()},
             "readout": self.readout.payload(),
             "walk": [list(map(int, cell)) for cell in self.walk],
-            "keys": self.keys,
+            "keys": self.keys if isinstance(self.keys, str) else [plain(part) for part in self.keys],
             "walks": self.walks,
             **({"strip": True} if self.strip else {}),
+            **{name: value for name in ("read", "even") if (value := getattr(self, name))},
+            **({"moves": {name: one.payload() for name, one in self.moves.items()}} if self.moves else {}),
+            **({"charts": [chart.payload() for chart in self.charts]} if self.charts else {}),
             **{name: part.payload() for name in ("above", "blocks") if (part := getattr(self, name))},
         }
 
@@ -211,8 +154,9 @@ class Figure:
             if isinstance(panel.cells, Thumbs):
                 made += self._thumbs(panel, panel.cells)
                 continue
-            made += [] if panel.follows else [self._map(panel, panel)]
-            followers = [one for one in self.panels if panel.chooses and one.follows == panel.chooses[0]]
+            made += [] if panel.follows or not self._is_printed(panel) else [self._map(panel, panel)]
+            chosen = panel.chooses[0] if panel.chooses else None
+            followers = [one for one in self.panels if one.on_paper and one.follows and one.follows == chosen]
             made += [self._map(follower, panel) for follower in followers]
         return tuple(made)
 
@@ -233,6 +177,22 @@ class Figure:
                 made.append(mark if column else replace(mark, before=words[0], after=words[1]))
         return made
 
+    def _arrays(self, panel: Panel) -> Mapping[str, Values]:
+        """Its arrays and those of the first panel that chooses the same."""
+        same = [one.arrays for one in self.panels if panel.chooses and one.chooses == panel.chooses]
+        return {**same[0], **panel.arrays} if same else panel.arrays
+
+    def _is_printed(self, panel: Panel) -> bool:
+        return panel.on_paper and isinstance(panel.cells, Cells) and panel.cells.levels in self._arrays(panel)
+
+    def _levels(self, panel: Panel, host: Panel) -> np.ndarray:
+        """Its levels, also where exact values are sent."""
+        assert isinstance(panel.cells, Cells)
+        values = self._arrays(host)[panel.cells.levels].values
+        if values.dtype.kind == "u":
+            return values
+        return self.scales[panel.cells.scale].levels(values.astype(np.float32))
+
     def _map(self, panel: Panel, host: Panel) -> MapMark:
         assert isinstance(panel.cells, Cells)
         cell = dict(zip(self.sizes, self.cell))
@@ -251,7 +211,7 @@ class Figure:
             (self._ink(panel.rows), self._ink(panel.columns)),
             labels[0],
             labels[1],
-            host.arrays[panel.cells.levels].values,
+            self._levels(panel, host),
             self._scale(panel),
             (cell[sides[0]], cell[sides[1]]),
             place,
@@ -288,6 +248,7 @@ class Figure:
             style(*STYLE),
             self.title,
             self.alt,
+            height=self.height,
             caption=self.caption,
             texts=dict(self.texts),
             cell=self.cell,

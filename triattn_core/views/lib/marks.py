@@ -29,13 +29,15 @@ class Mark:
 
 @dataclass(frozen=True)
 class Cells(Mark):
-    """Cells in colours.  levels: uint8 [rows, columns] on a scale of the figure.  masked: 1 where there is no cell: it
-    is hatched.  within: 1 where a difference is no larger than between seeds, which is grey."""
+    """Cells in colours.  levels: [rows, columns], uint8 on a scale of the figure, or float32, exact values of which the
+    browser takes the levels.  order: an array [columns], which of them stands at each place.  masked: 1 where there is
+    no cell: it is hatched.  within: 1 where a difference is no larger than between seeds, which is grey."""
 
     levels: str
     scale: str
     masked: str = ""
     within: str = ""
+    order: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,8 @@ class Bars(Mark):
 
     values: [rows].  side: `right`, where numbers stand beside the bars, or `left`, between labels and cells.
     lines: below its title.  counts: [rows] of whole numbers, which stand at the far end under `counted`.
+    low, high: [rows], between which a line runs on each bar; then bars are shares of one, each on a track.
+    ink: a colour of the theme, of these.
     """
 
     values: str
@@ -85,6 +89,9 @@ class Bars(Mark):
     counts: str = ""
     counted: str = ""
     size: int = 160
+    low: str = ""
+    high: str = ""
+    ink: str = ""
 
 
 @dataclass(frozen=True)
@@ -130,3 +137,41 @@ class Ground(Mark):
     flags: [rows], of every panel, 1 where it is."""
 
     flags: str
+
+
+@dataclass(frozen=True)
+class Course(Mark):
+    """Below all panels: a row of cells through those that a coordinate chooses, a line for each of a few columns.
+
+    These are the chosen column and those that are largest in some panel.  values: [rows, columns] of each panel;
+    dashed: the same, of the chosen column alone; empty for none.  panels: their places in the figure, named `names` at
+    the lower axis.  note: a template beside the title; lines: below it.
+    """
+
+    title: str
+    values: str
+    panels: Sequence[int]
+    names: Sequence[str]
+    dashed: str = ""
+    note: str = ""
+    lines: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Tally(Mark):
+    """Below all panels: shares of one as bars, each with its name and what is said of it at the far end.
+
+    chosen: which one stands out; said: empty where there is nothing to say; bold: which of these stand out, too.
+    halfway: what the line at one half is.  lines: below all.
+    """
+
+    title: str
+    names: Sequence[str]
+    shares: Sequence[float]
+    said: Sequence[str]
+    bold: Sequence[int] = ()
+    chosen: int = 0
+    ink: str = ""
+    note: str = ""
+    halfway: str = ""
+    lines: Sequence[str] = ()

@@ -207,7 +207,29 @@ class SignedScale:
         return [-step, -step / 5, 0.0, step / 5, step]
 
 
-Scale = LogScale | SignedScale
+@dataclass(frozen=True)
+class LinearScale:
+    """Shares: 0 is level 0, `high` and more is level 255, even steps between them."""
+
+    high: float = 1.0
+    title: str = "share"
+    kind = "linear"
+    steps = 256
+
+    def levels(self, values: np.ndarray) -> np.ndarray:
+        """Exact values → uint8 of the same shape."""
+        return np.round(np.clip(np.asarray(values, float) / self.high, 0, 1) * 255).astype(np.uint8)
+
+    def values(self, levels: np.ndarray) -> np.ndarray:
+        """Levels → the values that they stand for."""
+        return self.high * np.asarray(levels) / 255
+
+    def ticks(self) -> list[float]:
+        """Both ends and their middle."""
+        return [0.0, self.high / 2, self.high]
+
+
+Scale = LogScale | SignedScale | LinearScale
 
 
 def pack(values: np.ndarray) -> str:
@@ -220,6 +242,8 @@ def scale_payload(scale: Scale) -> dict:
     """A scale as scales.js reads it."""
     if isinstance(scale, LogScale):
         ends: dict[str, Any] = {"low": scale.low, "high": scale.high, "uniform": scale.uniform}
+    elif isinstance(scale, LinearScale):
+        ends = {"high": scale.high}
     else:
         ends = {"limit": scale.limit, "power": scale.power, "how": scale.how}
     common = {"kind": scale.kind, "steps": scale.steps, "title": scale.title, "ticks": scale.ticks()}
@@ -228,8 +252,9 @@ def scale_payload(scale: Scale) -> dict:
 
 @cache
 def colour_table(kind: str, theme: str = "light") -> np.ndarray:
-    """The colours of a kind of scale (`log`, `signed`) in a theme, uint8 [steps, 3]; read-only."""
+    """The colours of a kind of scale (`log`, `signed`, `linear`) in a theme, uint8 [steps, 3]; read-only."""
     makers = {"log": (SEQUENTIAL, LogScale.steps), "signed": (DIVERGING, SignedScale.steps)}
+    makers["linear"] = makers["log"]
     table = ramp(makers[kind][0][theme], makers[kind][1])
     table.setflags(write=False)
     return table

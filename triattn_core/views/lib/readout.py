@@ -5,7 +5,7 @@ panel, `{help}` what its numbers are, `{weights}` a number of the panel's arrays
 same in a format of FORMATS, `{=0.25}` a number of its own.  Of the formats, `plain` is a word without its colour,
 `rank` a whole number that may be missing (0), `there` and `change` a number, and one with its sign, that may be not
 there (NaN), `probability` three digits, never a 1 or a 0 that is not one, `level` what a level of the panel's scale
-stands for.
+stands for, `half` two digits, `at` and `nth` the place on a coordinate from 0 and from 1.
 """
 
 from __future__ import annotations
@@ -16,7 +16,22 @@ from typing import Any
 
 from triattn_core.views.lib.marks import plain_fields
 
-FORMATS = ("number", "signed", "percent", "times", "rank", "count", "there", "change", "plain", "probability", "level")
+FORMATS = (
+    "number",
+    "signed",
+    "percent",
+    "times",
+    "rank",
+    "count",
+    "there",
+    "change",
+    "plain",
+    "probability",
+    "level",
+    "half",
+    "at",
+    "nth",
+)
 CHOSEN = -1  # in place of a panel: the one that is chosen
 
 
@@ -44,7 +59,8 @@ class Number:
     """A number of a row.  array: of its panel.  over: an array that it is divided by.  of: what it is out of.
 
     masked: where the panel's `masked` is 1, these words in its place; None: the number still.
-    best: an array of columns; then it says the word there and the number there, or one of `otherwise` below zero."""
+    best: an array of columns; then it says the word there and the number there, or one of `otherwise` below zero.
+    ranked: its rank in its row, from the largest.  text: a template in place of it."""
 
     array: str
     format: str = "number"
@@ -53,26 +69,33 @@ class Number:
     masked: str | None = None
     best: str = ""
     otherwise: Sequence[str] = ()
+    ranked: bool = False
+    text: str = ""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table: its name, a template; a number for each column, None where it has none."""
+    """A row of the table: its name, a template; a number for each column, None where it has none.  instead: said where
+    its panel has no arrays."""
 
     name: str
     panel: int
     numbers: Sequence[Number | None]
+    instead: str = ""
 
 
 @dataclass(frozen=True)
 class Readout:
-    """columns: (name, what it means).  corner: a template above the names of rows."""
+    """columns: (name, what it means), both templates.  corner: a template above the names of rows.
+
+    command: what prints the numbers again: a text, and a template behind it."""
 
     corner: str
     columns: Sequence[tuple[str, str]]
     rows: Sequence[Row]
     sentences: Sequence[Sentence]
     tip: Sequence[Sentence]
+    command: tuple[str, str] | None = None
 
     def payload(self) -> dict[str, Any]:
         """JSON; lists of numbers that several rows share stand once in `numbers`, where rows name their place."""
@@ -82,9 +105,10 @@ class Readout:
             if one not in unique:
                 unique.append(one)
         rows = [
-            {"name": row.name, "panel": row.panel, "numbers": unique.index(one)} for row, one in zip(self.rows, lists)
+            {"name": row.name, "panel": row.panel, "numbers": unique.index(one)}
+            | ({"instead": row.instead} if row.instead else {})
+            for row, one in zip(self.rows, lists)
         ]
-        said = lambda parts: [{"panel": one.panel, "cases": [_short(case) for case in one.cases]} for one in parts]  # noqa: E731
         return {
             "corner": self.corner,
             "columns": [list(column) for column in self.columns],
@@ -92,12 +116,21 @@ class Readout:
             "rows": rows,
             "sentences": said(self.sentences),
             "tip": said(self.tip),
+            **({"command": list(self.command)} if self.command else {}),
         }
+
+
+def said(parts: Sequence[Sentence]) -> list[dict[str, Any]]:
+    """Sentences as JSON."""
+    return [{"panel": one.panel, "cases": [_short(case) for case in one.cases]} for one in parts]
 
 
 def _short(part: Number | Case) -> dict[str, Any]:
     """Its fields without those that say nothing; of a case that asks for no array also without the value."""
-    fields = plain_fields({k: value for k, value in asdict(part).items() if value not in ("", ()) or k == "masked"})
+    said = {
+        k: value for k, value in asdict(part).items() if value is not False and value not in ("", ()) or k == "masked"
+    }
+    fields = plain_fields(said)
     if isinstance(part, Number):
         return {name: value for name, value in fields.items() if value is not None}
     return fields if part.when else {name: value for name, value in fields.items() if name != "equals"}

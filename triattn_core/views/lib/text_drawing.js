@@ -27,3 +27,15 @@ export function drawText(
   ctx.fillText(fitted, x, y);
   return ctx.measureText(fitted).width;
 }
+
+/** Words in lines no wider than `room`. */
+export function wrapText(ctx, words, room, theme) {
+  const lines = [""];
+  ctx.font = font(theme);
+  for (const word of words.split(" ")) {
+    const longer = (lines.at(-1) + " " + word).trim();
+    if (ctx.measureText(longer).width <= room) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines.filter(Boolean);
+}

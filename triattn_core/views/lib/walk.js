@@ -4,27 +4,6 @@
 import { make } from "./elements.js";
 
 export const WALK_STEPS = { n: 1, p: -1 };
-const WALK_LENGTH = 100; // cells
-
-/**
- * The largest of `count` numbers: where they stand, the largest first; what is no number is left
- * out.
- */
-export function largestIndices(count, sizeOf, most = WALK_LENGTH) {
-  const sizes = Float64Array.from({ length: count }, (_, i) => sizeOf(i));
-  return [...sizes.keys()]
-    .filter((i) => Number.isFinite(sizes[i]))
-    .sort((a, b) => sizes[b] - sizes[a] || a - b)
-    .slice(0, most);
-}
-
-/** Places of a block of maps [map, row, column] as cells [row, column, map]. */
-export const cellsOfIndices = (places, rows, columns) =>
-  places.map((i) => [
-    Math.floor(i / columns) % rows,
-    i % columns,
-    Math.floor(i / (rows * columns)),
-  ]);
 
 /**
  * The next (1) or last (-1) of a list of cells, from elsewhere its first; what a listed cell does

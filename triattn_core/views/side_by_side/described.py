@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from triattn_core.views.lib import figure
-from triattn_core.views.lib.figure import Values
 from triattn_core.views.lib.marks import Bars, Cells, Mark, Profile
 from triattn_core.views.lib.palette import Scale
+from triattn_core.views.lib.panel import Answer, Values
+from triattn_core.views.lib.panel import Panel as FigurePanel
 from triattn_core.views.side_by_side.panels import HIDDEN, Gap, Panel, forms
 from triattn_core.views.side_by_side.scales import NOTHING, Difference, key_count
 
@@ -35,7 +35,7 @@ PAIR = ("query", "key")
 ATTENDS = "what “{query:plain}” attends to"
 
 
-def map_panel(panel: Panel, title: str, index: int, scale: Scale, cells: Sequence[int]) -> figure.Panel:
+def map_panel(panel: Panel, title: str, index: int, scale: Scale, cells: Sequence[int]) -> FigurePanel:
     """One model's map.  cells: how many cells of the model each key joins."""
     quantity = panel.map_values.attrs["quantity"]
     drawn = "weights" if quantity == "weight" else "values"
@@ -45,7 +45,7 @@ def map_panel(panel: Panel, title: str, index: int, scale: Scale, cells: Sequenc
         arrays["values"] = Values(PAIR, values)
     if (missing := ~np.isfinite(values)).any():
         arrays["masked"] = Values(PAIR, missing)
-    return figure.Panel(
+    return FigurePanel(
         title,
         *PAIR,
         Cells("levels", "main", masked="masked" if missing.any() else ""),
@@ -53,7 +53,7 @@ def map_panel(panel: Panel, title: str, index: int, scale: Scale, cells: Sequenc
         marks=(Profile(drawn, name="" if index else ATTENDS),),
         place=(0, index),
         note=NOTES[quantity].get(panel.mechanism, "") if panel.note is None else panel.note,
-        answer=figure.Answer(panel.label, panel.probability, panel.right, panel.score),
+        answer=Answer(panel.label, panel.probability, panel.right, panel.score),
         ink=panel.mechanism,
         help=panel.name,
     )
@@ -81,7 +81,7 @@ def _numbers(panel: Panel, cells: Sequence[int]) -> dict[str, Values]:
     }
 
 
-def gap_panel(gap: Gap, difference: Difference, names: Sequence[str], panels: Sequence[Panel]) -> figure.Panel:
+def gap_panel(gap: Gap, difference: Difference, names: Sequence[str], panels: Sequence[Panel]) -> FigurePanel:
     """The difference of two maps, and the divergence of their rows beside it."""
     short, values = forms(names[gap.left], names[gap.right]), difference.values.values
     arrays = {"levels": Values(PAIR, difference.levels), "values": Values(PAIR, values)}
@@ -98,7 +98,7 @@ def gap_panel(gap: Gap, difference: Difference, names: Sequence[str], panels: Se
         Profile("values", name="change for “{query:plain}”", signed=True),
         Bars("divergence", "right", "Divergence", ("Jensen–Shannon", "of weights, bits"), **counted),
     ]
-    return figure.Panel(
+    return FigurePanel(
         difference.title,
         *PAIR,
         Cells("levels", "difference", *(name if name in arrays else "" for name in ("masked", "within"))),

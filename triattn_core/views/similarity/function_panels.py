@@ -7,10 +7,10 @@ from textwrap import shorten
 
 import numpy as np
 
-from triattn_core.views.lib import figure
-from triattn_core.views.lib.figure import Values
 from triattn_core.views.lib.marks import Cells, Ground, Mark, Shares
 from triattn_core.views.lib.number_format import probability
+from triattn_core.views.lib.panel import Answer, Values
+from triattn_core.views.lib.panel import Panel as FigurePanel
 from triattn_core.views.lib.reading import Span
 from triattn_core.views.lib.readout import Case, Readout, Sentence
 from triattn_core.views.similarity.panels import OVER_PASSAGE, FunctionPanel, answer_words
@@ -25,7 +25,7 @@ LOOKS = (("answer", "answers"), ("next", "next best"))
 
 def panel(
     shown: FunctionPanel, index: int, count: int, quantity: str, levels: np.ndarray, scale: str, exact: bool
-) -> figure.Panel:
+) -> FigurePanel:
     """One function.  count: of all.  levels: uint8 [query, key] on the scale of this name.  exact: with all numbers."""
     answered = np.isin(np.arange(levels.shape[0]), answer_words(shown))
     arrays = {"levels": Values(PAIR, levels), "answered": Values(WORD, answered)}
@@ -36,7 +36,7 @@ def panel(
     if index == count - 1:
         lines = ("probability", *(["grey: others"] if count > 1 else []))
         marks += [Shares(end, f"Answer {end}", lines) for end in ("start", "end")]
-    return figure.Panel(
+    return FigurePanel(
         shown.title,
         *PAIR,
         Cells("levels", scale),
@@ -54,15 +54,15 @@ def panel(
     )
 
 
-def _answer(shown: FunctionPanel) -> figure.Answer:
+def _answer(shown: FunctionPanel) -> Answer:
     """The best span; below it where that is, or the next best."""
     texts = [cut(shown, span) for span in shown.spans[:2]]
     if not texts:
-        return figure.Answer("", 0.0, shown.right)
+        return Answer("", 0.0, shown.right)
     below = f"next {probability(shown.spans[1][2])}: {texts[1]}" if len(texts) > 1 else ""
     below = f"in part {shown.elsewhere}" if shown.elsewhere else below
     said = shorten(texts[0], ANSWER, placeholder=" …")
-    return figure.Answer(said, shown.spans[0][2], shown.right, below)
+    return Answer(said, shown.spans[0][2], shown.right, below)
 
 
 def cut(shown: FunctionPanel, span: Sequence) -> str:

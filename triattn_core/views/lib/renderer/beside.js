@@ -8,7 +8,7 @@ import { paintCells } from "../cells.js";
 import { formatNumber, formatShort, formatSigned } from "../numbers.js";
 import { drawText } from "../text_drawing.js";
 import { font } from "../theme.js";
-import { fillText, valuesOf } from "./description.js";
+import { fillText, rowOf, valuesOf } from "./description.js";
 import { paintLines, paintTitle } from "./heading.js";
 import { STRIP, markOf } from "./layout.js";
 import { paintShares } from "./shares.js";
@@ -35,12 +35,8 @@ export function paintBeside(ctx, box, layout, data, theme, state) {
 }
 
 /** The chosen row of a panel; what is not finite counts as zero. */
-function rowValues(data, panel, name, cell) {
-  const size = data.sizes[panel.columns];
-  const q = cell[data.axisOf[panel.rows]];
-  const row = valuesOf(data, panel, name, cell).subarray(q * size, (q + 1) * size);
-  return Array.from(row, (value) => (Number.isFinite(value) ? value : 0));
-}
+const rowValues = (data, panel, name, cell) =>
+  Array.from(rowOf(data, panel, name, cell), (value) => (Number.isFinite(value) ? value : 0));
 
 /** The chosen row as bars below its own columns, on one scale for all panels of this scale. */
 function paintProfile(ctx, mark, box, layout, data, theme, { cell, tables }) {
@@ -97,6 +93,7 @@ function paintRowNumber(ctx, { x, columns, span }, { zero, pixels }, values, k, 
 }
 
 function paintBars(ctx, mark, box, layout, data, theme, state) {
+  if (mark.low) return paintShareBars(ctx, mark, box, data, theme, state);
   return mark.side === "left"
     ? paintLeading(ctx, mark, box, layout, data, theme, state)
     : paintTrailing(ctx, mark, box, data, theme, state);
@@ -112,6 +109,37 @@ function paintLeading(ctx, mark, { panel, rows, x, y }, layout, data, theme, { c
     length: mark.size - 52,
   });
   drawText(ctx, mark.title, x - mark.size, y - 8, theme.muted, { size: 12, theme });
+}
+
+/** At the right a share of one a row, on a track, and on it a line between two other numbers. */
+function paintShareBars(ctx, mark, box, data, theme, state) {
+  const { panel, rows, y, top, span } = box;
+  const [values, low, high] = [mark.values, mark.low, mark.high].map((name) =>
+    valuesOf(data, panel, name, state.cell),
+  );
+  const x = box.x + span + 18;
+  const long = mark.size - 60;
+  if (top) drawText(ctx, mark.title, x, y - top + 16, theme.text, { size: 15, weight: 650, theme });
+  // Where a heading is one line alone, its lines stand below the bars.
+  const lines = box.named ? y - top + 34 : y + rows.size + 14;
+  if (top) paintLines(ctx, mark.lines, x, lines, mark.size - 18, theme);
+  const q = state.cell[data.axisOf[panel.rows]];
+  const thick = clamp(rows.pitch * 0.5, 2, 9);
+  values?.forEach((value, i) => {
+    const from = y + rows.at[i] + (rows.pitch - rows.line - thick) / 2;
+    const ink = i === q ? theme.text : theme.muted;
+    ctx.fillStyle = theme.faint;
+    ctx.fillRect(x, from, long, thick);
+    ctx.fillStyle = theme[mark.ink] ?? theme.bar;
+    ctx.globalAlpha = i === q ? 0.9 : 0.45;
+    ctx.fillRect(x, from, long * clamp(value, 0, 1), thick);
+    ctx.globalAlpha = 1;
+    ctx.fillStyle = ink;
+    const middle = from + thick / 2;
+    ctx.fillRect(x + long * low[i], middle - 0.75, Math.max(long * (high[i] - low[i]), 1.5), 1.5);
+    const look = { weight: i === q ? 700 : 400, theme };
+    drawText(ctx, value.toFixed(2), x + long + 8, middle + 4.5, ink, look);
+  });
 }
 
 /** At the right a bar a row; numbers where there is room for them, their mean below. */

@@ -4,7 +4,7 @@
 import { sum, unpackBytes } from "../arrays.js";
 import { spokenLabel } from "../label_text.js";
 import { formatNumber, formatPercent, formatProbability, formatSigned } from "../numbers.js";
-import { valueOfLevel } from "../scales.js";
+import { levelOnScale, valueOfLevel } from "../scales.js";
 
 const TYPES = { u1: Uint8Array, u2: Uint16Array, f4: Float32Array };
 const BITS = 8; // of a byte, the first the highest
@@ -23,6 +23,9 @@ const FORMATS = {
   there: (x) => (Number.isNaN(x) ? NOT_THERE : formatNumber(x)),
   change: (x) => (Number.isNaN(x) ? NOT_THERE : formatSigned(x)),
   probability: formatProbability,
+  half: (x) => (x === undefined ? MISSING : x.toFixed(2)),
+  at: String,
+  nth: (i) => String(i + 1),
 };
 
 export const sayValue = (value, format) => FORMATS[format](value);
@@ -47,7 +50,58 @@ export function unpack(payload) {
       Object.entries(panel.arrays ?? {}).map(([name, array]) => [name, open(array)]),
     ),
   }));
+  for (const panel of panels) panel.arrays = { ...leaderOf(panels, panel).arrays, ...panel.arrays };
   return { ...payload, panels, axisOf, sizes };
+}
+
+const key = ({ chooses }) => String(chooses);
+
+/** The first panel that chooses the same. */
+export const leaderOf = (panels, panel) =>
+  (panel.chooses && panels.find((one) => key(one) === key(panel))) || panel;
+
+/** Whether a panel of a group is not there. */
+export const isGone = ({ group, arrays }) => Boolean(group) && !Object.keys(arrays).length;
+
+/** The cell that is shown: where nothing is at the chosen place, the nearest that has something. */
+export function shownCell(data, cell) {
+  const chosen = chosenPanel(data, cell);
+  if (!isGone(chosen)) return cell;
+  const [coordinate] = chosen.chooses;
+  const axis = data.axisOf[coordinate];
+  const [nearest] = data.panels
+    .filter((panel) => panel.chooses?.[0] === coordinate && !isGone(panel))
+    .map(({ chooses }) => chooses[1])
+    .sort((a, b) => Math.abs(a - cell[axis]) - Math.abs(b - cell[axis]));
+  return nearest === undefined ? cell : Object.assign(cell.with(axis, nearest), { own: cell.own });
+}
+
+/** The words of a coordinate, of its own or of the axis that it goes through. */
+const wordsOf = (data, name) => data.axes[name] ?? data.axes[data.moves?.[name]?.words];
+
+/** Which column stands at each place of a panel; null where they stand in their order. */
+export const orderOf = (data, panel, cell) =>
+  (panel.cells.order && valuesOf(data, panel, panel.cells.order, cell)) || null;
+
+/** The place of the chosen column of a panel. */
+export function chosenColumn(data, panel, cell) {
+  const column = cell[data.axisOf[panel.columns]];
+  return orderOf(data, panel, cell)?.indexOf(column) ?? column;
+}
+
+const LEVELS = new WeakMap(); // of exact values, by their arrays
+
+/** The levels of a panel's cells, also where exact values were sent; null where it has none. */
+export function levelsOf(panel, data, cell) {
+  const values = valuesOf(data, panel, panel.cells.levels, cell);
+  if (!(values instanceof Float32Array)) return values;
+  const scale = data.scales[panel.cells.scale];
+  if (!LEVELS.has(values))
+    LEVELS.set(
+      values,
+      Uint8Array.from(values, (value) => levelOnScale(scale, value)),
+    );
+  return LEVELS.get(values);
 }
 
 const unpackBits = (bytes, count) =>
@@ -78,7 +132,8 @@ export function fillTemplate(data, template, panel, cell) {
   return template.split(NAMES).map((part, i) => {
     if (i % 2 === 0) return [part, ""];
     const [name, format = "number"] = part.split(":");
-    const axis = data.axes[name];
+    const axis = wordsOf(data, name);
+    if (format === "at" || format === "nth") return [FORMATS[format](cell[data.axisOf[name]]), ""];
     if (axis)
       return [spokenLabel(axis, cell[data.axisOf[name]]), format === "plain" ? "" : axis.ink];
     if (name === "title") return [host.title, ""];
@@ -109,12 +164,24 @@ export function fittingCase(data, { panel, cases }, cell) {
   });
 }
 
+/** The chosen row of a panel. */
+export function rowOf(data, panel, name, cell) {
+  const size = data.sizes[panel.columns];
+  const q = cell[data.axisOf[panel.rows]];
+  return valuesOf(data, panel, name, cell).subarray(q * size, (q + 1) * size);
+}
+
 /** A number of the table in words. */
 export function sayNumber(data, number, panel, cell) {
   if (!number) return "";
   const at = (name, where = cell) => valueAt(data, panel, name, where);
   if (number.masked !== undefined && at("masked")) return number.masked;
   const say = FORMATS[number.format];
+  if (number.text) return fillText(data, number.text, panel, cell);
+  if (number.ranked) {
+    const row = rowOf(data, panel, number.array, cell);
+    return `${1 + row.filter((value) => value > at(number.array)).length} of ${row.length}`;
+  }
   if (number.best) {
     const best = at(number.best);
     if (best < 0) return number.otherwise[0];
@@ -129,10 +196,13 @@ export function sayNumber(data, number, panel, cell) {
 }
 
 /** What is said of a cell, for the tooltip and for a screen reader. */
-export const describeCell = (data, cell) =>
-  data.readout.tip
-    .map((part) => {
-      const text = fittingCase(data, part, cell)?.text ?? "";
-      return fillText(data, text, panelOf(data, part.panel, cell), cell);
-    })
-    .filter(Boolean);
+export function describeCell(data, chosen) {
+  const cell = shownCell(data, chosen);
+  const over = data.panels.find(({ tip, columns }) => tip && columns === cell.own);
+  const lines = (over?.tip ?? data.readout.tip).map((part) => {
+    const text = fittingCase(data, part, cell)?.text ?? "";
+    return fillText(data, text, panelOf(data, part.panel, cell), cell);
+  });
+  const panel = chosenPanel(data, cell);
+  return (isGone(panel) ? [lines[0], panel.empty] : lines).filter(Boolean);
+}

@@ -7,6 +7,7 @@ import { hitCell, layoutFigure } from "./layout.js";
 import { paintFigure } from "./paint.js";
 import { fillAbove, fillBlocks } from "./reading.js";
 import { fillReadout } from "./readout.js";
+import { cellForKey, followCell } from "./steps.js";
 
 /* global THEMES */ // the colours, which figure.py writes before this script: no payload has them
 
@@ -39,8 +40,16 @@ class DescribedFigure extends LinkedMaps {
     return hitCell(this.data, this.place, this.state.cell, x, y);
   }
 
+  follow(cell) {
+    return followCell(this.data, this.state.cell, cell);
+  }
+
+  cellForKey(event) {
+    return cellForKey(this.data, this.state.cell, event) ?? super.cellForKey(event);
+  }
+
   keyHelp() {
-    return [this.data.keys];
+    return [this.data.keys].flat();
   }
 
   walkTitle() {

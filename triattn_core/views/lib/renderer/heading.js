@@ -3,8 +3,10 @@
 import { clamp } from "../arrays.js";
 import { drawText } from "../text_drawing.js";
 import { font } from "../theme.js";
-import { fillText, isChosen } from "./description.js";
+import { fillTemplate, fillText, isChosen } from "./description.js";
 
+const NUMBER = 150; // pixels to the end of a number behind words
+const LINE = 17; // of a second line of a heading
 const TIGHT = 220; // pixels of a panel whose verdict takes its note's place
 const TITLE = { size: 15, weight: 650 };
 const SPACE = 10; // between a title and its note
@@ -32,12 +34,17 @@ export function paintHeading(ctx, box, data, theme, state) {
     return paintLines(ctx, panel.lines, x, top + 48, box.span, theme);
   }
   const room = Math.max(box.span + (panel.follows ? 0 : 18), 100);
+  const [title, note] = [panel.title, panel.note ?? ""].map((words) =>
+    panel.follows ? fillText(data, words, panel, state.cell) : words,
+  );
+  if (panel.group || panel.cells.order) {
+    const below = box.room >= LINE && widthOf(ctx, [[note, ""]], theme) <= room;
+    return paintTitleAndNote(ctx, title, [[note, ""]], x, top + 16, room, theme, { below });
+  }
   const look = { ...TITLE, theme, room };
-  const wide = drawText(ctx, panel.title, x, top + 16, theme.text, look);
+  const wide = drawText(ctx, title, x, top + 16, theme.text, look);
   if (isChosen(data, panel, state.cell) && data.panels.length > 1)
     ctx.fillRect(x, top + 21, wide, 2);
-  const words = panel.note ?? "";
-  const note = panel.follows ? fillText(data, words, panel, state.cell) : words;
   if (room - wide > 60)
     drawText(ctx, note, x + wide + SPACE, top + 16, theme.muted, {
       theme,
@@ -46,6 +53,43 @@ export function paintHeading(ctx, box, data, theme, state) {
   if (panel.lines) paintLines(ctx, panel.lines, box.x, top + 38, box.columns.size, theme);
   else paintAxisTitles(ctx, box, data, theme, top);
 }
+
+/** A title with a note behind it, or where that has no room below it, if it may; else without. */
+export function paintTitleAndNote(ctx, title, note, x, y, room, theme, may = {}) {
+  const { behind = true, below = true, cut = false } = may;
+  const wide = drawText(ctx, title, x, y, theme.text, { size: 15, weight: 650, theme, room });
+  const fits = room - wide - 10 >= widthOf(ctx, note, theme);
+  const look = { theme, room: room - wide - 10 };
+  const text = note.map(([words]) => words).join("");
+  if (behind && fits) paintPieces(ctx, note, x + wide + 10, y, theme);
+  else if (behind && cut) drawText(ctx, text, x + wide + 10, y, theme.muted, look);
+  else if (below) paintPieces(ctx, note, x, y + 18, theme);
+}
+
+export function widthOf(ctx, pieces, theme) {
+  ctx.font = font(theme);
+  return ctx.measureText(pieces.map(([text]) => text).join("")).width;
+}
+
+/** Pieces of a template in the colours of their words; returns where they end. */
+export const paintPieces = (ctx, pieces, x, y, theme) =>
+  pieces.reduce((end, [text, ink]) => {
+    const look = { theme, weight: ink ? 650 : 400 };
+    return end + drawText(ctx, text, end, y, theme[ink] ?? theme.muted, look);
+  }, x);
+
+/** Lines of templates of the chosen panel; what stands behind a tab is a number at the right. */
+export const paintTemplates = (ctx, lines, panel, data, cell, x, y, room, theme) =>
+  lines.forEach((line, i) => {
+    const [text, number] = line.split("\t");
+    const pieces = fillTemplate(data, text, panel, cell);
+    if (number === undefined && pieces.length === 1)
+      drawText(ctx, line, x, y + 18 * i, theme.muted, { theme, room });
+    else paintPieces(ctx, pieces, x, y + 18 * i, theme);
+    const look = { weight: 650, align: "right", theme };
+    const said = number === undefined ? "" : fillText(data, number, panel, cell);
+    drawText(ctx, said, x + NUMBER, y + 18 * i, theme.text, look);
+  });
 
 /** What the axes are, where that is said: down beside the first panel, across above each. */
 function paintAxisTitles(ctx, { panel, x, y, labelled }, data, theme, top) {

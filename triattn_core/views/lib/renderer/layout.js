@@ -2,9 +2,12 @@
 
 import { clamp, sum } from "../arrays.js";
 import { cellAt, countGaps, layoutAxis } from "../axis.js";
-import { LINE_STEP, countLabelLines, labelsLean, widestLabel } from "../label_text.js";
+import { layoutCharts } from "./charts.js";
+import { isGone, orderOf, shownCell } from "./description.js";
 import { focusRows } from "./focus.js";
+import { aheadOf, placeGroups, placeSmall } from "./groups.js";
 import { headingWidth } from "./heading.js";
+import { columnLabelHeight, layoutRowLabels } from "./label_room.js";
 import { layoutThumbs, mapsIn } from "./thumbs.js";
 
 const NARROW = 900; // pixels of a figure
@@ -12,7 +15,6 @@ const TITLED = 44; // of a heading: a title; with an answer or lines below it; a
 const ANSWERED = 90;
 const AXIS_TITLE = 20;
 const OVERHANG = 34; // of leaning labels beyond the last column
-const LEAN = 96; // of a leaning label
 const GAP = 4; // between texts on an axis
 const BETWEEN = 22; // lines of panels
 const PROFILE = 102; // of bars below a map, with their caption
@@ -30,34 +32,25 @@ const belowSize = (panel) =>
 export const rightSize = (panel) =>
   sum(panel.marks.map((mark) => (mark.side === "right" || mark.mark === "lines" ? mark.size : 0)));
 
-/** The labels left of the rows: their room, and how far apart maps stand that repeat them. */
-function layoutRowLabels(ctx, data, tokens, step, width, theme) {
-  const [least, most] = data.grid.labels;
-  const letters = widestLabel(ctx, tokens, theme) * 1.04;
-  const lines = LINE_STEP * (countLabelLines(ctx, tokens, step, theme) - 1);
-  const own = Math.round(clamp(letters, least, Math.max(most, width * 0.08)) + 14 + lines);
-  const repeats = own <= 34;
-  return { own, repeats, between: repeats ? own + 8 : data.grid.gutter };
-}
-
 /** How many of the panels stand in a line, and how wide each one may be. */
-function layoutLine(data, line, keys, width, { own, between }, aside) {
+function layoutLine(data, line, keys, width, { own, between }, aside, limits = {}) {
   const { grid } = data;
-  const last = Math.max(rightSize(line.at(-1)), OVERHANG);
-  const inner = Math.max(0, ...line.slice(0, -1).map(rightSize));
+  const { group } = line[0];
+  const { ahead = 0, most = Infinity, finest = grid.finest } = limits;
+  const one = line.filter((panel) => panel.group === group); // all, where there are no groups
+  const last = Math.max(rightSize(one.at(-1)), OVERHANG);
+  const inner = Math.max(0, ...one.slice(0, -1).map(rightSize));
   const room = (k) =>
-    (width - own - (aside || (line.length % k ? OVERHANG : last)) - (k - 1) * (between + inner)) /
+    (width -
+      ahead -
+      own -
+      (aside || (line.length % k ? OVERHANG : last)) -
+      (k - 1) * (between + inner)) /
     k;
-  let across = Math.min(line.length, grid.across[width < NARROW ? 0 : 1]);
-  while (across > 1 && (room(across) < grid.least || room(across) / keys < grid.finest)) across--;
+  let across = Math.min(most, one.length, grid.across[width < NARROW ? 0 : 1]);
+  while (across > 1 && (room(across) < grid.least || room(across) / keys < finest))
+    across = group ? 1 : across - 1; // a group stands in one line or below each other
   return { across, wide: Math.min(room(across), grid.widest), apart: between + inner };
-}
-
-function columnLabelHeight(ctx, tokens, pitch, theme) {
-  const line = labelsLean(ctx, tokens, pitch, theme)
-    ? clamp(widestLabel(ctx, tokens, theme), 20, LEAN) * 0.71 + 22
-    : 26;
-  return line + LINE_STEP * (countLabelLines(ctx, tokens, pitch, theme) - 1);
 }
 
 /** Where everything stands for a given width. */
@@ -67,30 +60,55 @@ export function layoutFigure(ctx, data, width, theme) {
   const scales = data.strip
     ? { bars: [], words: {}, height: layout.foot }
     : placeScales(layout, data);
-  return Object.assign(layout, scales);
+  Object.assign(layout, scales);
+  if (layout.after) placeAfter(layout, data);
+  if (data.charts) layoutCharts(ctx, layout, data, theme);
+  return layout;
+}
+
+/** A panel that follows a group stands below the scales, and its own scale below it. */
+function placeAfter(layout, data) {
+  const { panel, step } = layout.after;
+  const place = { step, stacked: true, end: layout.height - 112 + 50, above: 0 };
+  const box = { ...placeFollower(layout, data, panel, place), top: 42, left: undefined };
+  const y = box.y + box.rows.size + 26;
+  const wide = clamp(box.columns.size, Math.min(200, layout.width - box.x), 260);
+  layout.boxes.push(box);
+  layout.bars.push({ name: panel.cells.scale, x: box.x, y, wide });
+  layout.height = y + 48;
 }
 
 export const isThumbs = ({ cells }) => cells.mark === "thumbs";
 
+/** The rows of all maps: their height, and where each stands. */
+function layoutRows({ grid, axes }, down) {
+  const [least, most, tall] = grid.row;
+  const count = axes[down].label.length;
+  const step = clamp(tall / count, least, most);
+  const focused = count > 2 * (grid.focus?.[0] ?? count);
+  return {
+    step,
+    rows: focused ? focusRows(count, step, grid.focus) : layoutAxis(axes[down], step),
+  };
+}
+
 function layoutMaps(ctx, data, width, theme) {
   const { grid } = data;
-  const line = data.panels.filter((panel) => !panel.follows);
+  const line = data.panels.filter((panel) => !panel.follows && !panel.small);
+  const grouped = Boolean(line[0].group);
   const follower = data.panels.find((panel) => panel.follows);
   const [{ rows: down, columns: right }] = line;
   const keys = data.axes[right].label.length;
-  const [least, most, tall] = grid.row;
-  const count = data.axes[down].label.length;
-  const step = clamp(tall / count, least, most);
-  const rows =
-    count > 2 * (grid.focus?.[0] ?? count)
-      ? focusRows(count, step, grid.focus)
-      : layoutAxis(data.axes[down], step);
+  const { step, rows } = layoutRows(data, down);
   const labels = layoutRowLabels(ctx, data, data.axes[down], step, width, theme);
   const { own } = labels;
-  const stacked = Boolean(follower) && width < NARROW;
+  const stacked = Boolean(follower) && (grouped || width < NARROW);
   const lead = follower ? (markOf(follower, "bars", "left")?.size ?? 0) : 0;
   const aside = follower && !stacked ? own + lead + clamp(width * 0.3, 200, 460) + grid.gutter : 0;
-  const { across, wide, apart } = layoutLine(data, line, keys, width, labels, aside);
+  const ahead = aheadOf(data, line, width, (limits) =>
+    layoutLine(data, line, keys, width, labels, aside, limits),
+  );
+  const { across, wide, apart } = ahead.line;
   const [largest, whole] = grid.cell;
   const pitch = clamp(
     (wide - GAP * countGaps(data.axes[right])) / keys,
@@ -107,23 +125,24 @@ function layoutMaps(ctx, data, width, theme) {
   const below = Math.max(...line.map(belowSize)) + (each ? SCALE : 0);
   const short = TITLED - 14; // a further line that names no columns
   const above = Math.round(head + lean);
-  const next = grid.repeats ? above : short;
+  const start = own + ahead.room;
+  const between = rows.size + below + BETWEEN + (grid.repeats ? above : short);
   const boxes = line.map((panel, i) => {
-    const number = Math.floor(i / across);
-    const named = !number || grid.repeats;
+    const [column, named] = [i % across, i < across || grid.repeats];
     return {
-      panel,
-      rows,
-      columns,
-      x: Math.round(own + (i % across) * (span + apart)),
-      y: Math.round(above + number * (rows.size + below + BETWEEN + next)),
+      ...{ panel, rows, columns, named, span },
+      x: Math.round(start + column * (span + apart)),
+      y: Math.round(above + Math.floor(i / across) * between),
       top: named ? above : short,
-      labelled: labels.repeats || i % across === 0,
-      named,
-      span,
+      labelled: labels.repeats || column === 0,
     };
   });
-  const layout = { width, own, lean, below, boxes, lead, each };
+  const layout = { width, own, start, lean, below, boxes, lead, each, ahead };
+  if (grouped) {
+    const foot = placeSmall(layout, data, placeGroups(layout, across, above));
+    if (follower) layout.after = { panel: follower, step };
+    return Object.assign(layout, { foot: foot + 8 });
+  }
   const end = boxes.at(-1).y + rows.size + below;
   if (follower) boxes.push(placeFollower(layout, data, follower, { step, stacked, end, above }));
   const free = each || line.some((panel) => markOf(panel, "profile")) ? 4 : 26;
@@ -150,10 +169,10 @@ function placeFollower({ boxes, own, width, lead }, data, panel, { step, stacked
 
 /** Whether each of several panels has a scale of its own, which stands below it. */
 const hasScalesBelow = ({ scales }, line) =>
-  line.length > 1 && line.length === Object.keys(scales).length;
+  line.length > 1 && !line[0].group && line.length === Object.keys(scales).length;
 
 /** The colour bars side by side, and what is said of them beside or below. */
-function placeScales({ own, width, boxes, foot, each }, data) {
+function placeScales({ own, start: left = own, width, boxes, foot, each, after }, data) {
   if (each) {
     const below = ({ panel, rows, columns, x, y, labelled }) => {
       const place = { x, y: y + rows.size + 3, wide: columns.size };
@@ -162,16 +181,17 @@ function placeScales({ own, width, boxes, foot, each }, data) {
     return { bars: boxes.map(below), words: { x: own, y: foot, room: width - own }, height: foot };
   }
   const bars = [];
-  let x = own;
+  let x = left;
   let y = foot + 12;
   for (const name of Object.keys(data.scales)) {
+    if (name === after?.panel.cells.scale) continue;
     const users = boxes.filter((box) => box.panel.cells.scale === name);
-    const wide = Math.min(BAR, width - own, Math.max(users[0]?.span ?? BAR, 200));
+    const wide = Math.min(BAR, width - left, Math.max(users[0]?.span ?? BAR, 200));
     const wished = Math.max(x, Math.min(users[0]?.x ?? x, width - wide));
     if (bars.length && wished + wide > width) {
       y += SCALE + 10;
-      x = own;
-    } else x = bars.length ? wished : own;
+      x = left;
+    } else x = bars.length ? wished : left;
     bars.push({ name, x, y, wide });
     x += wide + data.grid.gutter;
   }
@@ -180,10 +200,13 @@ function placeScales({ own, width, boxes, foot, each }, data) {
   const beside = free > 150;
   const words = beside
     ? { x: bars[0].x + bars[0].wide + 20, y: bars[0].y + 4, room: free }
-    : { x: own, y: y + SCALE + 20, room: width - own };
+    : { x: left, y: y + SCALE + 20, room: width - left };
   const height = y + SCALE + 4 + (lines.length && !beside ? 18 * lines.length + 14 : 0);
   return { bars, words, height };
 }
+
+/** Whether something else is said at the pointer in a panel than in maps. */
+const hasOwnTip = ({ small, cells }) => Boolean(small || cells.order);
 
 /**
  * The cell under a point, or null.  Beside a map its labels count as cells of the chosen row or
@@ -191,14 +214,17 @@ function placeScales({ own, width, boxes, foot, each }, data) {
  */
 export function hitCell(data, layout, cell, x, y) {
   const moved = (panel, r, c, chosen = c >= 0) => {
-    const next = [...cell];
+    const next = Object.assign([...cell], hasOwnTip(panel) && { own: panel.columns });
+    const order = c >= 0 && orderOf(data, panel, shownCell(data, cell));
     if (r >= 0) next[data.axisOf[panel.rows]] = r;
-    if (c >= 0) next[data.axisOf[panel.columns]] = c;
+    if (c >= 0) next[data.axisOf[panel.columns]] = order ? order[c] : c;
     if (panel.chooses && chosen) next[data.axisOf[panel.chooses[0]]] = panel.chooses[1];
     return next;
   };
   for (const box of layout.boxes) {
     const { panel, rows, columns } = box;
+    if (isGone(panel)) continue;
+    const grouped = Boolean(panel.group);
     const dx = x - box.x;
     const dy = y - box.y;
     const r = cellAt(rows, dy);
@@ -207,13 +233,14 @@ export function hitCell(data, layout, cell, x, y) {
     if (isThumbs(panel))
       return r >= 0 && c >= 0 && c < mapsIn(panel, r) ? moved(panel, r, c) : null;
     if (r >= 0 && c >= 0) return moved(panel, r, c);
-    if (r >= 0 && box.labelled && dx < 0 && dx > -before) return moved(panel, r, -1);
-    if (r >= 0 && dx > columns.size && dx < box.span + rightSize(panel)) return moved(panel, r, -1);
+    if (r >= 0 && box.labelled && dx < 0 && dx > -before) return moved(panel, r, -1, grouped);
+    if (r >= 0 && dx > columns.size && dx < box.span + rightSize(panel))
+      return moved(panel, r, -1, grouped);
     const label = box.named && dy < 0 && dy > -layout.lean;
     const heading = dx >= 0 && dx < box.span && dy <= -layout.lean && dy > -box.top;
-    if (heading && panel.chooses) return moved(panel, -1, -1, true);
+    if (heading && panel.chooses && !grouped) return moved(panel, -1, -1, true);
     if (c >= 0 && (label || (dy > rows.size && dy < rows.size + belowSize(panel) - 26)))
-      return moved(panel, -1, c);
+      return moved(panel, -1, c, !grouped);
   }
   return null;
 }

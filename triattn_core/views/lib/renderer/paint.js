@@ -1,42 +1,75 @@
 // A figure as it is drawn: every panel with its labels and marks, and the colour bars.
 
+import { clamp } from "../arrays.js";
 import { describeSigns, paintCells } from "../cells.js";
 import { paintColourBar } from "../colour_bar.js";
 import { fitCanvas } from "../fit_canvas.js";
-import { drawText } from "../text_drawing.js";
+import { drawText, wrapText } from "../text_drawing.js";
 import { paintColumnLabels } from "../labels.js";
 import { paintFrame, paintHatch, paintRing } from "../marks.js";
 import { valueOfLevel } from "../scales.js";
 import { paintBeside } from "./beside.js";
-import { chosenPanel, hostOf, isChosen, valueAt, valuesOf } from "./description.js";
+import { paintCharts } from "./charts.js";
+import {
+  chosenColumn,
+  chosenPanel,
+  fillText,
+  hostOf,
+  isChosen,
+  isGone,
+  levelsOf,
+  orderOf,
+  shownCell,
+  valueAt,
+  valuesOf,
+} from "./description.js";
 import { aimAt, paintFocusLabels, paintGround, partOf, partsOf } from "./focus.js";
-import { paintHeading, paintLines } from "./heading.js";
+import { paintGroup, paintSmallHeading } from "./groups.js";
+import { paintHeading, paintLines, paintTemplates } from "./heading.js";
 import { isThumbs, markOf } from "./layout.js";
 import { paintThumbs } from "./thumbs.js";
 
 const LEGIBLE = 16; // pixels of a row whose frame may run through labels and bars
 const LABEL = 96; // of a leaning label
+const FEW = 1000; // cells that are painted faster than a picture of them is made
 const PALE = 0.45; // of the frames in panels that are not chosen
 
 /**
  * The whole figure; `ctx` may be the screen's, a PNG's or an SVG's.  state: {cell, hover, tables}
  */
-export function paintFigure(ctx, data, layout, theme, state) {
+export function paintFigure(ctx, data, layout, theme, chosen) {
+  const state = { ...chosen, cell: shownCell(data, chosen.cell) };
   for (const box of layout.boxes) {
     if (isThumbs(box.panel)) {
       paintThumbs(ctx, box, data, theme, state);
       continue;
     }
     aimAt(box.rows, state.cell[data.axisOf[box.panel.rows]]);
-    paintHeading(ctx, box, data, theme, state);
+    if (box.begins) paintGroup(ctx, box, layout, data, theme, state.cell);
+    if (box.panel.small) paintSmallHeading(ctx, box, theme);
+    else if (box.top) paintHeading(ctx, box, data, theme, state);
     paintLabels(ctx, box, layout, data, theme, state);
-    paintMap(ctx, box, data, theme, state);
-    paintChosen(ctx, box, data, theme, state.cell);
+    if (levelsOf(box.panel, data, state.cell)) {
+      paintMap(ctx, box, data, theme, state);
+      paintChosen(ctx, box, data, theme, state.cell);
+    } else paintEmpty(ctx, box, theme);
     paintBeside(ctx, box, layout, data, theme, state);
   }
   layout.bars.forEach((bar, i) => paintScale(ctx, bar, i === 0, layout, data, theme, state));
   const { x, y, room } = layout.words;
-  paintLines(ctx, data.scale_lines, x, y, room, theme);
+  const panel = chosenPanel(data, state.cell);
+  const lines = isGone(panel) ? [] : data.scale_lines;
+  paintTemplates(ctx, lines, panel, data, state.cell, x, y, room, theme);
+  paintCharts(ctx, layout, data, theme, state.cell);
+}
+
+/** The place of cells that are not there, and why. */
+function paintEmpty(ctx, { panel, rows, columns: { size: span }, x, y }, theme) {
+  ctx.strokeStyle = theme.hairline;
+  ctx.lineWidth = 1;
+  ctx.strokeRect(x + 0.5, y + 0.5, span - 1, rows.size - 1);
+  const lines = wrapText(ctx, panel.empty ?? "", span - 20, theme);
+  if (rows.size > 24) paintLines(ctx, lines, x + 10, y + 22, Infinity, theme);
 }
 
 function paintLabels(ctx, box, layout, data, theme, state) {
@@ -55,10 +88,22 @@ function paintLabels(ctx, box, layout, data, theme, state) {
     paintFocusLabels(ctx, rows, tokens, x - lead, y, theme, more, taken);
   }
   if (!box.named && !box.tokens) return;
+  if (orderOf(data, panel, state.cell)) {
+    paintPlace(ctx, box, data, theme, state.cell);
+    return;
+  }
   const tokens = box.tokens ? numberedTokens(box, data, state) : data.axes[panel.columns];
   const more = { ...look(c, tokens.ink ?? panel.columns), room: LABEL };
   const weights = columnStrengths(box, data, state);
   paintColumnLabels(ctx, columns, tokens, x, y, theme, { ...more, weights });
+}
+
+/** Of columns in an order of their own the number of the chosen one alone. */
+function paintPlace(ctx, { panel, columns, x, y }, data, theme, cell) {
+  const name = `${panel.columns} ${cell[data.axisOf[panel.columns]] + 1}`;
+  const at = columns.at[chosenColumn(data, panel, cell)];
+  const left = clamp(x + at - 24, x, x + columns.size - 70);
+  drawText(ctx, name, left, y - 8, theme[panel.columns], { weight: 650, theme });
 }
 
 /** The ground of the chosen panel behind the labels; returns where its words stand, or null. */
@@ -84,22 +129,22 @@ function columnStrengths(box, data, { cell }) {
   const count = box.columns.at.length;
   const zero = data.scales[box.panel.cells.scale].kind === "signed" ? 127 : 0;
   const of = Array.from({ length: count }, () => 0);
-  levels.forEach((level, i) => (of[i % count] = Math.max(of[i % count], Math.abs(level - zero))));
+  levels?.forEach((level, i) => (of[i % count] = Math.max(of[i % count], Math.abs(level - zero))));
   box.strengths = { host, of };
   return of;
 }
 
-const levelsOf = (panel, data, cell) => valuesOf(data, panel, panel.cells.levels, cell);
-
 /**
- * The cells, painted once for a layout: a step of the crosshair only lays the picture down again.
+ * The cells, many of them painted once for a layout: a step of the crosshair only lays the
+ * picture down again.
  */
 function paintMap(ctx, box, data, theme, state) {
   const { panel, rows, columns, x, y } = box;
   const count = columns.at.length;
   const levels = levelsOf(panel, data, state.cell);
-  const colours = state.tables[data.scales[panel.cells.scale].kind];
-  const level = (r, c) => levels[r * count + c];
+  const colours = coloursOf(state, data.scales[panel.cells.scale]);
+  const order = orderOf(data, panel, state.cell);
+  const level = order ? (r, c) => levels[r * count + order[c]] : (r, c) => levels[r * count + c];
   const paintParts = (target, left, top) => {
     for (const part of partsOf(rows)) {
       const own = (r, c) => level(part.from + r, c);
@@ -108,7 +153,7 @@ function paintMap(ctx, box, data, theme, state) {
   };
   const flag = (name) => name && valuesOf(data, panel, name, state.cell);
   const [masked, within] = [flag(panel.cells.masked), flag(panel.cells.within)];
-  if (!ctx.drawImage) paintParts(ctx, x, y);
+  if (!ctx.drawImage || levels.length <= FEW) paintParts(ctx, x, y);
   else {
     const density = ctx.getTransform().a; // a saved picture is sharper than the screen
     const key = [density, levels, colours, rows.first];
@@ -134,13 +179,13 @@ function paintMap(ctx, box, data, theme, state) {
 /** The chosen row and column in every panel, the cell where it is chosen. */
 function paintChosen(ctx, box, data, theme, cell) {
   const { panel, rows, columns, x, y, left } = box;
-  const [r, c] = [panel.rows, panel.columns].map((name) => cell[data.axisOf[name]]);
+  const [r, c] = [cell[data.axisOf[panel.rows]], chosenColumn(data, panel, cell)];
   const own = !panel.chooses || isChosen(data, panel, cell);
   const [down, across] = [panel.rows, panel.columns].map((name) => data.axes[name]?.ink ?? name);
   // In thin rows lines would strike through labels and numbers, which wear their colour already.
   const from = left === undefined || rows.pitch < LEGIBLE ? x - 3 : left + 2;
   ctx.globalAlpha = own ? 1 : PALE;
-  paintFrame(ctx, columns, c, y - 3, y + rows.size + 2, x, theme[across], true);
+  if (!panel.small) paintFrame(ctx, columns, c, y - 3, y + rows.size + 2, x, theme[across], true);
   const row = { ...partOf(rows, r), at: rows.at };
   paintFrame(ctx, row, r, from, x + columns.size + 2, y, theme[down]);
   ctx.globalAlpha = 1;
@@ -158,29 +203,37 @@ function paintScale(ctx, { name, x, y, wide, aside }, isFirst, layout, data, the
       .forEach((line, i) => drawText(ctx, line, x - 8, y + 26 + 14 * i, theme.muted, look));
   }
   const users = data.panels.filter((panel) => panel.cells.scale === name);
-  const chosen = users.length === 1 ? users[0] : chosenPanel(data, state.cell);
+  const among = users.find((panel) => isChosen(data, panel, state.cell));
+  const chosen = users.length === 1 ? users[0] : (among ?? chosenPanel(data, state.cell));
   const alone = users.length === 1 || chosen.chooses;
   const masked = alone && valueAt(data, chosen, "masked", state.cell);
   const pointer = alone && !masked ? drawnValue(data, chosen, scale, state.cell) : null;
   const [{ rows, columns }] = layout.boxes;
   const dashed = scale.kind === "signed" && users.some((panel) => !isThumbs(panel));
-  const signs = dashed && aside !== 0 ? signsOf(aside ? data.panels : users, rows, columns) : "";
-  const mark = isFirst ? data.mark : "";
-  const colours = state.tables[scale.kind];
+  const signed = aside ? data.panels : users;
+  const signs = dashed && aside !== 0 ? signsOf(signed, data, state.cell, rows, columns) : "";
+  const even = data.even && isFirst ? valueAt(data, chosen, data.even, state.cell) : undefined;
+  if (even !== undefined) scale.uniform = even;
+  const mark = isFirst ? fillText(data, data.mark, chosen, state.cell) : "";
+  const colours = coloursOf(state, scale);
   paintColourBar(ctx, x, y, wide, scale, colours, theme, { mark, pointer, signs });
 }
+
+/** The colours of a scale: a sequential one where it has none of its own. */
+const coloursOf = ({ tables }, { kind }) => tables[kind] ?? tables.log;
 
 /** What a cell of a panel has on its scale: exact where that was sent; null without one. */
 function drawnValue(data, panel, scale, cell) {
   const exact = panel.arrays.values ? "values" : "weights";
   if (panel.arrays[exact]) return valueAt(data, panel, exact, cell);
   const level = valueAt(data, panel, panel.cells.levels, cell);
+  if (valuesOf(data, panel, panel.cells.levels, cell) instanceof Float32Array) return level;
   return level === undefined || isThumbs(panel) ? null : valueOfLevel(scale, level);
 }
 
 /** What is said of dashes on cells below zero. */
-function signsOf(panels, rows, columns) {
-  const levels = panels.flatMap((panel) => [...(panel.arrays[panel.cells.levels]?.values ?? [])]);
+function signsOf(panels, data, cell, rows, columns) {
+  const levels = panels.flatMap((panel) => [...(levelsOf(panel, data, cell) ?? [])]);
   return describeSigns(
     rows,
     columns,

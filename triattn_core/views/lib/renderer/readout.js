@@ -4,14 +4,18 @@
 import { make } from "../elements.js";
 import { classBelow, factsTable, textLine } from "../facts.js";
 import {
+  chosenPanel,
   fillTemplate,
   fillText,
   fittingCase,
   isChosen,
+  isGone,
   panelOf,
   sayNumber,
+  shownCell,
 } from "./description.js";
 
+const WIDE = 9; // columns of a table that takes the whole width sooner than others
 const ALL_TEXTS = 4; // with more of them, those without a mark are left out
 
 /** The spans of a text that the chosen tokens stand on, also where it is the text after an edit. */
@@ -44,7 +48,10 @@ function numbersTable(data, cell, theme) {
   const body = rows.map((row) => {
     const panel = panelOf(data, row.panel, cell);
     const name = fillText(data, row.name, panel, cell);
-    const cells = numbers[row.numbers].map((number) => sayNumber(data, number, panel, cell));
+    const cells =
+      row.instead && isGone(panel)
+        ? [make("td", { colspan: columns.length, class: "off" }, row.instead)]
+        : numbers[row.numbers].map((number) => sayNumber(data, number, panel, cell));
     if (!panel.ink) {
       const chosen = row.panel >= 0 && isChosen(data, panel, cell);
       return { name, cells, chosen };
@@ -53,12 +60,36 @@ function numbersTable(data, cell, theme) {
     swatch.style.background = theme[panel.ink] ?? theme.bar;
     return { name: [swatch, name], cells, main: true, help: panel.help };
   });
-  return factsTable(fillText(data, corner, data.panels[0], cell), columns, body);
+  const of = chosenPanel(data, cell);
+  const heads = columns.map((texts) => texts.map((text) => fillText(data, text, of, cell)));
+  return factsTable(fillText(data, corner, data.panels[0], cell), heads, body);
+}
+
+/** Sentences of the cell that is shown, and what is not there to be shown. */
+function sentences(data, cell, chosen) {
+  const missing = chosenPanel(data, chosen);
+  const nothing = isGone(chosenPanel(data, cell));
+  const said = nothing
+    ? []
+    : data.readout.sentences.flatMap((part) => sentenceNodes(data, part, cell));
+  return isGone(missing) ? [...said, (nothing ? "" : " ") + missing.empty] : said;
+}
+
+/** What prints the numbers again, to be opened. */
+function commandBox({ readout, ...data }, cell, open) {
+  if (!readout.command || isGone(chosenPanel(data, cell))) return [];
+  const [fixed, template] = readout.command;
+  const text = fixed + fillText(data, template, chosenPanel(data, cell), cell);
+  const summary = make("summary", {}, "The command that prints these numbers");
+  return [make("details", open ? { open: "" } : {}, summary, make("pre", {}, text))];
 }
 
 /** Fills the box below the figure; of many texts those that a chosen token is in. */
-export function fillReadout(box, data, cell, theme) {
+export function fillReadout(box, data, chosen, theme) {
+  const cell = shownCell(data, chosen);
+  const open = box.querySelector("details")?.open;
   classBelow(box, data);
+  if (data.readout.columns.length > WIDE) box.classList.add("wide");
   const names = Object.keys(data.texts);
   const lines = names.flatMap((name) => {
     const spans = spansOf(data, name, cell);
@@ -67,10 +98,10 @@ export function fillReadout(box, data, cell, theme) {
   const alone = names.length === 1; // the sentence stands below the text, which leaves room for it
   const texts = make("div", { class: alone ? "texts capped" : "texts" }, ...lines);
   const top = box.querySelector(".texts")?.scrollTop ?? 0;
-  const said = data.readout.sentences.flatMap((part) => sentenceNodes(data, part, cell));
-  const sentence = make("p", { class: "sentence" }, ...said);
+  const sentence = make("p", { class: "sentence" }, ...sentences(data, cell, chosen));
   const table = make("div", { class: "scroll" }, numbersTable(data, cell, theme));
   if (!alone) table.append(sentence);
+  table.append(...commandBox(data, cell, open));
   box.replaceChildren(alone ? make("div", {}, texts, sentence) : texts, table);
   texts.scrollTop = top;
   for (const mark of texts.querySelectorAll("mark")) scrollIntoBox(texts, mark);
