@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -135,12 +136,17 @@ def test_an_adapter_beside_a_model_is_not_left_out_unsaid(alone, tmp_path, capsy
     pytest.raises(CheckpointError, load_vision_model, folder).match("an adapter")
 
 
-@pytest.mark.parametrize("file", ["model.safetensors", "pytorch_model.bin", "model-00001-of-00002.safetensors"])
+POINTERS = ["model.safetensors", "pytorch_model.bin", "model-00001-of-00002.safetensors"]
+POINTERS += ["tokenizer.json", "vocab.txt", "spiece.model", "config.json"]
+
+
+@pytest.mark.parametrize("file", POINTERS)
 def test_a_pointer_of_git_lfs_is_said(file, tmp_path):
     path = make("bert", tmp_path)
-    (path / WEIGHTS).unlink()
+    if file.startswith(("model", "pytorch")):
+        (path / WEIGHTS).unlink()
     (path / file).write_text("version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 440449768\n", "utf-8")
-    with pytest.raises(CheckpointError, match=f"{file} is a pointer of Git LFS, not the weights: run git lfs pull"):
+    with pytest.raises(CheckpointError, match=f"{file} is a pointer of Git LFS, not the file: run git lfs pull"):
         load_transformer(str(path))
 
 
@@ -169,3 +175,30 @@ def test_a_maximum_that_leaves_no_room_for_text_is_said(longest, pair, tmp_path)
         return
     with pytest.raises(InputError, match=f"reads at most {longest} tokens, its special ones included"):
         trace_transformer(model, TEXT, pair)
+
+
+@pytest.mark.parametrize("model_type", ["wav2vec2", "whisper", "hubert", "speech_to_text"])
+def test_a_model_of_sound_is_said_to_read_no_text(model_type, tmp_path):
+    make_type(model_type, tmp_path)
+    with pytest.raises(CheckpointError, match=f"{model_type} reads sound, not text: run it in Python inside `record`"):
+        load_transformer(str(tmp_path))
+
+
+UNUSED = {
+    "of another head": ({"other.head.weight": 1}, {}, "1, such as other.head.weight"),
+    "of more layers": ({}, {"num_hidden_layers": 1}, r"\d\d, such as bert.encoder.layer.1.attention"),
+    "of an optimiser": ({"optimizer.0.exp_avg": 1, "optimizer.1.exp_avg": 1}, {}, "2, such as optimizer.0.exp_avg"),
+    "none": ({}, {}, ""),
+}
+
+
+@pytest.mark.parametrize("why", UNUSED)
+def test_weights_that_the_model_has_no_place_for_are_said(why, tmp_path):
+    more, config, said = UNUSED[why]
+    path = make("bert", tmp_path)
+    weights = load_file(path / WEIGHTS) | {name: torch.ones(2) for name in more}
+    save_file(weights, path / WEIGHTS, {"format": "pt"})
+    settings(path, "config.json", **config)
+    notes = "".join(notes_of(trace_transformer(load_transformer(str(path)), TEXT)))
+    found = re.search(f"Weights of its files that the model does not use: {said}", notes)
+    assert bool(found) is bool(said)

@@ -263,3 +263,31 @@ def test_a_tensor_is_read_however_it_is_stored(tmp_path, kind):
     shown = open_file(tmp_path / "a.pt", axes=axes).site("attention/weight").values
     expected = {"sparse rows": given[0], "expanded": given[:1].expand(3, -1, -1)}.get(kind, given)
     np.testing.assert_allclose(shown, expected, atol=1e-7)
+
+
+@pytest.mark.parametrize(("form", "size"), [("bfloat16", "2 bytes"), ("float8_e4m3fn", "1 byte")])
+def test_numbers_that_numpy_saved_without_their_type_are_said(form, size, tmp_path, capsys):
+    """As `np.save` writes an array of JAX: its type is lost in the file."""
+    stored = torch.from_numpy(VALUES).to(getattr(torch, form)).view(torch.uint8).numpy()
+    np.save(path := tmp_path / "a.npy", stored.view(f"V{size[0]}").reshape(VALUES.shape))
+    assert f"numbers of {size} without a type, as NumPy saves bfloat16 or float8: save float32" in refused(capsys, path)
+
+
+@pytest.mark.filterwarnings("ignore:torch.quantize_per")
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("kind", [torch.quint8, torch.qint8])
+def test_quantised_tensors_are_read_as_the_numbers_that_they_stand_for(kind, axis, tmp_path):
+    """Steps of 1/127, or another size for each index of an axis: the numbers are whole steps away from zero."""
+    values, ends = torch.from_numpy(VALUES), torch.iinfo(torch.uint8 if kind is torch.quint8 else torch.int8)
+    count = 1 if axis is None else values.shape[axis]
+    steps = torch.linspace(1, 2, count, dtype=torch.float64) / 127
+    shape = [1] * 4 if axis is None else [count if i == axis else 1 for i in range(4)]
+    if axis is None:
+        tensor = torch.quantize_per_tensor(values, float(steps[0]), 0, kind)
+    else:
+        tensor = torch.quantize_per_channel(values, steps, torch.zeros(count, dtype=torch.long), axis, kind)
+    torch.save(tensor, path := tmp_path / "q.pt")
+    by_step = steps.view(shape)
+    expected = (values.double() / by_step).round().clamp(ends.min, ends.max) * by_step
+    trace = open_file(path, axes=("head", "query", "key", "context"), quantity="weight")
+    np.testing.assert_allclose(trace.site("attention/weight").values, expected.numpy(), atol=1e-6)

@@ -316,3 +316,35 @@ def test_the_notes_say_what_the_error_is_of():
         with torch.no_grad(), record(model) as tape:
             model(**sentence_of(model))
         assert f"{way} What they made is in the model's output." in tape.trace().meta["notes"]
+
+
+@pytest.mark.parametrize("fused", [False, True])
+@pytest.mark.parametrize(
+    ("options", "added"),
+    [
+        ({"add_bias_kv": True}, ["[BIAS]"]),
+        ({"add_zero_attn": True}, ["[ZERO]"]),
+        ({"add_bias_kv": True, "add_zero_attn": True}, ["[BIAS]", "[ZERO]"]),
+        ({}, []),
+    ],
+)
+def test_keys_that_torch_adds_have_names_after_those_of_the_text(options, added, fused):
+    model = nn.MultiheadAttention(8, 2, batch_first=True, **options).eval()
+    states = torch.randn(1, 5, 8)
+    with record(model) as tape:
+        _, own = model(states, states, states, need_weights=not fused, average_attn_weights=False)
+    array = tape.trace(tokens=list("abcde")).site("attention/weight")
+    assert array["query_token"].values.tolist() == list("abcde")
+    assert array["key_token"].values.tolist() == [*"abcde", *added]
+    assert array["key_special"].values.sum() == len(added)
+    assert fused or torch.equal(own[0], torch.from_numpy(array.values))
+
+
+def test_the_keys_that_torch_adds_are_named_inside_a_model_and_beside_those_of_another_text():
+    model = nn.Sequential(nn.Linear(8, 8), nn.MultiheadAttention(8, 2, batch_first=True, add_zero_attn=True)).eval()
+    with record(model) as tape:
+        model[1](torch.randn(1, 3, 8), *[torch.randn(1, 5, 8)] * 2)
+    array = tape.trace(query=list("xyz"), key=list("abcde")).site("layer.1/attention/weight")
+    assert array["key_token"].values.tolist() == [*"abcde", "[ZERO]"]
+    named = tape.trace(key=list("abcdef")).site("layer.1/attention/weight")
+    assert named["key_token"].values.tolist() == list("abcdef")

@@ -84,3 +84,21 @@ def test_the_rows_of_an_encoder_decoder_have_names_that_a_strip_has_room_for():
     trace = trace_of(sizes)
     names = head_grid.strip(trace, head_table(trace)).payload["axes"]["layer"]["label"]
     assert names == [f"{layer} {role}" for layer in (1, 2) for role in ("encoder", "decoder", "cross")]
+
+
+@pytest.mark.parametrize(
+    ("heads", "said"),
+    [
+        ((4, 1, 3), "3 layers of 1 to 4 heads"),
+        ((2, 3), "2 layers of 2 to 3 heads"),
+        ((1, 1), "2 layers of 1 head"),
+        ((2, 2), "2 layers of 2 heads"),
+    ],
+)
+def test_the_words_say_that_layers_have_other_numbers_of_heads(heads, said):
+    sites = {}
+    for layer, count in enumerate(heads):
+        [array] = trace_of({f"layer.{layer}/attention": (5, 5)}, count).sites.values()
+        sites[f"layer.{layer}/attention/weight"] = array
+    trace = AttentionTrace(sites, {"a": "abcde"}, {"checkpoint": "own"})
+    assert f"Maps of query × key of {said}. " in head_grid.figure(trace, head_table(trace)).payload["alt"]

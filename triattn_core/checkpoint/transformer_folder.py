@@ -8,8 +8,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from triattn_core.errors import CheckpointError
+
 WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
 BLOCK = 1 << 20
+POINTER = b"version https://git-lfs"
 ADAPTER = "adapter_config.json"  # of peft
 UNMERGED = (
     f"{ADAPTER}: an adapter, which is not applied here: merge it with merge_and_unload of peft, then save the model "
@@ -68,6 +71,14 @@ def facts(folder: Path, config: Mapping[str, Any]) -> tuple[dict, dict, str, int
 def weight_files(folder: Path) -> list[Path]:
     """The files of its weights."""
     return sorted(path for pattern in WEIGHTS for path in folder.glob(pattern) if path.is_file())
+
+
+def refuse_pointers(name: str, folder: Path) -> None:
+    """Raises CheckpointError for a file of Git LFS in place of its content, as a clone without it has them."""
+    for path in filter(Path.is_file, sorted(folder.glob("*"))):
+        with path.open("rb") as file:
+            if file.read(len(POINTER)) == POINTER:
+                raise CheckpointError(f"{name}: {path.name} is a pointer of Git LFS, not the file: run git lfs pull")
 
 
 def digest(folder: Path) -> str:

@@ -119,7 +119,7 @@ class Tape:
         words = None if tokens is None else list(words_of(tokens))
         given = {axis: list(words_of(own)) for axis, own in by_axis.items() if own is not None}
         arrays = self.arrays(len(words) if words else None, step)
-        require_fit(arrays, words, given)
+        require_fit(arrays, words, given, self.model)
         runs = max(attention.running.step for attention in self.attentions) + 1
         run = explain_run(attentions[0].running.step, runs)
         return self._trace(attentions, arrays, words, given, source, [run] if run else [])
@@ -200,7 +200,7 @@ class Tape:
         texts: dict[str, str] = {}
         sites = {}
         for site, array in arrays.items():
-            sites[site], own_texts = with_tokens(array, tokens, given)
+            sites[site], own_texts = with_tokens(array, tokens, given, self.model)
             texts |= own_texts
         meta = self.meta(attentions, arrays, source)
         return AttentionTrace(sites, texts, meta | {"notes": "\n".join([str(meta["notes"]), *notes, *beside])})

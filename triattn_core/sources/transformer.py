@@ -20,16 +20,15 @@ import torch
 
 from triattn_core.cached import cached_property
 from triattn_core.checkpoint.hub import OFFERED, hub_allowed
-from triattn_core.checkpoint.transformer_folder import ADAPTER, UNMERGED, is_transformer, weight_files
+from triattn_core.checkpoint.transformer_folder import ADAPTER, UNMERGED, is_transformer, refuse_pointers
 from triattn_core.errors import CheckpointError, cause
 from triattn_core.inference.device import choose_device, memory_guard
-from triattn_core.sources.transformer_errors import refuse_pixels
+from triattn_core.sources.transformer_errors import refuse_other_senses
 from triattn_core.sources.wrapper import apply_wrapper
 from triattn_core.text.piece_text import give_decoder
 from triattn_core.trace.from_array import LONGEST
 
 OF_TEXT = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id", "forced_bos_token_id")
-POINTER = b"version https://git-lfs"
 DAMAGED = "its files cannot be read: one of them is damaged, or is not what its name says"
 TEXT_HALF = "Of its two encoders the one that reads text was run; the other reads pictures."
 NEXT_TOKEN, MASKED_WORD, SPAN = "next token", "masked word", "answer span"
@@ -139,7 +138,7 @@ def _load(name: str, where: str, device: str, local: bool) -> Transformer:
 
     options = {"local_files_only": local, "trust_remote_code": False}
     config = AutoConfig.from_pretrained(where, **options)
-    refuse_pixels(name, config)
+    refuse_other_senses(name, config)
     tokenizer = AutoTokenizer.from_pretrained(where, **options)
     give_decoder(tokenizer)
     tokenizer.model_max_length = _whole_limit(tokenizer.model_max_length)
@@ -147,14 +146,14 @@ def _load(name: str, where: str, device: str, local: bool) -> Transformer:
     beside = apply_wrapper(tokenizer, where, local)
     kind, head = _auto_class(config)
     config.return_dict = True  # whatever the folder says: outputs have names
-    model, missing = load_weights(name, kind, where, config, options)
+    model, missing, unused = load_weights(name, kind, where, config, options)
     _forget_generation(model)
     notes: tuple[str, ...] = tell_labels_apart(model.config) if head == "labels" else ()
     if missing and head:
         notes, head = (f"The weights of its head ({missing[0]}, …) are not in the file: nothing is predicted.",), ""
     if hasattr(model, "get_text_features") and hasattr(model, "text_model"):  # two encoders side by side, as in CLIP
         model, notes = model.text_model, (*notes, TEXT_HALF)
-    notes = (*notes, *beside)
+    notes = (*notes, *unused, *beside)
     with memory_guard(f"{name} on {device}"):
         model = model.to(device).eval()
     return Transformer(name.rstrip("/").rsplit("/", 1)[-1] or name, model, tokenizer, head, notes)
@@ -188,14 +187,6 @@ def _below(folder: Path) -> str:
     return f", but in {', '.join(found[:3])}{more}" if found else ""
 
 
-def refuse_pointers(name: str, folder: Path) -> None:
-    """Raises CheckpointError for a file of Git LFS in place of weights, as a clone without it has them."""
-    for path in weight_files(folder):
-        with path.open("rb") as file:
-            if file.read(len(POINTER)) == POINTER:
-                raise CheckpointError(f"{name}: {path.name} is a pointer of Git LFS, not the weights: run git lfs pull")
-
-
 def refuse_adapter(name: str, where: str, local: bool) -> None:
     """Raises CheckpointError for a model with an adapter, as of LoRA: the library leaves it out unless peft is there,
     and with it weights would change that nobody named."""
@@ -207,9 +198,12 @@ def refuse_adapter(name: str, where: str, local: bool) -> None:
         raise CheckpointError(f"{name}: {UNMERGED}")
 
 
-def load_weights(name: str, kind: Any, where: str, config: Any, options: Mapping[str, Any]) -> tuple[Any, list[str]]:
+def load_weights(
+    name: str, kind: Any, where: str, config: Any, options: Mapping[str, Any]
+) -> tuple[Any, list[str], list[str]]:
     """The model of a class with the weights of a folder, in its default implementation of attention, whichever the
-    folder was saved with; and the names of the weights of a head that are not there.
+    folder was saved with; the names of the weights of a head that are not there; and a note on those that it has
+    no place for, such as those of another head or of more layers than its config says.
 
     Raises CheckpointError for weights that are not there or have other sizes than the config says.
     """
@@ -222,7 +216,9 @@ def load_weights(name: str, kind: Any, where: str, config: Any, options: Mapping
         more = f", as {len(mismatched) - 1} more of its weights" if len(mismatched) > 1 else ""
         raise CheckpointError(f"{name}: {key} is {sizes}{more}: they are not of one model")
     require_weights(name, model, info["missing_keys"])
-    return model, sorted(info["missing_keys"])
+    unused = sorted(info["unexpected_keys"])
+    notes = [f"Weights of its files that the model does not use: {len(unused)}, such as {unused[0]}."] if unused else []
+    return model, sorted(info["missing_keys"]), notes
 
 
 def _times(shape: Any) -> str:

@@ -35,10 +35,12 @@ def one_line(name: str, model: Any, reads: str = "text", unattending: str = "") 
         raise InputError(f"{name}: this {kind} model does not run on {reads} alone: {reason[:200]}") from None
 
 
-def refuse_pixels(name: str, config: Any) -> None:
-    """Raises CheckpointError for a model that reads pictures and no text."""
+def refuse_other_senses(name: str, config: Any) -> None:
+    """Raises CheckpointError for a model that reads pictures or sound and no text."""
     from transformers import MODEL_MAPPING
 
     reads = getattr(MODEL_MAPPING.get(type(config), None), "main_input_name", "")
     if reads == "pixel_values" and "vocab_size" not in config.get_text_config().to_dict():
         raise CheckpointError(f"{name}: {config.model_type} reads pictures, not text: name one with `--image`")
+    if reads in ("input_values", "input_features"):
+        raise CheckpointError(f"{name}: {config.model_type} reads sound, not text: run it in Python inside `record`")

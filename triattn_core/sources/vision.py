@@ -12,6 +12,7 @@ import torch
 import xarray as xr
 
 from triattn_core.checkpoint.hub import hub_allowed
+from triattn_core.checkpoint.transformer_folder import refuse_pointers
 from triattn_core.errors import CheckpointError
 from triattn_core.importers.pictures import (
     around_patches,
@@ -25,7 +26,7 @@ from triattn_core.importers.token_coords import token_columns
 from triattn_core.inference.device import choose_device, memory_guard
 from triattn_core.recording.selection import Select
 from triattn_core.recording.tape import record
-from triattn_core.sources.transformer import load_weights, loading, refuse_adapter, refuse_pointers
+from triattn_core.sources.transformer import load_weights, loading, refuse_adapter
 from triattn_core.sources.transformer_errors import one_line
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.array_rows import empty_unknown_rows
@@ -68,7 +69,7 @@ def load_vision_model(name: str, device: str | None = None, local: bool | None =
         processor = transformers.AutoImageProcessor.from_pretrained(where, **options)
         labels = "ForImageClassification" in " ".join(config.architectures or ())
         kind = transformers.AutoModelForImageClassification if labels else transformers.AutoModel
-        model, _ = load_weights(name, kind, where, config, options)
+        model, *_ = load_weights(name, kind, where, config, options)
         model = getattr(model, "vision_model", model)
         if "pixel_values" not in model.forward.__code__.co_varnames and model.main_input_name != "pixel_values":
             raise CheckpointError(f"{name}: this {config.model_type} model reads no pictures: give it a text")

@@ -148,6 +148,11 @@ def _numpy(array: Any) -> np.ndarray:
         raise TraceError(f"expected an array of numbers, got {type(array).__name__} ({error})") from None
     if values.dtype.name == "bfloat16":
         values = values.astype(DTYPE)
+    if values.dtype.kind == "V" and not values.dtype.names:
+        size = values.dtype.itemsize
+        raise TraceError(
+            f"numbers of {size} byte{'s' * (size > 1)} without a type, as NumPy saves bfloat16 or float8: save float32"
+        )
     if values.dtype.kind not in "fiu":
         raise TraceError(f"expected an array of real numbers, got {values.dtype.name} of {values.ndim} axes")
     if not values.size:

@@ -139,7 +139,9 @@ def _alt(measures: pd.DataFrame, measure: str, layers: int, heads: int) -> str:
     """What the figure shows in words: how many heads, and those with the most and the least of the measure."""
     name = MEASURE_NAMES[measure][0]
     order = measures.dropna(subset=[measure]).sort_values(measure)
-    size = f"{layers} layer{'s' * (layers > 1)} of {heads} head{'s' * (heads > 1)}"
+    fewest = int(measures.groupby("layer")["head"].nunique().min())  # pruned heads leave layers with fewer
+    count = str(heads) if fewest == heads else f"{fewest} to {heads}"
+    size = f"{layers} layer{'s' * (layers > 1)} of {count} head{'s' * (heads > 1)}"
     if order.empty:
         return f"Maps of query × key of {size}, without any weight."
     ends = [f"{_head(row, layers)}, {row[measure]:.3g}" for row in (order.iloc[-1], order.iloc[0])]
