@@ -157,7 +157,7 @@ def _boxes(points: pd.DataFrame, output: str, metric: str, split: str, theme: st
         st.html(f'<p class="t-note">None of “{shown}” was measured on {split}.</p>')
         return
     sentence, unit = view.describe_boxes(points, f"{metric}, {split}, %"), f"{metric}, %"
-    chart = partial(view.boxes, points, ORDER, unit, theme)
+    chart = partial(view.box_plot, points, ORDER, unit, theme)
     figures.show(chart, sentence, f"runs-{output}-chart")
     figures.note(sentence)
     figures.numbers(f"The runs of {shown} as numbers", view.summary(points), f"runs-{output}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from tests.app.test_similarity_pages import blocks as sent_blocks
 from tests.app.test_similarity_pages import command, quantity, terms_of
 from tests.oracles import aggregation as oracle
 from tests.support import coin_checkpoints, reader_checkpoints
-from tests.support.figure_arrays import sent_array
+from tests.support.figure_arrays import group_arrays, sent_array
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.inference.explain import explain
@@ -26,10 +25,6 @@ from triattn_core.trace import text_units
 PAIR = {"a": "Which browsers, if any, can unplay movies?", "b": "Which browser downloads movies, please?"}
 SIDE = {**PAIR, "language": "English", "checkpoints": ["quora-bi-published", "quora-tri-published"]}
 FOLDED = {**SIDE, "query-as": "words", "key-as": "phrases"}
-
-
-def unpacked(packed: str, *shape: int) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(packed), "<f4").reshape(shape)
 
 
 def hidden_keys(drawn: dict) -> int:
@@ -106,18 +101,18 @@ def test_coin_folds_its_alignments_and_its_gate_stays(tmp_path: Path, monkeypatc
     app = sound(opened("coin", **pair, **{"tokens-as": "phrases", "phrases": "eat fish"}))
     drawn = blocks(app)
     assert drawn["axes"]["query"]["name"] == ["Can", "cats", ",", "if", "any", ",", "eat fish", "?"]
-    block, whole = drawn["blocks"][1], explain(load("quora-coin"), pairs.Example(pair["a"], pair["b"]))[1]
+    block, whole = group_arrays(drawn, 1), explain(load("quora-coin"), pairs.Example(pair["a"], pair["b"]))[1]
     groups = ([0, 1, 2, 3, 4, 5, 6, 6, 7], list(range(7)))
-    for name, packed in (("a_over_b/weight", block["weight"]), ("a_over_b/without_context/weight", block["plain"])):
+    for name, shown in (("a_over_b/weight", block["weight"]), ("a_over_b/without_context/weight", block["plain"])):
         weights = whole.site(f"layer.1/{name}").values[:, :, None]
         expected = oracle.folded(weights, groups[0], range(weights.shape[1]), [0])[..., 0]
-        np.testing.assert_allclose(unpacked(packed, *expected.shape), expected, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(shown, expected, rtol=1e-5, atol=1e-7)
     own = whole.site("layer.1/a_over_a/weight").values[:, :, None]
     expected = oracle.folded(own, groups[0], groups[0], [0])[..., 0]
-    np.testing.assert_allclose(unpacked(block["own"][0], 8, 8), expected, rtol=1e-5, atol=1e-7)
-    assert not block["gate"] and drawn["notes"].endswith("so neither is grouped: both are shown for tokens only.")
-    assert "--group-by query=phrases key=phrases --phrases 'eat fish'" in drawn["command"]["run"]
-    assert blocks(sound(opened("coin", **pair)))["blocks"][1]["gate"]
+    np.testing.assert_allclose(block["own_query"], expected, rtol=1e-5, atol=1e-7)
+    assert "gate" not in block and drawn["notes"].endswith("so neither is grouped: both are shown for tokens only.")
+    assert "--group-by query=phrases key=phrases --phrases 'eat fish'" in drawn["readout"]["command"][0]
+    assert "gate" in group_arrays(blocks(sound(opened("coin", **pair))), 1)
 
 
 def test_similarity_folds_and_shows_the_terms_of_a_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

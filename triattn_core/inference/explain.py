@@ -72,7 +72,8 @@ def _fully_masked_notes(record: Record, task: Any) -> list[str]:
     """A note for each one-token text that its masks leave nothing to attend to."""
     names, sentences = getattr(task, "TEXTS", {}), list[str]()
     # A sentence model reads the attention's output alone; a tagger and a translation model add it to the token.
-    then = "any other would say the same" if task.FORM is InputForm.SENTENCES else "the model reads the token alone"
+    alone = getattr(task, "FORM", None) is InputForm.SENTENCES
+    then = "any other would say the same" if alone else "the model reads the token alone"
     for site, tapped in record.sites.items():
         first = site == Site(site.module, 0, "token2token", quantity="weight")
         if first and tapped.tensor.shape[-1] == 1 and not tapped.tensor.any():

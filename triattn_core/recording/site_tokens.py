@@ -37,7 +37,7 @@ def with_tokens(
 def added_keys(model: nn.Module, path: str) -> list[str]:
     """The names of keys that torch's own attention puts after those of the text: one that it learned, and one whose
     value is zero."""
-    module = model.get_submodule(path) if path in dict(model.named_modules()) else None
+    module = dict(model.named_modules()).get(path)  # TorchScript has no get_submodule
     if not isinstance(module, nn.MultiheadAttention):
         return []
     return ["[BIAS]"] * (module.bias_k is not None) + ["[ZERO]"] * module.add_zero_attn

@@ -139,7 +139,8 @@ def _alt(measures: pd.DataFrame, measure: str, layers: int, heads: int) -> str:
     """What the figure shows in words: how many heads, and those with the most and the least of the measure."""
     name = MEASURE_NAMES[measure][0]
     order = measures.dropna(subset=[measure]).sort_values(measure)
-    fewest = int(measures.groupby("layer")["head"].nunique().min())  # pruned heads leave layers with fewer
+    by_layer = measures.groupby("site")["head"].nunique()  # pruned heads leave layers with fewer
+    fewest = int(by_layer.min()) if len(by_layer) else heads
     count = str(heads) if fewest == heads else f"{fewest} to {heads}"
     size = f"{layers} layer{'s' * (layers > 1)} of {count} head{'s' * (heads > 1)}"
     if order.empty:
