@@ -13,10 +13,7 @@ from pages.shared.page_scene import PageScene
 from triattn_core.scenes.context import REDIRECTED, STRONG
 
 WIDE = 540  # pixels of the residual: as much as its column has at least
-LEAD = (
-    "How much of the attention depends on context: the variance of each head's scores in parts, of query, key, context "
-    "and what only two or all three give together (functional ANOVA)."
-)
+LEAD = "How much of the attention depends on context: the variance of each head's scores in parts (functional ANOVA)."
 
 
 def choose_head(figure: str) -> None:

@@ -149,7 +149,7 @@ BROKEN = {
     "field too low": '<textarea style="width: 60px; height: 20px">a sentence that is too long for its field</textarea>',
     "field too narrow": '<input style="width: 60px" value="a sentence that is too long for its field">',
     "goes on below its edge unseen": '<div style="height: 40px; overflow-y: auto">one<br>two<br>three<br>four</div>',
-    "cut at the edge of what scrolls": '<div style="width: 70px; overflow: auto; white-space: nowrap">a sentence</div>',
+    "cut at the edge of what scrolls": '<div style="width: 70px; overflow: auto; white-space: pre">long sentence</div>',
 }
 
 

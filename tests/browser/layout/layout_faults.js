@@ -117,10 +117,14 @@ function nameFaults(main) {
     .filter((element) => {
       const range = document.createRange();
       range.selectNodeContents(element);
-      const lines = new Set([...range.getClientRects()].map(({ bottom }) => Math.round(bottom)));
+      const parts = [...range.getClientRects()]; // a swatch before the name stands in its line
+      const [lowest, first] = [
+        Math.max(...parts.map(({ top }) => top)),
+        Math.min(...parts.map((one) => one.bottom)),
+      ];
       const { bottom } = element.getBoundingClientRect();
       const beside = element.nextElementSibling?.getBoundingClientRect();
-      return lines.size > 1 && beside?.width > 0 && beside.top < bottom - SLACK;
+      return lowest >= first - SLACK && beside?.width > 0 && beside.top < bottom - SLACK;
     })
     .map((element) => `name broken: ${quote(element.innerText)}`);
 }
