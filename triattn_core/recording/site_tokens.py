@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import xarray as xr
 from torch import nn
@@ -37,7 +38,9 @@ def with_tokens(
 def added_keys(model: nn.Module, path: str) -> list[str]:
     """The names of keys that torch's own attention puts after those of the text: one that it learned, and one whose
     value is zero."""
-    module = dict(model.named_modules()).get(path)  # TorchScript has no get_submodule
+    module: Any = model
+    for name in filter(None, path.split(".")):  # TorchScript has no get_submodule
+        module = getattr(module, name, None)
     if not isinstance(module, nn.MultiheadAttention):
         return []
     return ["[BIAS]"] * (module.bias_k is not None) + ["[ZERO]"] * module.add_zero_attn
