@@ -79,11 +79,15 @@ def _build(folder: Path, tensors: dict[str, torch.Tensor]) -> Encoder:
 
     tensors = {name.removeprefix("bert."): tensor.float() for name, tensor in tensors.items()}
     try:
-        joint = AutoModel.from_config(AutoConfig.from_pretrained(folder), attn_implementation="sdpa").float()
-        missing, _ = joint.load_state_dict(tensors, strict=False)
+        with torch.device("meta"):  # random weights would be drawn, only to be replaced
+            joint = AutoModel.from_config(AutoConfig.from_pretrained(folder), attn_implementation="sdpa").float()
+        missing, _ = joint.load_state_dict(tensors, strict=False, assign=True)
     except (TypeError, ValueError, RuntimeError) as error:  # sizes that make no network, or do not fit the tensors
         raise CheckpointError(f"{folder / 'config.json'}: {str(error).splitlines()[-1].strip()}") from None
     missing = [name for name in missing if not name.endswith("position_ids")]
     if missing:
         raise CheckpointError(f"{folder / WEIGHTS}: {len(missing)} tensors are missing, the first {missing[0]!r}")
+    places = joint.embeddings
+    places.position_ids = torch.arange(joint.config.max_position_embeddings).expand((1, -1))  # no file stores them
+    places.token_type_ids = torch.zeros_like(places.position_ids)
     return Encoder(joint)
