@@ -12,14 +12,13 @@ import pytest
 
 from tests.support import stand_in
 
-FOLDER = Path(__file__).parent
 os.environ.setdefault("RAY_worker_niceness", "0")  # by default 15: beside another process of tests they would starve
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All are slow; the signal ends a test that is late, where a thread would end its process."""
     for item in items:
-        if FOLDER in item.path.parents:
+        if item.nodeid.startswith("tests/on_ray/"):
             item.add_marker("slow")
             item.add_marker(pytest.mark.timeout(600, method="signal", func_only=True))
 

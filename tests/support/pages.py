@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from pages.shared.navigation import FIRST, TABS
 
 APP = Path(__file__).parents[2] / "app.py"
+# Each AppTest reads the files of all installed packages, a quarter of a second; what is installed stays.
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 
 
 def app_test(wait: float = 110) -> AppTest:
