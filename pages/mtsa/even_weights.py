@@ -3,6 +3,7 @@ loses that was trained with them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 
 import streamlit as st
@@ -40,14 +41,16 @@ def sentences(entry: Entry) -> str:
             f"{_listed(places)}. The rest of the model has not learnt to do without them."
         )
     if gain := attention_worth.worth(entry).get("even"):
-        spread = "" if gain["spread"] is None else f" ± {gain['spread']:.1f}"
-        seeds = "one seed" if gain["seeds"] == 1 else f"{gain['seeds']} seeds"
-        side = "less" if gain["points"] >= 0 else "more"
-        parts.append(
-            f"Trained with even weights from the start, under the same masks, it has {abs(gain['points']):.1f}{spread} "
-            f"points {side} on dev ({seeds}): so much are the learnt weights worth."
-        )
+        parts.append(f"Trained with even weights {encoder} from the start, under the same masks, it has {_worth(gain)}")
     return " ".join(parts)
+
+
+def _worth(gain: Mapping[str, float | None]) -> str:
+    spread = "" if gain["spread"] is None else f" ± {gain['spread']:.1f}"
+    seeds = "one seed" if gain["seeds"] == 1 else f"{gain['seeds']} seeds"
+    ahead = gain["points"] > 0
+    says = "so much are the learnt weights worth" if ahead else "here they are not shown to be worth learning"
+    return f"{abs(gain['points']):.1f}{spread} points {'less' if ahead else 'more'} on dev ({seeds}): {says}."
 
 
 def _points(loss: dict[str, float]) -> str:
