@@ -117,7 +117,8 @@ def test_it_says_what_even_weights_cost_and_what_the_learnt_ones_are_worth() -> 
     assert "Trained with even weights" not in text
     assert "And if all weights" not in visible_text(sound(opened("mtsa", checkpoint=TAGGERS[1])))
     entry = next(entry for entry in models.entries() if entry.name == TAGGERS[0])
-    for points, says in ((3.5, "3.5 ± 0.5 points less on dev (one seed)"), (-3.5, "more on dev (one seed): here they are not")):
+    cases = (3.5, "3.5 ± 0.5 points less on dev (one seed)"), (-3.5, "more on dev (one seed): here they are not")
+    for points, says in cases:
         worth = {"even": {"points": points, "spread": 0.5, "seeds": 1}}
         controlled = replace(entry, metrics={"dev": {"f1": 60.0}, "attention": {"worth": worth}})
         assert says in even_weights.sentences(controlled)
