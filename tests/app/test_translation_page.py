@@ -42,6 +42,9 @@ def test_the_heads_of_the_encoder_have_their_direction(name: str, title: str) ->
 def test_the_decoders_own_attention_has_its_mask() -> None:
     payload = maps(sound(opened("mtsa", checkpoint=MODELS[0], of="target")))
     assert all("masked" in panel["arrays"] for panel in payload["panels"]) and "Hatched" in payload["keys"]
+    keys, queries = (payload["axes"][axis]["label"] for axis in ("key", "query"))
+    assert (keys[0], queries[-1]) == ("[START]", "[END]")  # its vocabulary has no names of its own for them
+    assert keys[1:] == queries[:-1]
 
 
 def test_pieces_are_read_as_words() -> None:

@@ -10,12 +10,15 @@ import pytest
 import torch
 import transformers
 from PIL import Image
+from safetensors.torch import load_file, save_file
 
 from triattn_core.__main__ import main
 from triattn_core.errors import TraceError
 from triattn_core.importers.pictures import read_picture
+from triattn_core.importers.prediction import prediction_of
 from triattn_core.sources.vision import load_vision_model, trace_picture
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.from_array import notes_of
 from triattn_core.views.charts import picture as view
 
 ROWS, COLUMNS, PATCH = 3, 5, 8  # different primes: rows and columns cannot be exchanged
@@ -137,3 +140,24 @@ def test_weights_are_drawn_over_the_picture_with_their_numbers(tmp_path, picture
     )
     with pytest.raises(TraceError, match="no patches"):
         view.patches(row.drop_vars(["key_patch_row", "key_patch_column"]))
+
+
+WEIGHTS = "model.safetensors"
+CHANGES = {  # of the weights of a folder: what is then said, and whether it predicts
+    "more of them": (lambda weights: weights | {"other.head.weight": torch.ones(2)},
+                     "Weights of its files that the model does not use: 1, such as other.head.weight", True),
+    "no head": (lambda weights: {name: weights[name] for name in weights if "classifier" not in name},
+                "The weights of its head (classifier.bias, …) are not in the file: nothing is predicted.", False),
+    "none": (lambda weights: weights, "", True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_unused_weights_and_a_head_without_any_are_said(change, tmp_path, picture):
+    saved(tmp_path, "vit")
+    changed, said, predicts = CHANGES[change]
+    save_file(changed(load_file(tmp_path / WEIGHTS)), tmp_path / WEIGHTS, {"format": "pt"})
+    trace = trace_picture(load_vision_model(str(tmp_path)), picture)
+    notes = "".join(notes_of(trace))
+    assert said in notes and ("not use" in notes or "head" in notes) is bool(said)
+    assert bool(prediction_of(trace)) is predicts

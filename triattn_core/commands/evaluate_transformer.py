@@ -113,7 +113,7 @@ def _print_scores(options: argparse.Namespace, reports: Sequence[Mapping[str, An
     """What each model has right and, of each two, the difference and the rows on which they are furthest apart."""
     differences = [_difference(*pair) for pair in combinations(zip(options.name, reports), 2)]
     if options.json:
-        kept = ("n", "metric", "score", "f1") if len(reports) == 1 else ("n", "metric", "score", "f1", "rows")
+        kept = ("n", "metric", "score", "f1", "bleu", *["rows"] * (len(reports) > 1))
         models = [
             {"name": name} | {key: report[key] for key in kept if key in report}
             for name, report in zip(options.name, reports)
@@ -123,9 +123,13 @@ def _print_scores(options: argparse.Namespace, reports: Sequence[Mapping[str, An
     for name, report in zip(options.name, reports):
         line = f"{report['n']:,} rows  {report['metric']} {report['score']} %"
         line += f"  F1 {report['f1']} %" if "f1" in report else ""
+        line += f"  BLEU {report['bleu']}" if "bleu" in report else ""
         print(f"{name}  {line}" if len(reports) > 1 else line)
     for found in differences:
         print(f"{found['b']} less {found['a']}: {found['points']:+.2f} points, p {found['p']:.3g} ({found['test']})")
+        if bleu := found.get("bleu"):
+            gain = f"{bleu['points']:+.2f} BLEU (95 % {bleu['low']:+.2f} to {bleu['high']:+.2f})"
+            print(f"{found['b']} less {found['a']}: {gain}, p {bleu['p']:.3g} (approximate randomisation)")
         for name, lines in found["more"].items():
             listed = ", ".join(map(str, lines[:SHOWN])) + (" …" if len(lines) > SHOWN else "")
             print(f"  more right in {name}: {len(lines):,} rows" + f", such as lines {listed}" * bool(lines))
@@ -135,13 +139,15 @@ def _difference(a: tuple[str, Mapping[str, Any]], b: tuple[str, Mapping[str, Any
     """The difference of two models on the rows that both were asked; see `RowDifference`.  Raises DataError where they
     are asked for different things."""
     from triattn_core.sources.two_models import compare_rows
+    from triattn_core.sources.written_bleu import BLEU, compare_bleu
 
     (first, one), (second, other) = a, b
     if one["metric"] != other["metric"]:
         raise DataError(f"{first} is asked for labels or words, {second} for the other: they cannot be compared")
     found = compare_rows(one["rows"], other["rows"])
     more = {name: list(lines) for name, lines in zip((first, second), found.more)}
-    return {
+    written = {BLEU: compare_bleu(one["counts"], other["counts"])} if BLEU in one and BLEU in other else {}
+    return written | {
         "a": first,
         "b": second,
         "rows": found.rows,

@@ -32,18 +32,19 @@ FIELDS = (
 @dataclass(frozen=True)
 class TextRow:
     """A text or a pair.  label: the number or the name of its class, None where it is not known.  answers: texts, any
-    of which answers the question."""
+    of which answers the question.  references: translations of the first text."""
 
     texts: tuple[str, ...]
     label: int | str | None = None
     answers: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
 
 
 def row_texts(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
     """The text or the two texts of a row.  Raises DataError."""
     row = unnested(row)
     for names in FIELDS:
-        if all(isinstance(row.get(name), str) and row[name].strip() for name in names):
+        if all(is_words(row.get(name)) for name in names):
             return tuple(row[name] for name in names)
     if not any(all(name in row for name in names) for names in FIELDS):
         listed = ", ".join(map(str, row)) or "none"
@@ -52,9 +53,16 @@ def row_texts(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
 
 
 def text_row(row: Mapping[str, Any], where: str) -> TextRow:
-    """The texts of a row, its label and its answers.  Raises DataError."""
-    label = known_label(row)
-    return TextRow(row_texts(row, where), None if label == NO_GOLD else whole(label), answer_texts(row))
+    """The texts of a row, its label, its answers and its translations.  Raises DataError."""
+    label, texts = known_label(row), row_texts(row, where)
+    given = row.get("references")
+    references = tuple(filter(is_words, given)) if isinstance(given, list) else ()
+    return TextRow(texts, None if label == NO_GOLD else whole(label), answer_texts(row), references)
+
+
+def is_words(value: Any) -> bool:
+    """Whether a value is a text with at least one word."""
+    return isinstance(value, str) and bool(value.strip())
 
 
 def example_fields(row: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -77,7 +85,7 @@ def answer_texts(row: Mapping[str, Any]) -> tuple[str, ...]:
     given = given.get("text", ()) if isinstance(given, Mapping) else given
     several = [given] if isinstance(given, str) else given if isinstance(given, list | tuple) else []
     texts = [one.get("text") if isinstance(one, Mapping) else one for one in several]
-    return tuple(dict.fromkeys(text for text in texts if isinstance(text, str) and text.strip()))
+    return tuple(dict.fromkeys(filter(is_words, texts)))
 
 
 def _numbered(source: Source) -> Iterator[tuple[int, dict | DataError]]:

@@ -21,7 +21,7 @@ from triattn_core.models.translation import CROSS, SOURCE, TARGET, Past, Sentenc
 from triattn_core.text.roles import Role
 from triattn_core.text.sub_words import SubWords
 from triattn_core.text.texts import Texts
-from triattn_core.text.token_names import SPACE
+from triattn_core.text.token_names import END, SPACE, START
 from triattn_core.trace.site import Site
 
 LONGER, RATIO = 10, 2  # a translation has at most RATIO times the sub-words of its source, and LONGER more
@@ -148,7 +148,7 @@ def target_role(ids: tuple[int, ...], sub_words: SubWords) -> Role:
     size = len(ids)
     return Role(
         ids=(*ids, sub_words.end),
-        strings=(*strings, "[SEP]"),
+        strings=(*strings, END),
         texts=(*[TARGET] * size, ""),
         spans=(*spans, (0, 0)),
         special=(*[False] * size, True),
@@ -162,7 +162,7 @@ def _shifted(target: Role, start: int) -> Role:
     """What the decoder reads for each of a target's sub-words: the mark `start`, then the sub-word before."""
     return Role(
         ids=(start, *target.ids[:-1]),
-        strings=("[PAD]", *target.strings[:-1]),
+        strings=(START, *target.strings[:-1]),
         texts=("", *target.texts[:-1]),
         spans=((0, 0), *target.spans[:-1]),
         special=(True, *target.special[:-1]),

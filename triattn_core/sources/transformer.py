@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -150,7 +150,7 @@ def _load(name: str, where: str, device: str, local: bool) -> Transformer:
     _forget_generation(model)
     notes: tuple[str, ...] = tell_labels_apart(model.config) if head == "labels" else ()
     if missing and head:
-        notes, head = (f"The weights of its head ({missing[0]}, …) are not in the file: nothing is predicted.",), ""
+        notes, head = (without_head(missing),), ""
     if hasattr(model, "get_text_features") and hasattr(model, "text_model"):  # two encoders side by side, as in CLIP
         model, notes = model.text_model, (*notes, TEXT_HALF)
     notes = (*notes, *unused, *beside)
@@ -219,6 +219,11 @@ def load_weights(
     unused = sorted(info["unexpected_keys"])
     notes = [f"Weights of its files that the model does not use: {len(unused)}, such as {unused[0]}."] if unused else []
     return model, sorted(info["missing_keys"]), notes
+
+
+def without_head(missing: Sequence[str]) -> str:
+    """The note on a head whose weights are not there."""
+    return f"The weights of its head ({missing[0]}, …) are not in the file: nothing is predicted."
 
 
 def _times(shape: Any) -> str:

@@ -16,11 +16,13 @@ from triattn_core.importers.token_coords import Tokens, name_ids, texts_of, toke
 from triattn_core.recording.refusal import explain_layer_types
 from triattn_core.recording.selection import Select
 from triattn_core.recording.tape import record
+from triattn_core.sources.languages import tell_languages
 from triattn_core.sources.transformer import NEXT_TOKEN, Transformer, start_token
 from triattn_core.sources.transformer_errors import one_line
 from triattn_core.sources.transformer_inputs import as_input, read_target, read_text
 from triattn_core.sources.transformer_outputs import predict
 from triattn_core.sources.written import DECODERS_OWN, generation_options, with_start
+from triattn_core.text.token_names import START
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.array_rows import empty_unknown_rows
 from triattn_core.trace.axes import GENERATED
@@ -28,7 +30,6 @@ from triattn_core.trace.from_array import LONGEST
 
 # Keys beside the tokens, by the type of a model: what they are, and whether they come first.
 EXTRA_KEYS = {"deepseek_v4": ("block", False), "cpmant": ("prompt", True)}
-START = "[START]"
 START_ALONE = (
     "The decoder read its start token alone: this is its first word; `triattn import --target` or `--generate` goes on."
 )
@@ -86,7 +87,8 @@ def trace_transformer(
         transformer.head, transformer.model.config, transformer.tokenizer, outputs, reading.inputs["input_ids"]
     )
     meta = tape.meta(tape.attentions, arrays, transformer.name)
-    notes = [*transformer.notes, *reading.tokens.notes, *reading.notes, *nan_notes, *unknown, str(meta["notes"])]
+    loaded = (*transformer.notes, *tell_languages(transformer))
+    notes = [*loaded, *reading.tokens.notes, *reading.notes, *nan_notes, *unknown, str(meta["notes"])]
     if reading.generated is not None:
         meta[GENERATED] = len(reading.generated)
     meta |= {

@@ -10,7 +10,7 @@ be needed where another is gone too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -28,9 +28,10 @@ from triattn_core.sources.own_text import names_of_labels
 from triattn_core.sources.row_answers import ANSWERS, LABELS, AskedSpans, ask_row, metric_of, trace_row
 from triattn_core.sources.transformer import Transformer
 from triattn_core.sources.weight_change import WeightChange
+from triattn_core.sources.written_bleu import BLEU, can_measure, corpus_score, count_written, is_translator
 from triattn_core.trace.site import Site
 
-AS_IT_IS, F1 = "as it is", "f1"
+AS_IT_IS, F1, COUNTS = "as it is", "f1", "counts"
 REPLACED = ("even", "shuffled", "mean row")
 MEASURES = ("sink", "special", "entropy")
 LISTED = 5  # heads that the text names
@@ -60,20 +61,25 @@ def measure_score(
     model: Model, rows: Iterable[tuple[int, Any]], progress: Callable[[int], object] = lambda n: None
 ) -> dict[str, Any]:
     """How much of the rows is right, without any change: {"n", "metric", "score", "rows": {line: 0 to 1}, "aside"}, of
-    a model that finds answers also "f1", in per cent.  Raises as `measure_worth`."""
-    metric = metric_of(model)
-    table, aside = _over(lambda row: pd.DataFrame([_scores(model, row)]), rows, progress)
+    a model that finds answers also "f1", of one that translates "bleu", in per cent, and what that is made of, "counts"
+    by line, where sacrebleu is installed.  Raises as `measure_worth`."""
+    metric, written = metric_of(model), is_translator(model) and can_measure()
+    table, aside = _over(lambda row: pd.DataFrame([_scores(model, row, written)]), rows, progress)
     found = {int(row): float(value) for row, value in zip(table["row"], table[AS_IT_IS])}
     report = {"n": len(found), "metric": metric, "score": _per_cent(table[AS_IT_IS]), "rows": found}
     report |= {F1: _per_cent(table[F1])} if F1 in table else {}
+    if written:
+        report |= {BLEU: corpus_score(list(table[COUNTS])), COUNTS: dict(zip(found, table[COUNTS]))}
     return report | ({"aside": aside} if aside else {})
 
 
 @torch.inference_mode()
-def _scores(model: Model, row: TextRow) -> dict[str, float]:
+def _scores(model: Model, row: TextRow, written: bool) -> dict[str, Any]:
     asked = ask_row(model, row)
     outputs = asked.asked.run()
-    found = {AS_IT_IS: float(asked.score(outputs)[0, 0])}
+    found: dict[str, Any] = {AS_IT_IS: float(asked.score(outputs)[0, 0])}
+    if written:
+        found[COUNTS] = count_written(cast(Transformer, model), row)
     return found | ({F1: asked.overlap(outputs)} if isinstance(asked, AskedSpans) else {})
 
 

@@ -26,7 +26,7 @@ from triattn_core.importers.token_coords import token_columns
 from triattn_core.inference.device import choose_device, memory_guard
 from triattn_core.recording.selection import Select
 from triattn_core.recording.tape import record
-from triattn_core.sources.transformer import load_weights, loading, refuse_adapter
+from triattn_core.sources.transformer import load_weights, loading, refuse_adapter, without_head
 from triattn_core.sources.transformer_errors import one_line
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.array_rows import empty_unknown_rows
@@ -37,12 +37,13 @@ LISTED = 5  # labels
 
 @dataclass(frozen=True)
 class VisionModel:
-    """A model with the processor of its pictures.  labels: whether it classifies."""
+    """A model with the processor of its pictures.  labels: whether it classifies; notes: on loading it."""
 
     name: str
     model: Any = field(repr=False)
     processor: Any = field(repr=False)
     labels: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def config(self) -> Any:
@@ -69,14 +70,16 @@ def load_vision_model(name: str, device: str | None = None, local: bool | None =
         processor = transformers.AutoImageProcessor.from_pretrained(where, **options)
         labels = "ForImageClassification" in " ".join(config.architectures or ())
         kind = transformers.AutoModelForImageClassification if labels else transformers.AutoModel
-        model, *_ = load_weights(name, kind, where, config, options)
+        model, missing, unused = load_weights(name, kind, where, config, options)
+        if labels and missing:
+            labels, unused = False, [without_head(missing), *unused]
         model = getattr(model, "vision_model", model)
         if "pixel_values" not in model.forward.__code__.co_varnames and model.main_input_name != "pixel_values":
             raise CheckpointError(f"{name}: this {config.model_type} model reads no pictures: give it a text")
         device = choose_device(device)
         with memory_guard(f"{name} on {device}"):
             model = model.to(device).eval()
-    return VisionModel(folder.name or name, model, processor, labels)
+    return VisionModel(folder.name or name, model, processor, labels, tuple(unused))
 
 
 @torch.inference_mode()
@@ -98,7 +101,7 @@ def trace_picture(vision: VisionModel, path: Path, select: Select = None) -> Att
     sites = {site: _with_patches(array, grid, vision.config) for site, array in arrays.items()}
     meta = tape.meta(tape.attentions, arrays, vision.name)
     placed = any("key_patch_row" in array.coords for array in sites.values())
-    notes = [str(meta["notes"]), *nan_notes, *[NO_GRID] * (not placed)]
+    notes = [*vision.notes, str(meta["notes"]), *nan_notes, *[NO_GRID] * (not placed)]
     if placed:
         meta["picture"] = seen_picture(pixels[0].float().numpy(), vision.processor)
     prediction = _labels(vision, outputs) if vision.labels else []

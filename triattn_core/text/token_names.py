@@ -14,6 +14,7 @@ SPACE_MARKS = "▁Ġ"  # of SentencePiece and of byte-level BPE: the space befor
 VISIBLE = {"\n": "↵", "\r": "␍", "\t": "⇥", " ": "␣", "\u00a0": "␣", "\u3000": "␣", "\u2028": "↵", "\u2029": "↵"}
 CIRCLE = "\u25cc"  # on which a mark is written that no letter takes
 NO_WORD = -1  # the word of a special token
+START, END = "[START]", "[END]"  # of a text that a decoder writes, where the vocabulary calls them otherwise
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from triattn_core.trace.axes import TOKEN_AXES
 HALF = re.compile("[\ud800-\udfff]")  # half a character alone
 # The forms of special tokens in published vocabularies, but those for unknown words, which stand for text.
 _SPECIAL = re.compile(
-    r"\[(CLS|SEP|PAD|MASK|BOS|EOS|EOT|INST|/INST|unused\d+)\]|<\|[^|<>\s]+\|>|<｜[^｜<>]+｜>|<extra_id_\d+>|<unused\d+>"
+    r"\[(CLS|SEP|PAD|MASK|BOS|EOS|EOT|START|END|INST|/INST|unused\d+)\]|<\|[^|<>\s]+\|>|<｜[^｜<>]+｜>|<extra_id_\d+>|<unused\d+>"
     r"|</?(s|pad|cls|sep|mask|bos|eos|eot|eod|eop|start_of_turn|end_of_turn|start_of_image|end_of_image)>"
 )
 
