@@ -153,7 +153,7 @@ def _is_whole(two: Two) -> bool:
 def _show_difference(two: Two, table: pd.DataFrame, found: RowDifference) -> None:
     """Which has more right, in a sentence and a table."""
     a, b = two.names if found.points <= 0 else two.names[::-1]
-    chance = ": as chance may do" if found.p > LEVEL else ""
+    chance = ": it may be chance" if found.p > LEVEL else ""
     sentence = (
         f"{a} has {abs(found.points):.1f} points more right than {b} over {found.rows:,} rows ({found.test}, "
         f"p {found.p:.2g}{chance})."

@@ -40,7 +40,7 @@ def _show(table) -> None:
     verb = "loses" if even["points"] >= 0 else "gains"
     sentence = (
         f"With even weights in every head the model {verb} {abs(even['points']):.1f} points of {score:.1f} % over "
-        f"{len(table):,} rows ({test}, p {even['p']:.2g}{'' if even['p'] <= LEVEL else ': as chance may do'})."
+        f"{len(table):,} rows ({test}, p {even['p']:.2g}{'' if even['p'] <= LEVEL else ': it may be chance'})."
     )
     st.html(f'<p class="t-outcome"><b>{escape(sentence)}</b></p>')
     lines = _line("as it is", score, "", "") + "".join(

@@ -11,8 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import other_models, url_state
 from pages.shared.errors import notice, report_errors
+from pages.shared.models import others
 from pages.shared.server_files import is_local, require_local
-from triattn_core.checkpoint.own_modules import list_modules
 from triattn_core.errors import TraceError, TriattnError
 from triattn_core.importers.array_files import SeveralArraysError
 from triattn_core.importers.trace_store import MOST_DAYS
@@ -199,7 +199,7 @@ def _open_file(source: tuple, options: tuple[tuple[str, str], ...], _content: by
 def _model() -> AttentionTrace | None:
     """The fields of a model and its text."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="model-row"):
-        name = other_models.name_field([entry.name for entry in list_modules()])
+        name = other_models.name_field([entry.name for entry in others()])
         text = st.text_input("Text", key="text", bind="query-params", max_chars=4000)
         pair = st.text_input("Second text, of a pair", key="pair-text", bind="query-params", max_chars=4000)
         written = url_state.number("Tokens to write", 0, MOST_WRITTEN, 0, "write", width=120, help=WRITES)

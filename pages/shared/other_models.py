@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.shared.models import MODELS as LOADED
+from pages.shared.models import others
 from pages.shared.server_files import is_local, require_local
 from triattn_core.checkpoint.own_modules import list_modules
 from triattn_core.checkpoint.registry import Entry
@@ -23,23 +24,24 @@ if TYPE_CHECKING:
 
 TASK, TITLE = "hugging face", "Other models"  # in place of one of ours
 MODELS = "models"
+NAMED = 2  # models that the label of the field names
 READS_PICTURES = (
     "{name} reads pictures: `triattn record {build} picture.png --out T.nc`, then open T.nc here from a file"
 )
 
 
 def name_field(own: Sequence[str] = ()) -> str:
-    """The field that names a model, in the URL.  own: names of modules that it takes too."""
+    """The field that names a model, in the URL.  own: names of models that it takes too."""
     label = "Folder of a Hugging Face model, or the name of one fetched before"
-    label = f"A Hugging Face model's folder or name, or {', '.join(own)}" if own else label
+    named = ", ".join(own[:NAMED]) + " …" * (len(own) > NAMED)
+    label = f"A Hugging Face model's folder or name, or {named}" if own else label
     off = not (is_local() or own)
     return st.text_input(label, key="model", bind="query-params", disabled=off, width=380)
 
 
 def load(name: str) -> Transformer:
     """The model; nothing is downloaded.  Raises CheckpointError, or InputError where the server is not local."""
-    require_local(MODELS)
-    return _load(name)
+    return _load(_folder(name))
 
 
 def trace(name: str, text: str, pair: str | None = None, written: int = 0) -> AttentionTrace:
@@ -51,8 +53,16 @@ def trace(name: str, text: str, pair: str | None = None, written: int = 0) -> At
         if unable := lacks(open_source(entry), (), [Ability.WRITES] * bool(written)):
             raise InputError(f"{unable}: 0 tokens to write shows how it reads this one")
         return _trace_own(entry.name, entry.digest, text, pair, written, entry)
-    require_local(MODELS)
-    return _trace(name, text, pair, written)
+    return _trace(_folder(name), text, pair, written)
+
+
+def _folder(name: str) -> str:
+    """Where the model is that the pickers of other pages call so; else the name itself.  Raises InputError for a model
+    that they do not have, where the server is not local."""
+    listed = {entry.name: str(entry.path) for entry in others()}
+    if name not in listed:
+        require_local(MODELS)
+    return listed.get(name, name)
 
 
 @st.cache_resource(max_entries=2, show_spinner="Loading the model")

@@ -12,6 +12,7 @@ from tests.app.test_pages import opened, payloads, sound, visible_text
 from tests.support.figure_arrays import is_comparison, sent_array
 from tests.support.tiny_transformers import make
 from triattn_core.case_book import CaseBook
+from triattn_core.checkpoint.registry import VARIABLE, roots
 from triattn_core.importers.pictures import patch_columns, patch_tokens
 from triattn_core.importers.token_coords import token_columns
 from triattn_core.trace import AttentionTrace
@@ -151,6 +152,16 @@ def test_a_model_on_a_pair(tmp_path):
     )
     missing = opened("open", **{"from": "From a model"}, model=str(tmp_path / "none"), text=text)
     assert "no such folder" in missing.error[0].value.replace("\\", "")
+
+
+def test_a_model_by_the_name_that_other_pages_have_for_it(tmp_path, monkeypatch):
+    for name in ("named", "other", "third"):
+        make("bert", tmp_path / name)
+    monkeypatch.setenv(VARIABLE, f"{roots()[0]}:{tmp_path}")
+    app = sound(opened("open", **{"from": "From a model"}, model="named", text="unhappy cats"))
+    app = app if payloads(app) else app.run()
+    assert any(payload.get("coordinates") == [["layer", 3], ["head", 4]] for payload in payloads(app))
+    assert "or named, other …" in app.text_input(key="model").label
 
 
 def test_tokens_that_a_model_writes_are_the_rows_of_its_map(tmp_path):

@@ -20,7 +20,7 @@ def scale_lines(panels: Sequence[Panel], quantity: str) -> list[str]:
     tri = any(panel.mechanism == "tri" for panel in panels)
     if quantity == "weight":
         return [
-            f"One scale for all maps: {LogScale.ends}.",
+            f"One scale: {LogScale.ends}.",  # of all maps, below one of four
             f"Line: {even}, 1/{keys}.",
             *(["Tri is summed over context."] if tri else []),
         ]
