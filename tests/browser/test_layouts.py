@@ -4,12 +4,14 @@ lies outside of its frame or the window, stands on other text, or can hardly be 
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
 
 import pytest
 
 from tests.browser.test_keyboard import opened
 from tests.support.pages import APP
+from tests.support.tiny_transformers import make
 from triattn_core.tasks import CHOICES, TASKS
 from triattn_core.views.lib.script_bundle import bundle_script
 
@@ -114,6 +116,15 @@ def test_results_between_the_widths(sheet, app):
     """Its tables give way in steps."""
     open_at(sheet, (app, "results"), 1000)
     problems = at_all_widths(sheet, (1000, 961, 930))
+    assert not problems, problems
+
+
+def test_measures_of_a_head_between_the_widths(sheet, app):
+    """Its table stands in one of two columns, where the headings of five measures take two lines."""
+    with TemporaryDirectory() as folder:  # a short name, which its field shows
+        query = {"from": "From a model", "model": str(make("bert", Path(folder))), "text": "unhappy cats sat on mats"}
+        open_at(sheet, (app, f"open?{urlencode(query)}"), 1300)
+        problems = at_all_widths(sheet, (1300, 1160))
     assert not problems, problems
 
 

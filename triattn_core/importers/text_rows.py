@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from triattn_core.analysis.mining.sources import Source
 from triattn_core.errors import DataError
@@ -60,7 +60,7 @@ def text_row(row: Mapping[str, Any], where: str) -> TextRow:
     return TextRow(texts, None if label == NO_GOLD else whole(label), answer_texts(row), references)
 
 
-def is_words(value: Any) -> bool:
+def is_words(value: Any) -> TypeGuard[str]:
     """Whether a value is a text with at least one word."""
     return isinstance(value, str) and bool(value.strip())
 
