@@ -26,7 +26,7 @@ def show(tokens: TokenShares) -> None:
     show_name = lambda row: names.get(row, str(row))  # noqa: E731
     row = url_state.pick("Token", list(names), KEY, list(names).index(first), show=show_name, width=WIDTH)
     st.html(
-        f"<style>.token-{row} {{outline: 2px solid var(--t-accent); outline-offset: 1px}}</style>{_rows(tokens, row)}"
+        f"<style>.token-{row} {{outline: 2px solid var(--t-accent); outline-offset: -2px}}</style>{_rows(tokens, row)}"
     )
 
 

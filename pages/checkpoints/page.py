@@ -6,7 +6,7 @@ from html import escape
 
 import streamlit as st
 
-from pages.checkpoints import detail, registry_table
+from pages.checkpoints import detail, registry_table, score_dots
 from pages.shared import (
     attention_worth,
     checkpoint_differences,
@@ -21,7 +21,7 @@ from pages.shared.errors import escape_markdown
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import list_checkpoints
 
-style.heading("Checkpoints", "Trained checkpoints, their scores, and what their pre-training data contained.")
+style.heading("Checkpoints", "What each trained model reaches, and what it has read.")
 for problem in filter(None, (entry.problem for entry in list_checkpoints())):
     st.error(escape_markdown(problem))
 sound = [entry for group in metadata.comparable_groups(models.entries()).values() for entry in group]
@@ -31,12 +31,13 @@ if not sound:
 left, right = st.container(key="main").columns([2.7, 1], gap="medium")
 with left:
     entry, other, rows = registry_table.pickers(sound)
+    if found := natural_text.summary(models.entries()):
+        st.html(f'<p class="t-lead"><b>{escape(found.lead)}</b> The numbers are on Studies.</p>')
+    score_dots.show(rows, entry)
     registry_table.tables(rows, entry)
     st.html(attention_worth.legend(rows))
-    if found := natural_text.summary(models.entries()):
-        st.html(f'<p class="t-note">{escape(found.lead)} The numbers are on Studies.</p>')
     st.html(checkpoint_html.footnote(rows, sound))
-    config, loss = st.columns([1, 1.15], gap="large")
+    config, loss = st.container(key="main-training").columns([1, 1.15], gap="large")
     with config:
         checkpoint_differences.show([entry, other], "Config")
     with loss:

@@ -64,7 +64,7 @@ with report_errors(stop=False):
 if cases is not None:
     over_rows.show(cases, tail)
 over_rows.link_side_by_side(task, checkpoints)
-config, loss = st.columns([1.15, 1], gap="large")
+config, loss = st.container(key="main-training").columns([1.15, 1], gap="large")
 with config:
     checkpoint_differences.show(checkpoints)
 with loss:

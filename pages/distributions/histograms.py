@@ -42,11 +42,13 @@ def show(
     where = f", part {part + 1} of {parts} of the passage" if parts > 1 else ""
     cells = f"{values[0].size:,} scores each; {describe_duration(explanations)}{where}"
     with st.container(key="scores"):
+        lead, widths = map(escape, view.compare_scores(table))
+        st.html(f'<p class="t-outcome">{lead}<span class="t-muted">{widths}</span></p>')
         st.html(checkpoint_html.section(f"Scores before the softmax on this input{CENTRED[quantity]}", cells))
         for start in range(0, len(values), ACROSS):
             for i, column in zip(range(start, len(values)), st.columns(ACROSS, gap="medium")):
                 with column:
-                    st.html(f"<b>{escape(panels[i].title)}</b>")
+                    st.html(_title(table.iloc[i]))
                     summary = view.describe_scores(table.iloc[i].to_dict())
                     chart = partial(view.histogram, bins[i], style.theme(), top=top)
                     figures.show(chart, summary, f"scores-{i}-chart")  # its numbers stand in the table below
@@ -57,3 +59,12 @@ def show(
         cell_command.commands(names, questions.row(example), arguments, "The rows of this table again")
         if notes := pair_input.notes(explanations):
             st.html(notes)
+
+
+def _title(row: Mapping) -> str:
+    """HTML: the function, and the share of the question words that its weights are spread over."""
+    share = style.bar(row["even"] / row["of"], style.colours()["accent"])
+    return (
+        f'<div class="t-says"><b>{escape(row["function"])}</b>{share}'
+        f'<span class="t-muted t-num">{row["even"]:.1f} of {row["of"]} words</span></div>'
+    )

@@ -9,7 +9,7 @@ from pages.shared import choice_input, figures, qa_models, reader_picker, style,
 from pages.shared.errors import notice, report_errors
 from triattn_core.results import run_records
 
-SAYS = "How the scores of a function spread on one input; below, how its runs do."
+SAYS = "How a similarity function spreads its scores, and so the attention; below, what its runs reach."
 CENTRED = "Centred: minus the mean of their row, which is all that the softmax over the question sees."
 OPENS = ("dot", "scaled_dot", "cosine")  # those of the paper's Figure 4
 MOST = 12

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from html import escape
 
 import streamlit as st
 
+from pages.shared.errors import escape_markdown
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.site import Site
 
@@ -27,9 +27,9 @@ def command(checkpoint: str, row: Mapping, arguments: str, label: str = CELL) ->
 
 
 def commands(checkpoints: Sequence[str], row: Mapping, arguments: str, label: str) -> None:
-    """The same for several checkpoints, a line each."""
-    st.html(f'<span class="t-note">{escape(label)}, from the command line:</span>')
-    with st.container(horizontal=True, vertical_alignment="center"):
+    """The same for several checkpoints, a line each, in a fold."""
+    folded = st.expander(f"{escape_markdown(label)}, from the command line", key="commands", bind="query-params")
+    with folded, st.container(horizontal=True, vertical_alignment="center"):
         lines = [f"triattn explain {checkpoint} row.json {arguments}" for checkpoint in checkpoints]
         st.code("\n".join(lines), language=None, wrap_lines=True)
         text = json.dumps(row, ensure_ascii=False, indent=1) + "\n"

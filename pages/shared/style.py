@@ -116,7 +116,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-swatch {display: inline-block; width: 9px; height: 9px; margin-right: 6px}
 .t-table {border-collapse: collapse; width: 100%; font-size: 14px; font-variant-numeric: tabular-nums}
 .t-table th {font-weight: 400; font-size: 13px; color: var(--t-muted); text-align: left; padding: 4px 12px 4px 0}
-.t-table td {border-top: 1px solid var(--t-hairline); padding: 3px 12px 3px 0}
+.t-table :is(td, th[scope="row"]) {border-top: 1px solid var(--t-hairline); padding: 3px 12px 3px 0}
 .t-table tr:has(> th) > td:empty {border-top: 0}
 .t-table .r {text-align: right} .t-table .t-line {white-space: nowrap} .t-table tr > *:last-child {padding-right: 0}
 :is(.t-candidates, .t-alignment, .t-predicate) {width: auto}

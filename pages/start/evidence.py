@@ -22,7 +22,7 @@ def sentence() -> str:
     """Three-way attention beside pairwise scores, alone and after a layer of two-way attention, on the numbers of word
     problems, in as many steps and in LONGER times as many; that ordinary sentences show no lead.  The second half alone
     where the records are missing."""
-    plain = "Ordinary sentences: no lead is shown."
+    plain = "Ordinary sentences: no lead shown."
     records = [record.entry for file in record_files("operands.jsonl") for record in read_records(file)[0]]
     runs = [run for run in (*list_checkpoints(root() / OPERANDS), *records) if is_compared(run)]
     epochs = min((run.config["training"]["epochs"] for run in runs), default=0)

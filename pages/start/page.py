@@ -14,7 +14,7 @@ TITLE = (
     'Which <span class="t-key">card</span> is the <span class="t-query">fish</span>? '
     'It depends on the <span class="t-context">language</span>.'
 )
-LEARNED = "The made-up dictionary is learned in training, not in the input."
+LEARNED = "The made-up dictionary is learned, not in the input."
 
 place, _ = style.opening()
 place.html(f'<div class="t-start"><h1>{TITLE}</h1><p>{LEARNED}</p></div>')

@@ -23,7 +23,7 @@ def test_it_opens_on_the_end_of_training_with_three_doors():
     assert payload["at"] == [0, len(screen["tri"]["frames"]) - 1]
     plain = re.sub("<[^>]+>", "", texts(app))
     assert plain.count("Which card is the fish? It depends on the language.") == 1
-    assert "dictionary is learned in training, not in the input" in plain
+    assert "dictionary is learned, not in the input" in plain
     assert [link.proto.label for link in app.get("page_link")] == [
         "Type your pair",
         "Open your model",
@@ -81,7 +81,7 @@ def test_the_line_on_real_text_has_the_numbers_of_the_shipped_models():
     for name in ("gsm8k-tri", "gsm8k-strassen"):
         scores = [seed["test"]["right_pair"] for seed in shipped[name].metrics["each_seed"]]
         assert f"{mean(scores):.0f} %" in sentence
-    assert "no lead is shown" in sentence
+    assert "no lead shown" in sentence
 
 
 def test_the_line_on_real_text_does_not_mix_models_and_lengths_of_training():

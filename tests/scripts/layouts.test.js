@@ -130,6 +130,20 @@ test("figure: every cell of every map is hit, and maps wrap on a narrow page", (
   assert.ok(lines[0] > 1);
 });
 
+test("figure: words of a heading go on a further line, for which it has room", () => {
+  const axes = { query: tokens(3), key: tokens(11) };
+  const [teal, brown, noise] = ["teal: higher", "brown: lower", "one seed of each: may be noise"];
+  const tops = [1440, 660].map((width) => {
+    const data = described(axes, {}, [{}, {}, {}, { lines: [teal, brown, noise] }]);
+    const { words, span, top } = figure.layoutFigure(context(), data, width, THEME).boxes.at(-1);
+    assert.equal(words.join(" "), [teal, brown, noise].join(" "));
+    assert.ok(words.every((line) => 7 * line.length <= span));
+    return [words.length, top];
+  });
+  const [[few, low], [many, high]] = tops;
+  assert.deepEqual([few, many, high - low], [3, 4, 18]);
+});
+
 test("figure: the titles of small maps stand beside each other", () => {
   const title = "Head 1, forward";
   const panels = [0, 1, 2].map((i) => ({ chooses: ["map", i], title, note: "earlier tokens" }));

@@ -67,6 +67,22 @@ def test_a_sentinels_share_is_told_and_weights_are_even_among_the_words():
     assert row["even"] == pytest.approx(sum(exp(-sum(w * log(w) for w in line)) for line in whole) / M, rel=1e-6)
 
 
+def test_the_sharpest_and_the_most_even_function_are_compared():
+    rows = pd.DataFrame({"function": ["dot", "cosine", "fnn"], "even": [2.75, 9.9, 5.0], "of": 10})
+    wide = rows.assign(deviation=[3.23, 0.175, 9.0])
+    lead, widths = distributions.compare_scores(wide)
+    assert lead == (
+        "A passage word spreads its attention over 2.8 of 10 question words with dot, over 9.9 with cosine."
+    )
+    assert widths == "Wider scores, sharper attention: standard deviation 3.23 against 0.175."
+    _, otherwise = distributions.compare_scores(rows.assign(deviation=[0.1, 0.2, 9.0]))
+    assert otherwise.startswith("Here the wider scores are not the sharper ones")
+    assert distributions.compare_scores(wide[:1]) == (
+        "A passage word spreads its attention over 2.8 of 10 question words.",
+        "",
+    )
+
+
 def record(similarity_: str, values: tuple[float, ...], width: int = 64, file: str = "", **more) -> Record:
     model = {"mechanism": "baseline", "similarity": similarity_, "output": "O_2", "vectors": "layer:4", "width": width}
     config = {"kind": "reader", "task": "questions", "encoder": "e", "model": model, "data": {"train": ["s/train"]}}

@@ -1,7 +1,7 @@
 // What of a box the elements around it leave to be seen.
 
 import { isOpaque } from "./contrast.js";
-import { ancestors } from "./elements.js";
+import { ancestors, parentOf } from "./elements.js";
 import { SLACK, rectangle } from "./geometry.js";
 
 const SIDES = ["Top", "Right", "Bottom", "Left"];
@@ -18,11 +18,18 @@ const hasFrame = (style) =>
     (side) => parseFloat(style[`border${side}Width`]) > 0 && isOpaque(style[`border${side}Color`]),
   );
 
+/** Whether what an element says first is shown whole on hover. */
+function isInTitle(element) {
+  const title = element.closest("[title]")?.title ?? "";
+  const text = [...element.childNodes].find((node) => node.nodeType === Node.TEXT_NODE);
+  return title.includes((text?.data ?? element.innerText).trim());
+}
+
 /** Why a box ends at an element that it is wider or higher than, along an axis; or undefined. */
 function cutAlong(axis, element, style) {
   const overflow = style[axis === "x" ? "overflowX" : "overflowY"];
   if (element.localName === "canvas" || overflow === "hidden" || overflow === "clip") {
-    const isNamed = axis === "x" && style.textOverflow === "ellipsis" && element.closest("[title]");
+    const isNamed = axis === "x" && style.textOverflow === "ellipsis" && isInTitle(element);
     if (!isNamed) return "cut off";
   }
   return hasFrame(style) ? "outside of its frame" : undefined;
@@ -61,6 +68,21 @@ export function cutBy(box, element) {
   const width = document.documentElement.clientWidth;
   const outside = box.left < -SLACK || box.right > width + SLACK;
   return outside && !scrolls.x ? "outside of the window" : undefined;
+}
+
+/** Whether a frame goes beyond an element that cuts or scrolls what is in it. */
+export function isFrameCut(box, element) {
+  if (scrolledAway(element.getBoundingClientRect(), element)) return false;
+  for (const node of ancestors(parentOf(element))) {
+    if (isPage(node)) return false;
+    const style = getComputedStyle(node);
+    if (hasNoBox(node, style) || style.overflow === "visible") continue;
+    const inside = node.getBoundingClientRect();
+    const above = node.scrollTop === 0 && box.top < inside.top;
+    const left = node.scrollLeft === 0 && box.left < inside.left;
+    if (above || left) return true; // the other two edges can be scrolled to
+  }
+  return false;
 }
 
 /** What is left of a text where an element cuts it, with an ellipsis say. */

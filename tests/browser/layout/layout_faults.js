@@ -3,7 +3,7 @@
 // of it; and a page that is wider than its window.  Runs in a page before its own scripts.
 
 import { watchCanvases } from "./canvas_texts.js";
-import { cutBy, scrolledAway, shownOf } from "./clipping.js";
+import { cutBy, isFrameCut, scrolledAway, shownOf } from "./clipping.js";
 import { contrast } from "./contrast.js";
 import {
   ancestors,
@@ -34,6 +34,21 @@ function figureFaults(main, isChecked) {
     const words = element.innerText || label || element.parentElement.className;
     return `${element.localName} ${reason}: ${quote(words)}`;
   });
+}
+
+/** Frames around elements that what is around those cuts. */
+function frameFaults(main, isChecked) {
+  return descendants(main)
+    .filter((element) => isChecked(element) && !element.matches(":focus") && isSeen(element))
+    .filter((element) => {
+      const { outlineStyle, outlineWidth, outlineOffset } = getComputedStyle(element);
+      const out = parseFloat(outlineWidth) + parseFloat(outlineOffset);
+      if (outlineStyle === "none" || out <= 0) return false;
+      const { left, right, top, bottom } = element.getBoundingClientRect();
+      const box = { left: left - out, right: right + out, top: top - out, bottom: bottom + out };
+      return isFrameCut(box, element);
+    })
+    .map((element) => `frame cut off: ${quote(element.innerText)}`);
 }
 
 function listFaults(main, texts, isChecked) {
@@ -158,6 +173,7 @@ window.layoutFaults = (skipped) => {
   const faults = [
     ...pageFaults(main),
     ...figureFaults(main, isChecked),
+    ...frameFaults(main, isChecked),
     ...listFaults(main, texts, isChecked),
     ...texts.flatMap((text) => textFaults(text).map((fault) => `${fault}: ${quote(text.words)}`)),
     ...colourFaults(main),

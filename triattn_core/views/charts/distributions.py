@@ -64,6 +64,20 @@ def describe_scores(row: Mapping) -> str:
     return minus(f"{row['function']}: of {row['cells']:,} scores {ends}; {even}{took}.")
 
 
+def compare_scores(rows: pd.DataFrame) -> tuple[str, str]:
+    """Two sentences from `similarity.spread.numbers`: over how many question words the function with the sharpest
+    weights spreads them, and the one with the most even ones; and how wide the scores of these two are."""
+    share = rows["even"] / rows["of"]
+    sharp, even = rows.loc[share.idxmin()], rows.loc[share.idxmax()]
+    lead = f"A passage word spreads its attention over {sharp['even']:.1f} of {sharp['of']} question words"
+    if len(rows) == 1:
+        return f"{lead}.", ""
+    wider = sharp["deviation"] > even["deviation"]
+    told = "Wider scores, sharper attention" if wider else "Here the wider scores are not the sharper ones"
+    widths = f"standard deviation {sharp['deviation']:.3g} against {even['deviation']:.3g}"
+    return f"{lead} with {sharp['function']}, over {even['even']:.1f} with {even['function']}.", f"{told}: {widths}."
+
+
 def describe_boxes(runs: pd.DataFrame, unit: str) -> str:
     """A sentence on the box plots: which function's mean is highest, which lowest, and over how many runs."""
     summaries = summary(runs).sort_values("mean", ascending=False)

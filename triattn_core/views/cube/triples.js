@@ -11,11 +11,12 @@ const TRIPLES_LISTED = 8;
 
 /** A token in a row; where its axis has the same word twice, with its place. */
 function tokenCell(tokens, i) {
+  const word = spokenLabel(tokens, i);
   const twice = tokens.label.indexOf(tokens.label[i]) !== tokens.label.lastIndexOf(tokens.label[i]);
   return make(
     "td",
-    { title: tokens.where[i] },
-    spokenLabel(tokens, i),
+    { title: `${word}, ${tokens.where[i]}` },
+    word,
     ...(twice ? [make("small", {}, " " + (tokens.special[i] ? i + 1 : tokens.place[i]))] : []),
   );
 }

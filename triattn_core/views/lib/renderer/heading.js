@@ -31,7 +31,7 @@ export function paintHeading(ctx, box, data, theme, state) {
     ctx.fillStyle = theme.hairline;
     ctx.fillRect(x, top, box.span, 1);
     paintTitle(ctx, panel.title, x, top + 25, theme, box.span);
-    return paintLines(ctx, panel.lines, x, top + 48, box.span, theme);
+    return paintLines(ctx, box.words, x, top + 48, box.span, theme);
   }
   const room = Math.max(box.span + (panel.follows ? 0 : 18), 100);
   const [title, note] = [panel.title, panel.note ?? ""].map((words) =>

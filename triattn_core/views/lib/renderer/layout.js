@@ -2,6 +2,7 @@
 
 import { clamp, sum } from "../arrays.js";
 import { cellAt, countGaps, layoutAxis } from "../axis.js";
+import { wrapText } from "../text_drawing.js";
 import { layoutCharts } from "./charts.js";
 import { isGone, orderOf, shownCell } from "./description.js";
 import { focusRows } from "./focus.js";
@@ -13,6 +14,7 @@ import { layoutThumbs, mapsIn } from "./thumbs.js";
 const NARROW = 900; // pixels of a figure
 const TITLED = 44; // of a heading: a title; with an answer or lines below it; a line of it
 const ANSWERED = 90;
+const WORDS = [3, 18]; // lines of words that it has room for; pixels of a further one
 const AXIS_TITLE = 20;
 const OVERHANG = 34; // of leaning labels beyond the last column
 const GAP = 4; // between texts on an axis
@@ -119,7 +121,11 @@ function layoutMaps(ctx, data, width, theme) {
   const answered = line.some((panel) => panel.answer || panel.lines);
   const titles = line.map((panel) => headingWidth(ctx, panel, theme));
   const span = answered ? wide : Math.max(columns.size, Math.min(wide, Math.max(...titles)));
-  const head = answered ? ANSWERED : TITLED + (data.axes[right].title ? AXIS_TITLE : 0);
+  const words = line.map(({ lines = [] }) =>
+    lines.flatMap((text) => wrapText(ctx, text, span, theme)),
+  );
+  const further = WORDS[1] * Math.max(0, ...words.map(({ length }) => length - WORDS[0]));
+  const head = answered ? ANSWERED + further : TITLED + (data.axes[right].title ? AXIS_TITLE : 0);
   const lean = columnLabelHeight(ctx, data.axes[right], pitch, theme);
   const each = hasScalesBelow(data, line);
   const below = Math.max(...line.map(belowSize)) + (each ? SCALE : 0);
@@ -130,7 +136,7 @@ function layoutMaps(ctx, data, width, theme) {
   const boxes = line.map((panel, i) => {
     const [column, named] = [i % across, i < across || grid.repeats];
     return {
-      ...{ panel, rows, columns, named, span },
+      ...{ panel, rows, columns, named, span, words: words[i] },
       x: Math.round(start + column * (span + apart)),
       y: Math.round(above + Math.floor(i / across) * between),
       top: named ? above : short,
