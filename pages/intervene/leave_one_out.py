@@ -34,7 +34,7 @@ def show(scene: InterveneScene, above: DeltaGenerator, theme: str) -> None:
             st.html(checkpoint_html.section(title, note))
             if panel.draw:
                 figures.show(partial(panel.draw, theme=theme), panel.sentence, key)
-            if name == "alone":
+            if name == "alone" or not panel.draw:
                 figures.note(panel.sentence)
             else:
                 figures.folded("In words", panel.sentence)

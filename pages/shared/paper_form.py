@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from pages.shared.errors import report_errors
-from triattn_core.case_card.paper_figure import PaperFigure
-from triattn_core.scenes.charts import Chart
+from triattn_core.case_card.paper_figure import PaperFigure, is_chart
 from triattn_core.scenes.printing.chart import fit_width
 from triattn_core.scenes.printing.settings import (
     COLUMN,
@@ -25,7 +24,12 @@ from triattn_core.scenes.printing.settings import (
 
 WIDTHS = {f"{COLUMN:g} in, one column": COLUMN, f"{PAGE:g} in, both columns": PAGE, "another width": None}
 MIMES = {"pdf": "application/pdf", "svg": "image/svg+xml", "png": "image/png", "zip": "application/zip"}
-FACTS = {"badges": "badge", "predictions": "answer", "accuracy": "score"}  # of a plate, where it has them
+FACTS = {
+    "badges": "badge",
+    "predictions": "answer",
+    "accuracy": "score",
+    "crosshair": "cell",
+}  # of a plate, where it has them
 Make = Callable[[tuple[str, ...]], PaperFigure]
 NamedMake = Callable[[tuple[str, ...], str], PaperFigure]
 
@@ -61,7 +65,7 @@ def _open(form: Callable[[], None]) -> None:
 
 def _form(name: str, make: Make) -> None:
     first = make(())
-    plates, chart = first.sheet().plates, isinstance(first.figure, Chart)
+    plates, chart = first.sheet().plates, is_chart(first.figure)
     titles = [plate.title for plate in plates]
     parts_here = [part for part in PARTS if part not in FACTS or any(getattr(plate, FACTS[part]) for plate in plates)]
     parts_here = ["titles"] if chart else parts_here

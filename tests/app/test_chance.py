@@ -43,6 +43,12 @@ def test_of_one_replacement_it_says_what_becomes_of_the_answer(flips: bool, ends
     assert "along" not in sentence and "against +2" in sentence
 
 
+def test_draws_that_change_nothing_but_rounding_are_no_evidence() -> None:
+    """As where there is one key to shuffle."""
+    sentence = null(np.full(40, 4.95 + 9.5e-7), 4.95)
+    assert sentence.endswith("nothing changes: the log-odds of “yes” stay at +4.95 in all 40 draws.")
+
+
 def test_a_hundred_draws_can_show_it() -> None:
     drawn = np.arange(1.0, 101.0)
     sentence = null(drawn, 101.0)

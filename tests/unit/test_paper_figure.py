@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -19,12 +20,15 @@ from triattn_core.__main__ import main
 from triattn_core.case_card import draw
 from triattn_core.case_card.paper_figure import PaperFigure
 from triattn_core.errors import ConfigError
-from triattn_core.scenes.printing import lines
+from triattn_core.scenes.charts import Chart
+from triattn_core.scenes.printing import lines, paper
+from triattn_core.scenes.printing.chart import fit_width, label_note
 from triattn_core.scenes.printing.plate import label_step
 from triattn_core.scenes.printing.settings import print_settings
 from triattn_core.scenes.printing.sheet import Plate
 from triattn_core.tasks import TASKS
 from triattn_core.trace.from_array import trace_of
+from triattn_core.views.charts.intervention import unit_bars
 from triattn_core.views.lib.palette import THEMES
 
 LEAST = 7.0  # points
@@ -284,3 +288,56 @@ def test_the_command_of_a_caption_names_the_folder_of_a_model_of_others(tmp_path
     numbers = Path("a.csv").read_text("utf-8")
     Path("a.csv").unlink()
     assert main(command[1:]) == 0 and Path("a.csv").read_text("utf-8") == numbers
+
+
+@pytest.mark.parametrize(("name", "figure_name", "panels"), [("intervene", "maps", 3), ("attribute", "attribute", 3)])
+def test_maps_of_a_report_are_lettered_whole_and_no_higher_than_a_page(there, name, figure_name, panels):
+    view, checkpoints, example, settings = cases()[name]
+    printed = PaperFigure.of_view(draw(view, checkpoints, example, **settings), "triattn card …", figure_name)
+    chosen = print_settings({"width": 3.3})
+    pdf, caption = printed.file("pdf", chosen), printed.caption(chosen)
+    drawn = " ".join(text for text, _ in texts(pdf))
+    titles = [plate.title for plate in printed.sheet().plates]
+    assert len(titles) == panels and height(pdf) <= 7.0 and inches(pdf) == pytest.approx(3.3, abs=0.01)
+    for letter, title in zip("abc", titles):
+        assert f"({letter})" in drawn and f"({letter}) {title}" in caption
+    for plate in printed.sheet().plates:
+        assert plate.cell is None and all(label in drawn for label in (*plate.rows, *plate.columns))
+    assert "Labels:" not in caption
+
+
+def test_the_caption_counts_the_labels_of_maps_as_they_are_drawn(there, monkeypatch):
+    """Letters before the titles can change how the maps are arranged."""
+    printed, chosen = figure("coin"), print_settings({"width": 3.3})
+    arranged, arrange = [], paper.arrange
+
+    def watch(plates, *rest, **more):
+        arranged.append(plates)
+        return arrange(plates, *rest, **more)
+
+    monkeypatch.setattr(paper, "arrange", watch)
+    printed.file("pdf", chosen)
+    printed.caption(chosen)
+    drawn, counted = ([plate.letter for plate in plates] for plates in arranged)
+    assert drawn == counted and drawn[0] == "a"
+
+
+@pytest.mark.parametrize(("count", "angle", "every"), [(5, -35, 1), (17, -60, 1), (22, -90, 1), (60, -90, 3)])
+def test_tokens_below_bars_lean_as_far_as_they_must_and_the_caption_says_which_are_left_out(count, angle, every):
+    words = ["unbelievably-long-word", *(f"word {i}" for i in range(1, count))]
+    table = pd.DataFrame({"unit": words, "change": np.linspace(-2, 1, count), "flips": False})
+    drawn = unit_bars(table, words, [], width=max(640, 22 * count))
+    chart = Chart.of(drawn, "Each unit alone, change of the log-odds", "")
+    chosen = print_settings({"width": 3.3})
+    spec = json.dumps(fit_width(chart, chosen))
+    assert f'"labelAngle": {angle}' in spec and (f"datum.value % {every} ?" in spec) == (every > 1)
+    left_out = "every 3rd token is named; " if every > 1 else ""
+    assert label_note(chart, chosen) == f"{left_out}labels of more than 16 letters end in …"
+    assert "unbelievably-l" in spec and "unbelievably-long-word" not in spec.split('"datasets"')[0]
+
+
+def test_a_long_title_takes_no_width_from_the_bars():
+    table = pd.DataFrame({"unit": list("abcdefgh"), "change": np.linspace(-2, 1, 8), "flips": False})
+    chart = Chart.of(unit_bars(table, list("abcdefgh"), [], width=640), "Each unit alone, change of the log-odds", "")
+    plots = re.findall(r'"width": ([\d.]+)', json.dumps(fit_width(chart, print_settings({"width": 3.3}))))
+    assert max(map(float, plots)) > 0.75 * 3.3 * 72

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from triattn_core.errors import ConfigError, choices
 from triattn_core.importers import trace_store
 from triattn_core.scenes.charts import Chart
-from triattn_core.scenes.printing.chart import paper_chart
+from triattn_core.scenes.printing import chart
 from triattn_core.scenes.printing.from_canvas import sheet_from_canvas
 from triattn_core.scenes.printing.letters import families, texts_of, without_shape
 from triattn_core.scenes.printing.paper import label_note, lettered, paper_figure
@@ -54,20 +54,20 @@ class PaperFigure:
             raise ConfigError(f"no figure {name!r} to print; {choices(name, printable)}")
         if not printable:
             raise ConfigError(f"{rendered.view} has no figure to print")
-        maps = [key for key, figure in printable.items() if isinstance(figure, Canvas)]
+        maps = [key for key, figure in printable.items() if figure.maps]
         models = {explanation.entry.name: _digest(explanation) for explanation in rendered.explanations}
         return cls(printable[name or [*maps, *printable][0]], lambda: rendered.table, models, command)
 
     def sheet(self, theme: str = "light") -> Sheet:
-        """Its maps; the titles of `plates` are what a user chooses among.  A chart has none."""
-        if isinstance(self.figure, Chart):
+        """Its maps; the titles of `plates` are what a user chooses among.  Where a chart is printed, none."""
+        if is_chart(self.figure):
             return Sheet(self.figure.title, self.figure.caption, "", self.figure.alt, (), ())
         return sheet_from_canvas(self.figure, theme)
 
     def file(self, kind: str, settings: PrintSettings, dots: int = DOTS) -> bytes:
         """A PDF, SVG or PNG.  Raises ConfigError where a panel is not there, or a chart has no room."""
-        if isinstance(self.figure, Chart):
-            return paper_chart(self.figure, settings, kind, dots)
+        if is_chart(self.figure):
+            return chart.paper_chart(self.figure, settings, kind, dots)
         return paper_figure(self.sheet(settings.theme), settings, kind, dots)
 
     def caption(self, settings: PrintSettings) -> str:
@@ -86,12 +86,15 @@ class PaperFigure:
             f"{sheet.sentence.rstrip('.')}.",
             f"Input: {sheet.texts}" if sheet.texts else "",
             f"Shown: {sheet.caption.rstrip('.')}." if sheet.caption else "",
-            f"Labels: {note}." if (note := label_note(sheet, settings)) else "",
+            f"Labels: {note}." if (note := self._label_note(sheet, settings)) else "",
             f"In PDF and PNG {without_shape(lacking)}." if lacking else "",
             f"Weights: {models}." + (f" {score}." if score else "") if models else "",
             f"Made by: {self.command}",
         ]
         return "\n".join(filter(None, parts)) + "\n"
+
+    def _label_note(self, sheet: Sheet, settings: PrintSettings) -> str:
+        return chart.label_note(self.figure, settings) if is_chart(self.figure) else label_note(sheet, settings)
 
     def data(self) -> bytes:
         """Every cell as a row, CSV."""
@@ -127,6 +130,11 @@ def _digest(explanation: Explanation) -> str:
     """That of its weights; of a trace alone, if it says none, that of its numbers."""
     digest = explanation.entry.digest
     return trace_store.digest(explanation.trace) if explanation.is_file and not digest else digest
+
+
+def is_chart(figure: Canvas | Chart) -> TypeGuard[Chart]:
+    """Whether its specification is printed, not maps."""
+    return isinstance(figure, Chart) and not figure.maps
 
 
 def can_print(figure: object) -> bool:

@@ -127,9 +127,11 @@ class TokenShares:
         ranks = ranked.correlations()
         title = f"Do they agree? Tokens of {view.plays(role, self.names)}"
         strips = view.strips(self.table, self.shares, self.names)
+        short = {name: JOINT_METHODS[name].short for name in self.shares}
+        maps = view.map_marks(self.table, self.shares, self.names, short)
         agreement = view.ranks(ranks, [JOINT_METHODS[name].short for name in ranks])
         charts = {
-            "attribute": Chart.of(strips, "Which tokens", sentence, caption + texts),
+            "attribute": Chart.of(strips, "Which tokens", sentence, f"{caption}{_meanings(short)}{texts}", maps),
             "agreement": Chart.of(agreement, title, describe_agreement(ranked, role), caption + texts),
         }
         if self.faithfulness is not None:
@@ -191,6 +193,11 @@ def _scene(tokens: TokenShares) -> AttributeScene:
     return AttributeScene(
         tokens.settings, tokens.charts, tokens.tables, explanation.trace, (explanation,), tokens=tokens
     )
+
+
+def _meanings(short: Mapping[str, str]) -> str:
+    """What the short names of methods stand for."""
+    return "".join(f", {name} is {method}" for method, name in short.items() if name != method)
 
 
 def text_names(question: Question, attributions: Attributions) -> Mapping[str, str]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from triattn_core.scenes.printing.render import DOTS
 from triattn_core.views.lib.canvas import Canvas
+from triattn_core.views.lib.map_mark import MapMark
 from triattn_core.views.lib.palette import FONTS, THEMES
 
 LINE = 110  # letters of a line below the title of a chart
@@ -40,15 +41,16 @@ function mount(root, payload) {
 @dataclass(frozen=True)
 class Chart:
     """A Vega-Lite specification.  On its offline page numbers show where one points; in a notebook it is a drawing,
-    for the page carries the library that draws it."""
+    for the page carries the library that draws it.  maps: for print; None where it prints as it is."""
 
     spec: Mapping[str, Any] = field(repr=False)
     title: str
     alt: str
     caption: str = ""
+    maps: tuple[MapMark, ...] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
-    def of(cls, chart: Any, title: str, alt: str, caption: str = "") -> Chart:
+    def of(cls, chart: Any, title: str, alt: str, caption: str = "", maps: tuple[MapMark, ...] | None = None) -> Chart:
         """From an Altair chart in the light theme.  Selection parameters are replaced by
         their selected values; a parameter that nothing of the chart refers to is left out."""
         spec = chart.to_dict()
@@ -57,7 +59,7 @@ class Chart:
         if used := [param for param in params if param["name"] in text]:
             spec["params"] = used
         configuration = {"background": THEMES["light"]["page"], "description": alt}
-        return cls(spec | configuration, title, alt, caption)
+        return cls(spec | configuration, title, alt, caption, maps)
 
     def html(self) -> str:
         payload = {"caption": self.caption, "spec": self.spec}

@@ -14,6 +14,7 @@ from triattn_core.scenes.charts import Chart
 from triattn_core.scenes.intervene_parts import Intervention
 from triattn_core.scenes.intervene_text import Nulls
 from triattn_core.views.charts import intervention as view
+from triattn_core.views.lib.map_mark import MapMark
 
 WIDE = 640  # pixels of a figure that is exported
 
@@ -21,7 +22,7 @@ WIDE = 640  # pixels of a figure that is exported
 @dataclass(frozen=True)
 class ReportPanel:
     """A figure: `draw(theme=…, width=…)` makes it, None where it would show nothing; what it shows in words; its rows,
-    None where another figure has the same.  lead: what an export says before the sentence."""
+    None where another figure has the same.  lead: what an export says before the sentence.  maps: for print."""
 
     title: str
     sentence: str
@@ -30,12 +31,13 @@ class ReportPanel:
     draw: Callable[..., Any] | None
     wide: int | None = WIDE
     lead: str = ""
+    maps: tuple[MapMark, ...] | None = None
 
     def chart(self) -> Chart:
         """As it is exported."""
         assert self.draw  # is asked where there is a figure
         size = {"width": self.wide} if self.wide else {}
-        return Chart.of(self.draw(**size), self.title, f"{self.lead} {self.sentence}".strip(), self.caption)
+        return Chart.of(self.draw(**size), self.title, f"{self.lead} {self.sentence}".strip(), self.caption, self.maps)
 
 
 def panels(
@@ -56,6 +58,7 @@ def panels(
             partial(view.maps, before, after, labels),
             None,
             f"{parts.finding} {change}",
+            view.map_marks(before, after, labels),
         ),
         **_each_alone(parts, caption + texts),
     }

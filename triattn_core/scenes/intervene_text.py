@@ -177,6 +177,11 @@ def describe_null(nulls: Nulls) -> str:
         else f"{'averaged' if nulls.replacement == 'uniform' else nulls.replacement} attention"
     )
     along = "" if replaced.fixed else f" along {nulls.axis}s"
+    if np.abs(odds - original).max() < RESOLUTION:
+        return minus(
+            f"With {become}{along} ({replaced.how}) nothing changes: the log-odds of “{answer}” stay at {original:+.3g}"
+            f"{f' in all {len(odds)} draws' if len(odds) > 1 else ''}."
+        )
     sentence = f"With {become}{along} ({replaced.how}) the log-odds of "
     sentence += f"“{answer}” are {odds.mean():+.3g}{spread}, against {original:+.3g}; "
     flips = f"{int(nulls.flipped.sum())} of {len(odds)} flip the answer"

@@ -6,19 +6,26 @@ leaves them; what they show is the same.
 
 from __future__ import annotations
 
+import json
 import re
 import textwrap
 from collections.abc import Callable, Mapping
+from math import ceil, radians, sin
 from typing import Any
 
 from triattn_core.errors import ConfigError
 from triattn_core.scenes.charts import Chart, repack_png
 from triattn_core.scenes.printing.settings import DOTS, PrintSettings
+from triattn_core.views.charts.grids import LONGEST, MARK
+from triattn_core.views.lib.number_format import ending
 
 LEAST, HEADING = 7.0, 8.0  # points
 TYPE = LEAST / 11  # of a page's smallest type
 LETTER = 0.56  # of a size of type, about
 LEANING = 4.5  # inches, below which words along an axis lean
+LINE = 1.2 * LEAST  # points that a line of labels takes
+ANGLES = (-35, -60, -90)  # of labels that lean, as few degrees as there is room for
+PLOT = 0.8  # of the width, what an axis of labels has at least
 EDGE = 3  # points round the figure
 NARROWEST, WIDEST = 0.1, 1.6  # of the plots of the page
 LEGEND, AXIS = 0.72, 0.55  # of the width: what the title and colours of a legend, the title of an axis take at most
@@ -60,6 +67,9 @@ def fit_width(chart: Chart, settings: PrintSettings) -> dict[str, Any]:
     else:
         raise ConfigError(f"{chart.title} has no room at {settings.width:g} in: from {narrowest / 72 + 0.05:.1f} in")
     share = min(least + (room - narrowest) * (most - least) / max(1.0, widest - narrowest), WIDEST)
+    for _ in range(2):  # a long title makes the narrowest one wider than its plots
+        if (width := _width(spec(share), chart.version)) < room and most > share:
+            share += (room - width) * (most - share) / max(1.0, widest - width)
     while (width := _width(fitted_spec := spec(share), chart.version)) > room and share > NARROWEST:
         share = max(NARROWEST, share * min(0.98, room / width))
     fitted_spec["padding"] = {"left": EDGE, "top": EDGE, "bottom": EDGE, "right": EDGE + room - width}
@@ -74,7 +84,7 @@ def _resize_type(chart: Chart, settings: PrintSettings, share: float, columns: i
     spec = chart.framed(title if "titles" in settings.show else None, EDGE)
     spec = _walk(spec, lambda name, value, inside: _resize_value(name, value, inside, share))
     if settings.width < LEANING:
-        spec = _walk(spec, lambda name, value, inside: -35 if _level(name, value, inside) else value)
+        spec = _walk(spec, lambda name, value, inside: _lean(name, value, inside, settings.width * 72))
     spec = _fold(spec, columns, settings.width * 72) if columns else spec
     config = spec.setdefault("config", {})
     for name, defaults in DEFAULTS.items():
@@ -139,9 +149,47 @@ def _on_page(expression: str) -> str:
     return re.sub(r"\bwidth\b", f"(width / {TYPE:.4f})", expression)
 
 
-def _level(name: str, value: Any, inside: Mapping[str, Any]) -> bool:
-    """Whether words stand level below an axis, and not in lines of their own: in a narrow figure they would touch."""
-    return name == "labelAngle" and value == 0 and not str(inside.get("labelExpr", "")).startswith("({")
+def _lean(name: str, value: Any, inside: Mapping[str, Any], room: float) -> Any:
+    """The angle of words below an axis, which would touch in a narrow figure, but for those in lines of their own; and
+    of many tokens the labels that have room.  room: points of the figure."""
+    labels = str(inside.get("labelExpr", ""))
+    count = count_labels(labels)
+    if name == "labelExpr" and "labelAngle" in inside and (every := label_step(count, room)) > 1:
+        return f"datum.value % {every} ? '' : {value}"
+    if name != "labelAngle" or labels.startswith("({") or value not in (0, -45):
+        return value
+    step = PLOT * room / count if count else 0.0
+    if not count or inside.get("orient") == "top":
+        return value or ANGLES[0]
+    return next((angle for angle in ANGLES if step >= LINE / -sin(radians(angle))), ANGLES[-1])
+
+
+def label_step(count: int, room: float) -> int:
+    """Every how many of so many tokens along an axis has a label.  room: points of the figure."""
+    return max(1, ceil(count * LINE / (PLOT * room)))
+
+
+def label_note(chart: Chart, settings: PrintSettings) -> str:
+    """What the caption says of the labels along an axis of tokens: which are left out, and which shortened; empty where
+    all are whole."""
+    labels = [text for text in _label_expressions(chart.spec) if count_labels(text)]
+    narrow = settings.width < LEANING
+    every = label_step(max(map(count_labels, labels), default=0), settings.width * 72) if narrow else 1
+    said = [f"every {every}{ending(every)} token is named"] if every > 1 else []
+    said += [f"labels of more than {LONGEST} letters end in …"] if any("\\u2026" in text for text in labels) else []
+    return "; ".join(said)
+
+
+def count_labels(expression: str) -> int:
+    """Of how many tokens an expression of `grids.label_expression` has the labels; 0 for another."""
+    return expression.count(json.dumps(MARK)[1:-1])
+
+
+def _label_expressions(part: Any) -> list[str]:
+    """Those of the axes across of a specification."""
+    parts = part.values() if isinstance(part, Mapping) else part if isinstance(part, list) else ()
+    own = [part["labelExpr"]] if isinstance(part, Mapping) and {"labelExpr", "labelAngle"} <= part.keys() else []
+    return own + [text for inner in parts for text in _label_expressions(inner)]
 
 
 def _walk(part: Any, change: Callable[[str, Any, Mapping[str, Any]], Any]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from triattn_core.errors import TraceError
+from triattn_core.scenes.charts import Chart
 from triattn_core.scenes.printing.sheet import Bar, Plate, Sheet
 from triattn_core.views.lib.canvas import Canvas
 from triattn_core.views.lib.map_mark import MapMark
@@ -14,12 +15,13 @@ GREY = "#b9bfbf"  # a difference that seeds alone explain
 LONGEST, ALL = 160, 400  # letters: of a text, of all texts
 
 
-def sheet_from_canvas(canvas: Canvas, theme: str = "light") -> Sheet:
+def sheet_from_canvas(canvas: Canvas | Chart, theme: str = "light") -> Sheet:
     """The maps of a figure, in the colours of a theme.  Raises TraceError for a figure without maps."""
     if not canvas.maps:
         raise TraceError(f"{canvas.title}: this figure has no maps to be printed")
     scales = dict.fromkeys(mark.scale for mark in canvas.maps)
-    texts = " / ".join(text if len(text) <= LONGEST else text[: LONGEST - 1] + "…" for text in canvas.texts.values())
+    inputs = canvas.texts.values() if isinstance(canvas, Canvas) else ()
+    texts = " / ".join(text if len(text) <= LONGEST else text[: LONGEST - 1] + "…" for text in inputs)
     return Sheet(
         canvas.title.partition(":")[0],
         canvas.caption,

@@ -247,5 +247,6 @@ def _heading(plate: Plate, width: float, settings: PrintSettings, tint) -> list[
 
 def _title(plate: Plate, show: Sequence[str]) -> str:
     """Its letter and its title, as far as they are shown."""
-    parts = (plate.letter if "letters" in show else "", plate.title if "titles" in show else "")
+    letter = f"({plate.letter})" if plate.letter and "letters" in show else ""
+    parts = (letter, plate.title if "titles" in show else "")
     return "  ".join(filter(None, parts))

@@ -29,6 +29,7 @@ from triattn_core.scenes.printing.render import figure_file
 from triattn_core.scenes.printing.settings import DOTS, PrintSettings
 from triattn_core.scenes.printing.sheet import Bar, Plate, Sheet
 from triattn_core.scenes.printing.wrapping import wrap
+from triattn_core.views.lib.number_format import ending
 from triattn_core.views.lib.palette import THEMES
 
 OWN, MOST, THUMB, MARGIN = (6.4, 14.0), 5.0, 0.95, 0.2  # of a figure by itself, least and most; of a map, of a
@@ -73,7 +74,7 @@ def lettered(plates: Sequence[Plate]) -> list[Plate]:
 
 def label_note(sheet: Sheet, settings: PrintSettings) -> str:
     """What the caption says of labels: which are left out, and which shortened; empty where all are whole."""
-    plates = [plate for plate in settings.pick(sheet.plates) if not plate.thumb]
+    plates = [plate for plate in lettered(settings.pick(sheet.plates)) if not plate.thumb]
     tint = THEMES[settings.theme]
     blocks = [block for line in arrange(plates, settings, tint) for block in line] if plates else []
     steps = {"rows": 1, "columns": 1}
@@ -82,13 +83,9 @@ def label_note(sheet: Sheet, settings: PrintSettings) -> str:
             step = label_step(getattr(block.plate, name), across, block.pitch[across], SMALL)
             steps[name] = max(steps[name], step)
     cut = any(shorten(label) != label for plate in plates for label in (*plate.rows, *plate.columns))
-    said = [f"of {name} every {step}{_ending(step)} is named" for name, step in steps.items() if step > 1]
+    said = [f"of {name} every {step}{ending(step)} is named" for name, step in steps.items() if step > 1]
     said += [f"labels of more than {LONGEST} letters end in …"] if cut else []
     return "; ".join(said)
-
-
-def _ending(number: int) -> str:
-    return {2: "nd", 3: "rd"}.get(number, "th") if number < 20 else "th"
 
 
 def _page(plates: Sequence[Plate], bars: Sequence[Bar], settings: PrintSettings, around: Sheet | None = None) -> Figure:

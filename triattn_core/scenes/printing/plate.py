@@ -108,8 +108,8 @@ def draw_plate(
         spine.set_visible(False)
     if plate.tree is not None:
         _draw_tree(axes, plate.tree, len(plate.columns), pitch[1], tint["muted"])
-    if style.crosshair:
-        _frame_cell(axes, plate, tint)
+    if style.crosshair and plate.cell is not None:
+        _frame_cell(axes, plate.axes, colours.shape, plate.cell, tint)
 
 
 def _name_cells(axes: Axes, plate: Plate, across: int, labels: Sequence[str], pitch: float, style: Look) -> None:
@@ -120,12 +120,12 @@ def _name_cells(axes: Axes, plate: Plate, across: int, labels: Sequence[str], pi
         return
     flat = upright(labels)
     step = label_step(labels, bool(across), pitch, style.size)
-    selected = plate.cell[across]
-    positions = [i for i in range(len(labels)) if i % step == (selected % step if style.crosshair else 0)]
+    selected = plate.cell[across] if style.crosshair and plate.cell is not None else None
+    positions = [i for i in range(len(labels)) if i % step == (selected or 0) % step]
     leaning: dict[str, Any] = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"} if across and not flat else {}
     texts = [shorten(labels[i]) for i in positions]
     axis.set_ticks([i + 0.5 for i in positions], texts, fontsize=style.size, parse_math=False, **leaning)
-    if style.crosshair:
+    if selected is not None:
         axis.get_ticklabels()[positions.index(selected)].set(color=style.tint[plate.axes[across]], weight=700)
 
 
@@ -137,12 +137,14 @@ def _draw_tree(axes: Axes, tree: np.ndarray, columns: int, pitch: float, colour:
     axes.add_collection(LineCollection(list(ends), colors=colour, linewidths=0.8, clip_on=False), autolim=False)
 
 
-def _frame_cell(axes: Axes, plate: Plate, tint: Mapping[str, str]) -> None:
+def _frame_cell(
+    axes: Axes, names: Sequence[str], shape: Sequence[int], cell: tuple[int, int], tint: Mapping[str, str]
+) -> None:
     """Lines along the row and the column of the chosen cell, and a frame around it."""
-    row, column = plate.cell
+    row, column = cell
     box: dict[str, Any] = {"fill": False, "clip_on": False}
-    sizes = ((0, row, len(plate.columns), 1), (column, 0, 1, len(plate.rows)))
-    for name, (x, y, width, height) in zip(plate.axes, sizes):
+    sizes = ((0, row, shape[1], 1), (column, 0, 1, shape[0]))
+    for name, (x, y, width, height) in zip(names, sizes):
         axes.add_patch(matplotlib.patches.Rectangle((x, y), width, height, edgecolor=tint[name], **box))
     axes.add_patch(matplotlib.patches.Rectangle((column, row), 1, 1, edgecolor=tint["text"], linewidth=1.6, **box))
 

@@ -13,8 +13,8 @@ class Plate:
     """One map.
 
     axes: what stands down and across.  colours: uint8 [rows, columns, 3].  out: True where a mask leaves a cell out or
-    a token is not there.  cell: (row, column) that is chosen.  place: (row, column) among the plates.  below: True
-    where the value is below zero: a dash says it without hue.
+    a token is not there.  cell: (row, column) that is chosen, or None.  place: (row, column) among the plates.
+    below: True where the value is below zero: a dash says it without hue.
     answer: what the model says; score: of the model, on a data set; badge: the colour of its mechanism.  thumb: one of
     many, without labels.  ticks: of its scale, as its `Bar` has them.
     letter: of the panel, where there are several.  tree: lines at the right, [lines, 4].
@@ -27,7 +27,7 @@ class Plate:
     columns: Sequence[str] = field(repr=False)
     colours: np.ndarray = field(repr=False)
     out: np.ndarray = field(repr=False)
-    cell: tuple[int, int]
+    cell: tuple[int, int] | None
     place: tuple[int, int]
     below: np.ndarray = field(repr=False)
     answer: str = ""

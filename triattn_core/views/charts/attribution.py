@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import combinations
 from math import isfinite
@@ -14,6 +15,7 @@ import pandas as pd
 
 from triattn_core.trace.listing import listing
 from triattn_core.views.charts.grids import label_expression, with_style, with_titles
+from triattn_core.views.lib.map_mark import MapMark
 from triattn_core.views.lib.number_format import minus
 from triattn_core.views.lib.palette import DIVERGING, THEMES, SignedScale, ramp
 from triattn_core.views.lib.strongest import numbered
@@ -26,6 +28,7 @@ MIXED = (
 NUMERALS = {3: "three", 4: "four", 5: "five", 6: "six"}
 LONGEST = 40  # letters of a token
 LARGE_GAP = 10.0  # per cent of what is to be attributed
+SHARE, AGAINST = "share of the method's total", "\u2212 against the answer"
 LESS = -0.002  # a share below this is said to be against the answer
 
 
@@ -78,6 +81,22 @@ def strips(
     return with_titles(alt.hconcat(*charts, spacing=26).resolve_scale(color="shared"), theme)
 
 
+def map_marks(
+    table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str], short: Mapping[str, str]
+) -> tuple[MapMark, ...]:
+    """The maps of `strips` for print.  short: of each method its name above a column."""
+    scale, columns = replace(scale_of(table, shares), title=f"{SHARE}, {AGAINST}"), [short[method] for method in shares]
+    marks: list[MapMark] = []
+    for role in filter(set(table["role"]).__contains__, ROLES):
+        in_role = (table["role"] == role) & (table["special"] == 0)
+        values, tokens = shares[in_role].to_numpy(float), words(table[in_role]).tolist()
+        title = f"{role}: {names[role]}" if role in names else role
+        place, empty = (0, len(marks)), np.isnan(values)
+        levels = scale.levels(values)
+        marks.append(MapMark(title, (role, "feature"), tokens, columns, levels, scale, None, place, empty))
+    return tuple(marks)
+
+
 def fill_of(share: float, scale: SignedScale, theme: str) -> np.ndarray:
     """The colour of one share, uint8 [3]."""
     return _colours(theme)[scale.levels(np.array([share]))[0]]
@@ -94,7 +113,7 @@ def _share(scale: SignedScale, theme: str) -> alt.Color:
     colours = ["#" + bytes(colour.tolist()).hex() for colour in _colours(theme)[levels]]
     domain = scale.values(levels).tolist()
     kind = alt.Scale(type="pow", exponent=scale.power, domain=domain, range=colours, clamp=True)
-    title = "share of the method's total, square-root scale; \u2212 against the answer"
+    title = f"{SHARE}, {scale.how}; {AGAINST}"
     options: dict[str, Any] = {"orient": "bottom", "direction": "horizontal", "gradientLength": 380, "titleLimit": 620}
     label = "datum.value ? format(datum.value, '+.2~%') : '0'"
     legend = alt.Legend(title=title, labelExpr=label, values=scale.ticks(), **options)

@@ -14,6 +14,7 @@ import xarray as xr
 from triattn_core.views.lib.palette import DIVERGING, FONTS, SEQUENTIAL, THEMES, LogScale, SignedScale, ramp
 
 MARK = "\u241e"  # between texts that stand in one
+LONGEST = 16  # letters of a token along an axis
 STOPS = 33  # of a diverging map, an odd number: zero is one of them
 
 alt.data_transformers.disable_max_rows()  # a file of 5,000 cells and more is what a case card is for
@@ -28,7 +29,7 @@ def cells_of(cells: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]]) -
 
 def token_axis(axis: str, names: Sequence[str], **axis_options) -> Any:
     """An axis of positions that shows tokens in the text colour of the page: `alt.Y` of queries, else `alt.X`."""
-    token_labels = label_expression([str(name)[:16] for name in names])
+    token_labels = label_expression([shorten(str(name)) for name in names])
     ticks: dict[str, Any] = {
         "labelExpr": token_labels,
         "ticks": False,
@@ -38,6 +39,11 @@ def token_axis(axis: str, names: Sequence[str], **axis_options) -> Any:
     ticks |= axis_options
     kind = alt.Y if axis == "query" else alt.X
     return kind(f"{axis}:O", title=None, axis=alt.Axis(**ticks))
+
+
+def shorten(label: str) -> str:
+    """A label of at most LONGEST letters."""
+    return label if len(label) <= LONGEST else label[: LONGEST - 1] + "…"
 
 
 def label_expression(texts: Sequence[str]) -> str:

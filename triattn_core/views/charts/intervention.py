@@ -20,7 +20,8 @@ from triattn_core.views.charts.grids import (
     with_style,
     with_titles,
 )
-from triattn_core.views.lib.palette import DIFFERENCE, DIVERGING, THEMES
+from triattn_core.views.lib.map_mark import MapMark
+from triattn_core.views.lib.palette import DIFFERENCE, DIVERGING, THEMES, LogScale, SignedScale
 
 RESOLUTION = 1e-5  # log-odds: single precision leaves up to 6e-7 of removals of nothing
 SAME = 1e-6  # of two weights: below, a difference is rounding
@@ -72,6 +73,20 @@ def _grids(
         )
         grid = alt.layer(grid, dashes(rows, x, y, limit, theme, DIFFERENCE)) if less else grid
         yield grid.properties(title=title, width=cell_width * values.shape[1], height=size * values.shape[0])
+
+
+def map_marks(
+    before: xr.DataArray, after: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]]
+) -> tuple[MapMark, ...]:
+    """The maps of `maps` for print."""
+    gap = after.values - before.values
+    scale = LogScale.fit(np.stack([before.values, after.values]), before.shape[1])
+    change = SignedScale(float(np.abs(gap).max(initial=SAME)), DIFFERENCE, "change of weight")
+    shown = (("before", before.values, scale), ("after", after.values, scale), ("after − before", gap, change))
+    return tuple(
+        MapMark(title, ("query", "key"), *labels, fit.levels(values), fit, None, (0, i))
+        for i, (title, values, fit) in enumerate(shown)
+    )
 
 
 def cells(before: xr.DataArray, after: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]]) -> pd.DataFrame:

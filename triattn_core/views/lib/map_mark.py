@@ -16,7 +16,7 @@ class MapMark:
 
     axes: the names (of `palette.NAMES`) of the axes down and across.  rows, columns: their labels.
     levels: uint8 [rows, columns] on `scale`, whose title stands at its colour bar.
-    cell: (row, column) that is chosen.  place: (row, column) among the maps of the figure.
+    cell: (row, column) that is chosen, None where none is.  place: (row, column) among the maps of the figure.
     masked: bool [rows, columns], True where a mask leaves a cell out or a token is not there; None: nowhere.
     within: bool [rows, columns], True where a difference is no larger than between seeds; None: nothing is known of it.
     answer: what the model predicts, or the number below a thumbnail.  score: of the model, on a data set.
@@ -30,7 +30,7 @@ class MapMark:
     columns: Sequence[str] = field(repr=False)
     levels: np.ndarray = field(repr=False)
     scale: Scale
-    cell: tuple[int, int]
+    cell: tuple[int, int] | None
     place: tuple[int, int]
     masked: np.ndarray | None = field(default=None, repr=False)
     within: np.ndarray | None = field(default=None, repr=False)

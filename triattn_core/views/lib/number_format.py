@@ -32,3 +32,8 @@ def per_cent(value: float) -> str:
     """A percentage with one digit; all is `100`, and what only rounds to it has two: 99.97."""
     text = half_up(value, 1)
     return "100" if value == 100 else half_up(value, 2) if text == "100.0" else text
+
+
+def ending(number: int) -> str:
+    """What makes a number an ordinal: 2nd, 3rd, 4th."""
+    return {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number % 100 not in (11, 12, 13) else 0, "th")

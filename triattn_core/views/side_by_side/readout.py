@@ -69,7 +69,7 @@ def difference_sentences(
     """The difference in the cell, and that of its rows.  place: of the panel that has them."""
     key = roles["key"]
     if key_count(panels[0].weights) == 1:
-        alone = f"As this is read there is one {key}: every weight is 1, nothing to compare."
+        alone = f"As this is read there is one {key}: nothing to compare."
         return [Sentence([Case(alone)], place)]
     cell = "{title} {values:change}"
     first = Sentence([Case(f" in this cell{SEEDS}. ", "within", bold=cell), Case(" in this cell. ", bold=cell)], place)

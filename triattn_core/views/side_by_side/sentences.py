@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from triattn_core.views.lib.number_format import probability
 from triattn_core.views.lib.palette import LogScale
 from triattn_core.views.lib.strongest import labels
 from triattn_core.views.side_by_side.panels import Gap, Panel, panel_titles
@@ -32,13 +33,15 @@ def alt(panels: Sequence[Panel], gap: Gap | None, texts: dict[str, str], roles: 
     """What the figure shows in words: sizes, what each says, and where two differ most."""
     names, words = panel_titles(panels), labels(panels[0].map_values, texts, "query")
     each = dict.fromkeys(  # two heads of one model say one thing
-        f"{p.model or n} says {p.label} with probability {p.probability:.3f}" for n, p in zip(names, panels) if p.label
+        f"{p.model or n} says {p.label} with probability {probability(p.probability)}"
+        for n, p in zip(names, panels)
+        if p.label
     )
     sizes = panels[0].map_values.sizes
     size = f"{sizes['query']} {roles['query']} by {sizes['key']} {roles['key']} positions"
     tail = ""
     if gap is not None and key_count(panels[0].weights) == 1:
-        tail = f" As this is read there is one {roles['key']}: every weight is 1, nothing to compare."
+        tail = f" As this is read there is one {roles['key']}: nothing to compare."
     elif gap is not None and not np.isnan(gap.divergence).all():
         worst, two = int(np.nanargmax(gap.divergence)), f"{names[gap.left]} and {names[gap.right]}"
         most = f"{two} differ most for {roles['query']} “{words[worst]}”, by {gap.divergence[worst]:.3g} bits."
