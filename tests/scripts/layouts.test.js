@@ -9,7 +9,7 @@ import * as figure from "../../triattn_core/views/lib/renderer/layout.js";
 import * as steps from "../../triattn_core/views/lib/renderer/steps.js";
 import { shownCell } from "../../triattn_core/views/lib/renderer/description.js";
 import { aimAt, partOf } from "../../triattn_core/views/lib/renderer/focus.js";
-import { THEME, context, middle, tokens } from "./support.js";
+import { THEME, context, described, middle, tokens } from "./support.js";
 
 const WIDTHS = [320, 800, 1440];
 
@@ -76,39 +76,6 @@ test("cube: keys move in the chosen panel and through its depth", () => {
   assert.equal(cellForKey(cube, [1, 2, 3], "qk", "x"), null);
 });
 
-/** A figure as `unpack` of description.js gives it, as far as its layout and hits ask. */
-function described(axes, counts, panels, grid = {}) {
-  const sizes = { ...counts };
-  for (const [name, axis] of Object.entries(axes)) sizes[name] = axis.label.length;
-  const names = [...Object.keys(axes), ...Object.keys(counts)];
-  const axisOf = Object.fromEntries(names.map((name, i) => [name, i]));
-  const cells = { scale: "main", levels: "levels" };
-  const full = panels.map((panel) => {
-    return { rows: "query", columns: "key", cells, marks: [], title: "", ...panel };
-  });
-  return {
-    axes,
-    sizes,
-    axisOf,
-    panels: full,
-    scales: { main: {} },
-    scale_lines: [],
-    grid: { ...GRID, ...grid },
-  };
-}
-
-const GRID = {
-  across: [9, 9],
-  least: 150,
-  finest: 4,
-  widest: 360,
-  cell: [64, 220],
-  row: [7, 26, 312],
-  labels: [20, 96],
-  gutter: 20,
-  repeats: true,
-};
-
 test("figure: every cell of every map is hit, and maps wrap on a narrow page", () => {
   const axes = { query: tokens(["I", "am", "here"]), key: tokens(11) };
   const answer = { label: "yes" };
@@ -128,6 +95,18 @@ test("figure: every cell of every map is hit, and maps wrap on a narrow page", (
   });
   assert.equal(lines.at(-1), 1);
   assert.ok(lines[0] > 1);
+});
+
+test("figure: maps of more columns than their share of the width has pixels stand below each other", () => {
+  const panels = [0, 1, 2].map(() => ({ answer: { label: "yes" } }));
+  const data = described({ query: tokens(3), key: tokens(330) }, {}, panels, { finest: 0 });
+  for (const width of [660, 800, 1440]) {
+    const { boxes } = figure.layoutFigure(context(), data, width, THEME);
+    for (const [i, box] of boxes.entries()) {
+      const next = boxes[i + 1];
+      assert.ok(!next || next.y > box.y || next.x >= box.x + box.columns.size, `${width}: ${i}`);
+    }
+  }
 });
 
 test("figure: words of a heading go on a further line, for which it has room", () => {

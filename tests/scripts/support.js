@@ -27,3 +27,36 @@ export const middle = (box, rows, columns, r, c) => [
   box.x + columns.at[c] + columns.pitch / 2,
   box.y + rows.at[r] + rows.pitch / 2,
 ];
+
+/** A figure as `unpack` of description.js gives it, as far as its layout and hits ask. */
+export function described(axes, counts, panels, grid = {}) {
+  const sizes = { ...counts };
+  for (const [name, axis] of Object.entries(axes)) sizes[name] = axis.label.length;
+  const names = [...Object.keys(axes), ...Object.keys(counts)];
+  const axisOf = Object.fromEntries(names.map((name, i) => [name, i]));
+  const cells = { scale: "main", levels: "levels" };
+  const full = panels.map((panel) => {
+    return { rows: "query", columns: "key", cells, marks: [], title: "", ...panel };
+  });
+  return {
+    axes,
+    sizes,
+    axisOf,
+    panels: full,
+    scales: { main: {} },
+    scale_lines: [],
+    grid: { ...GRID, ...grid },
+  };
+}
+
+const GRID = {
+  across: [9, 9],
+  least: 150,
+  finest: 4,
+  widest: 360,
+  cell: [64, 220],
+  row: [7, 26, 312],
+  labels: [20, 96],
+  gutter: 20,
+  repeats: true,
+};

@@ -1,7 +1,7 @@
 // The heading of a panel: its title; of a model what that answers; lines of words.
 
 import { clamp } from "../arrays.js";
-import { drawText } from "../text_drawing.js";
+import { drawText, wrapText } from "../text_drawing.js";
 import { font } from "../theme.js";
 import { fillTemplate, fillText, isChosen } from "./description.js";
 
@@ -9,6 +9,7 @@ const NUMBER = 150; // pixels to the end of a number behind words
 const LINE = 17; // of a second line of a heading
 const TIGHT = 220; // pixels of a panel whose verdict takes its note's place
 const TITLE = { size: 15, weight: 650 };
+const WORDS = 3; // lines of words that a heading has room for
 const SPACE = 10; // between a title and its note
 
 /** How wide a title and its note are. */
@@ -17,6 +18,14 @@ export function headingWidth(ctx, { title, note }, theme) {
   const wide = ctx.measureText(title).width;
   ctx.font = font(theme, 13);
   return wide + (note ? SPACE + ctx.measureText(note).width : 0);
+}
+
+/** The lines of words of each panel, and the pixels of those for which a heading has no room. */
+export function wrapWords(ctx, panels, room, theme) {
+  const words = panels.map(({ lines = [] }) =>
+    lines.flatMap((text) => wrapText(ctx, text, room, theme)),
+  );
+  return { words, further: 18 * Math.max(0, ...words.map(({ length }) => length - WORDS)) };
 }
 
 export function paintHeading(ctx, box, data, theme, state) {

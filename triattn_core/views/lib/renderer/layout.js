@@ -2,21 +2,20 @@
 
 import { clamp, sum } from "../arrays.js";
 import { cellAt, countGaps, layoutAxis } from "../axis.js";
-import { wrapText } from "../text_drawing.js";
 import { layoutCharts } from "./charts.js";
 import { isGone, orderOf, shownCell } from "./description.js";
 import { focusRows } from "./focus.js";
 import { aheadOf, placeGroups, placeSmall } from "./groups.js";
-import { headingWidth } from "./heading.js";
+import { headingWidth, wrapWords } from "./heading.js";
 import { columnLabelHeight, layoutRowLabels } from "./label_room.js";
 import { layoutThumbs, mapsIn } from "./thumbs.js";
 
 const NARROW = 900; // pixels of a figure
 const TITLED = 44; // of a heading: a title; with an answer or lines below it; a line of it
 const ANSWERED = 90;
-const WORDS = [3, 18]; // lines of words that it has room for; pixels of a further one
 const AXIS_TITLE = 20;
 const OVERHANG = 34; // of leaning labels beyond the last column
+const THINNEST = 1; // pixel of a column
 const GAP = 4; // between texts on an axis
 const BETWEEN = 22; // lines of panels
 const PROFILE = 102; // of bars below a map, with their caption
@@ -50,8 +49,9 @@ function layoutLine(data, line, keys, width, { own, between }, aside, limits = {
       (k - 1) * (between + inner)) /
     k;
   let across = Math.min(most, one.length, grid.across[width < NARROW ? 0 : 1]);
-  while (across > 1 && (room(across) < grid.least || room(across) / keys < finest))
-    across = group ? 1 : across - 1; // a group stands in one line or below each other
+  const least = Math.max(grid.least, keys * Math.max(finest, THINNEST));
+  // A group stands in one line or below each other.
+  while (across > 1 && room(across) < least) across = group ? 1 : across - 1;
   return { across, wide: Math.min(room(across), grid.widest), apart: between + inner };
 }
 
@@ -114,17 +114,14 @@ function layoutMaps(ctx, data, width, theme) {
   const [largest, whole] = grid.cell;
   const pitch = clamp(
     (wide - GAP * countGaps(data.axes[right])) / keys,
-    1,
+    THINNEST,
     Math.max(largest, whole / keys),
   );
   const columns = layoutAxis(data.axes[right], pitch, GAP);
   const answered = line.some((panel) => panel.answer || panel.lines);
   const titles = line.map((panel) => headingWidth(ctx, panel, theme));
   const span = answered ? wide : Math.max(columns.size, Math.min(wide, Math.max(...titles)));
-  const words = line.map(({ lines = [] }) =>
-    lines.flatMap((text) => wrapText(ctx, text, span, theme)),
-  );
-  const further = WORDS[1] * Math.max(0, ...words.map(({ length }) => length - WORDS[0]));
+  const { words, further } = wrapWords(ctx, line, span, theme);
   const head = answered ? ANSWERED + further : TITLED + (data.axes[right].title ? AXIS_TITLE : 0);
   const lean = columnLabelHeight(ctx, data.axes[right], pitch, theme);
   const each = hasScalesBelow(data, line);
