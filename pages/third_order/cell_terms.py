@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from pages.shared import figures
 from pages.shared.models import MODELS
 from pages.third_order.pickers import score
 from triattn_core.checkpoint.registry import Entry
@@ -62,10 +63,11 @@ def table(
         body += f"<tr>{''.join(cells)}</tr>"
     heads = "".join(f"<th{RIGHT * (3 <= i <= 5)}>{name}</th>" for i, name in enumerate(HEADS))
     st.html(f'<div class="t-scroll"><table class="t-table"><tr>{heads}</tr>{body}</table></div>')
-    st.html(
-        '<p class="t-note">Three-way share: how much of the variance of the scores, over all '
-        f"{escape(task.TOKENS[0])}s the task knows, no sum of scores of two tokens can give (functional ANOVA). "
-        "Strassen and tree have none by construction. Numbers in a cell are rounded.</p>"
+    figures.folded(
+        "What the three-way share is",
+        f"How much of the variance of the scores, over all {task.TOKENS[0]}s the task knows, no sum of scores of two "
+        "tokens can give (functional ANOVA). Strassen and tree have none by construction. "
+        "Numbers in a cell are rounded.",
     )
     if others := elsewhere([score(entry).label for entry in models], found, row, cell):
         st.html(f'<p class="t-note">More weight on another true cell: {escape("; ".join(others))}.</p>')

@@ -57,6 +57,6 @@ def _maps(row: Example, task: LaboratoryTask, models: Sequence[Entry], figure_pl
     sentence = score_maps.describe(maps, truth)
     with figure_place:
         figures.show(draw(width=pickers.WIDTH, theme=style.theme()), sentence, "score-maps", width="content")
-        figures.note(LEGEND)
+        figures.folded("How to read the maps", LEGEND)
     cell_terms.table(models, found, row, task, cell, truth)
     return export.Saved("Figure", "third-order", draw, sentence)

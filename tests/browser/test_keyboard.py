@@ -33,7 +33,7 @@ ORDER = {  # what each page is about, in the order it is read
     "mtsa": "Sentence; Checkpoint; Heads; Export; Maps of; previous; The tensor of head; All pairs",
     "tensor": "Sentence; Checkpoint; Clusters; Of; previous; 1; All; Maps of; The clusters' maps",
     "coin": "Sentence A; Checkpoint; per token; nothing; Alignments of; The command; All pairs",
-    "similarity": "Question; Examples; Functions; Export; Maps of; previous; row.json; All cells",
+    "similarity": "Question; Examples; Functions; Export; Maps of; previous; command; All cells",
     "distributions": "Question; Examples; Functions; Export; Show data; Runs, CSV",
     "results": "Table; Export; What a block costs",
 }

@@ -109,7 +109,7 @@ def test_the_command_prints_a_folded_alignment_of_coin_again(page, small_app, sm
 
 def test_the_command_prints_a_folded_weight_of_a_reader_again(page, small_app, small, tmp_path, monkeypatch, capsys):
     passage, question = "The red boat left. The blue boat stayed, they say.", "Which boat stayed?"
-    query = {"passage": passage, "question": question, "passage-as": "phrases"}
+    query = {"passage": passage, "question": question, "passage-as": "phrases", "commands": "true"}
     opened(page, small_app, "similarity", MAPS, **query)
     page.locator(".terms .facts.chosen .total").wait_for()
     expect(page.locator(".side .notes")).to_contain_text("added up over the passage")

@@ -82,7 +82,7 @@ def test_a_long_command_is_whole_at_800_pixels(browser, app):
     phrases = "|".join(
         ("American Football Conference", "Denver Broncos", "Carolina Panthers", "third Super Bowl title")
     )
-    page.goto(f"{app}/similarity?passage-as=phrases&phrases={phrases}")
+    page.goto(f"{app}/similarity?passage-as=phrases&commands=true&phrases={phrases}")
     page.locator(f"{LINES} .total").last.wait_for()
     code = page.get_by_test_id("stCode").locator("pre")
     assert "--cell attention/weight" in code.inner_text()
