@@ -312,14 +312,14 @@ def test_the_caption_counts_the_labels_of_maps_as_they_are_drawn(there, monkeypa
     arranged, arrange = [], paper.arrange
 
     def watch(plates, *rest, **more):
-        arranged.append(plates)
+        arranged.append("".join(plate.letter for plate in plates))
         return arrange(plates, *rest, **more)
 
     monkeypatch.setattr(paper, "arrange", watch)
     printed.file("pdf", chosen)
+    drawn = len(arranged)
     printed.caption(chosen)
-    drawn, counted = ([plate.letter for plate in plates] for plates in arranged)
-    assert drawn == counted and drawn[0] == "a"
+    assert len(arranged) > drawn > 0 and len(set(arranged)) == 1 and arranged[0].startswith("abc")
 
 
 @pytest.mark.parametrize(("count", "angle", "every"), [(5, -35, 1), (17, -60, 1), (22, -90, 1), (60, -90, 3)])
