@@ -65,6 +65,6 @@ def _title(row: Mapping) -> str:
     """HTML: the function, and the share of the question words that its weights are spread over."""
     share = style.bar(row["even"] / row["of"], style.colours()["accent"])
     return (
-        f'<div class="t-says"><b>{escape(row["function"])}</b>{share}'
+        f'<b>{escape(row["function"])}</b><div class="t-says">{share}'
         f'<span class="t-muted t-num">{row["even"]:.1f} of {row["of"]} words</span></div>'
     )

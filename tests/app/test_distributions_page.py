@@ -101,3 +101,10 @@ def test_systems_are_no_output_and_runs_trained_otherwise_are_said(tmp_path: Pat
 def test_the_first_line_is_true_of_what_is_drawn() -> None:
     app = sound(opened("distributions"))
     assert app.segmented_control(key="spread").value == "relevance" and "They are centred" not in visible_text(app)
+
+
+def test_the_page_opens_on_what_the_scores_do_to_the_attention() -> None:
+    page_text = visible_text(sound(opened("distributions")))
+    lead = re.search(r"spreads its attention over ([\d.]+) of (\d+) question words with ([\w-]+),", page_text)
+    assert lead, page_text[:400]
+    assert f"<b>{lead[3]}</b>" in page_text and f"{lead[1]} of {lead[2]} words" in page_text
