@@ -158,11 +158,9 @@ def plate(number: int, rows: int, columns: int, maps: int) -> Plate:
         ("context", "parts", (3.3, 7.0)),
         ("context", "redirected", (3.3, 7.0)),
         ("context", "residual", (3.3, 7.0)),
-        ("attribute", "attribute", (3.3, 7.0)),
         ("attribute", "comprehensiveness", (3.3, 7.0)),
         ("attribute", "sufficiency", (3.3, 7.0)),
         ("attribute", "agreement", (3.3, 7.0)),
-        ("intervene", "maps", (3.3, 7.0)),
         ("intervene", "alone", (3.3, 7.0)),
         ("intervene", "moved", (3.3, 7.0)),
     ],
@@ -304,6 +302,7 @@ def test_maps_of_a_report_are_lettered_whole_and_no_higher_than_a_page(there, na
     for plate in printed.sheet().plates:
         assert plate.cell is None and all(label in drawn for label in (*plate.rows, *plate.columns))
     assert "Labels:" not in caption
+    assert inches(printed.file("pdf", print_settings({"width": 7.0, "ground": "dark"}))) == pytest.approx(7.0, abs=0.01)
 
 
 def test_the_caption_counts_the_labels_of_maps_as_they_are_drawn(there, monkeypatch):
