@@ -178,10 +178,12 @@ def _apply_example() -> None:
 
 
 def _switch_language(speaks: Spoken, task: PairTask) -> None:
-    """Switches the language: its checkpoints, and its first example unless you have typed a text."""
+    """Switches the language: its checkpoints, and its first example unless you have typed a text, or the page has no
+    texts."""
     code = st.session_state["language"]
     speaks.turn(code)
-    if _example(st.session_state["a"], st.session_state["b"], task):
+    a, b = (st.session_state.get(name) for name in "ab")
+    if a is not None and b is not None and _example(a, b, task):
         first = task.examples(code)[0]
         st.session_state["a"], st.session_state["b"] = first.text_a, first.text_b
 

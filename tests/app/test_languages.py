@@ -53,6 +53,12 @@ def trio(data: str, similarity: str) -> list[str]:
     return [f"{data}-{mechanism}-{similarity}" for mechanism in ("bi", "cbi", "tri")]
 
 
+def test_compare_turns_to_the_other_language_where_no_text_was_typed_yet() -> None:
+    """Compare has no texts of its own, and may be the first page of a session."""
+    app = turned(opened("compare"), "zh")
+    assert checkpoints(app) and all(name.startswith("lcqmc-") for name in map(str, checkpoints(app)))
+
+
 def test_side_by_side_opens_on_the_first_chinese_pair() -> None:
     app = sound(opened("side_by_side", language="Chinese"))
     assert pair(app) == (CHINESE.text_a, CHINESE.text_b)
