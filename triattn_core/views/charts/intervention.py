@@ -21,7 +21,7 @@ from triattn_core.views.charts.grids import (
     with_titles,
 )
 from triattn_core.views.lib.map_mark import MapMark
-from triattn_core.views.lib.palette import DIFFERENCE, DIVERGING, THEMES, LogScale, SignedScale
+from triattn_core.views.lib.palette import DIFFERENCE, DIVERGING, THEMES, LogScale, Scale, SignedScale
 
 RESOLUTION = 1e-5  # log-odds: single precision leaves up to 6e-7 of removals of nothing
 SAME = 1e-6  # of two weights: below, a difference is rounding
@@ -82,7 +82,11 @@ def map_marks(
     gap = after.values - before.values
     scale = LogScale.fit(np.stack([before.values, after.values]), before.shape[1])
     change = SignedScale(float(np.abs(gap).max(initial=SAME)), DIFFERENCE, "change of weight")
-    shown = (("before", before.values, scale), ("after", after.values, scale), ("after − before", gap, change))
+    shown: list[tuple[str, np.ndarray, Scale]] = [
+        ("before", before.values, scale),
+        ("after", after.values, scale),
+        ("after − before", gap, change),
+    ]
     return tuple(
         MapMark(title, ("query", "key"), *labels, fit.levels(values), fit, None, (0, i))
         for i, (title, values, fit) in enumerate(shown)
