@@ -32,10 +32,10 @@ def show(entries: Sequence[Entry], entry: Entry) -> None:
         f'<span class="t-item"><i class="t-swatch" style="background:{colour}"></i>{escape(names)}</span>'
         for names, colour in view.mechanisms(rows)
     )
-    st.html(f'<p class="t-note">{keys}{HOW}</p>')
     chart = partial(view.figure, rows, entry.name, style.theme())
     sentence = view.describe(rows)
     figures.show(chart, sentence, "scores", on_select=take, selection_mode=view.SELECTS)
+    st.html(f'<p class="t-note">{keys}{HOW}</p>')
     figures.folded("In words", sentence)
 
 
