@@ -20,9 +20,7 @@ const LEAST_WIDTH = 50; // pixels: a narrower figure is not drawn
 const CAPTION = 22; // pixels below a saved figure
 
 /**
- * A figure in an element `root`.  `kept` is what outlives it there when a new payload comes: the
- * chosen cell, as the page knows it.
- *
+ * A figure in an element `root`.  `kept` outlives it there: the chosen cell, as the page knows it.
  * A figure has: unpack(payload); build(), its elements {outer, frame, canvas, tip}; firstCell();
  * cellSizes(); layout(ctx, width); hit(x, y), the cell under a point or null; paint(ctx, place,
  * state) for the screen, a PNG or an SVG; describe(cell), lines of text; showCell(), all that
@@ -75,9 +73,11 @@ export class MapFigure {
     this.on(this.canvas, "keydown", (event) => this.key(event));
     this.on(window, "triattn-exact", () => this.receive());
     this.on(matchMedia("(prefers-color-scheme: dark)"), "change", () => this.dress());
-    this.observer = new ResizeObserver(() => this.requestPaint());
+    this.observer = new ResizeObserver(
+      () => this.width() !== this.place?.width && this.requestPaint(),
+    );
     this.observer.observe(this.frame);
-    document.fonts?.ready.then(() => this.dress());
+    this.on(document.fonts, "loadingdone", ({ fontfaces }) => this.refont(fontfaces));
     this.stopExport = onExport(this.host.key, (format, name) => this.save(format, name));
   }
 
@@ -97,11 +97,18 @@ export class MapFigure {
     this.requestPaint();
   }
 
+  /** Labels are as wide as their font says: where one of ours came, all is laid out again. */
+  refont(faces) {
+    const names = faces.map(({ family }) => family.replaceAll('"', ""));
+    if (names.some((name) => this.theme.fonts.includes(`"${name}"`))) this.dress();
+  }
+
   requestPaint() {
     this.paintAsked ||= requestAnimationFrame(() => this.paintNow());
   }
 
   paintNow() {
+    cancelAnimationFrame(this.paintAsked); // what was asked for meanwhile is in this picture
     this.paintAsked = 0;
     const width = this.width();
     if (width < LEAST_WIDTH) return;

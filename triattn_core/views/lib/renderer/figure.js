@@ -1,7 +1,8 @@
 // Any figure that is described by marks (figure.py), drawn and made to answer: their one script.
 
-import { make } from "../elements.js";
-import { LinkedMaps } from "../linked_maps.js";
+import { describeMaps, make, setLanguage } from "../elements.js";
+import { MapFigure } from "../map_figure.js";
+import { walkButtons } from "../walk.js";
 import { describeCell, unpack } from "./description.js";
 import { hitCell, layoutFigure } from "./layout.js";
 import { paintFigure } from "./paint.js";
@@ -13,16 +14,8 @@ import { cellForKey, followCell } from "./steps.js";
 
 const CHANGE = 150; // milliseconds
 
-class DescribedFigure extends LinkedMaps {
-  static parts = {
-    unpack,
-    cellSizes: (data) => data.coordinates.map(([, size]) => size),
-    rankCells: (data) => data.walk,
-    layout: layoutFigure,
-    paint: paintFigure,
-    describe: describeCell,
-  };
-
+/** Panels that share their coordinates: one crosshair in all of them, its numbers below. */
+class DescribedFigure extends MapFigure {
   /** What a new payload changes comes in gently, where the user has nothing against motion. */
   static mount(root, payload, host) {
     const again = root.triattn !== undefined;
@@ -34,6 +27,30 @@ class DescribedFigure extends LinkedMaps {
 
   constructor(root, payload, host, kept) {
     super(root, { ...payload, themes: THEMES }, host, kept);
+  }
+
+  unpack(payload) {
+    return unpack(payload);
+  }
+
+  cellSizes() {
+    return this.data.coordinates.map(([, size]) => size);
+  }
+
+  rankCells() {
+    return this.data.walk;
+  }
+
+  layout(ctx, width) {
+    return layoutFigure(ctx, this.data, width, this.theme);
+  }
+
+  paint(ctx, place, state) {
+    paintFigure(ctx, this.data, place, this.theme, state);
+  }
+
+  describe(cell) {
+    return describeCell(this.data, cell);
   }
 
   hit(x, y) {
@@ -48,35 +65,72 @@ class DescribedFigure extends LinkedMaps {
     return cellForKey(this.data, this.state.cell, event) ?? super.cellForKey(event);
   }
 
-  keyHelp() {
-    return [this.data.keys].flat();
-  }
-
-  walkTitle() {
-    return this.data.walks;
-  }
-
-  fillBelow(box) {
-    if (this.payload.strip) box.remove();
-    else if (this.payload.blocks) fillBlocks(box, this.data, this.state.cell, this.place);
-    else fillReadout(box, this.data, this.state.cell, this.theme);
-  }
-
-  fillAbove(box) {
-    fillAbove(box, this.data, this.state.cell);
-  }
-
-  // ---- a strip shows what is chosen elsewhere on the page --------------------------------------
+  // ---- what stands around the canvas -----------------------------------------------------------
 
   build() {
-    const parts = super.build();
-    if (this.payload.strip) parts.outer.className = "strip maps";
-    return parts;
+    const { alt, texts, strip, above, notes } = this.payload;
+    const canvas = make("canvas", {
+      tabindex: 0,
+      role: "application",
+      "aria-roledescription": "maps",
+      "aria-label": describeMaps({ alt, texts }),
+    });
+    setLanguage(canvas, Object.values(texts).join(" "));
+    const tip = make("div", { class: "tip", hidden: "" });
+    const frame = make("div", { class: "frame" }, canvas, tip);
+    const heard = make("div", { class: "heard", "aria-live": "polite" });
+    const parts = {
+      above: above && make("div", { class: "above" }),
+      frame,
+      below: !strip && make("div", { class: "below" }),
+      notes: notes && make("p", { class: "sentence notes" }, notes),
+      hint: strip ? make("p") : this.hint(),
+      heard,
+    };
+    const outer = make("div", { class: strip ? "strip maps" : "side maps" });
+    outer.append(...Object.values(parts).filter(Boolean));
+    this.root.replaceChildren(outer);
+    return { ...parts, outer, canvas, tip };
   }
 
   hint() {
-    return this.payload.strip ? make("p") : super.hint();
+    const { keys, walks } = this.data;
+    const arrows = ["←", "→", "↑", "↓"];
+    const help = ["Click a cell, or step with ", arrows, ...[keys].flat(), ` ${walks}: `];
+    const parts = help.flatMap((part) =>
+      Array.isArray(part) ? part.map((key) => make("kbd", {}, key)) : [part],
+    );
+    return make("p", { class: "hint" }, ...parts, ...walkButtons((by) => this.walk(by)));
   }
+
+  firstCell() {
+    return this.inside(this.kept.cell ?? this.payload.cell);
+  }
+
+  showCell() {
+    const { data, state, place } = this;
+    if (this.above) fillAbove(this.above, data, state.cell);
+    if (data.blocks) fillBlocks(this.below, data, state.cell, place);
+    else if (this.below) fillReadout(this.below, data, state.cell, this.theme);
+  }
+
+  /** Blocks stand under their maps. */
+  afterLayout() {
+    if (this.data.blocks) this.showCell();
+  }
+
+  hover(spot, event) {
+    super.hover(spot, event);
+    this.canvas.style.cursor = spot ? "pointer" : "default";
+  }
+
+  choose(cell) {
+    this.state.unchosen = false;
+    super.choose(cell);
+    this.heard.textContent = this.describe(this.state.cell).join(", ");
+  }
+
+  // ---- the page's word; a strip shows what is chosen elsewhere there ---------------------------
 
   /** The chosen cell of a page is that of its figure: a strip names a place of its own. */
   nameCell() {
@@ -84,19 +138,22 @@ class DescribedFigure extends LinkedMaps {
     this.canvas.dataset.head = this.state.unchosen ? "" : this.state.cell.join(".");
   }
 
-  /** Below zero nothing is framed: the figure shows the mean of all. */
+  /**
+   * Before anything was chosen here the page says where to stand: a link names its cell.  In a
+   * strip nothing is framed below zero: the figure shows the mean of all.
+   */
   receive() {
-    if (!this.payload.strip) return super.receive();
     const answer = window.triattnExact?.[this.host.key];
-    if (!answer) return;
-    this.state.unchosen = answer.cell.at(-1) < 0;
-    this.kept.cell = null;
-    this.moveTo(answer.cell);
-  }
-
-  choose(cell) {
-    this.state.unchosen = false;
-    super.choose(cell);
+    if (answer && this.payload.strip) {
+      this.state.unchosen = answer.cell.at(-1) < 0;
+      this.kept.cell = null;
+    }
+    if (answer?.blocks) {
+      this.data.answer = answer;
+      this.showCell();
+      this.requestPaint();
+    }
+    if (answer?.cell && this.kept.cell === null) this.moveTo(answer.cell);
   }
 }
 

@@ -103,13 +103,19 @@ export function fillReadout(box, data, chosen, theme) {
   if (!alone) table.append(sentence);
   table.append(...commandBox(data, cell, open));
   box.replaceChildren(alone ? make("div", {}, texts, sentence) : texts, table);
-  texts.scrollTop = top;
-  for (const mark of texts.querySelectorAll("mark")) scrollIntoBox(texts, mark);
+  requestAnimationFrame(() => showMarks(texts, top));
 }
 
-/** Scrolls a box, and nothing around it, until what it holds is seen. */
-function scrollIntoBox(box, part) {
-  const [outer, inner] = [box, part].map((one) => one.getBoundingClientRect());
-  if (inner.top < outer.top) box.scrollTop += inner.top - outer.top;
-  if (inner.bottom > outer.bottom) box.scrollTop += inner.bottom - outer.bottom;
+/**
+ * Scrolls a box, and nothing around it, until what is marked in it is seen; with the next picture,
+ * since to ask for a place now is to lay the page out twice.
+ */
+function showMarks(box, top) {
+  if (box.scrollHeight <= box.clientHeight) return;
+  box.scrollTop = top;
+  for (const mark of box.querySelectorAll("mark")) {
+    const [outer, inner] = [box, mark].map((one) => one.getBoundingClientRect());
+    if (inner.top < outer.top) box.scrollTop += inner.top - outer.top;
+    if (inner.bottom > outer.bottom) box.scrollTop += inner.bottom - outer.bottom;
+  }
 }
