@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared.navigation import FIRST
 from tests.support.pages import app_test, at_page
+from tests.support.sent_figures import sent_messages
 from triattn_core.checkpoint.registry import VARIABLE, list_checkpoints, root
 from triattn_core.studies import studies
 from triattn_core.tasks import pairs
@@ -74,7 +75,7 @@ def sound(app: AppTest) -> AppTest:
 
 def payloads(app: AppTest) -> list[dict]:
     """What the canvases of the page draw, but for the strip of all heads above them."""
-    components = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
+    components = sent_messages(app)
     return [
         component["payload"]
         for component in components

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from tests.support.figure_arrays import is_comparison
 from tests.support.pages import app_test, at_page
+from tests.support.sent_figures import sent_messages
 from tests.support.tiny_transformers import make
 from triattn_core.checkpoint.registry import VARIABLE, roots
 
@@ -20,8 +19,7 @@ def small_bert(tmp_path, monkeypatch):
 
 def panels(app) -> list[dict]:
     """The maps that the page draws."""
-    messages = (json.loads(element.proto.json or "{}") for element in app.get("bidi_component"))
-    payloads = (message.get("payload", {}) for message in messages)
+    payloads = (message.get("payload", {}) for message in sent_messages(app))
     drawn = next(payload["panels"] for payload in payloads if is_comparison(payload))
     return drawn[:-1]  # without their difference
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 import numpy as np
 import xarray as xr
 
 from triattn_core.trace.aggregation import cell_counts
-from triattn_core.views.coin.blocks import NEEDS, Block
+from triattn_core.views.coin.blocks import NEEDS, NOISE, Block
 from triattn_core.views.lib.marks import Bars, Cells
 from triattn_core.views.lib.panel import Panel, Values
 from triattn_core.views.lib.readout import Case, Sentence
@@ -136,8 +136,10 @@ def _arrays(
 ) -> dict[str, Values]:
     """All numbers of a block.  model: the same block of the whole model.  even: of how many tokens the keys are, where
     some join several; else 0."""
-    maps = {"weight": block.weight, "score": block.score, "plain": block.plain, "changed": block.changed}
+    maps = {"weight": block.weight, "score": block.score, "plain": block.plain}
     arrays = {name: _floats(NEEDS, array) for name, array in maps.items() if array is not None}
+    if block.changed is not None:
+        arrays["changed"] = replace(_floats(NEEDS, block.changed), minus=("weight", "plain"), noise=NOISE)
     arrays["best"] = _places("query", block.weight)
     for axis, own, usual in zip_longest(NEEDS, block.own or (), (model and model.own) or ()):
         if own is not None:
