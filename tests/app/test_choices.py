@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import opened, payloads, sound, texts, visible_text
+from tests.support import listed
 from tests.support.checkpoint_fixtures import checkpoint_fixtures
 from tests.support.choices_checkpoints import make_checkpoints
 from triattn_core.checkpoint.registry import VARIABLE
@@ -24,7 +26,7 @@ checkpoint_folder, use_checkpoints = checkpoint_fixtures(make_checkpoints)
 
 def block(app: AppTest) -> dict:
     """The texts and options at the top."""
-    return next(payload for payload in payloads(app) if "rows" in payload)
+    return next(payload for payload in payloads(app) if "sections" in payload)
 
 
 def figure(app: AppTest, page: str) -> dict:
@@ -34,7 +36,7 @@ def figure(app: AppTest, page: str) -> dict:
 def chosen_text(app: AppTest) -> str:
     """The text of the chosen option."""
     payload = block(app)
-    return next(row["text"] for row in payload["rows"] if row["at"] == payload["chosen"])
+    return next(row["text"] for row in listed.options(payload) if row["at"] == listed.chosen(payload))
 
 
 @pytest.mark.parametrize("page", FIGURES)
@@ -59,32 +61,34 @@ def test_tasks_without_a_checkpoint_are_named(page: str, tmp_path: Path, monkeyp
 def test_a_dialogue_is_a_chat_with_ranked_candidates(page: str) -> None:
     app, first = sound(opened(page, **TALK)), TALKS[0]
     payload = block(app)
-    assert [text["text"] for text in payload["texts"]] == list(first.history)
-    assert [text["who"] for text in payload["texts"]] == ["A", "B", "A"]
-    assert sorted(row["text"] for row in payload["rows"]) == sorted(first.candidates)
-    given = [row["shares"][-1] for row in payload["rows"]]
+    assert listed.read_texts(payload) == list(first.history)
+    assert [turn["who"] for turn in listed.turns(payload)] == ["A", "B", "A"]
+    rows = listed.options(payload)
+    assert sorted(row["text"] for row in rows) == sorted(first.candidates)
+    given = [row["shares"][-1] for row in rows]
     assert given == sorted(given, reverse=True) and sum(given) == pytest.approx(1, abs=1e-4)
-    assert payload["chosen"] == payload["rows"][0]["at"]  # what the model chooses
-    assert [row["at"] for row in payload["rows"] if row["right"]] == [first.label]
-    assert len(payload["models"]) == {"cube": 1, "side_by_side": 3}[page]
+    assert listed.chosen(payload) == rows[0]["at"]  # what the model chooses
+    assert [row["at"] for row in rows if row["right"]] == [first.label]
+    assert len(rows[0]["shares"]) == {"cube": 1, "side_by_side": 3}[page]
 
 
 @pytest.mark.parametrize("page", FIGURES)
 def test_a_passage_stands_as_text_with_its_options_in_order(page: str) -> None:
     app, first = sound(opened(page, **TEXT)), PASSAGES[0]
     payload = block(app)
-    assert [text["text"] for text in payload["texts"]] == [first.passage, first.question]
-    assert [row["text"] for row in payload["rows"]] == list(first.options)
-    run = payload["texts"][0]["runs"][0]  # of a long passage what is nearest to the question, by its own number
-    start, end = sentences(first.passage)[int(run["name"].removeprefix("sentence ")) - 1]
-    assert start <= run["start"] < run["end"] <= end
+    assert listed.read_texts(payload) == [first.passage, first.question]
+    assert [row["text"] for row in listed.options(payload)] == list(first.options)
+    # Of a long passage what is nearest to the question, by its own number.
+    start, end, _, called = listed.passage(payload)["shades"][0]
+    first_letter, last_letter = sentences(first.passage)[int(re.match(r"sentence (\d+): ", called)[1]) - 1]
+    assert first_letter <= start < end <= last_letter
 
 
 @pytest.mark.parametrize("page", FIGURES)
 def test_a_link_opens_the_same_example_and_option(page: str) -> None:
     app = sound(opened(page, **TALK, example="echo-1", option="3"))
     example = next(one for one in TALKS if one.id == "echo-1")
-    assert block(app)["chosen"] == 2 and chosen_text(app) == example.candidates[2]
+    assert listed.chosen(block(app)) == 2 and chosen_text(app) == example.candidates[2]
     assert example.candidates[2] in figure(app, page)["texts"].values()
     sound(app.run())
     assert (app.query_params["option"], app.query_params["example"]) == ("3", "echo-1")
@@ -93,13 +97,13 @@ def test_a_link_opens_the_same_example_and_option(page: str) -> None:
 
 def test_a_checkpoint_in_the_link_brings_its_task() -> None:
     app = sound(opened("cube", checkpoint="race-tri-additive"))
-    assert app.segmented_control(key="task").value == "reading" and not block(app)["chat"]
+    assert app.segmented_control(key="task").value == "reading" and listed.passage(block(app))
 
 
 def test_another_task_opens_on_its_own_example() -> None:
     app = sound(opened("cube", **TALK, example="echo-1", option="3", context="tokens"))
     sound(app.segmented_control(key="task").set_value("reading").run())
-    assert block(app)["texts"][1]["text"] == PASSAGES[0].question
+    assert listed.read_texts(block(app))[1] == PASSAGES[0].question
     assert app.selectbox(key="context").value == "sentences" and not app.info
     sound(app.segmented_control(key="task").set_value("pairs").run())
     assert not {"example", "option"} & set(app.query_params)
@@ -109,12 +113,12 @@ def test_own_text_is_in_the_link_and_has_no_gold() -> None:
     own = {"turns": "hello\n\nwhat now?", "candidates": "one\ntwo"}
     app = sound(opened("cube", **TALK, **own))
     payload = block(app)
-    assert [text["text"] for text in payload["texts"]] == ["hello", "what now?"]
-    assert not any(row["right"] for row in payload["rows"])
+    assert listed.read_texts(payload) == ["hello", "what now?"]
+    assert not any(row["right"] for row in listed.options(payload))
     assert app.query_params["turns"] == own["turns"]
     app = sound(opened("cube", **TALK, **own, edit="true"))
     app.text_area(key="write-candidates").set_value("one\ntwo\nthree").run()
-    assert {row["text"] for row in block(sound(app))["rows"]} == {"one", "two", "three"}
+    assert {row["text"] for row in listed.options(block(sound(app)))} == {"one", "two", "three"}
     assert app.query_params["candidates"] == "one\ntwo\nthree"
 
 
@@ -123,9 +127,9 @@ def test_text_too_long_for_a_link_is_said_and_kept() -> None:
     app = sound(opened("cube", **TEXT, passage=passage, question="Why is it slow?", options="oil\nwater"))
     assert "Too long for a link" in visible_text(app) and "passage" not in app.query_params
     assert "The passage is cut after" in visible_text(app)
-    assert block(sound(app.run()))["texts"][0]["text"] == passage.strip()
-    text = block(app)["texts"][0]
-    assert text["begins"] <= text["runs"][0]["start"] < text["read"] < text["begins"] + len(passage) / 2
+    assert listed.read_texts(block(sound(app.run())))[0] == passage.strip()
+    text = listed.passage(block(app))
+    assert text["begins"] <= text["shades"][0][0] < text["read"] < text["begins"] + len(passage) / 2
 
 
 @pytest.mark.parametrize(
@@ -146,8 +150,8 @@ def test_odd_input_gives_a_result(query: dict, message: str | None) -> None:
     app = sound(opened("cube", **query))
     assert figure(app, "cube") and "<script>" not in texts(app)
     assert message is None or message in visible_text(app)
-    assert all(row["text"].strip() for row in block(app)["rows"])
-    assert not any(row["right"] for row in block(app)["rows"])  # nobody has said
+    assert all(row["text"].strip() for row in listed.options(block(app)))
+    assert not any(row["right"] for row in listed.options(block(app)))  # nobody has said
 
 
 @pytest.mark.parametrize(
@@ -170,7 +174,7 @@ def test_what_cannot_be_read_is_one_line_with_the_editor_open(query: dict, messa
 def test_a_link_that_asks_for_what_is_not_there_says_so() -> None:
     app = sound(opened("cube", **TALK, example="nothing<b>", option="77"))
     assert "example 'nothing<b>'" in visible_text(app) and "asks for option 77: there are 10" in visible_text(app)
-    assert block(app)["texts"][0]["text"] == TALKS[0].history[0]
+    assert listed.read_texts(block(app))[0] == TALKS[0].history[0]
     assert "option 'x': a number" in visible_text(opened("cube", **TALK, option="x"))
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.app.test_choices import PASSAGES, TALK, TALKS, TEXT, block, figure
 from tests.app.test_pages import opened, sound, visible_text
+from tests.support import listed
 from tests.support.checkpoint_fixtures import checkpoint_fixtures
 from tests.support.choices_checkpoints import make_checkpoints
 
@@ -17,7 +18,7 @@ checkpoint_folder, use_checkpoints = checkpoint_fixtures(make_checkpoints)
 def test_two_options_stand_side_by_side() -> None:
     app = sound(opened("side_by_side", **TALK, compare="options", option="1"))
     payload, drawn = block(app), figure(app, "side_by_side")
-    assert payload["pins"] and payload["chosen"] == 0 and payload["pinned"] == TALKS[0].label
+    assert listed.chosen(payload) == 0 and listed.pinned(payload) == [TALKS[0].label]
     *maps, _ = drawn["panels"]
     assert [panel["title"] for panel in maps] == ["Candidate 1", f"Candidate {TALKS[0].label + 1}"]
     assert [panel["answer"]["right"] for panel in maps] == [False, True]

@@ -18,7 +18,7 @@ from triattn_core.checkpoint.registry import list_checkpoints
 from triattn_core.tasks import pairs
 from triattn_core.views import agreement as view
 
-LIST, ROW = "[data-testid=stDataFrame]", ".agreement [data-agreement]"
+LIST, ROW = "[data-testid=stDataFrame]", ".lists [data-agreement]"
 DATA = {"English": "quora", "Chinese": "lcqmc"}
 
 

@@ -33,27 +33,27 @@ def opened(page, tmp_path: Path, canvas, selector: str) -> None:
 
 
 def test_a_chat_shows_texts_as_they_are_and_marks_who_is_chosen(page, tmp_path):
-    opened(page, tmp_path, answers.figure(TALK, SAID, 1, mass=SHARES, mechanisms=("bi", "tri")), ".answers")
+    opened(page, tmp_path, answers.figure(TALK, SAID, 1, mass=SHARES, mechanisms=("bi", "tri")), ".lists")
     assert page.locator(".bubble").all_inner_texts() == list(TALK.texts.values())
-    assert page.locator(".turn.asks.query .bubble").inner_text() == "<b>why</b>?"
-    assert page.locator(".turn.mute").count() == 1  # the first turn is not read
+    assert page.locator(".asks.query .bubble").inner_text() == "<b>why</b>?"
+    assert page.locator("li.mute").count() == 1  # the first turn is not read
     assert page.locator(".pick .text").all_inner_texts() == ["</script>", "so", "no"]
     assert page.locator(f"{CHOSEN} .text").inner_text() == "so" and page.locator(".chip").count() == 1
     page.locator('[data-option="0"]').click()
     assert page.locator(f"{CHOSEN} .text").inner_text() == "no"
-    assert page.locator(".share").all_inner_texts() == ["40 %", "15 %"]
+    assert page.locator(".plain .meter b").all_inner_texts() == ["40 %", "15 %"]
 
 
 def test_a_passage_keeps_its_text_around_the_shades(page, tmp_path):
-    opened(page, tmp_path, answers.figure(TEXT, {"": [0.9996, 0.0004]}, 0), ".answers")
+    opened(page, tmp_path, answers.figure(TEXT, {"": [0.9996, 0.0004]}, 0), ".lists")
     assert page.locator(".passage").inner_text() == TEXT.texts["passage"]
-    assert page.locator(".probabilities b").all_inner_texts() == ["> 0.999", "< 0.001"]
+    assert page.locator(".track b").all_inner_texts() == ["> 0.999", "< 0.001"]
 
 
 @pytest.mark.parametrize("width", [1280, 800, 400])
 def test_nothing_is_wider_than_the_page(page, tmp_path, width):
     page.set_viewport_size({"width": width, "height": 900})
-    opened(page, tmp_path, answers.figure(TALK, SAID, 1, 0, True, SHARES, ("bi", "tri")), ".answers")
+    opened(page, tmp_path, answers.figure(TALK, SAID, 1, 0, True, SHARES, ("bi", "tri")), ".lists")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
@@ -142,7 +142,7 @@ def test_two_candidates_are_pinned_from_the_cube(page, app):
     page.wait_for_selector(CUBE)
     page.get_by_text("Compare two").click()
     page.wait_for_selector(SIDE)
-    page.locator('[data-pin="6"]').click()
+    page.locator('[data-other="6"]').click()
     page.wait_for_function("location.search.includes('other=7')")
     # A list of two: the table before it is gone.
     expect(page.locator(".side tbody th")).to_have_text(["Candidate 2", "Candidate 7"], timeout=60_000)

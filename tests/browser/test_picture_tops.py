@@ -10,7 +10,7 @@ from tests.browser.test_copied_links import rest
 TOP = 300  # pixels
 NONE = {"case_book"}  # without cases there is nothing to draw
 LEAST = 110  # pixels high: a strip of heads, a colour bar and a line of a table are no picture
-PICTURES = "canvas, svg.marks, .start svg, table, .t-marks, .t-maps, .agreement .who, [data-testid=stDataFrame]"
+PICTURES = "canvas, svg.marks, .start svg, table, .t-marks, .t-maps, .lists section, [data-testid=stDataFrame]"
 FIRST = """([pictures, least]) => {
   const tops = [];
   const walk = (root) => root.querySelectorAll("*").forEach((element) => {

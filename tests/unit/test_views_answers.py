@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
+from jsonschema import Draft202012Validator
 
+from tests.support import listed
 from triattn_core.views import answers
+from triattn_core.views.lib import lists
 from triattn_core.views.lib.strongest import brief
 from triattn_core.views.lib.tokens import text_names
 
+SCHEMA = json.loads((Path(lists.__file__).parent / "lists.schema.json").read_text("utf-8"))
 TALK = answers.ChoiceExample(
     {"turn.1": "it broke", "turn.2": "<b>why</b>?"},
     ("no", "so", "</script>"),
@@ -44,64 +49,81 @@ SHARES = mass(
 
 def test_candidates_are_ranked_by_the_last_model_and_keep_their_numbers():
     payload = answers.figure(TALK, SAID, 1, mechanisms=("bi", "tri")).payload
-    assert [(row["at"], row["mark"], row["rank"]) for row in payload["rows"]] == [(2, "3", 1), (1, "2", 2), (0, "1", 3)]
-    assert payload["rows"][0]["shares"] == [0.3, 0.6] and [row["right"] for row in payload["rows"]] == [
-        True,
-        False,
-        False,
-    ]
-    assert payload["models"] == [{"title": "Bi", "mechanism": "bi"}, {"title": "Tri", "mechanism": "tri"}]
-    assert payload["chosen"] == 1 and payload["chat"]
+    rows = listed.options(payload)
+    assert [(row["at"], row["mark"]) for row in rows] == [(2, "3"), (1, "2"), (0, "1")]
+    assert rows[0]["shares"] == [0.3, 0.6] and [row["right"] for row in rows] == [True, False, False]
+    columns = payload["sections"][1]["parts"][0]["columns"]
+    assert [(one["title"], one["ink"]) for one in columns if one["mark"] == "meters"] == [("Bi", "bi"), ("Tri", "tri")]
+    assert columns[0]["help"] == ["rank 1", "rank 2", "rank 3"]
+    assert listed.chosen(payload) == 1 and listed.passage(payload) is None
 
 
 def test_options_of_a_question_keep_their_order():
     payload = answers.figure(TEXT, {"": [0.1, 0.9]}, 0).payload
-    assert [(row["mark"], row["at"], row["rank"]) for row in payload["rows"]] == [("A", 0, 1), ("B", 1, 2)]
-    assert not payload["chat"] and [text["short"] for text in payload["texts"]] == ["P", "Q"]
+    assert [(row["mark"], row["at"]) for row in listed.options(payload)] == [("A", 0), ("B", 1)]
+    assert listed.passage(payload)["text"] == READ["passage"]
+    assert [turn["short"] for turn in listed.turns(payload)] == ["Q"]
 
 
 def test_turns_have_their_speaker_their_share_and_what_is_read():
     payload = answers.figure(TALK, {"": SAID["Tri"]}, 1, mass=SHARES).payload
-    first, last = payload["texts"]
-    assert (first["short"], first["long"], first["who"], first["read"]) == ("T1", "turn 1", "A", 0)
-    assert last["who"] == "B" and last["read"] == 11
-    assert [run["share"] for text in payload["texts"] for run in text["runs"]] == [0.4, 0.15]
-    assert payload["rest"] == "The candidate itself holds 20 %, [CLS] and [SEP] 25 %."
-    assert payload["words"]["shares"] == "share of the attention, per turn"
+    first, last = listed.turns(payload)
+    assert (first["short"], first["long"], first["who"]) == ("T1", "turn 1: not read", "A")
+    assert last["who"] == "B" and last["long"] == "turn 2"
+    assert (first["looks"], last["looks"]) == ("mute", "even asks query")
+    assert [first["share"], last["share"]] == [0.4, 0.15]
+    texts = payload["sections"][0]
+    assert texts["foot"] == "The candidate itself holds 20 %, [CLS] and [SEP] 25 %."
+    assert texts["note"] == "share of the attention, per turn"
 
 
 def test_turns_have_their_share_over_an_even_one():
     tokens = SHARES.assign_coords(context_tokens=("context", [3, 8, 2, 7]))  # 20 in all
-    rest = answers.figure(TALK, SAID, 1, mass=tokens).payload["rest"]
-    assert rest.endswith(" Share over an even share by tokens: T1 ×1, T2 ×1.5.")
+    assert foot(TALK, tokens).endswith(" Share over an even share by tokens: T1 ×1, T2 ×1.5.")
     apart = tokens.isel(context=[1, 2])  # neither special tokens nor the candidate are context
-    assert answers.figure(TALK, SAID, 1, mass=apart / 0.55).payload["rest"] == (
-        "Share over an even share by tokens: T1 ×0.91, T2 ×1.4."
-    )
-    assert "even" not in answers.figure(replace(TALK, chat=False), SAID, 1, mass=tokens).payload["rest"]
+    assert foot(TALK, apart / 0.55) == "Share over an even share by tokens: T1 ×0.91, T2 ×1.4."
+    assert "even" not in foot(replace(TALK, chat=False), tokens)
+
+
+def foot(example: answers.ChoiceExample, shares: xr.DataArray) -> str:
+    return answers.figure(example, SAID, 1, mass=shares).payload["sections"][0].get("foot", "")
 
 
 def test_nothing_is_said_of_shares_where_no_model_looks_at_the_context():
-    payload = answers.figure(TALK, SAID, 1).payload
-    assert payload["rest"] == payload["words"]["shares"] == ""
-    assert answers.figure(TALK, SAID, 1, mass=SHARES).payload["words"]["shares"].startswith("Tri: ")
+    texts = answers.figure(TALK, SAID, 1).payload["sections"][0]
+    assert "foot" not in texts and "note" not in texts
+    assert answers.figure(TALK, SAID, 1, mass=SHARES).payload["sections"][0]["note"].startswith("Tri: ")
 
 
 def test_sentences_of_a_passage_are_shaded_against_the_largest():
     shares = mass([("sentence 1", "passage", 0, 10, 0.3), ("sentence 2", "passage", 11, 21, 0.124)])
     payload = answers.figure(TEXT, {"": [0.1, 0.9]}, 0, mass=shares).payload
-    assert "at most 30 %" in payload["words"]["shares"] and len(payload["texts"][0]["runs"]) == 2
+    shades = [[0, 10, 0.3, "sentence 1: 30 %"], [11, 21, 0.124, "sentence 2: 12.4 %"]]
+    assert "at most 30 %" in payload["sections"][0]["note"] and listed.passage(payload)["shades"] == shades
 
 
 def test_a_single_candidate_that_nobody_judged():
     payload = answers.figure(replace(TALK, options=("no",), gold=None), {"": [0.4]}, 0).payload
-    assert [row["right"] for row in payload["rows"]] == [False]
+    assert [row["right"] for row in listed.options(payload)] == [False]
+
+
+@pytest.mark.parametrize("pins", [True, False])
+@pytest.mark.parametrize("example", [TALK, TEXT], ids=["talk", "text"])
+def test_it_keeps_the_schema_of_lists(example, pins):
+    said = {name: shares[: len(example.options)] for name, shares in SAID.items()}
+    drawn = dict(answers.figure(example, said, 1, 0, pins, SHARES, ("bi", "tri")).payload)
+    payload = json.loads(json.dumps(drawn, allow_nan=False))
+    assert payload == drawn, "plain values of JSON alone"
+    Draft202012Validator(SCHEMA).validate(payload)
+    assert listed.pinned(payload) == [0] * pins
+    payload["sections"][1]["parts"][0]["columns"][0]["colour"] = "red"
+    assert not Draft202012Validator(SCHEMA).is_valid(payload)
 
 
 def test_the_offline_page_reads_no_text_as_html():
     page = answers.figure(TALK, SAID, 0, mass=SHARES).html()
     inside = re.search(r'<script id="payload" type="application/json">(.*?)</script>', page, re.S).group(1)
-    assert "<" not in inside and json.loads(inside)["texts"][1]["text"] == "<b>why</b>?"
+    assert "<" not in inside and listed.read_texts(json.loads(inside))[1] == "<b>why</b>?"
     assert "innerHTML" not in page
 
 

@@ -2,8 +2,6 @@
 
 from triattn_core.views.agreement.figure import (
     APART,
-    SCRIPT,
-    STYLE,
     Test,
     figure,
     probability,
@@ -11,8 +9,6 @@ from triattn_core.views.agreement.figure import (
 
 __all__ = [
     "APART",
-    "SCRIPT",
-    "STYLE",
     "Test",
     "figure",
     "probability",

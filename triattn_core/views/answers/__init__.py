@@ -3,8 +3,6 @@
 from triattn_core.views.answers.figure import (
     CHAT,
     PASSAGE,
-    SCRIPT,
-    STYLE,
     ChoiceExample,
     figure,
 )
@@ -13,7 +11,5 @@ __all__ = [
     "ChoiceExample",
     "CHAT",
     "PASSAGE",
-    "SCRIPT",
-    "STYLE",
     "figure",
 ]

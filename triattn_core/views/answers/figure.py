@@ -5,16 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import xarray as xr
 
-from triattn_core.views.lib.canvas import Canvas, script, style
-from triattn_core.views.lib.palette import theme_payload
+from triattn_core.views.lib.canvas import Canvas
+from triattn_core.views.lib.lists import Chips, Lists, Meters, Passage, Pins, Rows, Section, Words
+from triattn_core.views.lib.marks import Mark
+from triattn_core.views.lib.number_format import probability
 from triattn_core.views.lib.tokens import text_names
 
-SCRIPT = "answers/answers.js"
-STYLE = ("answers/answers.css", "answers/texts.css", "answers/options.css")
 CHAT = "share of the attention, per turn"
 PASSAGE = "shade: share of the attention, at most {most} a sentence"
 
@@ -61,65 +60,111 @@ def figure(
     roles: of the text that asks and of the chosen option.  mechanisms: of the models, for their colours.
     ranks: the text beside the head of the options, where there is one model.
     """
-    rows, chat = _option_rows(example, probabilities), example.chat
-    runs, who = _runs(mass), f"{list(probabilities)[-1]}: " if len(probabilities) > 1 else ""
+    runs, several = _runs(mass), len(probabilities) > 1
+    who = f"{list(probabilities)[-1]}: " if several else ""
     most = max((run["share"] for run in runs.get(next(iter(example.texts)), [])), default=0.0)
-    shares = (CHAT if chat else PASSAGE).format(most=f"{100 * most:.2g} %")
-    payload: dict[str, Any] = {
-        "chat": chat,
-        "words": {
-            **dict(zip(("texts", "options"), example.heads)),
-            "right": example.words[1],
-            "shares": who + shares if runs else "",
-        },
-        "rest": _other_shares(example, runs) if runs else "",
-        "texts": _texts(example, runs),
-        "rows": rows,
-        "models": [{"title": title, "mechanism": kind} for title, kind in zip(probabilities, mechanisms)],
-        "chosen": selected,
-        "pinned": pinned,
-        "pins": pins,
-        "roles": list(roles),
-        "told": ranks,
-        "themes": theme_payload(),
-        "alt": _alt(rows, selected),
-    }
-    return Canvas(payload, script(SCRIPT), style(*STYLE), example.heads[0], payload["alt"], height=320)
+    shares = who + (CHAT if example.chat else PASSAGE).format(most=f"{100 * most:.2g} %")
+    texts = Section(
+        example.heads[0],
+        _chat(example, runs, roles[0]) if example.chat else _passage(example, runs, roles[0]),
+        shares if runs else "",
+        foot=_other_shares(example, runs) if runs else "",
+        room=3 if several else 1,
+    )
+    options = _options(example, probabilities, selected, pinned if pins else None, pins, mechanisms, roles[1])
+    rest = Section(example.heads[1], [options], ranks, room=5 if several else 1)
+    return Lists(example.heads[0], _alt(example, list(probabilities.values())[-1], selected), [texts, rest]).canvas()
 
 
-def _option_rows(example: ChoiceExample, probabilities: Mapping[str, Sequence[float]]) -> list[dict]:
-    """The options as a list shows them; of a dialogue the likeliest under the last model first."""
-    last = list(probabilities.values())[-1]
-    indices = range(len(example.options))
-    order = sorted(indices, key=lambda i: -last[i]) if example.chat else indices
-    return [
-        {
-            "at": i,
-            "mark": str(i + 1) if example.chat else chr(65 + i),
-            "rank": rank,
-            "text": example.options[i],
-            "shares": [float(shares[i]) for shares in probabilities.values()],
-            "right": i == example.gold,
-        }
-        for rank, i in enumerate(order, start=1)
+def _options(
+    example: ChoiceExample,
+    probabilities: Mapping[str, Sequence[float]],
+    selected: int,
+    pinned: int | None,
+    pins: bool,
+    mechanisms: Sequence[str],
+    role: str,
+) -> Rows:
+    """The options; of a dialogue the likeliest under the last model first."""
+    last, indices = list(probabilities.values())[-1], range(len(example.options))
+    order = sorted(indices, key=lambda i: -last[i]) if example.chat else list(indices)
+    marks = [str(i + 1) if example.chat else chr(65 + i) for i in order]
+    said = [example.options[i] for i in order]
+    several = len(probabilities) > 1
+    columns: list[Mark] = [
+        Words(marks, "mark", help=[f"rank {rank}" for rank in range(1, len(order) + 1)] if example.chat else ()),
+        Words(said, "text", help=said),
+        *([Chips([i == example.gold for i in order], example.words[1])] if example.gold is not None else []),
     ]
+    for (title, shares), ink in zip(probabilities.items(), [*mechanisms, *[""] * len(probabilities)]):
+        given = [float(shares[i]) for i in order]
+        columns.append(Meters(given, list(map(probability, given)), ink=ink, title=title, size=34 if several else 110))
+    words = {selected: "first", pinned: "second"}
+    if pins:
+        columns.append(Pins([words.get(i, "compare") for i in order], [i in words for i in order], "other"))
+    looks = ["pinned" * (i == pinned) for i in order]
+    return Rows(columns, "option", order, order.index(selected), ink=role, looks=looks, tall=300)
 
 
-def _texts(example: ChoiceExample, runs: Mapping[str, list[dict]]) -> list[dict]:
-    called, read = text_names(example.texts), example.read or {}
-    speakers = dict(zip(example.texts, example.speakers))
-    return [
-        {
-            "name": name,
-            **called[name],
-            "who": speakers.get(name, ""),
-            "text": text,
-            "begins": (example.begins or {}).get(name, 0),
-            "read": read.get(name, len(text)),
-            "runs": runs.get(name, []),
-        }
-        for name, text in example.texts.items()
+def _chat(example: ChoiceExample, runs: Mapping[str, list[dict]], role: str) -> list[Rows]:
+    names = list(example.texts)
+    given = {name: _share(runs[name]) if name in runs else None for name in names}
+    return [_turns(example, names, given, role, max(one or 0.0 for one in given.values()), 300)]
+
+
+def _passage(example: ChoiceExample, runs: Mapping[str, list[dict]], role: str) -> list[Rows | Passage]:
+    """The first text with its sentences shaded, the others below it."""
+    first, *asked = example.texts
+    shades = [
+        (run["start"], run["end"], run["share"], f"{run['name']}: {100 * run['share']:.3g} %")
+        for run in runs.get(first, [])
     ]
+    given = {name: _share(runs[name]) if name in runs else None for name in asked}
+    most = max([*(share for _, _, share, _ in shades), *(one or 0.0 for one in given.values())], default=0.0)
+    begins, read = (example.begins or {}).get(first, 0), (example.read or {}).get(first, len(example.texts[first]))
+    passage = Passage(example.texts[first], shades, begins, read, 166)
+    return [passage, _turns(example, asked, given, role, most)]
+
+
+def _turns(
+    example: ChoiceExample,
+    names: Sequence[str],
+    given: Mapping[str, float | None],
+    role: str,
+    most: float,
+    tall: int = 0,
+) -> Rows:
+    """Texts as the turns of a chat; the last one asks.  given: the share of each."""
+    called, speakers = text_names(names), dict(zip(example.texts, example.speakers))
+    unread = {name for name in names if not (example.read or {}).get(name, 1)}
+    shares = [given[name] for name in names]
+    columns: list[Mark] = [
+        Words(
+            [called[name]["short"] for name in names],
+            "mark",
+            help=[called[name]["long"] + ": not read" * (name in unread) for name in names],
+        ),
+        *([Words([speakers.get(name, "") for name in names], "who")] if speakers else []),
+        Words([example.texts[name] for name in names], "bubble"),
+        Meters(
+            shares,
+            ["" if one is None else f"{100 * one:.2g} %" for one in shares],
+            most,
+            "context",
+            size=62,
+            track=False,
+        ),
+    ]
+    looks = [
+        " ".join(
+            filter(
+                None,
+                ("even" * (example.chat and i % 2), "mute" * (name in unread), f"asks {role}" * (name == names[-1])),
+            )
+        )
+        for i, name in enumerate(names)
+    ]
+    return Rows(columns, looks=looks, tall=tall, ends=bool(tall))
 
 
 def _runs(mass: xr.DataArray | None) -> dict[str, list[dict]]:
@@ -159,9 +204,8 @@ def _against_even(example: ChoiceExample, runs: Mapping[str, list[dict]]) -> lis
     return [f"Share over an even share by tokens: {', '.join(ratios)}."]
 
 
-def _alt(rows: Sequence[dict], option: int) -> str:
-    best = max(rows, key=lambda row: row["shares"][-1])
-    selected = next(row for row in rows if row["at"] == option)
-    return (
-        f"{len(rows)} options; the model gives {best['shares'][-1]:.3f} to: {best['text']}. Shown: {selected['text']}."
-    )
+def _alt(example: ChoiceExample, shares: Sequence[float], option: int) -> str:
+    """shares: of the last model."""
+    best = max(range(len(shares)), key=shares.__getitem__)
+    said = f"the model gives {shares[best]:.3f} to: {example.options[best]}. Shown: {example.options[option]}."
+    return f"{len(example.options)} options; {said}"

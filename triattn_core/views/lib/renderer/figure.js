@@ -5,6 +5,7 @@ import { MapFigure } from "../map_figure.js";
 import { walkButtons } from "../walk.js";
 import { describeCell, unpack } from "./description.js";
 import { hitCell, layoutFigure } from "./layout.js";
+import { mountLists } from "./lists.js";
 import { paintFigure } from "./paint.js";
 import { fillAbove, fillBlocks } from "./reading.js";
 import { fillReadout } from "./readout.js";
@@ -158,4 +159,5 @@ class DescribedFigure extends MapFigure {
   }
 }
 
-export const mount = (root, payload, host) => DescribedFigure.mount(root, payload, host);
+export const mount = (root, payload, host) =>
+  payload.sections ? mountLists(root, payload, host) : DescribedFigure.mount(root, payload, host);
