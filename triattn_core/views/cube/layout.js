@@ -4,16 +4,12 @@ import { isFolded } from "./model.js";
 import { axisTitles } from "./titles.js";
 import { clamp } from "../lib/arrays.js";
 import { cellAt, countGaps, layoutAxis } from "../lib/axis.js";
-import {
-  LABEL_PITCH,
-  LINE_STEP,
-  countLabelLines,
-  labelsLean,
-  widestLabel,
-} from "../lib/label_text.js";
+import { columnLabelHeight } from "../lib/label_room.js";
+import { LABEL_PITCH, widestLabel } from "../lib/label_text.js";
 import { font } from "../lib/theme.js";
 
 const LABEL_ROOM = 112; // pixels of the longest label of a row
+const LEANING = { most: LABEL_ROOM, free: 16 };
 const BAR_ROOM = 74; // of the sums beside a slice
 
 /** From where the second column of slices stands, and how wide a cell is in either. */
@@ -49,26 +45,14 @@ function titleWidth(ctx, cube, theme) {
   return ctx.measureText(words).width + 76;
 }
 
-/** The room of the labels above columns: leaning ones, and those on several lines, need more. */
-function labelHeight(ctx, tokens, pitch, theme) {
-  const line = labelsLean(ctx, tokens, pitch, theme)
-    ? clamp(widestLabel(ctx, tokens, theme), 20, LABEL_ROOM) * 0.71 + 16
-    : 26;
-  return line + LINE_STEP * (countLabelLines(ctx, tokens, pitch, theme) - 1);
-}
-
 /** Where everything stands for a given width. */
 export function layoutCube(ctx, cube, theme, width) {
   const [query, key, context] = cube.axes;
   const [Q, K] = cube.sizes;
   const columns = layoutColumns(ctx, cube, theme, width);
   const { labelQ, labelK, gap, right, pitch, keyPitch, contextPitch } = columns;
-  const top =
-    26 +
-    Math.max(
-      labelHeight(ctx, key, keyPitch, theme),
-      labelHeight(ctx, context, contextPitch, theme),
-    );
+  const high = (tokens, wide) => columnLabelHeight(ctx, tokens, wide, theme, LEANING);
+  const top = 26 + Math.max(high(key, keyPitch), high(context, contextPitch));
   const fit = clamp((560 - top - 52 - 70) / (Q + K), 3.2, 32);
   const step = fit > 0.88 * LABEL_PITCH ? Math.max(fit, LABEL_PITCH) : fit;
   const cols = {

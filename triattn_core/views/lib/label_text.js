@@ -33,7 +33,7 @@ export const axisLabel = (tokens, i) => tieMark(tokens, i) + tokens.label[i];
  * Text from right to left with its direction isolated (U+2068 to U+2069), so that what follows it
  * in a sentence, such as a number, stays behind it.
  */
-export const isolate = (text) =>
+const isolate = (text) =>
   /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u.test(text) ? `\u2068${text}\u2069` : text;
 
 /** A token in words: T4 of a folded axis is turn 4. */

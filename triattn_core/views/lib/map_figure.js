@@ -9,7 +9,7 @@ import { applyTheme, colourTable, themeFor } from "./theme.js";
 import { showTip } from "./tip.js";
 import { WALK_STEPS, nextInWalk } from "./walk.js";
 
-export const ARROWS = {
+const ARROWS = {
   ArrowUp: [-1, 0],
   ArrowDown: [1, 0],
   ArrowLeft: [0, -1],

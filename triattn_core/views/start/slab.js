@@ -35,7 +35,7 @@ function luminance(colour) {
 }
 
 /** Black or white, whichever is easier to read on a colour. */
-export const inkOn = (colour) => (luminance(colour) > 0.179 ? "#000000" : "#ffffff");
+const inkOn = (colour) => (luminance(colour) > 0.179 ? "#000000" : "#ffffff");
 
 /** Where the front of a box stands: its corner, moved forward by its weight. */
 export const frontOf = (box) => [

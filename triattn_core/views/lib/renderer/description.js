@@ -70,7 +70,7 @@ function difference(arrays, [first, second, noise]) {
 const key = ({ chooses }) => String(chooses);
 
 /** The first panel that chooses the same. */
-export const leaderOf = (panels, panel) =>
+const leaderOf = (panels, panel) =>
   (panel.chooses && panels.find((one) => key(one) === key(panel))) || panel;
 
 /** Whether a panel of a group is not there. */

@@ -81,7 +81,7 @@ export function widthOf(ctx, pieces, theme) {
 }
 
 /** Pieces of a template in the colours of their words; returns where they end. */
-export const paintPieces = (ctx, pieces, x, y, theme) =>
+const paintPieces = (ctx, pieces, x, y, theme) =>
   pieces.reduce((end, [text, ink]) => {
     const look = { theme, weight: ink ? 650 : 400 };
     return end + drawText(ctx, text, end, y, theme[ink] ?? theme.muted, look);

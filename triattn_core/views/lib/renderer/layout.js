@@ -2,12 +2,12 @@
 
 import { clamp, sum } from "../arrays.js";
 import { cellAt, countGaps, layoutAxis } from "../axis.js";
+import { columnLabelHeight, layoutRowLabels } from "../label_room.js";
 import { layoutCharts } from "./charts.js";
 import { isGone, orderOf, shownCell } from "./description.js";
 import { focusRows } from "./focus.js";
 import { aheadOf, placeGroups, placeSmall } from "./groups.js";
 import { headingWidth, wrapWords } from "./heading.js";
-import { columnLabelHeight, layoutRowLabels } from "./label_room.js";
 import { layoutThumbs, mapsIn } from "./thumbs.js";
 
 const NARROW = 900; // pixels of a figure
@@ -30,7 +30,7 @@ const belowSize = (panel) =>
   (markOf(panel, "profile") ? PROFILE : 0) + (markOf(panel, "strip") ? STRIP + 4 : 0);
 
 /** The room of what stands right of a panel. */
-export const rightSize = (panel) =>
+const rightSize = (panel) =>
   sum(panel.marks.map((mark) => (mark.side === "right" || mark.mark === "lines" ? mark.size : 0)));
 
 /** How many of the panels stand in a line, and how wide each one may be. */

@@ -1,7 +1,7 @@
 // How much room the labels of a panel take.
 
-import { clamp } from "../arrays.js";
-import { LINE_STEP, countLabelLines, labelsLean, widestLabel } from "../label_text.js";
+import { clamp } from "./arrays.js";
+import { LINE_STEP, countLabelLines, labelsLean, widestLabel } from "./label_text.js";
 
 const LEAN = 96; // pixels of a leaning label
 
@@ -15,10 +15,13 @@ export function layoutRowLabels(ctx, data, tokens, step, width, theme) {
   return { own, repeats, between: repeats ? own + 8 : data.grid.gutter };
 }
 
-/** The height of the labels above the columns. */
-export function columnLabelHeight(ctx, tokens, pitch, theme) {
+/**
+ * The height of the labels above the columns: leaning ones, and those on several lines, need more.
+ * most: pixels of a leaning label; free: of what stands above it.
+ */
+export function columnLabelHeight(ctx, tokens, pitch, theme, { most = LEAN, free = 22 } = {}) {
   const line = labelsLean(ctx, tokens, pitch, theme)
-    ? clamp(widestLabel(ctx, tokens, theme), 20, LEAN) * 0.71 + 22
+    ? clamp(widestLabel(ctx, tokens, theme), 20, most) * 0.71 + free
     : 26;
   return line + LINE_STEP * (countLabelLines(ctx, tokens, pitch, theme) - 1);
 }
