@@ -102,6 +102,12 @@ def test_sentences_of_a_passage_are_shaded_against_the_largest():
     assert "at most 30 %" in payload["sections"][0]["note"] and listed.passage(payload)["shades"] == shades
 
 
+def test_one_turn_may_hold_all():
+    whole = mass([("turn 2", "turn.2", 0, 11, 1.0)])
+    rows = answers.figure(TALK, SAID, 1, mass=whole).payload["sections"][0]["parts"][0]
+    assert listed.column(rows, "meters")["said"] == ["", "100 %"]
+
+
 def test_a_single_candidate_that_nobody_judged():
     payload = answers.figure(replace(TALK, options=("no",), gold=None), {"": [0.4]}, 0).payload
     assert [row["right"] for row in listed.options(payload)] == [False]
@@ -115,7 +121,7 @@ def test_it_keeps_the_schema_of_lists(example, pins):
     payload = json.loads(json.dumps(drawn, allow_nan=False))
     assert payload == drawn, "plain values of JSON alone"
     Draft202012Validator(SCHEMA).validate(payload)
-    assert listed.pinned(payload) == [0] * pins
+    assert listed.pinned(payload) == [0]
     payload["sections"][1]["parts"][0]["columns"][0]["colour"] = "red"
     assert not Draft202012Validator(SCHEMA).is_valid(payload)
 

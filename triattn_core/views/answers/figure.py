@@ -63,7 +63,7 @@ def figure(
     runs, several = _runs(mass), len(probabilities) > 1
     who = f"{list(probabilities)[-1]}: " if several else ""
     most = max((run["share"] for run in runs.get(next(iter(example.texts)), [])), default=0.0)
-    shares = who + (CHAT if example.chat else PASSAGE).format(most=f"{100 * most:.2g} %")
+    shares = who + (CHAT if example.chat else PASSAGE).format(most=_per_cent(most))
     texts = Section(
         example.heads[0],
         _chat(example, runs, roles[0]) if example.chat else _passage(example, runs, roles[0]),
@@ -71,7 +71,7 @@ def figure(
         foot=_other_shares(example, runs) if runs else "",
         room=3 if several else 1,
     )
-    options = _options(example, probabilities, selected, pinned if pins else None, pins, mechanisms, roles[1])
+    options = _options(example, probabilities, selected, pinned, pins, mechanisms, roles[1])
     rest = Section(example.heads[1], [options], ranks, room=5 if several else 1)
     return Lists(example.heads[0], _alt(example, list(probabilities.values())[-1], selected), [texts, rest]).canvas()
 
@@ -137,34 +137,23 @@ def _turns(
     """Texts as the turns of a chat; the last one asks.  given: the share of each."""
     called, speakers = text_names(names), dict(zip(example.texts, example.speakers))
     unread = {name for name in names if not (example.read or {}).get(name, 1)}
+    says = [called[name]["long"] + ": not read" * (name in unread) for name in names]
     shares = [given[name] for name in names]
+    numbers = ["" if share is None else _per_cent(share) for share in shares]
     columns: list[Mark] = [
-        Words(
-            [called[name]["short"] for name in names],
-            "mark",
-            help=[called[name]["long"] + ": not read" * (name in unread) for name in names],
-        ),
+        Words([called[name]["short"] for name in names], "mark", help=says),
         *([Words([speakers.get(name, "") for name in names], "who")] if speakers else []),
         Words([example.texts[name] for name in names], "bubble"),
-        Meters(
-            shares,
-            ["" if one is None else f"{100 * one:.2g} %" for one in shares],
-            most,
-            "context",
-            size=62,
-            track=False,
-        ),
+        Meters(shares, numbers, most, "context", size=62, track=False),
     ]
-    looks = [
-        " ".join(
-            filter(
-                None,
-                ("even" * (example.chat and i % 2), "mute" * (name in unread), f"asks {role}" * (name == names[-1])),
-            )
-        )
-        for i, name in enumerate(names)
-    ]
-    return Rows(columns, looks=looks, tall=tall, ends=bool(tall))
+    looks = ["even " * (example.chat and i % 2) + "mute " * (name in unread) for i, name in enumerate(names)]
+    looks[-1] += f"asks {role}"
+    return Rows(columns, looks=[look.strip() for look in looks], tall=tall, ends=bool(tall))
+
+
+def _per_cent(share: float) -> str:
+    """Two digits: 0.31 %, 3.1 %, 31 %; all is 100 %."""
+    return f"{float(f'{100 * share:.2g}'):g} %"
 
 
 def _runs(mass: xr.DataArray | None) -> dict[str, list[dict]]:
@@ -183,7 +172,7 @@ def _other_shares(example: ChoiceExample, runs: Mapping[str, list[dict]]) -> str
     """What is not beside a text: the share of the chosen option and of the special tokens, where these are context,
     and of turns their share over an even one."""
     places = ((example.option, f"the {example.words[0]} itself holds"), ("", "[CLS] and [SEP]"))
-    parts = [f"{words} {100 * _share(runs[name]):.2g} %" for name, words in places if name in runs]
+    parts = [f"{words} {_per_cent(_share(runs[name]))}" for name, words in places if name in runs]
     text = ", ".join(parts)
     sentences = [f"{text[:1].upper()}{text[1:]}."] if text else []
     return " ".join([*sentences, *_against_even(example, runs)])
