@@ -14,7 +14,7 @@ from triattn_core.views.lib.canvas import Canvas, style
 from triattn_core.views.lib.figure import figure_script
 from triattn_core.views.lib.marks import Mark, plain
 
-STYLE = ("lib/lists.css",)
+STYLE = ("lib/lists.css", "lib/list_cells.css")
 
 
 @dataclass(frozen=True)

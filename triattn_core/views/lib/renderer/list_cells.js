@@ -10,7 +10,7 @@ const LONGEST = 62; // per cent of its half that a full bar takes: the rest is f
 const WORDS = {
   mark: "30px",
   who: "auto",
-  name: "minmax(70px, min(162px, 19cqi))",
+  name: "minmax(70px, min(162px, 26cqi))",
   number: "auto",
 };
 
