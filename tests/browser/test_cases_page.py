@@ -40,7 +40,7 @@ def here(place: Path) -> Iterator[str]:
 def counts(page) -> dict[str, int]:
     """Rows of each combination, as the figure says them."""
     page.wait_for_selector(ROW)
-    read = "(all) => all.map((one) => [one.dataset.agreement, one.querySelector('b').innerText])"
+    read = "(all) => all.map((one) => [one.dataset.agreement, one.querySelector('.number').firstChild.data])"
     rows = page.locator(ROW).evaluate_all(read)
     return {name: int(number.replace(",", "")) for name, number in rows}
 
