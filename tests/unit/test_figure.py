@@ -237,7 +237,7 @@ def test_in_one_column_every_label_is_drawn_and_panels_have_letters(n):
     written = words_of(sheet, PrintSettings(width=COLUMN))
     assert all(written.count(f"w{i}") >= 3 for i in range(n)), "columns of two maps, and their rows"
     titles = [" ".join(word.split()) for word in written if "Head" in word]
-    assert titles == ["a Head 1, forward", "b Head 3, window 2"] and not label_note(sheet, PrintSettings())
+    assert titles == ["(a) Head 1, forward", "(b) Head 3, window 2"] and not label_note(sheet, PrintSettings())
     alone = words_of(sheet, PrintSettings(width=COLUMN, panels=(1,)))
     assert "Head 1, forward" in alone, "one alone has no letter"
 
