@@ -144,7 +144,7 @@ def _turns(
         Words([called[name]["short"] for name in names], "mark", help=says),
         *([Words([speakers.get(name, "") for name in names], "who")] if speakers else []),
         Words([example.texts[name] for name in names], "bubble"),
-        Meters(shares, numbers, most, "context", size=62, track=False),
+        Meters(shares, numbers, most, "feature", size=62, track=False),  # the colour of a third axis
     ]
     looks = ["even " * (example.chat and i % 2) + "mute " * (name in unread) for i, name in enumerate(names)]
     looks[-1] += f"asks {role}"
