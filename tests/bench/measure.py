@@ -13,6 +13,8 @@ from statistics import median
 import psutil
 import torch
 
+LEAST = 0.3  # seconds over which a call is measured, three times at least
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -25,13 +27,13 @@ class Measured:
     peak: int
 
 
-def measure(call: Callable[[], object], device: str, least: float = 0.3) -> Measured:
+def measure(call: Callable[[], object], device: str) -> Measured:
     """One call alone; see `in_turn`."""
-    return in_turn({"": call}, device, least)[""]
+    return in_turn({"": call}, device)[""]
 
 
-def in_turn(calls: Mapping[str, Callable[[], object]], device: str, least: float = 0.3) -> dict[str, Measured]:
-    """Each call until `least` seconds of it are over, three times at least, after one to warm up.
+def in_turn(calls: Mapping[str, Callable[[], object]], device: str, least: float | None = None) -> dict[str, Measured]:
+    """Each call until `least` seconds of it are over (None: LEAST), three times at least, after one to warm up.
 
     They take turns, so that a machine that slows down slows all of them.
     """
@@ -39,6 +41,7 @@ def in_turn(calls: Mapping[str, Callable[[], object]], device: str, least: float
         call()
     peaks = {name: _peak(call, device) for name, call in calls.items()}
     times: dict[str, list[float]] = {name: [] for name in calls}
+    least = LEAST if least is None else least
     now = time.process_time if device == "cpu" and torch.get_num_threads() == 1 else time.perf_counter
     while waiting := [name for name, spent in times.items() if sum(spent) < least or len(spent) < 3]:
         for name in waiting:

@@ -20,7 +20,7 @@ from triattn_core.attention.mtsa import Mtsa
 from triattn_core.errors import ConfigError
 from triattn_core.inference.device import describe_device, keep_freed_memory
 
-WIDTH, HEADS, ALL = 512, 8, 4096
+WIDTH, HEADS = 512, 8
 Call = Callable[[], Tensor]
 
 
@@ -54,9 +54,10 @@ def main() -> None:
     options = argparse.ArgumentParser(prog="python -m tests.bench.mtsa", description=__doc__)
     options.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     options.add_argument("--tokens", type=int, nargs="+", default=[64, 128, 256, 512])
+    options.add_argument("--all", type=int, default=4096, help="tokens of all texts together")
     chosen = options.parse_args()
-    if odd := [tokens for tokens in chosen.tokens if not 1 <= tokens <= ALL]:
-        raise SystemExit(f"--tokens {odd[0]}: expected a number from 1 to {ALL}")
+    if odd := [tokens for tokens in chosen.tokens if not 1 <= tokens <= chosen.all]:
+        raise SystemExit(f"--tokens {odd[0]}: expected a number from 1 to {chosen.all}")
     keep_freed_memory()
     try:
         machine = describe_device(chosen.device)
@@ -66,7 +67,7 @@ def main() -> None:
     print("| tokens | pass | form | ms | MB | × multi-head, time | memory |\n|---:|---|---|---:|---:|---:|---:|")
     for tokens in chosen.tokens:
         for backward in (False, True):
-            x = torch.randn(ALL // tokens, tokens, WIDTH, device=chosen.device, requires_grad=backward)
+            x = torch.randn(chosen.all // tokens, tokens, WIDTH, device=chosen.device, requires_grad=backward)
             with torch.set_grad_enabled(backward):
                 calls = forms(x, tokens == 64)
                 timed = {name: with_backward(*call) if backward else call[0] for name, call in calls.items()}

@@ -8,15 +8,16 @@ over pairs in one process, which holds on a machine that has other things to do.
 from __future__ import annotations
 
 import argparse
-import json
 import resource
-import subprocess
-import sys
 import time
 from contextlib import nullcontext
+from multiprocessing import get_context
 from statistics import median
 
 import torch
+import transformers
+
+from triattn_core.recording.tape import record
 
 LAYERS, HEADS, PAIRS = 12, 8, 7
 
@@ -24,10 +25,6 @@ LAYERS, HEADS, PAIRS = 12, 8, 7
 def measure(way: str, tokens: int) -> dict[str, float]:
     """Seconds and peak MiB of a pass: `plain`, `recorded` (one layer), `unselected` (none) or `eager`; of `paired`, how
     many times the plain pass the others take."""
-    import transformers
-
-    from triattn_core.recording.tape import record
-
     sizes = {"hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS}
     config = transformers.LlamaConfig(vocab_size=1000, max_position_embeddings=tokens, **sizes)
     model = transformers.LlamaModel(config).eval()
@@ -52,25 +49,26 @@ def measure(way: str, tokens: int) -> dict[str, float]:
     return {"seconds": fastest, "mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
 
 
+def apart(way: str, tokens: int) -> dict[str, float]:
+    """`measure` in a process of its own, forked from this one, which has imported all and computed nothing."""
+    with get_context("fork").Pool(1) as pool:
+        return pool.apply(measure, (way, tokens))
+
+
 def main() -> None:
     """Print seconds and memory of each way, and what the recorder adds as a share of what eager adds."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tokens", type=int, default=2048)
-    parser.add_argument("--way", help="measure one way and print JSON")
-    options = parser.parse_args()
-    if options.way:
-        print(json.dumps(measure(options.way, options.tokens)))
-        return
+    tokens = parser.parse_args().tokens
+    _ = transformers.LlamaModel  # imports it
     results = {}
     for way in ("plain", "unselected", "recorded", "eager"):
-        command = [sys.executable, "-m", "tests.bench.recording", "--way", way, "--tokens", str(options.tokens)]
-        results[way] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-        print(f"{way:12} {results[way]['seconds']:8.3f} s {results[way]['mib']:9.0f} MiB")
+        results[way] = apart(way, tokens)
+        print(f"{way:12} {results[way]['seconds']:8.3f} s {results[way]['mib']:9.0f} MiB", flush=True)
     plain = results["plain"]
     share = (results["recorded"]["mib"] - plain["mib"]) / (results["eager"]["mib"] - plain["mib"])
     print(f"memory above the plain pass: {share:.3f} of eager's")
-    command = [sys.executable, "-m", "tests.bench.recording", "--way", "paired", "--tokens", str(options.tokens)]
-    ratios = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    ratios = apart("paired", tokens)
     for way, target in (("unselected", 1.02), ("recorded", 1.3)):
         print(f"time, {way}: {ratios[way]:.3f} times the plain pass (target {target})")
 

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -219,6 +220,7 @@ def train(folder: Path, point: str) -> None:
 
 def main() -> None:
     """`FOLDER PLANS`: for each named plan its lives, one after the other, each in a process of its own."""
+    import_module("torch._dynamo")  # which an optimizer does at its first step: here once, not in each process
     top = Path(sys.argv[1])
     for name, lives in json.loads(sys.argv[2]).items():
         (top / name).mkdir()
