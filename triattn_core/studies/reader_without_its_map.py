@@ -41,11 +41,8 @@ def passage_about_shop(topic: str, label: int) -> Example:
     return Example(SHOP.format(topic), "Why did Mr Brown close his shop at noon?", options, label)
 
 
-def log_odds(bundle: Bundle, example: Example, option: int) -> float:
-    """ln(p / (1 - p)) of an option."""
-    from triattn_core.inference.explain import explain
-
-    share = explain(bundle, example, lambda site: False)[0].probabilities[option]
+def log_odds(share: float) -> float:
+    """ln(p / (1 - p))."""
     return math.log(share / (1 - share))
 
 
@@ -62,10 +59,10 @@ def text_less_attention(bundles: Sequence[Bundle], example: Example) -> float:
         raise InputError("The study takes one sentence out after the other: write two at least.")
     units = score_units(bundles[0], example, "sentences")
     by_text = units[units["unit"].str.startswith("sentence")]["change"].abs().max()
-    answer = explain(bundles[0], example, lambda site: False)[0].best
-    own = log_odds(bundles[0], example, answer)
+    own = explain(bundles[0], example, lambda site: False)[0]
     with replacing(replacement("even")):
-        return float(by_text) - abs(log_odds(bundles[0], example, answer) - own)
+        even = explain(bundles[0], example, lambda site: False)[0].probabilities[own.best]
+    return float(by_text) - abs(log_odds(even) - log_odds(own.probabilities[own.best]))
 
 
 def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]:
