@@ -8,6 +8,7 @@ import random
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from itertools import islice
 from math import isfinite
 from pathlib import Path
 from unittest.mock import patch
@@ -75,14 +76,18 @@ def set_up(name: str, folder: Path, count: int, **model: int) -> Path:
     return path
 
 
-def check_training(name: str, device: str, seconds: float, count: int = 20_000, **model: int) -> dict:
-    """Trains for `seconds` after the first step: steps and rows a second, memory, and whether the loss falls."""
+def check_training(
+    name: str, device: str, seconds: float, count: int = 20_000, most: int | None = None, **model: int
+) -> dict:
+    """Trains for `seconds` after the first step, or until its loss was reported `most` times: steps and rows a second,
+    memory, and whether the loss falls."""
     row = {"check": "training", "name": name}
     with tempfile.TemporaryDirectory() as temporary, patch.dict(os.environ, TRIATTN_DEVICE=device):
         folder = Path(temporary)
         try:
             config = set_up(name, folder, count, **model)
-            steps = list(_steps(train([config], folder, folder / "runs", False, "make gpu"), seconds))
+            events = train([config], folder, folder / "runs", False, "make gpu")
+            steps = list(islice(_steps(events, seconds), most))
         except (TriattnError, RuntimeError) as error:
             return row | {"passed": False, "reason": str(error).splitlines()[0][:200]}
         batch = json.loads(config.read_text("utf-8"))["training"]["batch"]

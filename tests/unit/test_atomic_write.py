@@ -23,7 +23,6 @@ pytestmark = pytest.mark.slow
 
 ROW = {"text_a": "who play the red car ?", "text_b": "what movie is not big", "label": 0}
 TOLD = "cannot be written (File too large)"
-RUN = "import sys; from triattn_core.__main__ import main; sys.exit(main(sys.argv[1:]))"
 
 
 @pytest.fixture(scope="module")
@@ -90,27 +89,48 @@ def test_what_cannot_be_written_is_told_before_the_work(tmp_path, name, free, wo
     atomic_write.require_room(tmp_path / "x", "store it")
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["explain", "pairs-tri", "row.json"],
-        ["context", "pairs-tri", "rows.jsonl"],
-        ["faithful", "pairs-tri", "rows.jsonl", "--draws", "1", "--steps", "2"],
-        ["cases", "pairs-bi", "pairs-tri", "rows.jsonl"],
-    ],
-    ids=lambda command: command[0],
-)
-def test_a_command_whose_file_does_not_fit_says_so_in_a_line(world, tmp_path, command):
-    out, kept = tmp_path / "out", command[0] in ("explain", "cases")
-    if kept:
-        out.write_text("old")
-    full = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512)); {RUN}"
+COMMANDS = {
+    "explain": ["pairs-tri", "row.json"],
+    "context": ["pairs-tri", "rows.jsonl"],
+    "faithful": ["pairs-tri", "rows.jsonl", "--draws", "1", "--steps", "2"],
+    "cases": ["pairs-bi", "pairs-tri", "rows.jsonl"],
+}
+KEEP = ("explain", "cases")  # for these the file is there before
+# A process on whose disk no file longer than 512 bytes fits: each command, its exit code and errors as a line of JSON.
+FULL = """
+import contextlib, io, json, resource, sys
+from triattn_core.__main__ import main
+resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512))
+for command in map(json.loads, sys.argv[1:]):
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as errors:
+        code = main(command)
+    print(json.dumps([code, errors.getvalue()]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def cut_short(world, tmp_path_factory) -> dict[str, tuple[Path, int, str]]:
+    """Of each command the folder of its file, its exit code and its errors."""
+    folders = {name: tmp_path_factory.mktemp(name) for name in COMMANDS}
+    for name in KEEP:
+        (folders[name] / "out").write_text("old")
+    commands = [[name, *more, "--out", str(folders[name] / "out")] for name, more in COMMANDS.items()]
     done = subprocess.run(
-        [sys.executable, "-B", "-c", full, *command, "--out", str(out)],  # -B: a compiled file would be cut as well
+        [sys.executable, "-B", "-c", FULL, *map(json.dumps, commands)],  # -B: a compiled file would be cut as well
         cwd=world, capture_output=True, text=True, timeout=200, env={**os.environ, "PYTHONPATH": os.getcwd()},
     )  # fmt: skip
-    assert done.returncode == 1 and TOLD in done.stderr and "Traceback" not in done.stderr, done.stderr[-2000:]
-    assert [path.name for path in tmp_path.iterdir()] == ["out"] * kept and (not kept or out.read_text() == "old")
+    assert done.returncode == 0, done.stderr[-2000:]
+    lines = map(json.loads, done.stdout.splitlines())
+    return {name: (folders[name], *line) for name, line in zip(COMMANDS, lines, strict=True)}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_whose_file_does_not_fit_says_so_in_a_line(cut_short, name):
+    folder, code, errors = cut_short[name]
+    assert code == 1 and TOLD in errors and "Traceback" not in errors, errors[-2000:]
+    kept = name in KEEP
+    assert [path.name for path in folder.iterdir()] == ["out"] * kept
+    assert not kept or (folder / "out").read_text() == "old"
 
 
 def test_a_case_book_that_cannot_be_exported_leaves_nothing(tmp_path):

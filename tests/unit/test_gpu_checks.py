@@ -79,9 +79,9 @@ SMALL = {"reader, full size": {"width": 10, "hidden": 12}, "COIN": {"embedding":
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(trainings.CONFIGS))
 def test_what_is_trained_on_a_card_learns(name):
-    row = trainings.check_training(name, "cpu", 25, 200, **SMALL[name])
+    row = trainings.check_training(name, "cpu", 250, 200, 2 * trainings.ENDS + 1, **SMALL[name])
     assert row["passed"], row
-    assert row["steps"] >= 20 * 2 * trainings.ENDS and row["rows/s"] > 0 and row["loss"][1] < row["loss"][0]
+    assert row["steps"] > 20 * 2 * trainings.ENDS and row["rows/s"] > 0 and row["loss"][1] < row["loss"][0]
 
 
 def test_a_loss_that_does_not_fall_fails(monkeypatch):
