@@ -95,10 +95,10 @@ def rows(name: str, size: Size, device: str, dtype: torch.dtype) -> Iterator[tup
             torch.testing.assert_close(other, outputs[0], rtol=0, atol=1e-4 if dtype == torch.float32 else 5e-2)
 
 
-def matrix_rate(device: str, dtype: torch.dtype) -> float:
-    """Multiply-adds a second, times two, of one large matrix product."""
-    left, right = (torch.randn(4096, 4096, device=device, dtype=dtype) for _ in range(2))
-    return 2 * 4096**3 / measure(lambda: left @ right, device).seconds
+def matrix_rate(side: int, device: str, dtype: torch.dtype) -> float:
+    """Multiply-adds a second, times two, of the product of two matrices of `side` rows and columns."""
+    left, right = (torch.randn(side, side, device=device, dtype=dtype) for _ in range(2))
+    return 2 * side**3 / measure(lambda: left @ right, device).seconds
 
 
 def main() -> None:
@@ -111,10 +111,11 @@ def main() -> None:
     text = "number of heads, and features of each (default: 12 of 32)"
     options.add_argument("--heads", type=int, nargs=2, default=[12, 32], metavar=("HEADS", "FEATURES"), help=text)
     options.add_argument("--only", nargs="+", default=list(NAMES), choices=NAMES)
+    options.add_argument("--matrix", type=int, default=4096, help="side of the matrices whose product gives the rate")
     chosen = options.parse_args()
     dtype = getattr(torch, chosen.dtype)
     keep_freed_memory()  # as `train` and `evaluate` do
-    rate = matrix_rate(chosen.device, dtype)
+    rate = matrix_rate(chosen.matrix, chosen.device, dtype)
     machine = describe_device(chosen.device)
     heads, features = chosen.heads
     print(f"{machine.title}, {machine.cores} cores, {torch.get_num_threads()} threads, {chosen.dtype}")

@@ -22,7 +22,10 @@ LIBRARY = ("__init__", "measure")  # not run by themselves
 ROWS, FOLDER = "ROWS", "FOLDER"  # stand for a file of pairs, and for an empty folder
 # The arguments of the smallest size of each, and what it prints there.
 SMALLEST = {
-    "attention": ("--tokens 8 --batch 1 --only dot additive", "| T-dot | 1 | 8 | forward + backward | ours |"),
+    "attention": (
+        "--tokens 8 --batch 1 --only dot additive --matrix 64",
+        "| T-dot | 1 | 8 | forward + backward | ours |",
+    ),
     "browser_views": ("start", "start "),
     "cheap_page": ("--pages 1", "beside Attribute: median "),
     "coin": ("--batches 2", "| BERT-base |"),
