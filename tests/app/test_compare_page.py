@@ -17,6 +17,7 @@ from pages.side_by_side import edited_input
 from tests.app.test_cases_page import handed, stopped
 from tests.app.test_choices import block, figure
 from tests.app.test_pages import opened, ran, sound, visible_text
+from tests.support import listed
 from tests.support.choices_checkpoints import make_checkpoints
 from tests.support.figure_arrays import sent_array
 from tests.support.mined_checkpoints import rows
@@ -193,7 +194,8 @@ def test_a_dialogue_is_edited_by_its_turns() -> None:
     assert "The edit moves the probability of" in visible_text(app)
     dialogue_payload = block(app)  # the dialogue before the edit, with what the model says of that
     written = app.text_area(key="edited-turns").value.splitlines()
-    assert len(dialogue_payload["models"]) == 1 and len(dialogue_payload["texts"]) == len(written) + 1
+    shares = {len(row["shares"]) for row in listed.options(dialogue_payload)}
+    assert shares == {1} and len(listed.read_texts(dialogue_payload)) == len(written) + 1
     area = app.text_area(key="edited-turns")
     area.set_value(area.value + " please").run()
     assert any(label.startswith("+") for label in figure(sound(app), "side_by_side")["axes"]["query"]["label"])
