@@ -37,7 +37,7 @@ def test_pages_take_living_checkpoints(page: str, task: str, mechanism: str) -> 
     if page == "intervene":
         assert 'class="t-outcome"' in texts(app)
     if page == "cube":  # neither the candidate nor special tokens are context
-        rest = next(payload for payload in payloads(app) if "rows" in payload)["rest"]
+        (rest,) = (payload["sections"][0]["foot"] for payload in payloads(app) if "sections" in payload)
         assert rest.startswith("Share over an even share by tokens: T1 ×") and "[CLS]" not in rest
 
 
