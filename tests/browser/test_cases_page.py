@@ -126,4 +126,4 @@ def test_the_figure_is_never_wider_than_its_page(page, tmp_path, width):
     page.goto((tmp_path / "figure.html").as_uri())
     assert counts(page)["only Tri"] == 173
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert "12,433" in page.locator(".chance").inner_text()
+    assert "12,433" in page.locator(".lists").inner_text()
