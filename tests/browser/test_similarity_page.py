@@ -32,7 +32,7 @@ def settled(page, cell: str) -> None:
 
 def test_a_click_chooses_and_its_numbers_add_up(page, app):
     page.set_default_timeout(180_000)  # torch is loaded first
-    page.goto(f"{app}/similarity?cell=12.3.0")
+    page.goto(f"{app}/similarity?cell=12.3.0&commands=true")
     settled(page, "12.3.0")
     box = page.locator(CANVAS).bounding_box()
     cells = set()
