@@ -71,7 +71,8 @@ if table is not None:
         st.html(results_notes.order(rankings, column.group))
     else:
         agreements = row_order.rank_agreements(table, paper.tables, records)
-        st.html(results_ranking.ranking_html(agreements, column.group, alone=table.ranked_alone))
+        if ranking := results_ranking.ranking_html(agreements, column.group, alone=table.ranked_alone):
+            st.html(ranking)
 if drawn_live := results_notes.figure_links(paper.paper.live, records):
     st.html(drawn_live)
 st.html(results_notes.left_out_html(paper.paper.left_out))

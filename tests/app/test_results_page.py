@@ -17,7 +17,9 @@ from triattn_core.checkpoint import registry
 from triattn_core.checkpoint.registry import VARIABLE, list_checkpoints
 from triattn_core.results import paper_comparison, paper_results, run_records
 
-PAPER = next(paper for paper in paper_results.load_papers() if paper.paper.name == "Tri-Attention")
+PAPERS = paper_results.load_papers()
+PAPER = next(paper for paper in PAPERS if paper.paper.name == "Tri-Attention")
+OTHERS = [(paper.paper.name, table.label) for paper in PAPERS if paper is not PAPER for table in paper.tables]
 
 
 def opened(**query: str) -> AppTest:
@@ -54,6 +56,13 @@ def test_it_opens_on_the_table_with_most_to_compare_and_its_rows_are_the_papers(
     assert f"{table.label}. {table.title}" in unescape(html(app))
     names = [row[0] for row in cells(html(app)) if len(row) > 3 and row[0]]
     assert names == [row.name.replace("_{", "").replace("}", "") for row in table.rows]
+
+
+@pytest.mark.parametrize("paper, table", OTHERS, ids=lambda one: one)
+def test_every_table_of_the_other_papers_opens(paper: str, table: str) -> None:
+    app = opened(paper=paper, table=table)
+    assert not app.exception and not app.error and not app.info
+    assert f"{table}. " in html(app)
 
 
 @pytest.mark.parametrize("table", PAPER.tables, ids=lambda one: one.label)
