@@ -50,7 +50,7 @@ def _worth(gain: Mapping[str, float | None]) -> str:
     seeds = "one seed" if gain["seeds"] == 1 else f"{gain['seeds']} seeds"
     ahead = gain["points"] > 0
     says = "so much are the learnt weights worth" if ahead else "here they are not shown to be worth learning"
-    return f"{abs(gain['points']):.1f}{spread} points {'less' if ahead else 'more'} on dev ({seeds}): {says}."
+    return f"{half_up(abs(gain['points']), 1)}{spread} points {'less' if ahead else 'more'} on dev ({seeds}): {says}."
 
 
 def _points(loss: dict[str, float]) -> str:

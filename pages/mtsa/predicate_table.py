@@ -11,6 +11,7 @@ import streamlit as st
 from pages.shared import attention_worth, url_state
 from pages.shared.sentence_input import SentencePage
 from triattn_core.analysis.maps.predicate_shares import sentence_rows
+from triattn_core.trace.listing import listing
 
 QUESTION = "Does it look at the predicate?"
 SAYS = (
@@ -64,19 +65,33 @@ def ratio(row: Mapping[str, Any]) -> float | None:
 
 
 def summary(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Of each layer the means over its heads, and the head with the largest ratio."""
+    """Of each layer the means over its heads with words on both sides, and the head with the largest ratio."""
     parts = []
     for layer in sorted({row["layer"] for row in rows}):
-        known = [row for row in rows if row["layer"] == layer and ratio(row) is not None]
-        if not known:
+        heads = [row for row in rows if row["layer"] == layer]
+        both = [row for row in heads if None not in (row["inside"], row["outside"])]
+        if not both:
             continue
-        inside, outside = (sum(row[side] for row in known) / len(known) for side in SIDES)
-        best = max(known, key=lambda row: ratio(row) or 0)
-        parts.append(
-            f"Layer {layer + 1}: {inside:.2f} from inside, {outside:.2f} from outside, mean of heads; "
-            f"the largest ratio is {_times(ratio(best))} (head {best['head'] + 1})."
-        )
+        inside, outside = (sum(row[side] for row in both) / len(both) for side in SIDES)
+        of = "heads" if len(both) == len(heads) else f"{len(both)} of {len(heads)} heads"
+        means = f"{inside:.2f} from inside, {outside:.2f} from outside, mean of {of}"
+        parts.append(f"Layer {layer + 1}: {'; '.join([means, *_largest(both)])}.")
     return " ".join(parts)
+
+
+def _largest(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Which heads have no ratio, since theirs could be larger than any, and the largest of the others."""
+    known = [row for row in rows if ratio(row) is not None]
+    without = [str(row["head"] + 1) for row in rows if ratio(row) is None]
+    parts = []
+    if without:
+        heads = f"head {without[0]} gives" if len(without) == 1 else f"heads {listing(without)} give"
+        parts.append(f"{heads} less than 0.005 from outside")
+    if known:
+        best = max(known, key=lambda row: ratio(row) or 0)
+        of = "of the others the" if without else "the"
+        parts.append(f"{of} largest ratio is {_times(ratio(best))} (head {best['head'] + 1})")
+    return parts
 
 
 def _cells(row: Mapping[str, Any], best: float) -> str:

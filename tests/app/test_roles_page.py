@@ -117,7 +117,10 @@ def test_it_says_what_even_weights_cost_and_what_the_learnt_ones_are_worth() -> 
     assert "Trained with even weights" not in text
     assert "And if all weights" not in visible_text(sound(opened("mtsa", checkpoint=TAGGERS[1])))
     entry = next(entry for entry in models.entries() if entry.name == TAGGERS[0])
-    cases = (3.5, "3.5 ± 0.5 points less on dev (one seed)"), (-3.5, "more on dev (one seed): here they are not")
+    cases = (
+        (3.5, "3.5 ± 0.5 points less on dev (one seed)"),
+        (-0.15, "has 0.2 ± 0.5 points more on dev (one seed): here they are not"),
+    )
     for points, says in cases:
         worth = {"even": {"points": points, "spread": 0.5, "seeds": 1}}
         controlled = replace(entry, metrics={"dev": {"f1": 60.0}, "attention": {"worth": worth}})
@@ -129,6 +132,17 @@ def test_there_is_no_ratio_to_a_weight_that_rounds_to_0() -> None:
     assert predicate_table.ratio({**row, "outside": 0.0003}) is None
     assert predicate_table.ratio({**row, "outside": 0.006}) == pytest.approx(158.65)
     assert "×" not in predicate_table.table([{**row, "outside": 0.0003}])
+
+
+def test_means_are_over_heads_with_both_sides_and_a_head_without_a_ratio_is_named() -> None:
+    sides = [(0.4, 0.0), (0.2, 0.8), (0.9, None)]  # the first has no ratio, the last no word outside
+    rows = [{"layer": 0, "head": head, "inside": a, "outside": b, "even": 0.1} for head, (a, b) in enumerate(sides)]
+    said = predicate_table.summary(rows)
+    assert said.startswith("Layer 1: 0.30 from inside, 0.40 from outside, mean of 2 of 3 heads; head 1 gives less than")
+    assert said.endswith("; of the others the largest ratio is × 0.25 (head 2).")
+    assert "0.40 from outside, mean of heads; head 1 gives less than 0.005" in predicate_table.summary(rows[:2])
+    assert "the largest ratio is × 0.25 (head 2)" in predicate_table.summary(rows[1:])
+    assert "largest" not in predicate_table.summary(rows[:1]) and not predicate_table.summary(rows[2:])
 
 
 def test_a_ratio_has_two_digits() -> None:
