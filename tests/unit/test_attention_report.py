@@ -168,3 +168,9 @@ def test_even_weights_read_no_score_so_that_both_dots_have_one_control(world):
     assert worth(scaled, [74.0], "accuracy", [record(control, [70.0])])["even"]["points"] == 4.0
     additive = config.model_copy(update={"model": config.model.model_copy(update={"similarity": "additive"})})
     assert worth(additive, [74.0], "accuracy", [record(control, [70.0])]) == {}
+
+
+@pytest.mark.parametrize("seeds, says", [(1, "(1 seed)"), (3, "(3 seeds)")])
+def test_the_worth_names_its_seeds(seeds: int, says: str) -> None:
+    (line,) = describe({"worth": {"even": {"points": 10.25, "spread": None, "seeds": seeds}}})
+    assert line == f"worth over even: +10.25 points {says}"

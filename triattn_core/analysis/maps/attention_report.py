@@ -239,7 +239,8 @@ def describe(report: Mapping) -> list[str]:
         lines.append(f"reliance, {name.replace('_', ' ')}: {row['points']:+.2f} points ({_test(row)} p {row['p']:.3g})")
     for name, row in report.get("worth", {}).items():
         spread = "" if row["spread"] is None else f", SD over seeds {row['spread']:.2f}"
-        lines.append(f"worth over {name.replace('_', ' ')}: {row['points']:+.2f} points ({row['seeds']} seeds{spread})")
+        seeds = f"{row['seeds']} seed{'s' * (row['seeds'] != 1)}"
+        lines.append(f"worth over {name.replace('_', ' ')}: {row['points']:+.2f} points ({seeds}{spread})")
     if "alignment" in report:
         row = report["alignment"]
         lines.append(
