@@ -43,15 +43,16 @@ def show(
     cells = f"{values[0].size:,} scores each; {describe_duration(explanations)}{where}"
     with st.container(key="scores"):
         lead, widths = map(escape, view.compare_scores(table))
-        st.html(f'<p class="t-outcome">{lead}<span class="t-muted">{widths}</span></p>')
         st.html(checkpoint_html.section(f"Scores before the softmax on this input{CENTRED[quantity]}", cells))
         for start in range(0, len(values), ACROSS):
             for i, column in zip(range(start, len(values)), st.columns(ACROSS, gap="medium")):
                 with column:
-                    st.html(_title(table.iloc[i]))
+                    st.html(f"<b>{escape(table.iloc[i]['function'])}</b>")
                     summary = view.describe_scores(table.iloc[i].to_dict())
                     chart = partial(view.histogram, bins[i], style.theme(), top=top)
                     figures.show(chart, summary, f"scores-{i}-chart")  # its numbers stand in the table below
+                    st.html(_words(table.iloc[i]))
+        st.html(f'<p class="t-outcome">{lead}<span class="t-muted">{widths}</span></p>')
         st.html(run_spread.table(table))
         names = [explanation.entry.name for explanation in explanations]
         part_argument = f" --part {part + 1}" if parts > 1 else ""
@@ -61,10 +62,7 @@ def show(
             st.html(notes)
 
 
-def _title(row: Mapping) -> str:
-    """HTML: the function, and the share of the question words that its weights are spread over."""
+def _words(row: Mapping) -> str:
+    """HTML: the share of the question words that the weights are spread over."""
     share = style.bar(row["even"] / row["of"], style.colours()["accent"])
-    return (
-        f'<b>{escape(row["function"])}</b><div class="t-says">{share}'
-        f'<span class="t-muted t-num">{row["even"]:.1f} of {row["of"]} words</span></div>'
-    )
+    return f'<div class="t-says">{share}<span class="t-muted t-num">{row["even"]:.1f} of {row["of"]} words</span></div>'
