@@ -85,11 +85,11 @@ class _Row:
 
 def _rows(rows: Sequence[_Row], mechanisms: Mapping[str, str], labels: Sequence[str], unit: str, selected: str) -> Rows:
     names, full = [row.name for row in rows], _scales(rows)
-    apart = round(full[0] / full[-1]) if full[0] > full[-1] else 0
+    scale = round(full[0] / full[-1]) if full[0] > full[-1] else 0
     notes = [
         "   ".join(
             [f"paper {' + '.join(map(str, row.paper))}"] * bool(row.paper)
-            + [f"bars ÷ {apart}"] * (i == 1 and apart > 1)
+            + [f"bars ÷ {scale}"] * (i == 1 and scale > 1)
         )
         for i, row in enumerate(rows)
     ]
@@ -108,7 +108,7 @@ def _rows(rows: Sequence[_Row], mechanisms: Mapping[str, str], labels: Sequence[
         ),
     ]
     chosen = names.index(selected) if selected in names else -1
-    values, looks = [{"name": name} for name in names], ["apart" * (i == 1) for i in range(len(rows))]
+    values, looks = [{"name": name} for name in names], ["ruled" * (i == 1) for i in range(len(rows))]
     return Rows(columns, "agreement", values, chosen, {"name": ""}, looks=looks)
 
 

@@ -103,7 +103,7 @@ class Rows:
     """A list.  sends: the name of what a click on a row sends, without which nothing happens; values: that, of each.
 
     chosen: a row, -1 for none; cleared: what a click on it sends, where it chooses none.  ink: its colour.
-    looks: of each row words of `mute`, `even`, `asks`, `pinned` and `apart`, which has a line below it.
+    looks: of each row words of `mute`, `even`, `asks`, `pinned` and `ruled`, which has a line below it.
     tall: pixels of a list that scrolls; ends: it opens on its end.
     """
 

@@ -48,9 +48,9 @@ def _axis(axis: Mapping[str, Any]) -> dict[str, Any]:
 
 def _panel(panel: Mapping[str, Any], kinds: Mapping[str, list]) -> dict[str, Any]:
     if "arrays" not in panel:
-        return _told(panel)
+        return _shorten_sentences(panel)
     arrays = panel["arrays"]
-    return _told(panel) | {"arrays": {name: _array(arrays, name, kinds[name]) for name in arrays}}
+    return _shorten_sentences(panel) | {"arrays": {name: _array(arrays, name, kinds[name]) for name in arrays}}
 
 
 def _array(arrays: Mapping[str, Mapping], name: str, kind: Sequence) -> Any:
@@ -81,7 +81,7 @@ def _like(panel: Mapping[str, Any], earlier: Sequence[Mapping]) -> dict[str, Any
     return best
 
 
-def _told(part: Mapping[str, Any]) -> dict[str, Any]:
+def _shorten_sentences(part: Mapping[str, Any]) -> dict[str, Any]:
     """Its sentences in the short form."""
     return dict(part) | {name: list(map(_sentence, part[name])) for name in ("sentences", "tip") if name in part}
 
@@ -93,7 +93,7 @@ def _sentence(part: Mapping[str, Any]) -> Any:
 
 def _readout(readout: Mapping[str, Any]) -> dict[str, Any]:
     numbers = [[number and _number(number) for number in row] for row in readout["numbers"]]
-    return _told(readout) | {"numbers": numbers}
+    return _shorten_sentences(readout) | {"numbers": numbers}
 
 
 def _number(number: Mapping[str, Any]) -> Any:
