@@ -119,6 +119,13 @@ def test_a_grid_has_strips_and_no_features():
     assert payload["cell"][3] == 0
 
 
+@pytest.mark.parametrize("count, room", [(16, (12.5, 12)), (24, (12.5, 12)), (60, (2, 0))])
+def test_each_of_few_tokens_has_room_for_its_name_in_a_grid(count: int, room: tuple[float, int]):
+    trace = make_trace(n=count)
+    grid = attention_maps.figure(maps.maps(trace, LAYER, range(3)), trace.texts).payload["grid"]
+    assert (grid["row"][0], grid["finest"]) == room
+
+
 def test_it_opens_on_the_pair_that_holds_most_against_an_even_share():
     trace = make_trace()
     head_maps = maps.maps(trace, LAYER, [0, 1])

@@ -24,6 +24,7 @@ from triattn_core.views.lib.strongest import labels
 from triattn_core.views.lib.tokens import tokens
 
 NEEDS = ("head", "query", "key")
+NAMED_TOKENS, ROW, COLUMN = 24, 12.5, 12  # of so many tokens each is named: pixels that its label takes
 NAMED = 3  # queries that are left nothing to attend to; of more the count is said
 SCALES = {
     "weight": "weight, log scale, one for all",
@@ -85,18 +86,19 @@ def figure(
         walk=[(query, key, index) for index, query, key in strongest_cells(np.stack([_times(map_) for map_ in maps]))],
         keys=f": another {roles[0]} up and down, another {roles[1]} left and right.{hatched}",
         walks=f"The largest, against an even share{left}",
-        grid=_grid(len(maps), many, bool(orders)),
+        grid=_grid(len(maps), many, bool(orders), *(first.sizes[axis] for axis in ("query", "key"))),
         caption=caption,
         notes=notes,
         mark=f"{'even share' if notes else 'even, no mask' if is_masked else 'even'} 1/{first.sizes['key']}",
     ).canvas()
 
 
-def _grid(count: int, many: bool, sources: bool) -> Grid:
-    """Many small maps share lines; a few, or one, take the room that there is."""
+def _grid(count: int, many: bool, sources: bool, queries: int, keys: int) -> Grid:
+    """Many small maps share lines, of few tokens with room for every label; a few, or one, take the room there is."""
     if many:
-        wide = 6 if count < 7 else 4
-        return Grid((2, wide), 120, cell=(30, 30), row=(2, 16, 190), labels=(40, 110), repeats=False)
+        wide, finest = 6 if count < 7 else 4, COLUMN if keys <= NAMED_TOKENS else 0
+        row = (ROW if queries <= NAMED_TOKENS else 2, 16, 190)
+        return Grid((2, wide), 120, finest, cell=(30, 30), row=row, labels=(40, 110), repeats=False)
     row = (5, 25, 280) if sources else (2, 25, 460)
     return Grid((3, 3), 120, cell=(30, 200), row=row, labels=(72, 110))
 

@@ -50,8 +50,9 @@ function layoutLine(data, line, keys, width, { own, between }, aside, limits = {
     k;
   let across = Math.min(most, one.length, grid.across[width < NARROW ? 0 : 1]);
   const least = Math.max(grid.least, keys * Math.max(finest, THINNEST));
-  // A group stands in one line or below each other.
+  // A group stands in one line or below each other; lines that share names hold about as many maps.
   while (across > 1 && room(across) < least) across = group ? 1 : across - 1;
+  if (!grid.repeats) across = Math.ceil(one.length / Math.ceil(one.length / across));
   return { across, wide: Math.min(room(across), grid.widest), apart: between + inner };
 }
 

@@ -94,7 +94,7 @@ function paintLabels(ctx, box, layout, data, theme, state) {
   }
   const tokens = box.tokens ? numberedTokens(box, data, state) : data.axes[panel.columns];
   const more = { ...look(c, tokens.ink ?? panel.columns), room: LABEL };
-  const weights = columnStrengths(box, data, state);
+  const weights = columnStrengths(box, layout, data, state);
   paintColumnLabels(ctx, columns, tokens, x, y, theme, { ...more, weights });
 }
 
@@ -121,16 +121,24 @@ function numberedTokens({ panel, tokens }, data, { cell }) {
   return numbers ? { ...tokens, label: [...numbers].map(String) } : tokens;
 }
 
-/** The largest level of each column, by which labels give way where they do not all fit. */
-function columnStrengths(box, data, { cell }) {
-  const host = hostOf(data, box.panel, cell);
-  if (box.strengths?.host === host) return box.strengths.of;
-  const levels = levelsOf(box.panel, data, cell);
+/**
+ * The largest level of each column in all maps that share it, by which labels give way where they
+ * do not all fit: the same ones in each.
+ */
+function columnStrengths(box, { boxes }, data, { cell }) {
+  const alike = boxes.map(({ panel }) => panel).filter((one) => one.columns === box.panel.columns);
+  const hosts = alike.map((panel) => hostOf(data, panel, cell));
+  if (box.strengths && hosts.every((host, i) => host === box.strengths.hosts[i]))
+    return box.strengths.of;
   const count = box.columns.at.length;
-  const zero = data.scales[box.panel.cells.scale].kind === "signed" ? 127 : 0;
   const of = Array.from({ length: count }, () => 0);
-  levels?.forEach((level, i) => (of[i % count] = Math.max(of[i % count], Math.abs(level - zero))));
-  box.strengths = { host, of };
+  for (const panel of alike) {
+    const zero = data.scales[panel.cells.scale].kind === "signed" ? 127 : 0;
+    levelsOf(panel, data, cell)?.forEach((level, i) => {
+      of[i % count] = Math.max(of[i % count], Math.abs(level - zero));
+    });
+  }
+  box.strengths = { hosts, of };
   return of;
 }
 
