@@ -1,5 +1,5 @@
-"""Does it align?  The alignment error rate of each cross-attention head, beside a diagonal, even weights, gradients;
-and which source word each word of the translation looks at most."""
+"""Does it align?  Which source word each word of the translation looks at most; and the alignment error rate of each
+cross-attention head, beside a diagonal, even weights, gradients."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import attention_worth
+from pages.shared import attention_worth, style
 from pages.shared.sentence_input import SentencePage
 from triattn_core.analysis.maps.word_links import traced_links
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.text.direction import isolate
 from triattn_core.views.lib.number_format import minus
 
@@ -28,17 +29,23 @@ FINDINGS = {  # of the interval of the difference from the diagonal
 }
 LOOKS = "Where it looks most"
 BETWEEN = '<span class="t-muted"> · </span>'
+LONG = 40  # links, beyond which they scroll
 LISTED = 12  # source words that none looks at most; of more the count is said
 UNMEASURED = "Not measured: `triattn evaluate {name} ROWS --attention --record` on rows with alignments."
 
 
 def show(top: SentencePage) -> None:
+    """Shows the links of this sentence, then `show_measured`."""
+    _looks(top, attention_worth.measures(top.entry, "word_alignment").get("heads", []))
+    show_measured(top.entry)
+
+
+def show_measured(entry: Entry) -> None:
     """Shows the table of the rows that were measured."""
-    measured = attention_worth.measures(top.entry, "word_alignment")
-    _looks(top, measured.get("heads", []))
+    measured = attention_worth.measures(entry, "word_alignment")
     st.html(f"<b>{QUESTION}</b>")
     if not measured.get("heads"):
-        st.caption(UNMEASURED.format(name=top.entry.name))
+        st.caption(UNMEASURED.format(name=entry.name))
         return
     note = SAYS.format(set=measured.get("set", "given alignments"), n=measured["n"])
     st.html(
@@ -87,7 +94,8 @@ def looks(links: Sequence[tuple[str, str]], unread: Sequence[str], language: str
     quoted = ", ".join(names) + (f" and {more:,} more" if more > 0 else "")
     left = f"No word looks most at {quoted}." if unread else "Each source word is one that some word looks at most."
     note = f"Each word of the translation ← the source word with the most weight: {of}. {left}"
-    return f'<p class="t-links">{pairs or "–"}</p><p class="t-note">{escape(note)}</p>'
+    html = style.scrolled(f'<p class="t-links">{pairs or "–"}</p>', len(links) > LONG, LOOKS)
+    return f'{html}<p class="t-note">{escape(note)}</p>'
 
 
 def table(rows: Sequence[Mapping[str, Any]], baselines: Mapping[str, float]) -> str:

@@ -11,13 +11,14 @@ from pages.mtsa import alignment_table, even_weights, pickers, predicate_table, 
 from pages.shared import cell_command, figures, head_strip, sentence_input, token_grouping
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.tasks import InputForm, form
 from triattn_core.views.attention_maps.maps import pair_site
 
 FORMS = dict.fromkeys((InputForm.SENTENCES, InputForm.WORDS, InputForm.TRANSLATION), ())
-PARTS = {  # what the model says, and how its attention stands against what people have said
-    InputForm.WORDS: (role_spans.show, predicate_table.show),
-    InputForm.TRANSLATION: (translations.show, alignment_table.show),
+PARTS = {  # what the model says, how its attention stands against what people have said, and that without a sentence
+    InputForm.WORDS: (role_spans.show, predicate_table.show, predicate_table.show_measured),
+    InputForm.TRANSLATION: (translations.show, alignment_table.show, alignment_table.show_measured),
 }
 SAYS = (
     'Each <b class="t-query">governor</b> (query, down) distributes its token2token weight over '
@@ -56,7 +57,14 @@ def explore(page: PageScene, link: dict[str, str]) -> None:
     cell_command.command(page.entries[0].name, page.row, cell_command.cell(trace, site, position))
 
 
-top = sentence_input.open_page("MTSA", SAYS, FORMS, LEADS)
+def show_measures(entry: Entry) -> None:
+    """Shows what was measured of a checkpoint on rows, where its sentence cannot be read."""
+    if (of_form := form(entry.config["task"])) in PARTS:
+        PARTS[of_form][2](entry)
+        even_weights.show(entry)
+
+
+top = sentence_input.open_page("MTSA", SAYS, FORMS, LEADS, show_measures)
 of_form = form(top.entry.config["task"])
 if of_form in PARTS:
     PARTS[of_form][0](top)
@@ -67,16 +75,18 @@ with top.settings:
 texts, grouping = top.explanation.trace.texts, settings.grouping()
 token_grouping.missing(texts, grouping)
 parts = (*texts.values(), str(top.layer), str(not settings.features), *grouping.parts)
-with report_errors():
+page = None  # of a text too long for maps
+with report_errors(stop=False):
     page = PageScene.build("mtsa", [top.entry], top.example, settings, *parts)
-with tail:
-    page.save_menus(f"mtsa-{top.layer.file_name}" + token_grouping.ending(grouping))
+if page:
+    with tail:
+        page.save_menus(f"mtsa-{top.layer.file_name}" + token_grouping.ending(grouping))
+    explore(page, top.link())
 layers = [replace(top.layer, layer=number) for number in range(int(top.explanation.trace.meta.get("layers", 1)))]
 sites = [pair_site(top.explanation.trace, layer, "weight") for layer in layers]
 heads = head_strip.of_layers(top.explanation.trace, lambda site: site in sites)
 pairs = {head: pair for pair in pickers.pairs_of(top.explanation.trace, top.layer) for head in pair}
 first = None if len(settings.heads) == len(pairs) else settings.heads[0] - 1
-explore(page, top.link())
 head_strip.show(
     heads,
     f"{top.explanation.source} {top.layer.module}",
@@ -86,4 +96,6 @@ head_strip.show(
 if of_form in PARTS:
     PARTS[of_form][1](top)
     even_weights.show(top.entry)
-figures.numbers("All pairs of all heads as numbers", lambda: page.scene.table, "numbers")
+if page:
+    scene = page.scene
+    figures.numbers("All pairs of all heads as numbers", lambda: scene.table, "numbers")

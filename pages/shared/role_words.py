@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 import streamlit as st
 
 _STYLE = """
-.line {display: flex; flex-wrap: wrap; align-items: flex-start; gap: 6px 4px; padding: 2px 0;
+.line {display: flex; flex-wrap: wrap; align-items: flex-start; gap: 6px 4px; padding: 2px 0; position: relative;
+  max-height: 186px; overflow-y: auto;
   font: 400 16px/1.35 var(--st-font); color: var(--st-text-color)}
 .span {display: inline-flex; flex-direction: column; border-bottom: 3px solid var(--role); border-radius: 3px 3px 0 0;
   background: color-mix(in srgb, var(--role) 16%, transparent); max-width: 100%}
@@ -47,6 +48,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     buttons.push(button);
     home.append(button);
   });
+  const chosen = buttons[data.predicate]; // of a long sentence the lines around it
+  line.scrollTop = chosen ? chosen.getBoundingClientRect().top - line.getBoundingClientRect().top - 80 : 0;
   line.onkeydown = (event) => {
     const at = buttons.indexOf(event.target);
     const right = getComputedStyle(line).direction === "rtl" ? -1 : 1;

@@ -8,6 +8,7 @@ CSS = """
 :is(.st-key-pair, .st-key-pair-edited) > :has(textarea) {align-self: flex-start}
 :is(.st-key-pair, .st-key-pair-edited) textarea {font-size: 16px; line-height: 22px; padding: 6px 11px;
   min-height: 34px; max-height: 278px; resize: none}
+.st-key-pair > :is(.st-key-text, .st-key-source, .st-key-premise, .st-key-hypothesis) textarea {max-height: 124px}
 :is(.st-key-pair, .st-key-pair-edited) [data-testid="InputInstructions"] {display: none}
 .stTextArea:is(.st-key-pair *, .st-key-pair-edited *), .st-key-asked .stTextInput {position: relative}
 :is(.stTextArea:is(.st-key-pair *, .st-key-pair-edited *), .st-key-asked .stTextInput) > label {

@@ -4,7 +4,7 @@ the URL (`text`; `premise`, `hypothesis`; `source`)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -46,11 +46,18 @@ class SentencePage:
         return {**ENCODED[self.entry.config["task"]].texts(self.example), "checkpoint": self.entry.name, **layer_query}
 
 
-def open_page(title: str, lead: str, forms: Forms, leads: Mapping[InputForm, str] = NO_LEADS) -> SentencePage:
+def open_page(
+    title: str,
+    lead: str,
+    forms: Forms,
+    leads: Mapping[InputForm, str] = NO_LEADS,
+    unread: Callable[[Entry], object] = lambda entry: None,
+) -> SentencePage:
     """Shows heading, texts, prediction, and the pickers of checkpoint and layer; stops the page if there is none, and
     where a word must be chosen first.
 
-    lead: how to read the page; leads: the same for the checkpoints of some forms.
+    lead: how to read the page; leads: the same for the checkpoints of some forms.  unread: shows what can be shown
+    where the texts cannot be read.
     """
     head, _ = style.opening()
     style.say(head, title, lead)
@@ -69,8 +76,12 @@ def open_page(title: str, lead: str, forms: Forms, leads: Mapping[InputForm, str
         with answer_place:
             word_input.ask()
         st.stop()
-    with report_errors():
+    explanation = None
+    with report_errors(stop=False):
         explanation = MODELS.explain(entry, row)
+    if explanation is None:
+        unread(entry)
+        st.stop()
     with settings:
         layer_site = layer(explanation.trace, form(entry.config["task"]))
     with answer_place:

@@ -216,9 +216,16 @@ details.t-note > div {max-width: 1120px; padding: 2px 0 4px 14px}
 @media (max-width: 1100px) {.t-sum td:nth-child(2) {white-space: normal; width: auto} .t-fall {min-width: 56px}}
 .t-lead {margin: 10px 0 -4px; font-size: 14px} .t-lead .t-muted {font-size: 13px; margin-left: 10px}
 .t-item {margin-right: 18px; white-space: nowrap}
-.t-scroll {overflow-x: auto}
+.t-scroll {overflow-x: auto} .t-scrolled {max-height: 94px; overflow-y: auto}
 .st-key-maps > *, .st-key-residual {max-width: 100%; overflow-x: auto}
 """
+
+
+def scrolled(html: str, long: bool, label: str) -> str:
+    """HTML that scrolls, with the keyboard too, where it is long; else as it is.  label: what it is, in words."""
+    if not long:
+        return html
+    return f'<div class="t-scrolled" tabindex="0" role="region" aria-label="{escape(label)}">{html}</div>'
 
 
 def dark() -> bool:

@@ -96,6 +96,45 @@ def test_a_translation_whose_probability_rounds_to_0_has_its_logarithm() -> None
     assert '<td class="r">−901.50</td><td class="r">−60.25</td>' in translations.table([long], "de")
 
 
+def test_a_long_translation_is_folded_and_its_cut_is_said_and_all_but_its_maps_is_shown() -> None:
+    app = opened("mtsa", checkpoint=MODELS[0], source="the " * 300)
+    text = visible_text(app)
+    assert not app.exception and "The sentence is cut after 40 tokens" in text
+    assert "The translation stopped at 90 tokens, the most that the model writes for this source: the end is" in text
+    assert not app.error and maps(app)  # 90 tokens are drawn
+    parts = ("Where it looks most", "Does it align?", "66.5", "And if all weights were even?")
+    assert all(part in text for part in parts)
+
+
+def test_a_text_too_long_for_maps_shows_its_other_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("triattn_core.views.attention_maps.maps.MOST", 7)
+    app = opened("mtsa", checkpoint=MODELS[0], source="The old cat sat on the mat in the big house.")
+    says = [error.value.replace("\\", "") for error in app.error]
+    assert not app.exception and ["(at most 7), nor are their pairs listed" in error for error in says] == [True]
+    text = visible_text(app)
+    assert all(part in text for part in ("Where it looks most", "Does it align?", "66.5", "And if all weights were"))
+
+
+@pytest.mark.parametrize("form, sentence", [("source", " "), ("source", "...")], ids=("empty", "punctuation"))
+def test_what_was_measured_is_shown_without_a_sentence(form: str, sentence: str) -> None:
+    app = opened("mtsa", checkpoint=MODELS[0], **{form: sentence})
+    text = visible_text(app)
+    assert len(app.error) == 1 and "Does it align?" in text and "66.5" in text and "Where it looks" not in text
+
+
+def test_long_candidates_are_folded_and_one_that_stopped_at_the_limit_has_an_ellipsis() -> None:
+    short, long = (Candidate("die " * count, -1.5, -0.25, (5,) * count, count < 9) for count in (2, 200))
+    assert "<details" not in translations.candidates([short, short], "de")
+    html = translations.candidates([short, long], "de")
+    assert "<summary>2 candidates, scores −0.25 to −0.25</summary>" in html and html.count("…</td>") == 1
+
+
+def test_many_links_scroll() -> None:
+    links = [("I", "Ich")] * alignment_table.LONG
+    assert "t-scrolled" not in alignment_table.looks(links, [], "de", "layer 2")
+    assert 't-scrolled" tabindex="0"' in alignment_table.looks([*links, links[0]], [], "de", "layer 2")
+
+
 def test_a_source_of_one_token_is_read_alone() -> None:
     text = visible_text(sound(opened("mtsa", checkpoint=MODELS[0], source="I")))
     assert "which no mask lets attend to itself: the model reads the token alone." in text
@@ -106,7 +145,5 @@ def test_bad_input_is_one_line() -> None:
     assert not app.exception and ["is empty" in error.value for error in app.error] == [True]
     app = opened("mtsa", checkpoint=MODELS[0], source="... ?!")
     assert not app.exception and ["has no word" in error.value for error in app.error] == [True]
-    app = sound(opened("mtsa", checkpoint=MODELS[0], source="the " * 300))
-    assert "The sentence is cut after 40 tokens" in visible_text(app)
     app = sound(opened("mtsa", checkpoint=MODELS[0], source="Как мне туда попасть?"))
     assert "The texts look Cyrillic" in visible_text(app)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import pytest
 
 from tests.browser.conftest import serve
@@ -10,6 +12,7 @@ from triattn_core.checkpoint.registry import VARIABLE
 
 CANVAS, CANDIDATES = ".side canvas[data-cell]", ".t-candidates"
 TYPED = "Where is the old house?"
+LONG = "the baker gave her neighbour a warm loaf and " * 34
 
 
 @pytest.fixture(scope="module")
@@ -36,3 +39,17 @@ def test_a_typed_sentence_is_translated_and_its_cells_are_links(page, app):
     assert moved != chosen
     page.goto(page.url)
     page.wait_for_selector(f'{CANVAS[: -len("[data-cell]")]}[data-cell="{moved}"]')
+
+
+def test_a_long_text_takes_little_room_and_its_cut_is_said_above_its_candidates(page, app):
+    page.set_default_timeout(180_000)
+    page.goto(f"{app}/mtsa?{urlencode({'checkpoint': 'translation-mtsa', 'source': LONG})}")
+    cut = page.get_by_text("The translation stopped at 90 tokens")
+    cut.wait_for()
+    candidates = page.locator("details", has_text="4 candidates, scores")
+    assert cut.bounding_box()["y"] < candidates.bounding_box()["y"] and not page.locator(CANDIDATES).is_visible()
+    box, text = page.get_by_label("Sentence", exact=True).bounding_box(), page.locator(".t-scrolled").first
+    assert box["height"] < 130 and text.bounding_box()["height"] < 100
+    candidates.locator("summary").click()
+    page.locator(CANDIDATES).wait_for()
+    page.locator("text=Where it looks most").wait_for()

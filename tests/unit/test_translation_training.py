@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import sys
 from copy import deepcopy
 from dataclasses import replace
@@ -23,6 +24,7 @@ from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import DataError, InputError
 from triattn_core.inference.explain import explain
 from triattn_core.inference.predict import predict
+from triattn_core.inference.predictions import Candidate, Translation
 from triattn_core.models.translation import padded
 from triattn_core.tasks import translation
 from triattn_core.training.model_card import seed_text
@@ -256,6 +258,24 @@ def test_explain_prints_log_p(world, tmp_path, capsys):
     printed = capsys.readouterr().out.splitlines()
     for one, line in zip(prediction.candidates, printed):
         assert line == f"log p {one.log_probability:.2f}  score {one.score:.2f}  {one.text}"
+
+
+def test_a_translation_that_stopped_at_its_limit_is_said(world, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("triattn_core.inference.translate.RATIO", 0)
+    monkeypatch.setattr("triattn_core.inference.translate.LONGER", 2)
+    (tmp_path / "row.json").write_text('{"source": "old big dog red cat"}')
+    assert main(["explain", "small-translation", str(tmp_path / "row.json")]) == 0
+    printed = capsys.readouterr().out
+    assert "stopped at 2 tokens, the most that the model writes for this source: the end is missing." in printed
+    assert re.search(r"^log p .+ …$", printed, re.MULTILINE)
+
+
+def test_the_candidates_that_stopped_are_named() -> None:
+    one, cut = Candidate("a", -1.0, -1.0, (5,) * 3), Candidate("b", -2.0, -2.0, (5,) * 9, ended=False)
+    assert Translation.of([one, one]).notes == ()
+    assert Translation.of([one, cut], notes=("x",)).notes[1].startswith("Candidate 2 stopped at 9 tokens")
+    assert Translation.of([one, cut, cut]).notes[0].startswith("Candidates 2 and 3 stopped")
+    assert Translation.of([cut, one]).notes[0].startswith("The translation stopped at 9 tokens")
 
 
 def test_rows_that_cannot_be_read_are_named():

@@ -176,6 +176,7 @@ def _print_prediction(prediction: Prediction, trace: AttentionTrace) -> None:
     chances = [f"{probability:.4f}" for probability in prediction.probabilities]
     if candidates:  # the probability of a long one rounds to 0
         chances = [f"log p {one.log_probability:.2f}  score {one.score:.2f}" for one in candidates]
+        places = ["" if one.ended else " …" for one in candidates]
     shown = () if prediction.labels == ("",) and not candidates else prediction.labels  # of nothing predicted none
     for label, chance, place in zip_longest(shown, chances[: len(shown)], places, fillvalue=""):
         print(f"{chance}  {label}{place}")

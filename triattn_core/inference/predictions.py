@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from math import exp, prod
 from typing import Any, NamedTuple
 
+from triattn_core.trace.listing import listing
+
 
 @dataclass(frozen=True)
 class Prediction:
@@ -80,13 +82,14 @@ class Tagging(Prediction):
 
 
 class Candidate(NamedTuple):
-    """A translation, the natural logarithm of its probability, its score (that over the length penalty) and its
-    sub-words."""
+    """A translation, the natural logarithm of its probability, its score (that over the length penalty), its sub-words,
+    and whether it ends: one that does not stopped at the length limit."""
 
     text: str
     log_probability: float
     score: float
     sub_words: tuple[int, ...]
+    ended: bool = True
 
     @property
     def probability(self) -> float:
@@ -101,11 +104,21 @@ class Translation(Prediction):
     candidates: tuple[Candidate, ...] = ()
 
     @classmethod
-    def of(cls, candidates: Sequence[Candidate], **fields: Any) -> Translation:
-        """The prediction of these candidates."""
+    def of(cls, candidates: Sequence[Candidate], notes: Sequence[str] = (), **fields: Any) -> Translation:
+        """The prediction of these candidates, with a note where some stopped at the length limit."""
         texts = tuple(candidate.text for candidate in candidates)
         probabilities = tuple(candidate.probability for candidate in candidates)
-        return cls(texts, probabilities, best=0, candidates=tuple(candidates), **fields)
+        notes = (*notes, *_cut_notes(candidates))
+        return cls(texts, probabilities, best=0, candidates=tuple(candidates), notes=notes, **fields)
+
+
+def _cut_notes(candidates: Sequence[Candidate]) -> list[str]:
+    cut = [place for place, one in enumerate(candidates, 1) if not one.ended]
+    if not cut:
+        return []
+    who = "The translation" if 1 in cut else f"Candidate{'s' * (len(cut) > 1)} {listing(list(map(str, cut)))}"
+    limit = len(candidates[cut[0] - 1].sub_words)
+    return [f"{who} stopped at {limit:,} tokens, the most that the model writes for this source: the end is missing."]
 
 
 PARTS: dict[str, tuple[type[Prediction], type[NamedTuple]]] = {

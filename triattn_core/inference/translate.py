@@ -99,7 +99,7 @@ def candidates(bundle: Bundle, memories: Sequence[Tensor]) -> list[tuple[Candida
         )
         for row, hypotheses in zip(rows, found):
             answers[row] = tuple(
-                Candidate(sub_words.decode(one.tokens), one.log_probability, one.score, one.tokens)
+                Candidate(sub_words.decode(one.tokens), one.log_probability, one.score, one.tokens, one.ended)
                 for one in hypotheses
             )
     return answers

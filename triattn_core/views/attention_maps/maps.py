@@ -113,7 +113,10 @@ def maps(trace: AttentionTrace, layer: Site, heads: Sequence[int], quantity: str
     masks = head_masks(trace, layer)
     n = trace.site(pair_site(trace, layer, quantity)).sizes["query"]
     if n > MOST:
-        raise InputError(f"Maps of {n:,} tokens are not drawn (at most {MOST}): shorten the text.")
+        raise InputError(
+            f"Maps of {n:,} tokens are not drawn (at most {MOST}), nor are their pairs listed: shorten the text, or "
+            "read it as words or phrases."
+        )
     for head in heads:
         if not 0 <= head < len(masks):
             raise TraceError(f"there is no head {head + 1}: {layer} has {len(masks)}")
