@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -15,7 +16,7 @@ from tests.app.test_mtsa_pages import answers, maps
 from tests.app.test_pages import opened, sound, visible_text
 from tests.support.checkpoint_fixtures import checkpoint_fixtures
 from tests.support.tagger_checkpoints import make_checkpoints
-from triattn_core.tasks import roles
+from triattn_core.tasks import predicate_words, roles
 
 TAGGERS = ("roles-mtsa", "roles-multi-head")
 DOG = "My dog bit the postman yesterday."
@@ -85,12 +86,16 @@ def test_bad_input_is_one_line(text: str, says: str) -> None:
     app = opened("mtsa", checkpoint=TAGGERS[0], text=text)
     assert not app.exception and [says in error.value.replace("\\", "") for error in app.error] == [True]
     assert not app.info
+    text = visible_text(app)  # what was measured needs no sentence
+    assert "Does it look at the predicate?" in text and "0.12 : 0.12" in text and "And if all weights" in text
 
 
 def test_a_long_sentence_has_its_spans_and_one_line_for_its_maps() -> None:
     app = opened("mtsa", checkpoint=TAGGERS[0], text="a " * 200, predicate="7")
     assert not app.exception and len(words(app)["words"]) == 200
     assert ["Maps of 200 tokens are not drawn" in error.value for error in app.error] == [True]
+    text = visible_text(app)
+    assert "Does it look at the predicate?" in text and "And if all weights were even?" in text
 
 
 def test_another_language_is_said() -> None:
@@ -125,6 +130,29 @@ def test_it_says_what_even_weights_cost_and_what_the_learnt_ones_are_worth() -> 
         worth = {"even": {"points": points, "spread": 0.5, "seeds": 1}}
         controlled = replace(entry, metrics={"dev": {"f1": 60.0}, "attention": {"worth": worth}})
         assert says in even_weights.sentences(controlled)
+
+
+def test_of_how_many_words_the_weights_are_means_stands_beside_them() -> None:
+    app = sound(opened("mtsa", checkpoint=TAGGERS[0]))
+    sound(app.segmented_control(key="measured").set_value("this sentence").run())
+    counts = [tuple(map(int, pair)) for pair in re.findall(r">(\d+) : (\d+)<", visible_text(app))]
+    others = len(roles.examples()[0].words) - 1
+    before = roles.examples()[0].predicate
+    assert [sum(pair) for pair in counts] == 2 * [others - before] + 2 * [before]  # forward heads look back
+    row = {"layer": 0, "head": 0, "inside": 0.5, "outside": 0.25, "even": 0.1, "words": 12, "words_outside": 1}
+    assert ">words</th>" in predicate_table.table([row]) and ">12 : 1</td>" in predicate_table.table([row])
+    assert ">words</th>" not in predicate_table.table([{name: row[name] for name in list(row)[:5]}])
+
+
+@pytest.mark.parametrize("predicate, says", [("1", "0 of its 40 occurrences"), ("2", "may be none"), ("3", "")])
+def test_a_word_that_is_no_predicate_in_training_is_said(predicate: str, says: str, checkpoint_folder: Path) -> None:
+    file = checkpoint_folder / TAGGERS[0] / predicate_words.FILE
+    file.write_text(predicate_words.counts_text({"my": (40, 0), "bit": (9, 3)}), "utf-8")
+    try:
+        text = visible_text(sound(opened("mtsa", checkpoint=TAGGERS[0], text=DOG, predicate=predicate)))
+    finally:
+        file.unlink()
+    assert ("The model gives V to nearly any word" in text) == bool(says) and says in text
 
 
 def test_there_is_no_ratio_to_a_weight_that_rounds_to_0() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +26,7 @@ from triattn_core.models.tagger import Tagger
 from triattn_core.results.run_records import Record, config_variant
 from triattn_core.results.worth import worth
 from triattn_core.tasks import roles
+from triattn_core.tasks.predicate_words import read_counts
 from triattn_core.trace import AttentionTrace
 
 LABELS = ["ARG0", "ARG1", "V"]
@@ -100,6 +102,20 @@ def test_a_tagger_without_maps_is_recorded_without_them(folder, world):
     assert "semantic roles" in (recurrent / "README.md").read_text("utf-8")
 
 
+def test_it_counts_the_words_that_are_predicates(folder, world, capsys):
+    rows = list(roles.read(world / "data" / "small" / "train.jsonl", training=True))
+    counts = read_counts(folder)
+    sentences = {example.words for example in rows}
+    word = max(counts, key=lambda name: counts[name][0])
+    assert counts[word][0] == sum(words.count(word) for words in sentences)
+    places = {(example.words, example.predicate) for example in rows}
+    assert counts[word][1] == sum(words[place].lower() == word for words, place in places)
+    row = world / "unseen.json"
+    row.write_text(json.dumps({"text": f"{WORDS[5]} zebra", "predicate": 1}))
+    assert main(["explain", "small-tagger", str(row)]) == 0
+    assert "“zebra” occurs fewer than 5 times in training, never as a predicate" in capsys.readouterr().out
+
+
 def test_the_commands_take_it(folder, world, capsys, tmp_path):
     row, out = world / "row.json", tmp_path / "trace.nc"
     row.write_text(json.dumps({"text": f"{WORDS[5]} {WORDS[6]} {WORDS[7]}", "predicate": 1}))
@@ -118,7 +134,7 @@ def test_the_commands_take_it(folder, world, capsys, tmp_path):
     assert main(["evaluate", "small-tagger", rows, "--attention"]) == 0
     printed = capsys.readouterr().out
     assert "weight on the predicate, layer 2 head 1: " in printed and ", even inside 0." in printed
-    assert ", even outside 0." in printed
+    assert ", even outside 0." in printed and re.search(r"; of \d+ and \d+ words", printed)
 
 
 def test_scores_on_another_corpus_are_recorded_beside_dev_and_test(folder, world, capsys):

@@ -53,8 +53,11 @@ class TaggerKind(TextKind):
 
     def prediction(self, bundle: Any, example: Any, answer: Sequence[Any], parts: int, **fields: Any) -> Any:
         from triattn_core.inference.predictions import Tagging
+        from triattn_core.tasks.predicate_words import doubt, read_counts
 
-        return Tagging.of(bundle.task.texts(example)["text"], answer, **fields)
+        doubted = doubt(example.words[example.predicate], read_counts(bundle.path)) if example.label is None else ""
+        notes = (*fields.pop("notes", ()), *filter(None, [doubted]))
+        return Tagging.of(bundle.task.texts(example)["text"], answer, notes=notes, **fields)
 
     def train(self, config: Any, folder: Path, data: Path, runs: Path, resume: bool, accelerator: Any) -> Iterator[Any]:
         from triattn_core.training.tagger.trainer import train_tagger

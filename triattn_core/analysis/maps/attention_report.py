@@ -266,7 +266,8 @@ def _people_lines(report: Mapping) -> list[str]:
         names = {"inside": "inside", "outside": "outside", "even": "even inside", "even_outside": "even outside"}
         sides = ((name, row.get(side)) for side, name in names.items())
         shares = ", ".join(f"{name} {'–' if share is None else f'{share:.3f}'}" for name, share in sides)
-        lines.append(f"weight on the predicate, layer {row['layer'] + 1} head {row['head'] + 1}: {shares}")
+        words = f"; of {row['words']:,} and {row['words_outside']:,} words" if "words" in row else ""
+        lines.append(f"weight on the predicate, layer {row['layer'] + 1} head {row['head'] + 1}: {shares}{words}")
     for row in aligned.get("heads", ()):
         head = "mean of heads" if row["head"] is None else f"head {row['head'] + 1}"
         gain = row.get("less_diagonal")

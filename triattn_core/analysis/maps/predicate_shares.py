@@ -41,14 +41,15 @@ class PredicateShares:
                 self.sums[layer, head, SIDES[side]] += (values.sum(), even.sum(), words.sum())
 
     def rows(self) -> list[dict[str, Any]]:
-        """{"layer", "head", "inside", "outside", "even", "even_outside"} of each head, both from 0: means; None where
-        there is no such word."""
+        """{"layer", "head", "inside", "outside", "even", "even_outside", "words", "words_outside"} of each head, both
+        from 0: means, None where there is no such word, and of how many words they are."""
         found = []
         for layer, head in sorted({(layer, head) for layer, head, _ in self.sums}):
             outside, inside = (self.sums[layer, head, side] for side in SIDES)
-            means = {"inside": _mean(inside, 0), "outside": _mean(outside, 0)}
+            means: dict[str, Any] = {"inside": _mean(inside, 0), "outside": _mean(outside, 0)}
             means |= {"even": _mean(inside, 1), "even_outside": _mean(outside, 1)}
-            found.append({"layer": layer, "head": head, **means})
+            counts = {"words": int(inside[2]), "words_outside": int(outside[2])}
+            found.append({"layer": layer, "head": head} | means | counts)
         return found
 
 

@@ -17,6 +17,8 @@ from triattn_core.inference.tag_decoding import best_tags
 from triattn_core.kinds import kind_of
 from triattn_core.models.encoders import load_encoder
 from triattn_core.tasks import roles
+from triattn_core.tasks.predicate_words import FILE, count_words, counts_text
+from triattn_core.text.atomic_write import write_whole
 from triattn_core.text.bio_tags import bio_tags
 from triattn_core.training import batching
 from triattn_core.training.best_checkpoint import best_job, save_best
@@ -41,6 +43,7 @@ def train_tagger(
     yield from fit(job, run, accelerator, save_every=200, resume=resume)
     if accelerator.is_main_process:
         save_best(run, folder, config, kind.model(config, words.hidden))
+        write_whole(folder / FILE, counts_text(count_words(cast(Any, train.examples))))
 
 
 def _job(
