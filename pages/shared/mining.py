@@ -17,6 +17,7 @@ import streamlit as st
 from pages.shared import model_jobs
 from pages.shared.errors import escape_markdown
 from pages.shared.models import MODELS
+from triattn_core.analysis.mining import stored_cases
 from triattn_core.analysis.mining.case_table import WINDOW, CaseTable
 from triattn_core.analysis.mining.sources import Source
 from triattn_core.checkpoint.registry import Entry
@@ -39,14 +40,16 @@ def _place(key: tuple) -> list:
 
 
 def mine_table(entries: Sequence[Entry], source: Source, wait: bool = False) -> CaseTable | None:
-    """The table of these checkpoints over these rows, from memory or mined now, with a bar and a button that stops it;
-    None where it was stopped before the first row.
+    """The table of these checkpoints over these rows, stored, from memory, or mined now with a bar and a button that
+    stops it; None where it was stopped before the first row.
 
-    wait: until the user asks for it, unless it is in memory; None until then.
+    wait: until the user asks for it, unless it is there; None until then.
     Raises TriattnError: a damaged checkpoint, none of the rows can be read, no memory.
     """
     key = (tuple((entry.name, entry.digest) for entry in entries), source.sha256, choose_device())
     place = _place(key)
+    if not place and (stored := stored_cases.find(entries, source)):
+        place.append(stored)
     if not place and wait and not _run_requested(entries, source):
         return None
     if not place:

@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("pyproject.toml", "README.md", "LICENSE")
 PROGRAM = """
 from triattn_core.checkpoint.registry import list_checkpoints
+from triattn_core.analysis.mining import stored_cases
 from triattn_core.inference import stored_traces
 from triattn_core.results import efficiency, paper_results, run_records
 from triattn_core.results.laboratory import laboratory_records
@@ -24,6 +25,7 @@ cases = list((run_records.records_folder() / "cases").glob("*.parquet"))
 assert "/installed/" in run_records.__file__ and not problems and not list_checkpoints()
 print(len(records), len(paper_results.load_papers()), len(cases), len(laboratory_records()) > 0)
 assert efficiency.load_shipped() and len(list(stored_traces.FOLDER.glob("*.npz"))) > 10
+assert list(stored_cases.FOLDER.glob("*.parquet"))
 """
 
 
