@@ -2,7 +2,8 @@
 
 Of each page the words that stand within the first 900 pixels of a window 1440 wide (text of the page; not the bar on
 top, what is typed in fields, or what is drawn on a canvas), and of Start, on a fresh server each time, the milliseconds
-from the first answer of the server until its figure is drawn and from a click on a language until the answer changes.
+from the first answer of the server until its figure is drawn and from a click on a language until the answer changes;
+beside them the same of a Streamlit app that is one line of text.
 `--against` measures another commit too, in turn.
 """
 
@@ -14,6 +15,7 @@ import sys
 import time
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -88,6 +90,21 @@ def start_times(browser: Browser, root: Path) -> tuple[float, float]:
     return 1000 * first, median(clicks)
 
 
+def line_time(browser: Browser) -> float:
+    """Milliseconds until a fresh server of an app that is one line of text has shown it."""
+    with TemporaryDirectory() as folder:
+        script = Path(folder, "line.py")
+        script.write_text('import streamlit as st\n\nst.html("<p class=line>one line</p>")\n', "utf-8")
+        with serving(script=script) as (port, _):
+            page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+            begun = time.perf_counter()
+            page.goto(f"http://127.0.0.1:{port}", wait_until="commit")
+            page.locator(".line").wait_for()
+            shown = time.perf_counter() - begun
+            page.close()
+    return 1000 * shown
+
+
 def main() -> int:
     """Prints a table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -101,7 +118,8 @@ def main() -> int:
         for version, root in [*roots.items()] * options.repeat:
             if (root / "pages" / FIRST).is_dir():
                 drawn, click = start_times(browser, root)
-                print(f"{FIRST} {version}: first figure {drawn:.0f} ms, a click {click:.1f} ms", flush=True)
+                least = f"one line of Streamlit's {line_time(browser):.0f} ms"
+                print(f"{FIRST} {version}: first figure {drawn:.0f} ms, {least}, a click {click:.1f} ms", flush=True)
         counted = {version: by_page(browser, root, names) for version, root in roots.items()}
         browser.close()
     print(f"{'words':14} " + " ".join(f"{version:>12}" for version in counted))

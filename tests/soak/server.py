@@ -19,12 +19,23 @@ ROOT = Path(__file__).parents[2]
 
 
 @contextmanager
-def serving(root: Path = ROOT) -> Iterator[tuple[int, psutil.Process]]:
-    """The port, and the process that was started.  root: the checkout whose app it is."""
+def serving(root: Path = ROOT, script: Path | None = None) -> Iterator[tuple[int, psutil.Process]]:
+    """The port, and the process that was started.  root: the checkout whose app it is.  script: another app of
+    Streamlit's, started by its own command."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "triattn_core", "app", "--no-browser", f"--port={port}"]
+    if script:
+        command = [
+            sys.executable,
+            "-m",
+            "streamlit",
+            "run",
+            str(script),
+            "--server.headless=true",
+            f"--server.port={port}",
+        ]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     running = subprocess.Popen(command, cwd=root, env={**os.environ, "PYTHONPATH": str(root)}, **quiet)
     try:
