@@ -9,7 +9,7 @@ from triattn_core.kinds import KINDS
 
 ROOT = Path(__file__).parents[2]
 # What each of several sibling folders has: every page its `page`, every figure its `sentences`.
-ROLES = {"__init__", "page", "pickers", "figure", "sentences", "trainer", "features", "model_card"}
+ROLES = {"__init__", "__main__", "page", "pickers", "figure", "sentences", "trainer", "features", "model_card"}
 # What one name follows through the rooms: settings, equations, model, records, page.
 TOPICS = {*KINDS, "efficiency"}
 
