@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -21,7 +22,8 @@ os.environ.setdefault("STREAMLIT_BROWSER_GATHER_USAGE_STATS", "false")
 
 VARIABLE = "TRIATTN_CHROMIUM"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-BROWSER_TESTS = "tests/browser/"
+BROWSER_TESTS, RAY_TESTS = "tests/browser/", "tests/on_ray"
+LONG = 30  # tests of the usual length that one is worth which is slow, has a timeout of its own, or needs Ray
 WITHOUT = f"no Chromium: install Debian's chromium, or set {VARIABLE} to one"
 
 
@@ -63,27 +65,45 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Everything under tests/browser needs the browser."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+    """Everything under tests/browser needs the browser; and one of several processes begins with the longest files."""
     for item in items:
         if item.nodeid.startswith(BROWSER_TESTS):
             item.add_marker("browser")
         if item.get_closest_marker("browser") and chromium_path() is None:
             item.add_marker(pytest.mark.skip(reason=WITHOUT))
+    result = yield
+    if hasattr(config, "workerinput"):
+        length: Counter[str] = Counter()
+        for item in items:
+            length[scope(item.nodeid)] += LONG if is_long(item) else 1
+        items.sort(key=lambda item: -length[scope(item.nodeid)])
+    return result
+
+
+def is_long(item: pytest.Item) -> bool:
+    return item.nodeid.startswith(RAY_TESTS) or any(map(item.get_closest_marker, ("slow", "timeout")))
+
+
+def scope(nodeid: str) -> str:
+    """What one process runs: a file, or all tests with Ray, which only one process may use: the other would wait."""
+    return RAY_TESTS if nodeid.startswith(RAY_TESTS) else nodeid.split("::")[0]
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log):
-    """With `--dist loadfile` the tests with Ray go to one process: only one may use Ray, and the other would wait."""
+    """With `--dist loadfile` each process takes the next scope, in the order that the items have."""
     if config.getvalue("dist") != "loadfile":
         return None
     from xdist.scheduler import LoadFileScheduling
 
-    class RayTogether(LoadFileScheduling):
+    class LongFirst(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return "tests/on_ray" if nodeid.startswith("tests/on_ray/") else super()._split_scope(nodeid)
+            return scope(nodeid)
 
-    return RayTogether(config, log)
+    config.option.loadscopereorder = False  # by the number of tests, of which a long file may have one
+    return LongFirst(config, log)
 
 
 def pytest_terminal_summary(terminalreporter) -> None:
