@@ -11,8 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.pages import app_test, at_page
 from tests.support.project_copy import ROOT, copy_project
+from tests.support.tiny import make_checkpoint, make_encoder
+from triattn_core.checkpoint.registry import VARIABLE
 
+NAMES = ("masses", "head", "numbers")
 VIEWS_FOLDER = Path("triattn_core/views")
 FIGURE = '''"""What each key holds of the mass."""
 
@@ -24,7 +28,7 @@ import pandas as pd
 from triattn_core.trace.distribution import Distribution
 from triattn_core.views.lib.strongest import shown_array
 
-TITLE = "Mass of each key"
+TITLE = "Mass of each key, <name>"
 NEEDS = ("query", "key")
 
 
@@ -36,7 +40,7 @@ def figure(shown: Distribution, *, hide_special: bool = False, theme: str = "lig
 
 def describe(shown: Distribution, *, hide_special: bool = False) -> str:
     """How much they hold together."""
-    return f"All keys hold {float(shown_array(shown, NEEDS).sum()):.3g}."
+    return f"All keys hold in <name> {float(shown_array(shown, NEEDS).sum()):.3g}."
 '''
 OPENS = """
 import json, sys
@@ -46,60 +50,65 @@ from tests.support.tiny import make_checkpoint, make_encoder
 world = Path(sys.argv[1])
 make_encoder(world / "checkpoints" / "encoders" / "tiny")
 make_checkpoint(world, "pairs-tri", "tri", 1)
-app = at_page(app_test(), "cube")
-app.query_params[sys.argv[2]] = "true"
-app.run()
-html = " ".join(element.proto.body for element in app.get("html"))
-complaints = [one.value for one in (*app.exception, *app.error)]
-print("SHOWS " + json.dumps([complaints, html, [one.label for one in app.expander], len(app.get("vega_lite_chart"))]))
+shows = {}
+for name in sys.argv[2:]:
+    app = at_page(app_test(), "cube")
+    app.query_params[f"view-{name}"] = "true"
+    app.run()
+    html = " ".join(element.proto.body for element in app.get("html"))
+    complaints = [one.value for one in (*app.exception, *app.error)]
+    shows[name] = complaints, html, [one.label for one in app.expander], len(app.get("vega_lite_chart"))
+print("SHOWS " + json.dumps(shows))
 """
 
 
-def with_a_view_more(folder: Path, name: str) -> None:
-    """The project in a folder of its own, with a view of this name: what the row of docs/extending.md asks for."""
+def with_views_more(folder: Path) -> None:
+    """The project in a folder of its own, with a view of each name: what the row of docs/extending.md asks for."""
     docs = (ROOT / "docs" / "extending.md").read_text("utf-8")
     row = next(line for line in docs.splitlines() if "a view of a trace" in line)
     file, table = re.search(
         r"`(triattn_core/\S+<name>/figure\.py)`.*`TRACE_VIEWS` of `(views/__init__\.py)`", row
     ).groups()
     copy_project(folder, VIEWS_FOLDER)
-    new = folder / file.replace("<name>", "masses")
-    new.parent.mkdir()
-    new.write_text(FIGURE, "utf-8")
-    (new.parent / "__init__.py").write_text("", "utf-8")
     text = (folder / "triattn_core" / table).read_text("utf-8")
     import_line = "from triattn_core.views.points import figure as points\n"
     assert text.count('{"points": points') == text.count(import_line) == 1
-    text = text.replace('{"points": points', f'{{"{name}": masses, "points": points')
-    text = text.replace(import_line, "from triattn_core.views.masses import figure as masses\n" + import_line)
+    for name in NAMES:
+        module = f"mass_{name}"
+        new = folder / file.replace("<name>", module)
+        new.parent.mkdir()
+        new.write_text(FIGURE.replace("<name>", name), "utf-8")
+        (new.parent / "__init__.py").write_text("", "utf-8")
+        text = text.replace('"points": points', f'"{name}": {module}, "points": points')
+        text = text.replace(import_line, f"from triattn_core.views.{module} import figure as {module}\n" + import_line)
     (folder / "triattn_core" / table).write_text(text, "utf-8")
 
 
-def open_cube(project: Path, world: Path, parameter: str) -> tuple[list[str], str, list[str], int]:
-    """Complaints, HTML, titles of folds and number of charts of the cube of a project, with a fold open."""
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_file_and_an_entry_make_a_view_that_the_cube_offers(tmp_path: Path) -> None:
+    """Under any name, that of a picker of the page or of its table of numbers too."""
+    project, world = tmp_path / "project", tmp_path / "world"
+    project.mkdir()
+    with_views_more(project)
     environment = {**os.environ, "PYTHONPATH": str(project), "TRIATTN_DEVICE": "cpu"}
     environment["TRIATTN_CHECKPOINTS"] = str(world / "checkpoints")
-    command = [sys.executable, "-c", OPENS, str(world), parameter]
+    command = [sys.executable, "-c", OPENS, str(world), *NAMES]
     done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(next(line for line in done.stdout.splitlines() if line.startswith("SHOWS "))[6:])
+    shows = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("SHOWS "))[6:])
+    for name in NAMES:
+        complaints, html, folds, charts = shows[name]
+        assert complaints == [] and {f"Mass of each key, {one}" for one in NAMES} <= set(folds)
+        assert f"All keys hold in {name}" in html and charts == 1
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(300)
-@pytest.mark.parametrize("name", ("masses", "head", "numbers"))
-def test_a_file_and_an_entry_make_a_view_that_the_cube_offers(name: str, tmp_path: Path) -> None:
-    """Under any name, that of a picker of the page or of its table of numbers too."""
-    project = tmp_path / "project"
-    project.mkdir()
-    with_a_view_more(project, name)
-    complaints, html, folds, charts = open_cube(project, tmp_path / "world", f"view-{name}")
-    assert complaints == [] and "Mass of each key" in folds
-    assert "All keys hold" in html and charts == 1
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(300)
-def test_a_link_opens_the_points(tmp_path: Path) -> None:
-    complaints, html, _, _ = open_cube(ROOT, tmp_path, "view-points")
-    assert complaints == [] and "The first is" in html
+def test_a_link_opens_the_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_encoder(tmp_path / "checkpoints" / "encoders" / "tiny")
+    make_checkpoint(tmp_path, "pairs-tri", "tri", 1)
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "checkpoints"))
+    app = at_page(app_test(), "cube")
+    app.query_params["view-points"] = "true"
+    app.run()
+    assert not app.exception and not app.error
+    assert "The first is" in " ".join(element.proto.body for element in app.get("html"))
