@@ -148,7 +148,7 @@ BAD = {
     "UTF-16": ("rows.jsonl", '{"text_a": "x"}'.encode("utf-16")),
     "another task": ("rows.jsonl", b'{"history": ["a"], "response": "b"}\n' * 3),
     "cut short": ("rows.jsonl.gz", gzip.compress(ROWS)[:30]),
-    "a zip bomb": ("rows.jsonl.gz", gzip.compress(b"\n" * 30_000_000)),
+    "a zip bomb": ("rows.jsonl.gz", gzip.compress((b" " * 999 + b"\n") * 30_000)),
     "no Parquet": ("rows.parquet", b"PAR1" + bytes(400)),
 }
 

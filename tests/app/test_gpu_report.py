@@ -10,6 +10,7 @@ from pages.results import gpu_report
 from pages.shared import checkpoint_html
 from tests.app.test_pages import opened, sound, texts
 from tests.gpu import __main__ as gpu
+from tests.gpu import checks
 from triattn_core.errors import DataError
 from triattn_core.results import gpu as record
 
@@ -20,8 +21,10 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_report_of_checks_stands_on_results(folder):
+def test_a_report_of_checks_stands_on_results(folder, monkeypatch):
     assert gpu_report.section() == ""
+    monkeypatch.setattr(checks, "LEAST", 0)
+    monkeypatch.setattr(checks, "ALL", 64)
     report = gpu.report("cpu", ("quora-bi-living",), (16,), training_seconds=0)
     trained = {"check": "training", "name": "COIN", "steps": 40, "rows/s": 586.04, "peak memory": 12_000_000}
     report["rows"].append(trained | {"loss": [2.0, 1.0], "passed": True})

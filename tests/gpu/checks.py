@@ -28,6 +28,8 @@ TOLERANCES = {"float32": 1e-3, "bfloat16": 0.05}  # of a probability, against th
 PRODUCTS = {"dot": "T-dot", "scaled_dot": "T-scaled-dot", "bilinear": "Trilinear"}
 HEADS, FEATURES = 12, 32
 HERE = Site(role="check")
+LEAST = 0.2  # seconds over which a call is measured
+ALL = 4096  # tokens of all texts together, of the rates of a layer
 PAD = 5  # masked positions at the end of key and context
 
 
@@ -83,13 +85,13 @@ def check_memory(device: str) -> dict:
     return {"check": "memory", "name": machine.title, "free": machine.free, "total": machine.total, "passed": passed}
 
 
-def seconds_of(call: Callable[[], object], device: str, least: float = 0.2) -> float:
-    """Seconds of a call, the mean over `least` seconds after one to warm up."""
+def seconds_of(call: Callable[[], object], device: str) -> float:
+    """Seconds of a call, the mean over LEAST seconds after one to warm up."""
     wait = torch.cuda.synchronize if device.startswith("cuda") else lambda: None
     call()
     wait()
     begun, count = time.perf_counter(), 0
-    while time.perf_counter() - begun < least:
+    while not count or time.perf_counter() - begun < LEAST:
         call()
         wait()
         count += 1
@@ -126,7 +128,7 @@ def attention_rates(device: str, dtype: torch.dtype, lengths: Iterable[int], bes
 def multi_head_rates(device: str, dtype: torch.dtype, lengths: Iterable[int], width: int = 512) -> Iterable[dict]:
     """Milliseconds of MTSA, of `nn.MultiheadAttention` and of the fused softmax attention alone."""
     for tokens in lengths:
-        x = torch.randn(4096 // tokens, tokens, width, device=device, dtype=dtype)
+        x = torch.randn(ALL // tokens, tokens, width, device=device, dtype=dtype)
         keep = torch.ones(x.shape[:2], dtype=torch.bool, device=device)
         plain = nn.MultiheadAttention(width, 8, batch_first=True).to(x).eval()
         layer = Mtsa(width, 8, width // 8).to(x).eval()
