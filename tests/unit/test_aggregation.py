@@ -10,7 +10,7 @@ from tests.oracles import aggregation as oracle
 from tests.unit.test_text_units import SITE, coords
 from triattn_core.text.segmentation import phrases
 from triattn_core.trace import AttentionTrace, Choice, text_units
-from triattn_core.trace.aggregation import fold, mean_mass
+from triattn_core.trace.aggregation import fold, mean_mass, with_attrs
 from triattn_core.trace.distribution import Distribution
 from triattn_core.views import cube
 from triattn_core.views.lib import cell
@@ -172,3 +172,11 @@ def test_the_sentence_of_the_cube_is_made_of_its_numbers():
     assert hidden.startswith("Of 96 weights, 8 query × 3 key × 4 context, "), "the sizes of what is shown"
     relevance = cube.figure(Distribution(trace(), Choice(f"{SITE}/relevance", index=(("head", 0),)))).alt
     assert "relevance" in relevance and "nan" not in relevance
+
+
+def test_other_attributes_cost_no_new_coordinates():
+    """Maps are made by the hundred, and xarray takes longest to build coordinates."""
+    array = xr.DataArray(np.ones((2, 3)), {"query": ["a", "b"]}, ("query", "key"), attrs={"quantity": "weight"})
+    other = with_attrs(array, sums_over="key")
+    assert other.attrs == {"sums_over": "key"} and array.attrs == {"quantity": "weight"}
+    assert other.indexes["query"] is array.indexes["query"]

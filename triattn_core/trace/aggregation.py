@@ -95,6 +95,12 @@ def without_axes(
     return array
 
 
+def with_attrs(array: xr.DataArray, **attrs: str) -> xr.DataArray:
+    """The array with these attributes and no others.  Its coordinates, which have none, stay the same objects: xarray
+    takes 13 ms to build those of a map anew."""
+    return array.drop_attrs(deep=False).assign_attrs(attrs)
+
+
 def cell_counts(array: xr.DataArray, axis: str) -> np.ndarray:
     """The number of model cells that each position of an axis joins: 1 if the axis is not folded."""
     name = f"{axis}_cells"

@@ -29,7 +29,7 @@ import xarray as xr
 
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.aggregation import distribution_axes
+from triattn_core.trace.aggregation import distribution_axes, with_attrs
 from triattn_core.trace.information import mutual_information
 from triattn_core.trace.site import Site
 
@@ -137,7 +137,7 @@ def three_way_residual(relevance: xr.DataArray, weights: xr.DataArray | None = N
     cube = _cube(relevance)
     residual = decompose(cube.values, None if weights is None else kept_cells(relevance, weights))["three_way"]
     residual = _clear_rounding(residual, float(np.abs(cube.values).max(initial=0.0, where=np.isfinite(cube.values))))
-    return cube.copy(data=residual).drop_attrs().assign_attrs(quantity="contribution")
+    return with_attrs(cube.copy(data=residual), quantity="contribution")
 
 
 def kept_cells(relevance: xr.DataArray, weights: xr.DataArray) -> np.ndarray:

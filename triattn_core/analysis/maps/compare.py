@@ -26,7 +26,7 @@ import xarray as xr
 
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.aggregation import without_axes
+from triattn_core.trace.aggregation import with_attrs, without_axes
 from triattn_core.trace.relevance import centred
 
 AXES = ("query", "key")
@@ -57,14 +57,14 @@ def two_way_map(
         site = site.isel(head=head)
     site = without_axes(site if quantity == "weight" else site.astype(np.float64), sum_axes, dtype=np.float64)
     sums = {"sums_over": "key"} if quantity == "weight" else {}
-    site = fold(site.astype(np.float64).drop_attrs().assign_attrs(quantity=quantity, **sums))
+    site = fold(with_attrs(site.astype(np.float64), quantity=quantity, **sums))
     grouping_attrs = {name: value for name, value in site.attrs.items() if name in ("folded", "mass_before")}
     if quantity == "relevance":
         site = centred(site, ("key",)).where(~(site == -np.inf).all("key"), 0.0)
     if "head" in site.dims:
         site = site.mean("head")
     attrs = {"quantity": quantity} | (sums or {"centred": "key"}) | grouping_attrs
-    return site.transpose(*AXES).drop_attrs().assign_attrs(attrs)
+    return with_attrs(site.transpose(*AXES), **attrs)
 
 
 def difference(left: xr.DataArray, right: xr.DataArray) -> xr.DataArray:
@@ -77,7 +77,7 @@ def difference(left: xr.DataArray, right: xr.DataArray) -> xr.DataArray:
     require_same_tokens([left, right])
     a, b = left.values, right.values
     both, absent = np.isfinite(a) | np.isfinite(b), np.isnan(a) | np.isnan(b)
-    return left.copy(data=np.where(absent, np.nan, np.subtract(a, b, where=both, out=np.zeros_like(a)))).drop_attrs()
+    return with_attrs(left.copy(data=np.where(absent, np.nan, np.subtract(a, b, where=both, out=np.zeros_like(a)))))
 
 
 def seed_spread(*models: Sequence[xr.DataArray]) -> np.ndarray:

@@ -21,7 +21,7 @@ import xarray as xr
 
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.aggregation import without_axes
+from triattn_core.trace.aggregation import with_attrs, without_axes
 from triattn_core.trace.axes import CUBE
 from triattn_core.trace.information import context_information, query_information, row_mean, row_shares
 from triattn_core.trace.sites import (
@@ -101,4 +101,4 @@ def rollout(trace: AttentionTrace) -> xr.DataArray:
         step = (mean + np.eye(len(mean))) / 2
         product = step if product is None else step @ product
     template = two_way_weights(trace, sites[0]).isel(head=0)
-    return template.copy(data=product).drop_attrs().assign_attrs(quantity="weight", sums_over="key")
+    return with_attrs(template.copy(data=product), quantity="weight", sums_over="key")

@@ -17,6 +17,7 @@ import xarray as xr
 from triattn_core.attention import tensorized
 from triattn_core.errors import InputError, TraceError
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.aggregation import with_attrs
 from triattn_core.trace.site import Site
 
 AXES = ("query", "key", "feature")
@@ -64,4 +65,4 @@ def head_tensor(trace: AttentionTrace, layer: Site, head: int) -> AttentionTrace
 
 
 def _typed_as(array: xr.DataArray, quantity: str, sums_over: str = "") -> xr.DataArray:
-    return array.drop_attrs().assign_attrs(quantity=quantity, sums_over=sums_over)
+    return with_attrs(array, quantity=quantity, sums_over=sums_over)
