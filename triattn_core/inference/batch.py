@@ -71,19 +71,20 @@ def _pad(roles: Sequence[Role], tokenizer: Tokenizer | Vocabulary) -> RoleBatch:
     sizes = [len(role.ids) for role in roles]
     width = max(sizes)
     pad, cls, sep = (tokenizer.special[name] for name in ("pad", "cls", "sep"))
-
-    def pad_rows(rows: Sequence[Sequence[int]], fill: int, width: int) -> Tensor:
-        return torch.tensor([[*row, *[fill] * (width - len(row))] for row in rows])
-
     return RoleBatch(
-        ids=pad_rows([role.ids for role in roles], pad, width),
-        types=pad_rows([role.types for role in roles], 0, width),
-        positions=pad_rows([role.positions for role in roles], 0, width),
+        ids=_rows([role.ids for role in roles], pad, width),
+        types=_rows([role.types for role in roles], 0, width),
+        positions=_rows([role.positions for role in roles], 0, width),
         keep=torch.arange(width) < torch.tensor(sizes)[:, None],
-        alone=pad_rows([(cls, *role.ids, sep) for role in roles], pad, width + 2),
+        alone=_rows([(cls, *role.ids, sep) for role in roles], pad, width + 2),
         average=_average(roles, width) if any(role.cells for role in roles) else None,
-        special=pad_rows([role.special for role in roles], False, width),
+        special=_rows([role.special for role in roles], False, width),
     )
+
+
+def _rows(rows: Sequence[Sequence[int]], fill: int, width: int) -> Tensor:
+    """A row each, filled to this width."""
+    return torch.tensor([[*row, *[fill] * (width - len(row))] for row in rows])
 
 
 def _average(roles: Sequence[Role], width: int) -> Tensor:
