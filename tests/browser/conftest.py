@@ -15,6 +15,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+LONG = 240_000  # milliseconds: a busy machine loads torch and several models first
+QUIET = """(least) => {
+  const now = performance.now(), app = document.querySelector("[data-testid=stApp]");
+  if (app?.dataset.testScriptState !== "notRunning") window.quietSince = now;
+  return now - (window.quietSince ??= now) >= least;
+}"""
 LOCAL = ("file:", "data:", "blob:", "http://127.0.0.1", "ws://127.0.0.1")
 
 
@@ -86,3 +92,17 @@ def app() -> Iterator[str]:
 def fresh_app() -> Iterator[str]:
     """The app just started: nothing is loaded yet."""
     yield from serve()
+
+
+def rest(page, least: int = 700) -> None:
+    """Until the page has run and runs no more for so many milliseconds: what figures send makes it run again."""
+    page.evaluate("delete window.quietSince")
+    page.wait_for_function(QUIET, arg=least, polling=50, timeout=LONG)
+
+
+def opened(page, here: str, where: str) -> None:
+    """Goes there, until it is drawn."""
+    page.set_default_timeout(LONG)
+    page.goto(f"{here}/{where}")
+    page.wait_for_selector("h1")
+    rest(page)

@@ -11,8 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from tests.browser.conftest import serve
-from tests.browser.test_copied_links import rest
+from tests.browser.conftest import rest, serve
 from triattn_core.checkpoint.registry import VARIABLE, find_checkpoint, list_checkpoints, root
 from triattn_core.models.tensors import digest
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 import pytest
 
 from pages.shared.navigation import FIRST, TABS
-from tests.browser.test_keyboard import LONG, opened
+from tests.browser.conftest import LONG, opened, rest
 
 ACTIONS, SEED = (int(os.environ.get(f"TRIATTN_LINKS_{name}", usual)) for name, usual in (("ACTIONS", 10), ("SEED", 7)))
 TARGETS = {  # what a random action clicks or types in; buttons with lasting effects are none
@@ -85,14 +85,6 @@ def act(page, draw: random.Random) -> str:
     else:
         target.click()
     return f"{kind} {(target.get_attribute('aria-label') or '') if target.count() else ''}".strip()
-
-
-def rest(page) -> None:
-    """Waits until the page has run, and what figures send has arrived."""
-    for _ in range(2):
-        page.wait_for_timeout(600)
-        page.wait_for_function("document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'",
-                               timeout=LONG)  # fmt: skip
 
 
 def look(page) -> dict:

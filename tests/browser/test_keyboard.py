@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from tests.browser.conftest import serve
+from tests.browser.conftest import opened, serve
 from tests.support import coin_checkpoints, reader_checkpoints
 from triattn_core.checkpoint.registry import VARIABLE, find_checkpoint, list_checkpoints, root
 from triattn_core.results.run_records import SHIPPED as RECORDS
 
 SHIPPED = ("quora-bi-published", "quora-cbi-published", "quora-tri-published", "trec-mtsa")
-LONG = 240_000  # milliseconds: a busy machine loads torch and several models first
 MOST = 160  # stops of a page
 RINGS = 24  # of them whose ring is looked at: each takes half a second
 ORDER = {  # what each page is about, in the order it is read
@@ -84,16 +83,6 @@ def here(tmp_path_factory) -> Iterator[str]:
     (folder / "encoders" / "minilm-en").symlink_to((place / "encoders" / "minilm-en").resolve())
     coin_checkpoints.make_checkpoints(folder, ("quora-coin",))
     yield from serve(**{VARIABLE: str(folder), "TRIATTN_CASES": str(folder / "cases.sqlite")})
-
-
-def opened(page, here: str, where: str) -> None:
-    page.set_default_timeout(LONG)
-    page.goto(f"{here}/{where}")
-    page.wait_for_selector("h1")
-    rests = "document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"
-    for _ in range(2):  # a page may run again once its figure says where it stands
-        page.wait_for_timeout(700)
-        page.wait_for_function(rests)
 
 
 def stops(page, groups: bool = False) -> Iterator[dict]:

@@ -1,5 +1,5 @@
-"""Every page at three widths, light and dark, the forms of its tasks, and long and Chinese texts: nothing is cut off,
-lies outside of its frame or the window, stands on other text, or can hardly be told from its ground."""
+"""The forms of a page's tasks, long and Chinese texts, at three widths: nothing is cut off, lies outside of its frame
+or the window, stands on other text, or can hardly be told from its ground.  `test_every_page` asks it of all pages."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.browser.test_keyboard import opened
-from tests.support.pages import APP
+from tests.browser.conftest import opened
 from tests.support.tiny_transformers import make
 from triattn_core.tasks import CHOICES, TASKS
 from triattn_core.views.lib.script_bundle import bundle_script
 
 SCRIPT = bundle_script(str(Path(__file__).parent / "layout" / "layout_faults.js"))
 WIDTHS = (1440, 1024, 800)
-PAGES = sorted(path.parent.name for path in (APP.parent / "pages").glob("*/page.py"))
 EXCEPTIONS = {
     '[data-testid="stDataFrame"]': "a grid cuts what is wider than its column, and opens it on a click",
     '[data-testid="stCode"]': "a command is one line, which scrolls and can be copied",
@@ -79,10 +77,15 @@ def faults(page, skipped=EXCEPTIONS) -> list[str]:
     return problems
 
 
-def open_at(page, address: tuple[str, str], width: int, scheme: str = "light") -> None:
-    page.emulate_media(color_scheme=scheme)
+def open_at(page, address: tuple[str, str], width: int) -> None:
+    page.emulate_media(color_scheme="light")
     page.set_viewport_size({"width": width, "height": 900})
     opened(page, *address)
+
+
+def at_width(page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.wait_for_timeout(300)
 
 
 def at_all_widths(page, widths: tuple[int, ...] = WIDTHS) -> dict[str, list[str]]:
@@ -90,19 +93,9 @@ def at_all_widths(page, widths: tuple[int, ...] = WIDTHS) -> dict[str, list[str]
     by_width = {}
     for width in widths:
         if width != widths[0]:
-            page.set_viewport_size({"width": width, "height": 900})
-            page.wait_for_timeout(300)
+            at_width(page, width)
         by_width[str(width)] = faults(page)
     return {width: some for width, some in by_width.items() if some}
-
-
-@pytest.mark.parametrize("where", ["" if name == "start" else name for name in PAGES])
-def test_nothing_is_cut_or_on_other_text(sheet, app, where):
-    open_at(sheet, (app, where), WIDTHS[0])
-    by_scheme = {"light": at_all_widths(sheet)}
-    open_at(sheet, (app, where), WIDTHS[0], "dark")
-    by_scheme["dark"] = at_all_widths(sheet)
-    assert not any(by_scheme.values()), by_scheme
 
 
 @pytest.mark.parametrize(("where", "task"), FORMS)

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.browser.test_copied_links import rest
+from tests.browser.conftest import rest
 from triattn_core.results.first_screen import first_screen
 
 SCREEN = first_screen()
