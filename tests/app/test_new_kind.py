@@ -98,6 +98,7 @@ def run_all(project: Path, world: Path, commands: list[list[str]]) -> tuple[list
     return json.loads(done.stdout.split("SHOWS ")[1])
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_four_files_and_two_lines_make_a_kind(tmp_path: Path) -> None:
     project, world = project_with_a_kind_more(tmp_path / "project"), tmp_path / "world"
