@@ -17,6 +17,8 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 gc.disable()  # until all tests are collected: what they import stays, and a walk over it finds nothing
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the server: torch's threads do not spin beside other programs
+if "PYTEST_XDIST_WORKER" in os.environ:  # as many processes as cores, each with one thread
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("STREAMLIT_BROWSER_GATHER_USAGE_STATS", "false")
 
