@@ -9,9 +9,13 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --no-com
 IMPORTS := import streamlit.web.bootstrap, streamlit.web.server.starlette; from importlib import import_module; \
 	from triattn_core.inference.preload import MORE, NEEDED; list(map(import_module, (*NEEDED, *MORE)))
 
-# Two processes run the tests, file by file; those that hold a time in the browser run alone, after the others.
-TWO := -n 2 --dist loadfile
-QUICK := $(TWO) --ignore tests/browser
+# Two processes run the tests, file by file, the longest first; those that hold a time in the browser run alone, after the
+# others. A process that crashes ends the run: with `loadfile` the other waits for its tests for ever.
+TWO := -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
+QUICK := $(TWO) --ignore tests/browser --ignore tests/on_ray
+# Ray mostly waits, so its tests run beside the others. It can crash the process that asks it: that test runs once more.
+RAY := -n 1 --dist load --reruns 1 --only-rerun "crashed while running" tests/on_ray
+RAY_SAID := $(VENV)/on_ray.txt
 
 .PHONY: app lint lock test test-all scripts docs bench measurements architectures gpu fuzz soak
 
@@ -22,9 +26,11 @@ test: lint
 	$(BIN)/python -m pytest $(QUICK) -m "not slow" $(ARGS)
 
 test-all: lint docs
+	$(BIN)/python -m pytest $(RAY) $(ARGS) > $(RAY_SAID) 2>&1 & \
 	$(BIN)/python -m pytest $(QUICK) $(ARGS); quick=$$?; \
+	wait $$!; ray=$$?; cat $(RAY_SAID); \
 	TRIATTN_LINKS_ACTIONS=4 $(BIN)/python -m pytest $(TWO) tests/browser -m "not alone" $(ARGS); browser=$$?; \
-	$(BIN)/python -m pytest tests/browser -m alone $(ARGS) && exit $$((quick + browser))
+	$(BIN)/python -m pytest tests/browser -m alone $(ARGS) && exit $$((quick + ray + browser))
 
 lint: $(VENV)/test.done
 	$(BIN)/ruff check . && $(BIN)/ruff format --check --quiet . && PYTHONHASHSEED=0 $(BIN)/mypy

@@ -24,8 +24,8 @@ os.environ.setdefault("STREAMLIT_BROWSER_GATHER_USAGE_STATS", "false")
 
 VARIABLE = "TRIATTN_CHROMIUM"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-BROWSER_TESTS, RAY_TESTS = "tests/browser/", "tests/on_ray"
-LONG = 30  # tests of the usual length that one is worth which is slow, has a timeout of its own, or needs Ray
+BROWSER_TESTS = "tests/browser/"
+LONG = 30  # tests of the usual length that one is worth which is slow or has a timeout of its own
 WITHOUT = f"no Chromium: install Debian's chromium, or set {VARIABLE} to one"
 
 
@@ -79,33 +79,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if hasattr(config, "workerinput"):
         length: Counter[str] = Counter()
         for item in items:
-            length[scope(item.nodeid)] += LONG if is_long(item) else 1
-        items.sort(key=lambda item: -length[scope(item.nodeid)])
+            is_long = any(map(item.get_closest_marker, ("slow", "timeout")))
+            length[file_of(item)] += LONG if is_long else 1
+        items.sort(key=lambda item: -length[file_of(item)])
     return result
 
 
-def is_long(item: pytest.Item) -> bool:
-    return item.nodeid.startswith(RAY_TESTS) or any(map(item.get_closest_marker, ("slow", "timeout")))
-
-
-def scope(nodeid: str) -> str:
-    """What one process runs: a file, or all tests with Ray, which only one process may use: the other would wait."""
-    return RAY_TESTS if nodeid.startswith(RAY_TESTS) else nodeid.split("::")[0]
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log):
-    """With `--dist loadfile` each process takes the next scope, in the order that the items have."""
-    if config.getvalue("dist") != "loadfile":
-        return None
-    from xdist.scheduler import LoadFileScheduling
-
-    class LongFirst(LoadFileScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            return scope(nodeid)
-
-    config.option.loadscopereorder = False  # by the number of tests, of which a long file may have one
-    return LongFirst(config, log)
+def file_of(item: pytest.Item) -> str:
+    return item.nodeid.split("::")[0]
 
 
 def pytest_terminal_summary(terminalreporter) -> None:
