@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import queue
 import socket
-import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -88,43 +86,42 @@ class Events(queue.Queue):
 
 
 def test_an_error_ends_the_training_at_once_and_stops_its_workers(order, monkeypatch):
-    stopped = threading.Event()
-
-    def fit():  # the first worker waits for the other one, which has ended
-        events[0].put("started")
-        events[0].put(DataError("no row"))
-        stopped.wait(60)
-
-    def trainer(order, queue, *_):
-        events.append(queue)
-        return SimpleNamespace(fit=fit)
-
-    events: list[Events] = []
-    monkeypatch.setattr("ray.util.queue.Queue", Events)
-    monkeypatch.setattr(train, "make_trainer", trainer)
-    monkeypatch.setattr(on_ray, "leave", stopped.set)
-    start = time.monotonic()
+    """The first worker waits for the other one, which has ended: the task goes on."""
+    left: list[bool] = []
+    events = Events()
+    events.put("started")
+    events.put(DataError("no row"))
+    use_task(monkeypatch, ended=[])
+    monkeypatch.setattr("ray.util.queue.Queue", lambda **_: events)
+    monkeypatch.setattr(on_ray, "leave", lambda: left.append(True))
     with pytest.raises(DataError, match="no row"):
         list(train.run_trainer(order, Cluster()))
-    assert stopped.is_set() and time.monotonic() - start < 30
+    assert left == [True]
+
+
+def use_task(monkeypatch, ended: list[str], error: Exception | None = None) -> None:
+    """A task of Ray's that has ended, or goes on; error: what it raises."""
+    task = SimpleNamespace(options=lambda **_: task, remote=lambda *_: "task")
+    monkeypatch.setattr(ray, "remote", lambda **_: lambda _: task)
+    monkeypatch.setattr(ray, "wait", lambda tasks, **_: (ended, tasks))
+    monkeypatch.setattr(ray, "get", lambda _: error and fail(error))
 
 
 @pytest.mark.parametrize("method", ["get", "empty"])
 def test_a_lost_cluster_ends_a_training_in_one_line(method):
-    events, ended = Events(), threading.Event()
+    events = Events()
     events.lost = method
-    fit = ended.wait if method == "get" else lambda: None
     with pytest.raises(ConfigError) as raised:
-        list(train.worker_events(fit, events))
-    ended.set()
+        list(train.worker_events(lambda: method == "empty", events))
     assert str(raised.value) == (
         "--engine ray: the cluster was lost (Its node was terminated); the same command with --resume goes on"
     )
 
 
-def test_a_training_whose_workers_died_too_often_says_how_it_goes_on():
+def test_a_training_whose_workers_died_too_often_says_how_it_goes_on(monkeypatch):
+    use_task(monkeypatch, ["task"], ray.exceptions.RayError("failed\na worker died."))
     with pytest.raises(ConfigError) as raised:
-        list(train.worker_events(lambda: fail(RuntimeError("failed\na worker died.")), Events()))
+        train.has_ended("task")
     assert str(raised.value) == (
         "--engine ray: the training ended (a worker died); the same command with --resume goes on"
     )

@@ -10,10 +10,10 @@ import os
 import queue
 import shutil
 import socket
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -66,12 +66,18 @@ def train(
 
 
 def run_trainer(order: Order, cluster: Cluster) -> Iterator[Event]:
-    """The events of a training on the cluster that is joined; an error stops its workers."""
+    """The events of a training on the cluster that is joined; an error stops its workers.
+
+    The trainer runs in a task: a thread of this process that waits for it may crash when the cluster is left.
+    """
+    import ray
     from ray.util.queue import Queue
 
     events, notes = Queue(actor_options={"num_cpus": 0}), order.runs / f"ray-{uuid4().hex[:8]}"
     try:
-        yield from worker_events(make_trainer(order, events, cluster, notes).fit, events)
+        task = ray.remote(num_cpus=0, max_retries=0)(fit)
+        task = task.options(runtime_env={"env_vars": on_ray.environment(cluster)})
+        yield from worker_events(partial(has_ended, task.remote(order, events, cluster, notes)), events)
         events.shutdown()
     except BaseException:
         on_ray.leave()
@@ -191,21 +197,29 @@ def _enter(folder: Path) -> None:
         raise ConfigError(f"{folder}: {error.strerror}; the workers must see the folder of the command") from None
 
 
-def worker_events(fit: Callable[[], Any], events: Any) -> Iterator[Event]:
-    """The events of the workers while `fit` runs.  Raises the first error of any worker, without waiting for the
-    others, and ConfigError if the cluster is lost."""
-    ended: list[BaseException | None] = []
+def fit(order: Order, events: Any, cluster: Cluster, notes: Path) -> None:
+    """What the task runs: a training, from its beginning to its end."""
+    make_trainer(order, events, cluster, notes).fit()
 
-    def run() -> None:
-        try:
-            fit()
-            ended.append(None)
-        except BaseException as error:  # also the SystemExit of a cluster that was left
-            ended.append(error)
 
-    threading.Thread(target=run, daemon=True).start()
+def has_ended(task: Any) -> bool:
+    """Whether a task has ended.  Raises ConfigError for what ended it early."""
+    import ray
+
+    with _cluster_errors():
+        ended, _ = ray.wait([task], timeout=0)
+    try:
+        ray.get(ended)
+    except ray.exceptions.RayError as error:
+        raise _lost("the training ended", error) from error
+    return bool(ended)
+
+
+def worker_events(has_ended: Callable[[], bool], events: Any) -> Iterator[Event]:
+    """The events of the workers until the training has ended.  Raises the first error of any worker, without waiting
+    for the others, and ConfigError if the cluster is lost."""
     starts = 0
-    while not ended or not _is_empty(events):
+    while not has_ended() or not _is_empty(events):
         event = _next_event(events)
         if event is None:
             continue
@@ -217,8 +231,6 @@ def worker_events(fit: Callable[[], Any], events: Any) -> Iterator[Event]:
             starts += 1
             if starts > 1:
                 yield Event("note", 0, 0, {"workers started again": starts - 1})
-    if ended[0] is not None:
-        raise _lost("the training ended", ended[0]) from ended[0]
 
 
 def _next_event(events: Any) -> Any:
