@@ -55,15 +55,21 @@ class CaseError(TriattnError):
         self.now = now
 
 
+LONGEST = 60  # characters of what was given, which an error repeats
 MANY = 24  # names, of which an error lists some
 LONGER = 3  # names that begin with what was given, which an error lists
+
+
+def quote(given: str) -> str:
+    """What was given, in quotes, for an error: the beginning of a long text."""
+    return repr(given if len(given) <= LONGEST else given[:LONGEST] + "…")
 
 
 def choices(name: str, options: Iterable[str]) -> str:
     """The tail of an error: the names that begin so, or the nearest, or all of them; of many the first ones."""
     names = sorted(options, key=lambda option: (len(option) if option.isdigit() else 0, option))
     longer = [option for option in names if option.startswith(f"{name}-")]
-    if near := longer[:LONGER] or get_close_matches(name, names, n=1):
+    if near := longer[:LONGER] or get_close_matches(name[:LONGEST], names, n=1):
         return f"did you mean {' or '.join(map(repr, near))}?"
     more_text = f" and {len(names) - MANY // 2} more" if len(names) > MANY else ""
     return f"known: {', '.join(names[: MANY // 2] if more_text else names) or 'none'}{more_text}"

@@ -65,7 +65,7 @@ def show(rows: Rows, atlas: Atlas) -> None:
     opens = _opening(rows, atlas)
     with st.container(horizontal=True, vertical_alignment="bottom", key="words-settings"):
         if st.session_state.get("words") == st.session_state.get("words-opened"):  # other rows, other words
-            st.session_state.pop("words", None)
+            st.session_state["words"] = opens
         st.session_state["words-opened"] = opens
         text = st.text_input("Words, separated by commas", opens, key="words", bind="query-params", width=320)
         place = st.container(width="content")

@@ -16,6 +16,7 @@ import streamlit as st
 
 from pages.shared import figures, url_state
 from pages.shared.errors import notice
+from triattn_core.errors import quote
 from triattn_core.views.lib.canvas import Canvas
 
 _MOUNT = """
@@ -146,10 +147,9 @@ def _warn_no_such_cell(link: str, axes: Sequence[Sequence[int]], first: Sequence
     ):  # in a fragment the first run goes on
         return
     st.session_state["bad-cell-visit"] = visit
-    link = link if len(link) <= 60 else link[:60] + "…"
     ends = [_join_cell([end(axis) for axis in axes]) for end in (min, max)]
     hint = f"a cell here is {len(axes)} numbers, from {ends[0]} to {ends[1]}"
-    notice(f"The link asks for cell {link!r}; {hint}. Shown instead: {_join_cell(first)}.")
+    notice(f"The link asks for cell {quote(link)}; {hint}. Shown instead: {_join_cell(first)}.")
 
 
 def _join_cell(cell: Sequence[int]) -> str:

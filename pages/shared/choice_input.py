@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import url_state
 from pages.shared.errors import escape_markdown, notice
-from triattn_core.errors import InputError, choices
+from triattn_core.errors import InputError, choices, quote
 from triattn_core.tasks import CHOICES, TASKS, InputForm, form
 
 PASSAGES = {name: task for name, task in TASKS.items() if task.FORM is InputForm.PASSAGE}
@@ -145,9 +145,7 @@ def _input_from_link(task: str, link: dict[str, str]) -> ChoiceInput:
     if name in parts_by_id:
         parts = parts_by_id[name]
     elif name is not None:
-        notice(
-            f"The link asks for example {name[:60]!r}; {choices(name[:60], parts_by_id)}. Shown instead: the first one."
-        )
+        notice(f"The link asks for example {quote(name)}; {choices(name, parts_by_id)}. Shown instead: the first one.")
     elif any(part in link for part in PARTS[task]):
         parts = {part: link.get(part, "")[: limit(task)] for part in PARTS[task]}
     return ChoiceInput(task, parts, *_picks(link), written=link)

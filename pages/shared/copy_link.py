@@ -7,6 +7,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.shared import choice_input, sentence_box
 from pages.shared.errors import notice
+from triattn_core.errors import quote
 
 _BUTTON = '<button type="button" aria-live="polite">Copy link</button>'
 _STYLE = """
@@ -70,4 +71,4 @@ def report_unused() -> None:
     with context.session_state.query_params() as link:
         unused = [name for name in st.query_params if name not in taken and not link.is_bound(name)]
     for name in unused[:3]:
-        notice(f"The link says {name[:60]!r}, which this page does not use.")
+        notice(f"The link says {quote(name)}, which this page does not use.")

@@ -17,7 +17,7 @@ from pages.shared import model_jobs, models
 from pages.shared.errors import notice
 from pages.shared.models import MODELS
 from triattn_core.checkpoint.registry import Entry
-from triattn_core.errors import TriattnError, choices
+from triattn_core.errors import TriattnError, choices, quote
 from triattn_core.inference.device import choose_device
 from triattn_core.studies import Study, studies
 from triattn_core.views.lib.number_format import minus, probability
@@ -50,7 +50,7 @@ def show() -> None:
     if name is None:
         return
     if name not in studies():
-        notice(f"The link asks for study {name[:60]!r}; {choices(name[:60], studies())}.")
+        notice(f"The link asks for study {quote(name)}; {choices(name, studies())}.")
         return
     study = studies()[name]
     with place, st.container(horizontal=True, key="study-strip"):

@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.shared import carried_input, languages, models, other_models, url_state
 from pages.shared.errors import notice
+from triattn_core.errors import quote
 from triattn_core.tasks import TASKS as ALL
 from triattn_core.tasks.task import ChoiceTask, PairTask
 
@@ -98,7 +99,7 @@ def picker(mechanisms: Sequence[str], *keys: str) -> str:
     tasks_here, link = available_tasks(mechanisms) or list(TASKS)[:1], st.query_params.get(KEY)
     if len(tasks_here) == 1:
         if link is not None and link != TASKS[tasks_here[0]].label:
-            notice(f"The link asks for task {link[:60]!r}: there is no checkpoint for it here.")
+            notice(f"The link asks for task {quote(link)}: there is no checkpoint for it here.")
         return tasks_here[0]
     url_state.forget(KEY)
     if link is None and st.session_state.get(KEY) not in tasks_here:

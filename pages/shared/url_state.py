@@ -14,7 +14,7 @@ from streamlit.errors import StreamlitAPIException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.shared.errors import notice
-from triattn_core.errors import choices
+from triattn_core.errors import choices, quote
 from triattn_core.trace import Choice
 from triattn_core.trace.site import Site
 
@@ -81,8 +81,8 @@ def _say_unknown(label: str, options: Sequence[str], key: str) -> None:
     forget(key)
     unknown = [name for name in st.query_params.get_all(key) if name not in options]
     if unknown and key not in st.session_state:
-        hint = choices(unknown[0][:60], options)
-        notice(f"The link asks for {label.lower()} {unknown[0][:60]!r}; {hint}{'' if hint.endswith('?') else '.'}")
+        hint = choices(unknown[0], options)
+        notice(f"The link asks for {label.lower()} {quote(unknown[0])}; {hint}{'' if hint.endswith('?') else '.'}")
 
 
 def number(label: str, low: int, high: int, default: int, key: str, **widget_options) -> int:
@@ -90,9 +90,8 @@ def number(label: str, low: int, high: int, default: int, key: str, **widget_opt
     forget(key)
     linked, current = st.query_params.get(key), st.session_state.get(key)
     if linked is not None and current is None and not _is_within(linked, low, high):
-        linked = linked if len(linked) <= 60 else linked[:60] + "…"
         bounds = f"a number from {low:,} to {high:,}"
-        notice(f"The link asks for {label.lower()} {linked!r}; expected {bounds}. Shown instead: {default:,}.")
+        notice(f"The link asks for {label.lower()} {quote(linked)}; expected {bounds}. Shown instead: {default:,}.")
         with suppress(StreamlitAPIException):
             del st.query_params[key]
     elif current is not None and is_first_run() and linked is None:
@@ -177,10 +176,9 @@ def validate_url(
     forget(key)
     linked, texts = st.query_params.get(key), [show(option) for option in options]
     if linked is not None and linked not in texts and key not in st.session_state:
-        hint = why(linked) or choices(linked[:60], texts)
+        hint = why(linked) or choices(linked, texts)
         hint += "" if hint.endswith("?") else "."
-        linked = linked if len(linked) <= 60 else linked[:60] + "…"
-        notice(f"The link asks for {label.lower()} {linked!r}; {hint} Shown instead: {texts[default]}.")
+        notice(f"The link asks for {label.lower()} {quote(linked)}; {hint} Shown instead: {texts[default]}.")
         if not linked:  # Streamlit would take it for no choice at all
             with suppress(StreamlitAPIException):
                 del st.query_params[key]

@@ -10,6 +10,7 @@ from pages.shared import carried_input, pair_input, sentence_box
 from pages.shared.errors import escape_markdown, notice
 from pages.shared.role_words import RoleWord, show
 from triattn_core.checkpoint.registry import Entry
+from triattn_core.errors import quote
 from triattn_core.tasks import roles
 from triattn_core.text.word_texts import split_words
 
@@ -69,9 +70,8 @@ def _chosen(words: int, own: int | None) -> int | None:
         return own
     if linked.isascii() and linked.isdecimal() and len(linked) < 6 and 1 <= int(linked) <= words:
         return int(linked) - 1
-    shown = linked if len(linked) <= 60 else linked[:60] + "…"
     if words:
-        notice(f"The link asks for predicate {shown!r}; expected the number of a word, from 1 to {words}.")
+        notice(f"The link asks for predicate {quote(linked)}; expected the number of a word, from 1 to {words}.")
     st.query_params.pop(KEY, None)
     return own
 

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shared.errors import notice
+from triattn_core.errors import quote
 
 LANGUAGE, STEP = "spoken", "step"
 
@@ -17,9 +18,9 @@ def from_link(screen: Mapping[str, Any]) -> tuple[int, int]:
     frames = [frame["step"] for frame in screen["tri"]["frames"]]
     spoken, step = st.query_params.get(LANGUAGE), st.query_params.get(STEP)
     if spoken is not None and spoken not in screen["languages"]:
-        notice(f"The link asks for the language {spoken[:60]!r}; there are {', '.join(screen['languages'])}.")
+        notice(f"The link asks for the language {quote(spoken)}; there are {', '.join(screen['languages'])}.")
     if step is not None and step not in map(str, frames):
-        notice(f"The link asks for step {step[:60]!r}; the training is kept every {frames[2] - frames[1]} steps.")
+        notice(f"The link asks for step {quote(step)}; the training is kept every {frames[2] - frames[1]} steps.")
     language = screen["languages"].index(spoken) if spoken in screen["languages"] else 0
     return language, frames.index(int(step)) if step in map(str, frames) else len(frames) - 1
 

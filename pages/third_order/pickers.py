@@ -66,12 +66,10 @@ def cell(row: Example, maps: Sequence[np.ndarray]) -> tuple[int, int]:
     the most weight in all maps [I, J] together, and again when the row changes."""
     weights = sum(maps[1:], maps[0])
     i, j = max(row.truth or list(product(*map(range, weights.shape))), key=lambda place: weights[place])
-    if st.session_state.get(ROW, row) != row:
-        for name in CELL:
-            st.session_state.pop(name, None)
-            st.query_params.pop(name, None)
-    st.session_state[ROW] = row
     names = [_numbered(tokens) for tokens in (row.keys, row.context)]
+    if st.session_state.get(ROW, row) != row:
+        st.session_state.update({CELL[0]: names[0][i], CELL[1]: names[1][j]})
+    st.session_state[ROW] = row
     with st.container(horizontal=True, vertical_alignment="bottom", key="cell"):
         key = url_state.pick("Key of the cell", names[0], CELL[0], int(i), width=240)
         context = url_state.pick("Context of the cell", names[1], CELL[1], int(j), width=240)

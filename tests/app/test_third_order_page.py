@@ -161,3 +161,8 @@ def test_a_caption_names_the_row_the_sources_and_the_models():
     text = caption("Who has the fish?", [("tree", "false-friends-tri-tree")])
     assert "Who has the fish? Weights" in text and "arXiv 2602.02422" in text and "false-friends-tri-tree" in text
     assert text.startswith(r"\caption{") and text.count("{") == text.count("}")
+
+
+def test_a_long_card_is_not_repeated_whole():
+    page = texts(opened("third_order", **{"false-friends-keys": "word " * 300}))
+    assert page.count("word ") <= 13 and "…'; known" in page

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from triattn_core.cached import cached_property
-from triattn_core.errors import DataError, InputError, choices
+from triattn_core.errors import DataError, InputError, choices, quote
 from triattn_core.text.roles import Role, Roles
 from triattn_core.text.row_fields import field, number, texts_field
 from triattn_core.trace.site import Site
@@ -99,7 +99,7 @@ class Vocabulary:
         except KeyError as error:
             text = error.args[0][1]
             name = self.names[ROLES.index(role)]
-            problem = f"unknown {name} {text!r}" if text else f"no {name} is given"
+            problem = f"unknown {name} {quote(text)}" if text else f"no {name} is given"
             raise InputError(f"{problem}; {choices(text, self.texts(role))}") from None
 
 
