@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from playwright.sync_api import expect
 
 from triattn_core.checkpoint.registry import laboratory_checkpoints
 
@@ -12,12 +15,9 @@ pytestmark = pytest.mark.skipif("false-friends-tri-tree" not in NAMES, reason="n
 
 def test_other_cards_bring_another_cell_into_its_boxes(page, app):
     page.goto(f"{app}/third_order")
-    key = page.locator(".st-key-third-order-key")
-    key.get_by_text("ombe (white)").wait_for(timeout=240_000)
+    key = page.get_by_label("Key of the cell", exact=True)
+    expect(key).to_have_value("ombe (white)", timeout=240_000)
     cards = page.get_by_label("Cards", exact=True)
     cards.fill("pirt (red), vena (black)")
     cards.press("Enter")
-    page.wait_for_function(
-        """() => ["pirt (red)", "vena (black)"].includes(
-            document.querySelector(".st-key-third-order-key [data-baseweb=select]").innerText.trim())"""
-    )
+    expect(key).to_have_value(re.compile(r"^(pirt \(red\)|vena \(black\))$"), timeout=60_000)
