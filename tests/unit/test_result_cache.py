@@ -20,9 +20,10 @@ class Pair:
 
 def test_arrays_tables_and_texts_count_wherever_they_stand():
     array = np.zeros(1000)
+    with_coordinates = xr.DataArray(np.zeros(500), {"query": np.zeros(500)}, "query")
     for value in (
-        array, xr.DataArray(array), torch.zeros(1000, dtype=torch.float64), pd.DataFrame({"x": array}),
-        {"a": [array]}, (Pair({"b": (array, array)}),), "x" * 8000,
+        array, xr.DataArray(array), with_coordinates, torch.zeros(1000, dtype=torch.float64),
+        pd.DataFrame({"x": array}), {"a": [array]}, (Pair({"b": (array, array)}),), "x" * 8000,
     ):  # fmt: skip
         assert 8000 <= approximate_bytes(value) < 9000, type(value)
     assert approximate_bytes(Pair(np.zeros(1000), np.ones(1000))) >= 16000
