@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from triattn_core.errors import ConfigError
 from triattn_core.trace import AttentionTrace
 from triattn_core.views import cube
-from triattn_core.views.lib.canvas import Canvas, script, style
+from triattn_core.views.lib.canvas import Canvas, style
+from triattn_core.views.lib.figure import figure_script
 
 if TYPE_CHECKING:
     from triattn_core.case_card.rendered import RenderedView
@@ -65,7 +66,7 @@ def widget(rendered: RenderedView | AttentionTrace, name: str | None = None) -> 
     if name is not None and name not in figures:
         raise ConfigError(f"no figure {name!r}: there is {', '.join(figures)}")
     canvas = figures[name or next(iter(figures))]
-    if not isinstance(canvas, Canvas) or canvas.script != script(cube.SCRIPT):
+    if not isinstance(canvas, Canvas) or canvas.script != figure_script(cube.SCRIPT):
         raise ConfigError(f"{rendered.view} has no cube: a widget shows the figures of the views cube and tensor")
     return _widget_class()(canvas)
 
@@ -82,7 +83,7 @@ def _widget_class() -> type:
     class CubeWidget(anywidget.AnyWidget):
         """A cube.  cell: the positions of the chosen cell in the trace, one for each axis."""
 
-        _esm = script(cube.SCRIPT) + _MODULE
+        _esm = figure_script(cube.SCRIPT) + _MODULE
         _css = style(*cube.STYLE)
         payload = traitlets.Dict().tag(sync=True)
         cell = traitlets.List(traitlets.Int()).tag(sync=True)

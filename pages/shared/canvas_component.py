@@ -55,7 +55,7 @@ def show(canvas: Canvas, key: str, note: bool = True, costed: bool = False) -> A
     costed: whether `send_costs` will say what single weights are worth.
     """
     unfolded = st.query_params.get(UNFOLDED) == "true"
-    extra = {"costed": costed, "unfolded": unfolded} if "words" in canvas.payload else {}
+    extra = {"costed": costed, "unfolded": unfolded} if "inspector" in canvas.payload else {}
     data = {"key": key, "payload": {**canvas.sent, **extra}}
     changes = {"on_cell_change": _ignore, "on_unfolded_change": partial(_unfold, key)}
     selection = _figure(canvas.script, canvas.style)(key=key, data=data, **changes).cell

@@ -18,7 +18,7 @@ from triattn_core.text.segmentation import sentences
 
 TALKS, PASSAGES = dialogue.examples(), reading.examples()
 TALK, TEXT = {"task": "Dialogue"}, {"task": "Reading comprehension"}
-FIGURES = {"cube": "triples", "side_by_side": "panels"}  # what the payload of each page's figure has
+FIGURES = {"cube": "inspector", "side_by_side": "panels"}  # what the payload of each page's figure has
 
 
 checkpoint_folder, use_checkpoints = checkpoint_fixtures(make_checkpoints)
@@ -194,10 +194,10 @@ def test_the_context_folds(query: dict, names: list[str] | None) -> None:
 
 def test_a_dialogue_opens_folded_to_turns_and_unfolds_to_cells() -> None:
     app = sound(opened("cube", **TALK))
-    folded = figure(app, "cube")
-    assert "Context is folded from 40 cells to 5" in folded["check"] and "after 1.000000" in folded["check"]
+    check = figure(app, "cube")["inspector"]["check"]
+    assert "Context is folded from 40 cells to 5" in check and "after 1.000000" in check
     assert app.selectbox(key="context").options == ["turns", "sentences", "tokens", "phrases", "words"]
     app.selectbox(key="context").set_value("tokens").run()
     whole = figure(sound(app), "cube")
-    assert len(whole["axes"]["context"]["name"]) == 40 and "folded" not in whole["check"]
+    assert len(whole["axes"]["context"]["name"]) == 40 and "folded" not in whole["inspector"]["check"]
     assert any("tokens" in place for place in whole["axes"]["context"]["where"])  # cells of several tokens say so

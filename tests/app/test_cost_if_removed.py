@@ -23,9 +23,9 @@ def test_the_costs_of_words_and_of_the_chosen_cell_are_sent():
     costs = next(one["costs"] for one in messages(app) if "costs" in one)
     cells = [tuple(cell) for cell, _ in costs]
     assert (0, 0, 0) in cells and len(cells) > 8 and any(abs(cost) > 0 for _, cost in costs)
-    words = [axis["special"] for axis in (payload["axes"][name] for name in payload["order"])]
-    assert not any(special[i] for cell in payload["words"]["cells"] for special, i in zip(words, cell))
-    assert 0 < payload["special"] < 1 and payload["unfolded"] is False
+    told, words = payload["inspector"], [axis["special"] for axis in payload["axes"].values()]
+    assert not any(special[i] for cell in told["words"]["cells"] for special, i in zip(words, cell))
+    assert 0 < told["special"] < 1 and payload["unfolded"] is False
 
 
 def test_folded_axes_have_no_single_weights_and_no_costs():
@@ -35,4 +35,4 @@ def test_folded_axes_have_no_single_weights_and_no_costs():
 
 def test_a_link_unfolds_special_tokens():
     app = sound(opened("cube", wait=400, **PAIR, **{"special-listed": "true"}))
-    assert next(one["payload"] for one in messages(app) if "words" in one.get("payload", {}))["unfolded"] is True
+    assert next(one["payload"] for one in messages(app) if "inspector" in one.get("payload", {}))["unfolded"] is True

@@ -26,7 +26,7 @@ checkpoint_folder, use_checkpoints = checkpoint_fixtures(make_checkpoints)
 
 def maps(app: AppTest) -> dict:
     """What the canvas of several maps draws."""
-    return next(payload for payload in payloads(app) if "panels" in payload)
+    return next(payload for payload in payloads(app) if "panels" in payload and "inspector" not in payload)
 
 
 def answers(app: AppTest) -> list[dict]:
@@ -36,7 +36,7 @@ def answers(app: AppTest) -> list[dict]:
 
 
 def cube(app: AppTest) -> dict:
-    return next(payload for payload in payloads(app) if "triples" in payload)
+    return next(payload for payload in payloads(app) if "inspector" in payload)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -91,13 +91,13 @@ def test_layers_and_heads_without_masks(page: str) -> None:
         assert [panel["title"] for panel in panels] == ["Head 1, none", "Source2token"]
         assert "masked" not in panels[0]["arrays"]
     else:
-        assert "layer 2" in cube(app)["caption"] and not cube(app)["masked"]
+        assert "layer 2" in cube(app)["caption"] and "masked" not in cube(app)["panels"][0]["arrays"]
 
 
 def test_the_tensor_is_that_of_the_head_in_the_link() -> None:
     app = sound(opened("tensor", head="3", clusters="3", text="The red car is not small.", cell="2.4.5"))
     payload = cube(app)
-    assert payload["order"] == ["query", "key", "feature"] and "head 3 (backward)" in payload["caption"]
+    assert list(payload["axes"]) == ["query", "key", "feature"] and "head 3 (backward)" in payload["caption"]
     assert len(maps(app)["panels"]) == 3 and len(payload["axes"]["feature"]["label"]) == SIZE
     page_text = visible_text(app)
     parts = dict(re.findall(r"<td>(?:<b>)?([a-z- ]+?)(?:</b>)?</td>.*?<td class=.r.>(?:<b>)?([^<]+)", page_text))

@@ -30,7 +30,7 @@ def traces(tmp_path, monkeypatch):
 def test_it_opens_on_a_cube_whose_truth_is_known():
     app = sound(opened("open"))
     assert "<h1>Your model</h1>" in visible_text(app) and "worked example: triangles on a helix" in visible_text(app)
-    assert payloads(app)[0]["order"] == ["query", "key", "context"]
+    assert list(payloads(app)[0]["axes"]) == ["query", "key", "context"]
     strips = [
         json.loads(component.proto.json)["payload"]
         for component in app.get("bidi_component")
@@ -53,7 +53,7 @@ def test_a_file_by_its_path_and_the_link_to_it(tmp_path):
     )
     name = app.query_params["trace"]
     again = sound(opened("open", trace=name if isinstance(name, str) else name[0]))
-    assert "mine.npy" in visible_text(again) and payloads(again)[0]["sums"] == payloads(app)[0]["sums"]
+    assert "mine.npy" in visible_text(again) and payloads(again)[0]["panels"] == payloads(app)[0]["panels"]
 
 
 def test_an_opened_file_is_kept_in_the_case_book_which_opens_it_again(tmp_path, monkeypatch):
@@ -216,12 +216,12 @@ def test_weights_of_four_axes_open_as_slices(tmp_path, monkeypatch):
     picker = next(box for box in app.selectbox if box.label == "Witness")
     assert len(picker.options) == 3
     drawn = payloads(app)[0]
-    assert drawn["order"] == ["query", "key", "context"] and drawn["unnormalised"]
+    assert list(drawn["axes"]) == ["query", "key", "context"] and drawn["inspector"]["unnormalised"]
     most = int(values.sum((0, 1, 2)).argmax())
     assert f"witness {most + 1}" in drawn["caption"]
     other = (most + 1) % 3
     sound(picker.select_index(other).run())
-    assert payloads(app)[0]["levels"] != drawn["levels"] and f"witness {other + 1}" in payloads(app)[0]["caption"]
+    assert payloads(app)[0]["panels"] != drawn["panels"] and f"witness {other + 1}" in payloads(app)[0]["caption"]
 
 
 def test_a_signed_map_is_drawn_before_its_parts(tmp_path):

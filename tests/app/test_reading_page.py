@@ -19,7 +19,7 @@ def test_all_axes_fold_and_the_mass_is_said() -> None:
     assert names["query"] == ["Which", "browsers", ",", "if", "any", ",", "play", "movies", "?"]
     assert names["key"] == ["Which", "browser", "downloads", "movies", "?"]
     assert names["context"] == ["[CLS]", "Which browsers,", "if any,", "play movies?", "[SEP]", PAIR["b"], "[SEP]"]
-    assert "over query averaged, mass before 1.000000 and after 1.000000" in drawn["check"]
+    assert "over query averaged, mass before 1.000000 and after 1.000000" in drawn["inspector"]["check"]
 
 
 def test_phrases_of_the_reader_s_own_and_those_that_are_not_there() -> None:
@@ -35,7 +35,7 @@ def test_what_is_hidden_is_said_with_its_mass_and_the_sentence_stands_below_the_
     app = sound(opened("cube", **PUBLISHED, hide="true", sinks="1.5 × even"))
     drawn = figure(app, "cube")
     assert "[CLS]" not in drawn["axes"]["context"]["name"]
-    assert "% of the mass. Sums still count them, and nothing is renormalised" in drawn["hidden"]
+    assert "% of the mass. Sums still count them, and nothing is renormalised" in drawn["inspector"]["hidden"]
     assert drawn["alt"].startswith("Of ") and drawn["alt"] in texts(app).replace("&quot;", '"')
 
 

@@ -3,9 +3,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { hitPanel, layoutCube } from "../../triattn_core/views/cube/layout.js";
-import { cellForKey, cellOfHit } from "../../triattn_core/views/cube/model.js";
 import * as figure from "../../triattn_core/views/lib/renderer/layout.js";
+import { cellInSlice } from "../../triattn_core/views/lib/renderer/slices.js";
 import * as steps from "../../triattn_core/views/lib/renderer/steps.js";
 import { shownCell } from "../../triattn_core/views/lib/renderer/description.js";
 import { aimAt, partOf } from "../../triattn_core/views/lib/renderer/focus.js";
@@ -13,67 +12,68 @@ import { THEME, context, described, middle, tokens } from "./support.js";
 
 const WIDTHS = [320, 800, 1440];
 
-/** A cube as `unpackCube` gives it, as far as its layout asks. */
-const cubeOf = (query, key, third) => ({
-  axes: [query, key, third],
-  sizes: [query, key, third].map((axis) => axis.label.length),
-  third: "context",
-  payload: { roles: { query: "query", key: "key", context: "context" } },
-  panels: {
-    qk: ["query", "key", "context"],
-    qc: ["query", "context", "key"],
-    kc: ["key", "context", "query"],
-  },
-});
+/** The slices of a cube. */
+function cubeOf(query, key, third, title = "query") {
+  const titled = { query, key, context: third };
+  const axes = Object.fromEntries(
+    Object.entries(titled).map(([name, axis]) => [name, { ...axis, title: name }]),
+  );
+  axes.query.title = title;
+  const panels = [{}, { columns: "context" }, { rows: "key", columns: "context" }];
+  return { ...described(axes, {}, panels), sliced: true };
+}
+
+const placeOf = (cube, width) => figure.layoutFigure(context(), cube, width, THEME);
 
 test("cube: every cell of every slice is hit in its middle, and the slices stay in the width", () => {
   const cube = cubeOf(tokens(3), tokens(5), tokens(7, [4]));
   for (const width of [600, 800, 1440]) {
-    const place = layoutCube(context(), cube, THEME, width);
-    for (const [name, box] of Object.entries(place.boxes)) {
-      assert.ok(box.x + box.cols.size <= width);
+    const place = placeOf(cube, width);
+    for (const [panel, box] of place.boxes.entries()) {
+      assert.ok(box.x + box.columns.size <= width);
       for (let r = 0; r < box.rows.at.length; r++) {
-        for (let c = 0; c < box.cols.at.length; c++) {
-          const point = middle(box, box.rows, box.cols, r, c);
-          assert.deepEqual(hitPanel(place, ...point), { name, r, c });
+        for (let c = 0; c < box.columns.at.length; c++) {
+          const point = middle(box, box.rows, box.columns, r, c);
+          const cell = figure.hitCell(cube, place, [0, 0, 0], ...point);
+          const wanted = [0, 0, 0].with(cube.axisOf[box.panel.rows], r);
+          assert.deepEqual([...cell], wanted.with(cube.axisOf[box.panel.columns], c));
+          assert.deepEqual(cell.spot, { panel, row: true, column: true });
         }
       }
     }
-    assert.equal(hitPanel(place, -1000, -1000), null);
+    assert.equal(figure.hitCell(cube, place, [0, 0, 0], -1000, -1000), null);
   }
 });
 
 test("cube: a longer name of an axis gives its slice's title more room, up to a bound", () => {
-  const cube = cubeOf(tokens(3), tokens(5), tokens(7));
   const starts = [
     "query",
     "residue i",
     "residue i of the whole chain, of which there are many",
-  ].map((query) => {
-    cube.payload.roles.query = query;
-    return layoutCube(context(), cube, THEME, 1440).boxes.qc.x;
-  });
+  ].map((query) => placeOf(cubeOf(tokens(3), tokens(5), tokens(7), query), 1440).boxes[1].x);
   assert.ok(starts[0] < starts[1] && starts[1] < starts[2], String(starts));
   assert.ok(starts[2] < starts[0] + 120, String(starts));
 });
 
 test("cube: a label left of a slice is its row; a hit changes two axes, a label one", () => {
   const cube = cubeOf(tokens(3), tokens(5), tokens(7));
-  const place = layoutCube(context(), cube, THEME, 1440);
-  const { qk } = place.boxes;
-  const [, y] = middle(qk, qk.rows, qk.cols, 2, 0);
-  const label = hitPanel(place, qk.x - 10, y);
-  assert.deepEqual(label, { name: "qk", r: 2 });
-  assert.deepEqual(cellOfHit(cube, [0, 4, 6], label), [2, 4, 6]);
-  assert.deepEqual(cellOfHit(cube, [0, 4, 6], { name: "kc", r: 1, c: 5 }), [0, 1, 5]);
+  const place = placeOf(cube, 1440);
+  const [first, , last] = place.boxes;
+  const [, y] = middle(first, first.rows, first.columns, 2, 0);
+  const label = figure.hitCell(cube, place, [0, 4, 6], first.x - 10, y);
+  assert.deepEqual([...label], [2, 4, 6]);
+  assert.deepEqual(label.spot, { panel: 0, row: true, column: false });
+  const spot = middle(last, last.rows, last.columns, 1, 5);
+  assert.deepEqual([...figure.hitCell(cube, place, [0, 4, 6], ...spot)], [0, 1, 5]);
 });
 
 test("cube: keys move in the chosen panel and through its depth", () => {
   const cube = cubeOf(tokens(3), tokens(5), tokens(7));
-  assert.deepEqual(cellForKey(cube, [1, 2, 3], "qk", "ArrowRight"), [1, 3, 3]);
-  assert.deepEqual(cellForKey(cube, [1, 2, 3], "kc", "ArrowRight"), [1, 2, 4]);
-  assert.deepEqual(cellForKey(cube, [1, 2, 3], "kc", "["), [0, 2, 3]);
-  assert.equal(cellForKey(cube, [1, 2, 3], "qk", "x"), null);
+  const press = (panel, key) => cellInSlice(cube, [1, 2, 3], panel, key);
+  assert.deepEqual(press(0, "ArrowRight"), [1, 3, 3]);
+  assert.deepEqual(press(2, "ArrowRight"), [1, 2, 4]);
+  assert.deepEqual(press(2, "["), [0, 2, 3]);
+  assert.equal(press(0, "x"), null);
 });
 
 test("figure: every cell of every map is hit, and maps wrap on a narrow page", () => {

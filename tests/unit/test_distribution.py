@@ -83,8 +83,10 @@ def test_the_sentences_name_the_axes():
 def test_the_explorer_draws_means_over_an_axis_that_is_not_shared_out():
     for quantity in ("weight", "relevance"):
         payload = cube.figure(shown(quantity)).payload
-        assert payload["over"] == ["key"] and list(payload["sums"]) == ["context"] and payload["pairs"] == I
-        assert payload["uniform"] == payload["even"] == 1 / I and payload["rows"] == N * J
+        told, arrays = payload["inspector"], payload["panels"][0]["arrays"]
+        assert told["over"] == ["key"] and told["pairs"] == I and told["even_share"] == 1 / I
+        assert "sum over context" in arrays and "sum over key" not in arrays
+        assert payload["mark"] == f"even 1/{I}" and told["rows"] == N * J
 
 
 @pytest.mark.parametrize("head", range(HEADS))
@@ -159,6 +161,6 @@ def test_a_choice_is_looked_up_once(monkeypatch):
 
     monkeypatch.setattr(AttentionTrace, "pick", counted)
     scene = cube_scene.build([Explanation.of_trace(triangle())], cube_scene.Settings(site=SITE, head=1))
-    assert len(scene.table) == N * I * J and scene.figures["cube"].payload["exact"]
+    assert len(scene.table) == N * I * J and "weight" in scene.figures["cube"].payload["panels"][0]["arrays"]
     assert scene.shown.choice == site_choice(scene.trace, SITE, 1)
     assert picks == {"weight": 1, "relevance": 1}

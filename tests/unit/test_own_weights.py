@@ -28,17 +28,20 @@ def test_shares_of_weights_that_do_not_sum_to_one_are_of_their_own_mass(sums):
     own = trace_of(weights, axes=("query", "key", "context"), quantity="weight")
     choice = Choice(next(iter(own.sites)))
     payload = cube.figure(Distribution(own, choice)).payload
-    assert payload["unnormalised"] and payload["rows"] == pytest.approx(weights.sum(), rel=1e-5)
-    assert payload["triples"]["share"][0] == pytest.approx(weights.max() / weights.sum(), rel=1e-5)
-    assert payload["uniform"] == payload["even"] == pytest.approx(weights.mean(), rel=1e-5)
-    assert payload["scale"]["uniform"] == pytest.approx(weights.mean(), rel=1e-5)
+    told = payload["inspector"]
+    assert told["unnormalised"] and told["rows"] == pytest.approx(weights.sum(), rel=1e-5)
+    assert told["triples"]["share"][0] == pytest.approx(weights.max() / weights.sum(), rel=1e-5)
+    assert told["even_share"] == pytest.approx(weights.mean(), rel=1e-5)
+    assert float(payload["mark"][7:-1]) == pytest.approx(weights.mean(), rel=1e-5)
+    assert payload["scales"]["main"]["uniform"] == pytest.approx(weights.mean(), rel=1e-5)
     assert strongest(Distribution(own, choice))["share"].sum() == pytest.approx(1.0)
     facts = cell.numbers_of(Distribution(own, choice), {"query": 1, "key": 2, "context": 3})
     assert facts["share"] == pytest.approx(weights[1, 2, 3] / weights.sum(), rel=1e-5)
     assert facts["against"] == pytest.approx(weights[1, 2, 3] / weights.mean(), rel=1e-5)
     normal = trace_of(weights / weights.sum((1, 2), keepdims=True), axes=own.site(choice.site).dims, quantity="weight")
     payload = cube.figure(Distribution(normal, choice)).payload
-    assert "unnormalised" not in payload and payload["rows"] == 6 and payload["uniform"] == 1 / 20
+    told = payload["inspector"]
+    assert "unnormalised" not in told and told["rows"] == 6 and payload["mark"] == "even 1/20"
 
 
 def test_the_card_of_a_trace_is_made_again_from_its_manifest(tmp_path, capsys):

@@ -8,14 +8,14 @@ import torch
 from torch import nn
 from transformers.models.esm.modeling_esmfold import EsmFoldTriangleAttention
 
+from tests.support.figure_arrays import sent_array
 from triattn_core.errors import TraceError
 from triattn_core.recording.probe import probe_cube
 from triattn_core.recording.tape import record
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.distribution import Distribution
 from triattn_core.trace.site import Site
-from triattn_core.views.cube.cells import CubeCells
-from triattn_core.views.cube.marks import slices
+from triattn_core.views.cube import figure
 
 TOKENS = [f"t{i}" for i in range(13)]
 
@@ -95,9 +95,9 @@ def test_masked_cells_of_a_cube_are_told_from_weights_of_zero(form, tmp_path):
         np.testing.assert_array_equal(cube["masked"], out)
         shown = Distribution(trace, Choice(Site.of("attention/weight"), index=(("head", 0),)))
         np.testing.assert_array_equal(shown.open_cells, (~out).sum((1, 2)))
-        cells = CubeCells.of(shown, hide_special=False, order={})
-        np.testing.assert_array_equal(cells.masked, out)
-        hidden = [mark.masked for mark in slices(cells, (2, 1, 0))]  # in print
+        drawn = figure(shown, start_cell=(2, 1, 0))
+        np.testing.assert_array_equal(sent_array(drawn.payload, 0, "masked"), out)
+        hidden = [mark.masked for mark in drawn.maps]  # in print
         np.testing.assert_array_equal(hidden[0], out[:, :, 0])
         np.testing.assert_array_equal(hidden[1], out[:, 1])
         np.testing.assert_array_equal(hidden[2], out[2])

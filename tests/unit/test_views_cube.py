@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from itertools import product
@@ -12,6 +11,7 @@ import pytest
 import xarray as xr
 
 from tests.oracles import living
+from tests.support.figure_arrays import sent_array
 from triattn_core.analysis.maps.strongest_head import most_context
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace, Choice
@@ -62,17 +62,13 @@ def head(i: int, site: str = WEIGHT) -> Choice:
 MEAN = Choice(WEIGHT, reduce=(("head", "mean"),))
 
 
-def unpack(packed: str, kind: str, *shape: int) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(packed), kind).reshape(shape)
-
-
 @pytest.mark.parametrize("choice", [head(3), MEAN])
 def test_levels_are_the_weights_of_the_chosen_head(trace, choice):
     payload = cube.figure(Distribution(trace, choice), exact=False).payload
     weights = trace.pick(choice).values
     scale = LogScale.fit(weights, 2 * 8)
-    assert "exact" not in payload and payload["cells"] == 3 * 2 * 8
-    np.testing.assert_array_equal(unpack(payload["levels"], "u1", 3, 2, 8), scale.levels(weights))
+    assert "weight" not in payload["panels"][0]["arrays"] and payload["inspector"]["cells"] == 3 * 2 * 8
+    np.testing.assert_array_equal(sent_array(payload, 0, "levels"), scale.levels(weights))
 
 
 def test_it_opens_on_the_strongest_cell_of_content_words():
@@ -105,19 +101,19 @@ def test_the_head_to_open_on_has_the_largest_context_information(trace):
 def test_sums_are_exact_and_named_by_the_axis_they_run_along(trace):
     payload = cube.figure(Distribution(trace, head(1))).payload
     weights = trace.sites[WEIGHT].values[1]
-    np.testing.assert_allclose(unpack(payload["sums"]["key"], "f4", 3, 8), weights.sum(1), rtol=1e-6)
-    np.testing.assert_allclose(unpack(payload["sums"]["context"], "f4", 3, 2), weights.sum(2), rtol=1e-6)
+    np.testing.assert_allclose(sent_array(payload, 0, "sum over key"), weights.sum(1), rtol=1e-6)
+    np.testing.assert_allclose(sent_array(payload, 0, "sum over context"), weights.sum(2), rtol=1e-6)
 
 
 def test_relevance_is_centred_and_its_sums_are_centred_log_sum_exps(trace):
     payload = cube.figure(Distribution(trace, head(2, RELEVANCE))).payload
     scores = trace.sites[RELEVANCE].values[2].astype(float)
     centred_scores = scores - scores.mean((1, 2), keepdims=True)
-    np.testing.assert_allclose(unpack(payload["exact"]["relevance"], "f4", 3, 2, 8), centred_scores, atol=1e-5)
-    assert payload["scale"]["limit"] == pytest.approx(np.abs(centred_scores).max(), rel=1e-5)
+    np.testing.assert_allclose(sent_array(payload, 0, "relevance"), centred_scores, atol=1e-5)
+    assert payload["scales"]["main"]["limit"] == pytest.approx(np.abs(centred_scores).max(), rel=1e-5)
     joint = np.log(np.exp(centred_scores).sum(1))
     expected = joint - joint.mean(1, keepdims=True)
-    np.testing.assert_allclose(unpack(payload["sums"]["key"], "f4", 3, 8), expected, atol=1e-5)
+    np.testing.assert_allclose(sent_array(payload, 0, "sum over key"), expected, atol=1e-5)
 
 
 def test_tokens_are_what_their_reader_typed_and_pieces_are_tied(trace):
@@ -132,11 +128,11 @@ def test_hidden_special_tokens_leave_numbers_as_they_are(trace):
     weights = trace.sites[WEIGHT].values[0]
     assert payload["axes"]["context"]["position"] == [1, 2, 3, 5, 6]
     real = [1, 2, 3, 5, 6]
-    np.testing.assert_allclose(unpack(payload["exact"]["weight"], "f4", 3, 2, 5), weights[:, :, real])
-    np.testing.assert_allclose(unpack(payload["sums"]["context"], "f4", 3, 2), weights.sum(2), rtol=1e-6)
+    np.testing.assert_allclose(sent_array(payload, 0, "weight"), weights[:, :, real])
+    np.testing.assert_allclose(sent_array(payload, 0, "sum over context"), weights.sum(2), rtol=1e-6)
     hidden_share = 100 * (1 - weights[:, :, real].sum() / 3)
-    assert f"{hidden_share:.3g} %" in payload["hidden"]
-    assert not cube.figure(Distribution(trace, head(0))).payload["hidden"]
+    assert f"{hidden_share:.3g} %" in payload["inspector"]["hidden"]
+    assert not cube.figure(Distribution(trace, head(0))).payload["inspector"]["hidden"]
 
 
 def test_strongest_against_a_sorted_loop(trace):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tests.oracles import features, tensorized
+from tests.support.figure_arrays import sent_array
 from tests.support.mtsa_traces import LAYER, MASKS, SIZE, N, make_trace
 from triattn_core.analysis.maps.mtsa_tensor import head_tensor as compute
 from triattn_core.errors import TraceError
@@ -32,10 +32,6 @@ def head(request):
 @pytest.fixture(scope="module")
 def trace(head):
     return compute(make_trace(), LAYER, head)
-
-
-def unpack(packed: str, kind: str, *shape: int) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(packed), kind).reshape(shape)
 
 
 def array(trace, name: str = "weight") -> np.ndarray:
@@ -72,25 +68,23 @@ def test_the_sentence_says_by_what_the_strongest_are_so(trace, head):
 
 def test_features_stand_in_their_order_with_their_clusters(trace):
     payload = tensor.figure(Distribution(trace, WEIGHT), ORDER, OF).payload
-    assert payload["order"] == ["query", "key", "feature"] and payload["over"] == ["key"]
+    assert list(payload["axes"]) == ["query", "key", "feature"] and payload["inspector"]["over"] == ["key"]
     axis = payload["axes"]["feature"]
     assert axis["position"] == ORDER and axis["label"] == [str(i + 1) for i in ORDER]
     assert axis["text"] == [f"cluster {OF[i] + 1}" for i in ORDER]
-    assert payload["names"]["cluster 3"] == {"short": "3", "long": "cluster 3"}
+    assert axis["groups"]["cluster 3"] == {"short": "3", "long": "cluster 3"}
     weight = array(trace)[:, :, ORDER]
-    np.testing.assert_allclose(unpack(payload["exact"]["weight"], "f4", N, N, SIZE), weight, atol=1e-7)
-    np.testing.assert_allclose(unpack(payload["sums"]["feature"], "f4", N, N), weight.mean(-1), atol=1e-7)
-    assert list(payload["sums"]) == ["feature"] and payload["uniform"] == 1 / N
-    assert payload["rows"] == full(trace) * SIZE
+    np.testing.assert_allclose(sent_array(payload, 0, "weight"), weight, atol=1e-7)
+    np.testing.assert_allclose(sent_array(payload, 0, "sum over feature"), weight.mean(-1), atol=1e-7)
+    assert "sum over key" not in payload["panels"][0]["arrays"]
+    assert payload["inspector"]["rows"] == full(trace) * SIZE
 
 
 def test_masked_pairs_are_named_and_ranks_run_over_the_keys(trace, head):
     payload = tensor.figure(Distribution(trace, WEIGHT), ORDER, OF).payload
     out = np.isneginf(tensorized.mask(MASKS[head], N, False))
-    np.testing.assert_array_equal(
-        unpack(payload["masked"], "u1", N, N, SIZE), np.broadcast_to(out[..., None], (N, N, SIZE))
-    )
-    weight, ranks = array(trace)[:, :, ORDER], unpack(payload["exact"]["rank"], "f4", N, N, SIZE)
+    np.testing.assert_array_equal(sent_array(payload, 0, "masked"), np.broadcast_to(out[..., None], (N, N, SIZE)))
+    weight, ranks = array(trace)[:, :, ORDER], sent_array(payload, 0, "rank")
     for q, k, f in [(3, 1, 2), (5, 4, 0), (6, 5, 4)]:
         assert ranks[q, k, f] == 1 + sum(weight[q, i, f] > weight[q, k, f] for i in range(N))
 
@@ -139,7 +133,10 @@ def test_an_empty_first_row_fails_no_check():
 def test_one_token_says_that_there_is_nothing():
     trace = compute(make_trace(n=1), LAYER, FORWARD)
     payload = tensor.figure(Distribution(trace, WEIGHT), ORDER, OF).payload
-    assert payload["check"] == f"{SIZE} of {SIZE} rows are left nothing to attend to: their weights are zeros."
+    assert (
+        payload["inspector"]["check"]
+        == f"{SIZE} of {SIZE} rows are left nothing to attend to: their weights are zeros."
+    )
     assert payload["axes"]["query"]["label"] == ["w0"]
     cell_terms = terms(trace, LAYER, (0, 0, 0))
     assert cell_terms.probability == 0 and np.isneginf(cell_terms.whole) and profile(trace, LAYER, (0, 0)).even == 0

@@ -1,77 +1,52 @@
 // The cube explorer: three linked slices through one cell, with an inspector beside them.
 
-import { describeMaps, make, setLanguage } from "../lib/elements.js";
+import { make } from "../lib/elements.js";
 import { spokenLabel } from "../lib/label_text.js";
-import { MapFigure } from "../lib/map_figure.js";
 import { formatNumber } from "../lib/numbers.js";
-import { walkButtons } from "../lib/walk.js";
+import { unpack } from "../lib/renderer/description.js";
+import { DescribedFigure } from "../lib/renderer/described.js";
+import { cellInSlice } from "../lib/renderer/slices.js";
 import { buildInspector } from "./inspector.js";
-import { hitPanel, layoutCube } from "./layout.js";
-import {
-  AXIS,
-  cellForKey,
-  cellOfHit,
-  fromTraceCell,
-  listedValue,
-  numbersAt,
-  toTraceCell,
-  unpackCube,
-} from "./model.js";
-import { paintCube } from "./paint.js";
+import { isMasked, numbersAt, rowOf } from "./numbers.js";
 import { listedTriples } from "./triples.js";
 
-const KEY_HELP = [["←", "→", "↑", "↓"], " in a panel, ", ["[", "]"], " through its depth. "];
+const EXACT = ["weight", "relevance", "raw", "rank"]; // what a file has of all its cells
 const ASIDE = 12; // pixels between the slices and the inspector beside them
 
 /** The page knows cells as positions in the trace; here they are places among what is shown. */
-class CubeFigure extends MapFigure {
+class CubeFigure extends DescribedFigure {
+  /** The description with what only a cube has: the parts of its inspector, its listed values. */
   unpack(payload) {
-    return unpackCube(payload);
+    const { inspector, ...data } = unpack(payload);
+    const { cells, value } = inspector.triples;
+    const known = new Map(
+      cells.flatMap((cell, n) => (value[n] === null ? [] : [[cell.join(), value[n]]])),
+    );
+    const order = Object.keys(data.axes);
+    const exact = EXACT.filter((name) => name in data.panels[0].arrays);
+    const roles = Object.fromEntries(order.map((axis) => [axis, data.axes[axis].title]));
+    return { ...data, ...inspector, order, roles, known, exact };
   }
 
   build() {
-    const { payload } = this;
-    const canvas = make("canvas", {
-      tabindex: "0",
-      role: "application",
-      "aria-roledescription": "linked slices of a cube",
-      "aria-label": describeMaps(payload),
-    });
-    setLanguage(canvas, Object.values(payload.texts).join(" "));
-    const tip = make("div", { class: "tip", hidden: "" });
-    const frame = make("div", { class: "figure" }, canvas, tip, this.hint());
+    const parts = super.build();
     const inspector = make("section", { class: "inspector", "aria-label": "The chosen cell" });
-    const room = make("div", { class: "room" }, frame, inspector);
-    const outer = make("div", { class: "triattn maps" }, room);
-    this.root.replaceChildren(outer);
+    parts.outer.className = "triattn maps";
+    parts.frame.className = "figure";
+    parts.canvas.setAttribute("aria-roledescription", "linked slices of a cube");
+    parts.frame.append(parts.hint);
+    parts.outer.replaceChildren(make("div", { class: "room" }, parts.frame, inspector));
     const choose = (cell) => this.choose(cell);
     const fold = (unfolded) => this.host.send?.("unfolded", unfolded);
-    const open = (cell) => this.data.row(cell).open;
-    this.inspector = buildInspector(inspector, payload, choose, open, fold);
-    return { outer, frame, canvas, tip, beside: inspector };
-  }
-
-  hint() {
-    const { over, order, quantity, roles } = this.payload;
-    const third = order[2] === "feature" ? "features" : roles[order[2]];
-    const help = KEY_HELP.flatMap((part) =>
-      Array.isArray(part) ? part.map((key) => make("kbd", {}, key)) : [part],
-    );
-    const sums = quantity === "weight" ? "sums" : "log-sum-exp";
-    const bars = over.includes(order[2])
-      ? ` Bars: ${sums} along the drawn slice${sums === "sums" ? "" : ", centred"}.`
-      : ` Bars: means over ${third}; under them the chosen pair.`;
-    const walk = ["Strongest: ", ...walkButtons((by) => this.walk(by))];
-    return make("p", { class: "hint" }, "Click a cell, or ", ...help, ...walk, bars);
+    const open = (cell) => rowOf(this.data, cell).open;
+    this.inspector = buildInspector(inspector, this.data, choose, open, fold);
+    return { ...parts, beside: inspector, below: null };
   }
 
   /** The cell and the panel at first; `awaited`: the cell that the page was told. */
   firstCell() {
-    const wanted = this.kept.cell ?? this.payload.cell;
-    const strongest = listedTriples(this.payload).cells[0] ?? [0, 0, 0];
-    this.panel = this.kept.panel ?? "qk";
     this.awaited = null;
-    return (wanted && fromTraceCell(this.data, wanted)) ?? strongest;
+    return this.placesOf(this.kept.cell ?? this.payload.cell) ?? this.rankCells()[0] ?? [0, 0, 0];
   }
 
   listen() {
@@ -91,13 +66,8 @@ class CubeFigure extends MapFigure {
     return super.width() - (isInspectorBeside ? ASIDE : 0);
   }
 
-  layout(ctx, width) {
-    return layoutCube(ctx, this.data, this.theme, width);
-  }
-
   paint(ctx, place, state) {
-    const colours = state.tables[this.payload.scale.kind];
-    paintCube(ctx, this.data, place, { ...state, panel: this.panel }, this.theme, colours);
+    super.paint(ctx, place, { ...state, panel: this.kept.panel ?? 0 });
   }
 
   caption() {
@@ -106,29 +76,31 @@ class CubeFigure extends MapFigure {
 
   // ---- the chosen cell --------------------------------------------------------------------------
 
-  cellSizes() {
-    return this.data.sizes;
-  }
-
   rankCells() {
-    return listedTriples(this.payload).cells;
+    return listedTriples(this.data).cells;
   }
 
-  pageCell() {
-    return toTraceCell(this.data, this.state.cell);
+  pageCell(cell = this.state.cell) {
+    return Object.values(this.data.axes).map(({ position }, a) => position[cell[a]]);
+  }
+
+  /** A cell from its positions in the trace; null where one is not shown. */
+  placesOf(positions) {
+    const axes = Object.values(this.data.axes);
+    const places = axes.map(({ position }, a) => position.indexOf(positions[a]));
+    return places.every((i) => i >= 0) ? places : null;
   }
 
   choose(cell) {
     super.choose(cell);
-    this.kept.panel = this.panel;
     if (this.host.send) this.awaited = String(this.kept.cell);
   }
 
   /** The inspector with what is known here. */
   showCell() {
-    const { exact } = this.data;
-    const known = exact || listedValue(this.data, this.state.cell) !== undefined;
-    this.showNumbers(numbersAt(this.data, this.state.cell), !known, Boolean(exact));
+    const exact = this.data.exact.length > 0;
+    const known = exact || this.data.known.has(this.state.cell.join());
+    this.showNumbers(numbersAt(this.data, this.state.cell), !known, exact);
   }
 
   /**
@@ -138,7 +110,7 @@ class CubeFigure extends MapFigure {
   showNumbers(numbers, approximate, whole = true) {
     const { cell } = this.state;
     const known = { ...numbers, cost: this.costs?.get(this.pageCell().join()) };
-    this.inspector.update(cell, known, approximate, this.data.masked(cell));
+    this.inspector.update(cell, known, approximate, isMasked(this.data, cell));
     Object.assign(this, { numbers, approximate, whole });
     this.canvas.dataset.cell = this.pageCell().join(".");
     this.canvas.dataset.exact = String(whole);
@@ -151,9 +123,9 @@ class CubeFigure extends MapFigure {
   receive() {
     this.receiveCosts();
     const answer = window.triattnExact?.[this.host.key];
-    if (answer?.stamp !== this.payload.stamp) return;
+    if (answer?.stamp !== this.data.stamp) return;
     if (this.awaited && this.awaited !== String(answer.cell)) return;
-    const cell = fromTraceCell(this.data, answer.cell);
+    const cell = this.placesOf(answer.cell);
     if (!cell) return;
     this.awaited = null;
     this.state.cell = cell;
@@ -164,34 +136,28 @@ class CubeFigure extends MapFigure {
   /** What the answer loses without single weights, by cell as the page knows it. */
   receiveCosts() {
     const sent = window.triattnExact?.[this.host.key + "-costs"];
-    if (!this.payload.costed || sent?.stamp !== this.payload.stamp || sent === this.sent) return;
+    if (!this.data.costed || sent?.stamp !== this.data.stamp || sent === this.sent) return;
     this.sent = sent;
     this.costs = new Map(sent.costs.map(([cell, cost]) => [cell.join(), cost]));
-    this.inspector.showCosts((cell) => this.costs.get(toTraceCell(this.data, cell).join()));
+    this.inspector.showCosts((cell) => this.costs.get(this.pageCell(cell).join()));
     this.showNumbers(this.numbers, this.approximate, this.whole);
   }
 
   // ---- pointer and keys -------------------------------------------------------------------------
 
-  /** The cell under a point, with the panel it is in and the part: a cell, a row or a column. */
-  hit(x, y) {
-    const spot = hitPanel(this.place, x, y);
-    return spot && Object.assign(cellOfHit(this.data, this.state.cell, spot), { spot });
-  }
-
   press(event) {
     const cell = this.under(event);
     if (!cell) return;
-    this.panel = cell.spot.name;
+    this.kept.panel = cell.spot.panel;
     this.choose(cell);
   }
 
   dragsTo(cell) {
-    return cell.spot.name === this.panel;
+    return cell.spot.panel === (this.kept.panel ?? 0);
   }
 
   cellForKey(event) {
-    return cellForKey(this.data, this.state.cell, this.panel, event.key);
+    return cellInSlice(this.data, this.state.cell, this.kept.panel ?? 0, event.key);
   }
 
   /** The names of rows and columns that are thinned appear under the pointer. */
@@ -201,16 +167,17 @@ class CubeFigure extends MapFigure {
 
   /** A cell with its value; beside the cells, the whole word of a row or column and its place. */
   describe(cell) {
-    const { name, r, c } = cell.spot;
-    if (r !== undefined && c !== undefined) {
-      const words = cell.map((i, a) => this.data.axes[a].name[i]).join(" × ");
-      const value = numbersAt(this.data, cell)[this.payload.quantity];
-      return [`${words}   ${this.data.exact ? "" : "≈ "}${formatNumber(value)}`];
+    const { panel, row, column } = cell.spot;
+    const { axes, axisOf, panels, quantity } = this.data;
+    if (row && column) {
+      const words = Object.values(axes).map(({ name }, a) => name[cell[a]]);
+      const value = numbersAt(this.data, cell)[quantity];
+      const about = this.data.exact.length ? "" : "≈ ";
+      return [`${words.join(" × ")}   ${about}${formatNumber(value)}`];
     }
-    const [row, column] = this.data.panels[name];
-    const axis = AXIS[r !== undefined ? row : column];
-    const tokens = this.data.axes[axis];
-    return [`${spokenLabel(tokens, cell[axis])}   ${tokens.where[cell[axis]]}`];
+    const axis = row ? panels[panel].rows : panels[panel].columns;
+    const i = cell[axisOf[axis]];
+    return [`${spokenLabel(axes[axis], i)}   ${axes[axis].where[i]}`];
   }
 }
 

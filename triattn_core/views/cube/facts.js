@@ -1,8 +1,8 @@
 // The exact numbers of the chosen cell.
 
-import { joinsCells } from "./model.js";
-import { COST } from "./triples.js";
 import { formatChange, formatCount, formatNumber, formatPercent } from "../lib/numbers.js";
+import { joinsCells } from "../lib/renderer/description.js";
+import { COST } from "./triples.js";
 
 export function factRows(payload, numbers) {
   const known = (value, show) => (value === undefined ? "…" : show(value));

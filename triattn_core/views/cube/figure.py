@@ -9,6 +9,7 @@ number of a chosen cell stays with the trace: `cell.numbers_of`.  An offline fil
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from textwrap import shorten
 from typing import Any
 
@@ -21,13 +22,14 @@ from triattn_core.trace.axis_labels import describe_axis
 from triattn_core.trace.distribution import Distribution
 from triattn_core.views.cube.cells import CubeCells, first_cell
 from triattn_core.views.cube.marks import slices
-from triattn_core.views.cube.numbers import exact_numbers, margin
-from triattn_core.views.cube.sentences import caption, describe_cells, describe_hidden
-from triattn_core.views.lib.canvas import Canvas, script, style
+from triattn_core.views.cube.numbers import exact_numbers
+from triattn_core.views.cube.sentences import caption, describe_bars, describe_cells, describe_hidden
+from triattn_core.views.lib.canvas import Canvas, style
 from triattn_core.views.lib.cell import axis_check, fold_check, query_matters
-from triattn_core.views.lib.palette import pack, scale_payload, theme_payload
+from triattn_core.views.lib.figure import Figure, figure_script
+from triattn_core.views.lib.readout import Readout
 from triattn_core.views.lib.strongest import visible
-from triattn_core.views.lib.tokens import cell_axes, text_names
+from triattn_core.views.lib.tokens import cell_axes
 
 SCRIPT = "cube/cube.js"
 STYLE = ("lib/map_figure.css", "cube/cube.css")
@@ -55,25 +57,35 @@ def figure(
     """
     cells = CubeCells.of(shown, hide_special, order or {})
     cell = tuple(start_cell) if start_cell is not None else first_cell(shown.trace.texts, cells)
-    payload = _payload(shown, cells, hide_special) | {"cell": list(cell)}
-    if exact:
-        payload["exact"] = exact_numbers(shown, cells.positions)
     trace = shown.trace
     name = TITLES[cells.axes[2]] if "mechanism" in trace.meta else OWN_TITLE
     texts = " / ".join(trace.texts.values()) or str(trace.meta.get("checkpoint", ""))
-    return Canvas(
-        payload,
-        script(SCRIPT),
-        style(*STYLE),
-        f"{name}: {shorten(texts, 90, placeholder=' …')}",
-        payload["alt"],
+    against = cells.array.attrs["quantity"] == "weight" and shown.open_cells is not None  # how they are sorted
+    place = tuple(cells.places(cell))
+    axes = {axis: {**cells.tokens[axis], "ink": axis, "title": cells.roles[axis]} for axis in cells.axes}
+    if groups := _groups(cells.tokens[cells.axes[2]]):
+        axes[cells.axes[2]]["groups"] = groups
+    drawn = Figure(
+        title=f"{name}: {shorten(texts, 90, placeholder=' …')}",
+        alt=describe_cells(cells.part, cells.strongest, against, cells.roles),
+        texts=dict(trace.texts),
+        axes=axes,
+        counts={},
+        cell=place,
+        scales={"main": cells.scale},
+        panels=slices(shown, cells, place, exact_numbers(shown, cells.positions) if exact else {}),
+        readout=Readout("", [], [], [], []),
+        walk=[],
+        keys=[" in a panel, ", ["[", "]"], f" through its depth. {describe_bars(shown, cells.roles)}"],
+        walks="Strongest",
+        caption=caption(shown, cells.array),
+        mark=_even_mark(shown, cells, against),
+        sliced=True,
+        inspector=_inspector(shown, cells, hide_special) | {"against": against},
         height=760,
-        caption=payload["caption"],
-        texts=payload["texts"],
-        cell=cell,
-        axes=cell_axes(cells.tokens, roles=cells.roles),
-        maps=slices(cells, cell),
-    )
+    ).canvas()
+    roles = cell_axes(cells.tokens, roles=cells.roles)
+    return replace(drawn, script=figure_script(SCRIPT), style=style(*STYLE), axes=roles)
 
 
 def stamp(shown: Distribution, hide_special: bool) -> str:
@@ -82,29 +94,16 @@ def stamp(shown: Distribution, hide_special: bool) -> str:
     return " ".join((shown.choice.query(), str(hide_special), *meta))
 
 
-def _payload(shown: Distribution, cells: CubeCells, hide_special: bool) -> dict[str, Any]:
-    array, axes, texts, rows = cells.array, cells.axes, dict(shown.trace.texts), cells.strongest
-    quantity, along_axes = array.attrs["quantity"], list(shown.axes)
-    against = quantity == "weight" and shown.open_cells is not None  # how they are sorted
-    along = {axis: margin(shown, array, axis) for axis in axes[1:] if axes[2] in shown.axes or axis == axes[2]}
-    along = {axis: values.isel({a: cells.positions[str(a)] for a in values.dims}) for axis, values in along.items()}
+def _inspector(shown: Distribution, cells: CubeCells, hide_special: bool) -> dict[str, Any]:
+    """What the script says beside the slices."""
+    array, axes, rows = cells.array, cells.axes, cells.strongest
+    quantity = array.attrs["quantity"]
     return {
         "stamp": stamp(shown, hide_special),
         "quantity": quantity,
         "scored": shown.relevance is not None,
-        "order": list(axes),
-        "roles": dict(cells.roles),
-        "over": along_axes,
-        "alt": describe_cells(cells.part, rows, against, cells.roles),
+        "over": list(shown.axes),
         "says": {**{axis: describe_axis(axis, cells.roles[axis]) for axis in axes}, "quantity": QUANTITIES[quantity]},
-        "texts": texts,
-        "names": text_names(texts) | _groups(cells.tokens[axes[2]]),
-        "axes": dict(cells.tokens),
-        "scale": scale_payload(cells.scale),
-        "themes": theme_payload(cells.scale.kind),
-        "levels": pack(cells.levels),
-        "sums": {axis: pack(along[axis].values.astype(np.float32)) for axis in along},
-        "masked": "" if cells.masked is None else pack(cells.masked.astype(np.uint8)),
         **_mass_payload(shown, array),
         "cells": cells.levels.size,
         "pairs": shown.size,
@@ -114,11 +113,24 @@ def _payload(shown: Distribution, cells: CubeCells, hide_special: bool) -> dict[
             "share": _finite(rows["share"]),
         },
         **_words_payload(shown, cells, hide_special),
-        "against": against,
         "check": " ".join(filter(None, (check(shown) for check in (fold_check, axis_check, query_matters)))),
         "hidden": describe_hidden(shown, dict(cells.positions)) if hide_special else "",
-        "caption": caption(shown, array),
     }
+
+
+def _even_mark(shown: Distribution, cells: CubeCells, against: bool) -> str:
+    """What stands at the line of an even share."""
+    uniform = _uniform(shown)
+    if not shown.normalised:
+        return f"mean {{={uniform}}}"
+    folded = any(count > 1 for axis in cells.tokens.values() for count in axis["cells"])
+    return f"{'even share' if folded else 'even, no mask' if against else 'even'} 1/{int(1 / uniform + 0.5):,}"
+
+
+def _uniform(shown: Distribution) -> float:
+    """An even share of the cells that are shown."""
+    expected = 1 - shown.empty
+    return (shown.mass / expected if expected else 1.0) / shown.size
 
 
 def _words_payload(shown: Distribution, cells: CubeCells, hide_special: bool) -> dict[str, Any]:
@@ -137,12 +149,11 @@ def _words_payload(shown: Distribution, cells: CubeCells, hide_special: bool) ->
 
 
 def _mass_payload(shown: Distribution, array: xr.DataArray) -> dict[str, Any]:
-    """What an even share is, of the cells that are shown and of the model's, and how many rows hold the mass."""
-    mass, expected, rows = shown.mass, 1 - shown.empty, shown.count
-    excess = mass / expected if expected else 1.0
+    """What an even share of the model's cells is, and how many rows hold the mass."""
+    mass, rows = shown.mass, shown.count
+    cells = float(np.prod([cell_counts(array, axis).sum() for axis in shown.axes]))
     return {
-        "uniform": excess / shown.size,
-        "even": excess / float(np.prod([cell_counts(array, axis).sum() for axis in shown.axes])),
+        "even_share": _uniform(shown) * shown.size / cells,
         "rows": (round(rows * mass) if shown.normalised else rows * mass) or 1,
         **({} if shown.normalised else {"unnormalised": True}),
     }

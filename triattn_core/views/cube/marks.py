@@ -1,35 +1,47 @@
-"""The maps of a cube: its three slices through the chosen cell."""
+"""The maps of a cube: its three slices through the chosen cell, with the sums beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
+import numpy as np
+
+from triattn_core.trace.distribution import Distribution
 from triattn_core.views.cube.cells import CubeCells
-from triattn_core.views.lib.map_mark import MapMark
-from triattn_core.views.lib.tokens import map_labels
+from triattn_core.views.cube.numbers import margin
+from triattn_core.views.lib.marks import Cells, Margin
+from triattn_core.views.lib.panel import Panel, Values
 
-PLACES = {2: (0, 0), 1: (0, 1), 0: (1, 1)}  # by the axis that a slice is across, as the explorer places them
 
+def slices(
+    shown: Distribution, cells: CubeCells, cell: tuple[int, ...], exact: Mapping[str, np.ndarray]
+) -> list[Panel]:
+    """The slices query × key, query × third and key × third.  cell: places among what is drawn; exact: further arrays
+    of all drawn cells."""
+    (query, key, third), quantity, roles = cells.axes, str(cells.array.attrs["quantity"]), cells.roles
+    inside = third in shown.axes
+    note = ("sum" if quantity == "weight" else "joint") if inside else "mean"
+    whole = f"the whole {roles[query]}, sums to 1" if inside else "each column sums to 1"
+    whole = whole if quantity == "weight" else ""
+    arrays = {name: Values(cells.axes, values) for name, values in {"levels": cells.levels, **exact}.items()}
+    if cells.masked is not None:
+        arrays["masked"] = Values(cells.axes, cells.masked)
+    for axis in (key, third) if inside else (third,):
+        over = tuple(one for one in cells.axes if one != axis)
+        sums = margin(shown, cells.array, axis).transpose(*over).isel({one: cells.positions[one] for one in over})
+        arrays[f"sum over {axis}"] = Values(over, sums.values)
+    over_key, over_third = (Margin(f"sum over {axis}", "right", note) for axis in (key, third))
+    below = Margin(over_key.values, "below", note) if inside else Margin(quantity, "below", "this pair")
 
-def slices(cells: CubeCells, cell: Sequence[int]) -> tuple[MapMark, ...]:
-    """The slices query × key, query × third and key × third.  cell: positions in the trace."""
-    places, marks = cells.places(cell), []
-    for across, place in PLACES.items():
-        plane = [i for i in range(3) if i != across]
-        down, right = (cells.axes[i] for i in plane)
-        axis, axis_place = cells.axes[across], places[across]
-        token = cells.tokens[axis]["name"][axis_place]
-        marks.append(
-            MapMark(
-                f"{cells.roles[down]} × {cells.roles[right]} at {cells.roles[axis]} {token}",
-                (down, right),
-                map_labels(cells.tokens[down]),
-                map_labels(cells.tokens[right]),
-                cells.levels.take(axis_place, axis=across),
-                cells.scale,
-                (places[plane[0]], places[plane[1]]),
-                place,
-                None if cells.masked is None else cells.masked.take(axis_place, axis=across),
-            )
-        )
-    return tuple(marks)
+    def panel(across: int, place: tuple[int, int], *marks: Margin, **more) -> Panel:
+        down, right = (axis for axis in cells.axes if axis != cells.axes[across])
+        drawn = Cells("levels", "main", "masked" if cells.masked is not None else "")
+        at = f"{roles[cells.axes[across]]} {cells.tokens[cells.axes[across]]['name'][cell[across]]}"
+        title = f"{roles[down]} × {roles[right]} at {at}"
+        return Panel("", down, right, drawn, arrays if across == 2 else {}, marks, place, paper_title=title, **more)
+
+    return [
+        panel(2, (0, 0), *([over_key] if inside else [])),
+        panel(1, (0, 1), over_third),
+        panel(0, (1, 1), over_third, below, note=whole),
+    ]

@@ -12,7 +12,6 @@ from triattn_core.trace import reduce
 from triattn_core.trace.distribution import Distribution
 from triattn_core.trace.relevance import centred
 from triattn_core.views.cube.cells import axes_of
-from triattn_core.views.lib.palette import pack
 from triattn_core.views.lib.strongest import shown_array
 
 
@@ -31,21 +30,17 @@ def margin(shown: Distribution, array: xr.DataArray, axis: str) -> xr.DataArray:
     return centred(shown.trace.pick(choice), shown.axes)
 
 
-def exact_numbers(shown: Distribution, positions: Mapping[str, np.ndarray]) -> dict[str, str]:
-    """Packed float32 of the shown cells: weights, raw and centred relevances, ranks in each distribution."""
+def exact_numbers(shown: Distribution, positions: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """float32 of the shown cells: weights, raw and centred relevances, ranks in each distribution."""
     array, along = shown_array(shown), shown.axes
     axes = axes_of(array)
     lines = array.transpose(*[axis for axis in axes if axis not in along], *along)
     rows = lines.values.reshape(-1, int(np.prod([array.sizes[axis] for axis in along])))
     above = [row.size - np.searchsorted(np.sort(row), row, side="right") for row in rows]
     ranks = lines.copy(data=1 + np.array(above, np.float32).reshape(lines.shape))
-    packed = {"rank": pack(ranks.transpose(*axes).isel(positions).values)}
-    for quantity, other in (("weight", shown.weight), ("relevance", shown.relevance)):
-        if other is not None:
-            array = other.transpose(*axes)
-            packed["raw" if quantity == "relevance" else quantity] = pack(
-                array.isel(positions).values.astype(np.float32)
-            )
-            if quantity == "relevance":
-                packed["relevance"] = pack(centred(array, along).isel(positions).values.astype(np.float32))
-    return packed
+    found = {"rank": ranks}
+    if shown.weight is not None:
+        found["weight"] = shown.weight
+    if shown.relevance is not None:
+        found |= {"raw": shown.relevance, "relevance": centred(shown.relevance, along)}
+    return {name: one.transpose(*axes).isel(positions).values.astype(np.float32) for name, one in found.items()}

@@ -36,6 +36,16 @@ def describe_cells(
     return f"Of {array.size:,} {quantity}s, {sizes}, {top}{held}."
 
 
+def describe_bars(shown: Distribution, roles: Mapping[str, str]) -> str:
+    """What the bars beside the slices are.  roles: the labels of the axes, the third the last."""
+    third = list(roles)[2]
+    if third not in shown.axes:
+        return f"Bars: means over {'features' if third == 'feature' else roles[third]}; under them the chosen pair."
+    if shown.quantity == "weight":
+        return "Bars: sums along the drawn slice."
+    return "Bars: log-sum-exp along the drawn slice, centred."
+
+
 def describe_hidden(shown: Distribution, positions: dict[str, np.ndarray]) -> str:
     """What is hidden, by name where it is no special token, and how much mass it holds."""
     array, trace = shown.array, shown.trace

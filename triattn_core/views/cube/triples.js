@@ -1,10 +1,10 @@
 // The list of the strongest triples.
 
-import { joinsCells } from "./model.js";
 import { sum } from "../lib/arrays.js";
 import { make } from "../lib/elements.js";
 import { spokenLabel } from "../lib/label_text.js";
 import { formatChange, formatCount, formatNumber, formatPercent } from "../lib/numbers.js";
+import { joinsCells } from "../lib/renderer/description.js";
 import { makeWalkable } from "../lib/walk.js";
 
 const TRIPLES_LISTED = 8;

@@ -29,13 +29,9 @@ export function paintCells(ctx, rows, columns, x, y, level, colours) {
 
 const hasRoomForDashes = (rows, columns) => Math.min(rows.pitch, columns.pitch) >= DASHED_PITCH;
 
-/** What a legend says of signs: of dashes only where they are drawn. */
-export const describeSigns = (rows, columns, values) =>
-  !values.some((value) => value < 0)
-    ? ""
-    : hasRoomForDashes(rows, columns)
-      ? BELOW_ZERO
-      : "sign by colour: see the table";
+/** What a legend says of signs, if a cell is below zero: of dashes only where they are drawn. */
+export const describeSigns = (rows, columns, isBelow) =>
+  !isBelow ? "" : hasRoomForDashes(rows, columns) ? BELOW_ZERO : "sign by colour: see the table";
 
 /** A dash on each cell below zero: a sign is never told by its hue alone. */
 function paintDashes(ctx, rows, columns, x, y, level, colours) {

@@ -26,6 +26,7 @@ from triattn_core.views.lib.tokens import cell_axes, map_labels, text_names
 
 VERSION = 1
 SCRIPT = "lib/renderer/figure.js"
+FURTHER = ("strip", "sliced", "read", "even", "inspector")  # fields that most figures lack
 STYLE = ("lib/map_figure.css", "lib/linked_maps.css", "lib/reading.css")
 
 
@@ -83,6 +84,9 @@ class Figure:
     even: an array of columns, the even weight of each, where `mark` stands then.  keys may name single keys: [key, …]
     among words.  mark and scale_lines are templates; what stands behind a tab there is a number at the right.
     Where each of several panels has a scale of its own, it stands below that panel.
+    sliced: its panels are slices through one cell of three axes: of the first two, of the first and the last, and of
+    the second and the last; all have the arrays of the first.  Pages know its cells by the positions of its axes.
+    inspector: what the script of the view has beside its maps.
     """
 
     title: str
@@ -109,12 +113,21 @@ class Figure:
     charts: Sequence[Course | Tally] = ()
     read: Mapping[str, int] = field(default_factory=dict)
     even: str = ""
+    sliced: bool = False
+    inspector: Mapping[str, Any] = field(default_factory=dict, repr=False)
     height: int = 720
 
     @property
     def sizes(self) -> dict[str, int]:
         """The coordinates of a cell, in order, each with its size."""
         return {**{name: len(axis["label"]) for name, axis in self.axes.items()}, **self.counts}
+
+    @property
+    def page_cell(self) -> tuple[int, ...]:
+        """The cell on which it opens, as pages know it."""
+        if not self.sliced:
+            return self.cell
+        return tuple(axis["position"][place] for axis, place in zip(self.axes.values(), self.cell))
 
     def payload(self) -> dict[str, Any]:
         """JSON for the script; see `figure.schema.json`."""
@@ -130,7 +143,7 @@ class Figure:
                 *([name, len(axis["label"])] for name, axis in self.axes.items()),
                 *map(list, self.counts.items()),
             ],
-            "cell": list(self.cell),
+            "cell": list(self.page_cell),
             "scales": {name: scale_payload(scale) for name, scale in self.scales.items()},
             "mark": self.mark,
             "scale_lines": list(self.scale_lines),
@@ -140,8 +153,7 @@ class Figure:
             "walk": [list(map(int, cell)) for cell in self.walk],
             "keys": self.keys if isinstance(self.keys, str) else [plain(part) for part in self.keys],
             "walks": self.walks,
-            **({"strip": True} if self.strip else {}),
-            **{name: value for name in ("read", "even") if (value := getattr(self, name))},
+            **{name: value for name in FURTHER if (value := getattr(self, name))},
             **({"moves": {name: one.payload() for name, one in self.moves.items()}} if self.moves else {}),
             **({"charts": [chart.payload() for chart in self.charts]} if self.charts else {}),
             **{name: part.payload() for name in ("above", "blocks") if (part := getattr(self, name))},
@@ -178,8 +190,9 @@ class Figure:
         return made
 
     def _arrays(self, panel: Panel) -> Mapping[str, Values]:
-        """Its arrays and those of the first panel that chooses the same."""
-        same = [one.arrays for one in self.panels if panel.chooses and one.chooses == panel.chooses]
+        """Its arrays and those of the first panel that chooses the same; of slices of the first."""
+        shares = panel.chooses or self.sliced
+        same = [one.arrays for one in self.panels if shares and one.chooses == panel.chooses]
         return {**same[0], **panel.arrays} if same else panel.arrays
 
     def _is_printed(self, panel: Panel) -> bool:
@@ -188,22 +201,26 @@ class Figure:
     def _levels(self, panel: Panel, host: Panel) -> np.ndarray:
         """Its levels, also where exact values are sent."""
         assert isinstance(panel.cells, Cells)
-        values = self._arrays(host)[panel.cells.levels].values
+        values = self._plane(panel, self._arrays(host)[panel.cells.levels])
         if values.dtype.kind == "u":
             return values
         return self.scales[panel.cells.scale].levels(values.astype(np.float32))
+
+    def _plane(self, panel: Panel, array: Values) -> np.ndarray:
+        """The rows and columns of a panel, on what else an array is over at the chosen place."""
+        cell = dict(zip(self.sizes, self.cell))
+        return array.values[tuple(slice(None) if n in (panel.rows, panel.columns) else cell[n] for n in array.over)]
 
     def _map(self, panel: Panel, host: Panel) -> MapMark:
         assert isinstance(panel.cells, Cells)
         cell = dict(zip(self.sizes, self.cell))
         sides = panel.rows, panel.columns
         labels = [self._labels(name, panel, host) for name in sides]
-        flags = {
-            name: host.arrays[name].values.astype(bool) for name in (panel.cells.masked, panel.cells.within) if name
-        }
+        arrays, names = self._arrays(host), filter(None, (panel.cells.masked, panel.cells.within))
+        flags = {name: self._plane(panel, arrays[name]).astype(bool) for name in names}
         name = panel.paper_title or panel.title
         title = f"{host.title.partition(',')[0]}: {name}" if panel.follows else name
-        trees = [host.arrays[mark.points].values.reshape(-1, 4) for mark in panel.marks if isinstance(mark, Lines)]
+        trees = [arrays[mark.points].values.reshape(-1, 4) for mark in panel.marks if isinstance(mark, Lines)]
         answer, place = panel.answer, (panel.place[0], host.place[1]) if panel.follows else panel.place
         said = ", ".join(filter(None, (answer.label, answer.share))) if answer else panel.printed
         return MapMark(
@@ -251,16 +268,17 @@ class Figure:
             height=self.height,
             caption=self.caption,
             texts=dict(self.texts),
-            cell=self.cell,
+            cell=self.page_cell,
             axes=cell_axes(self.axes, self.counts),
             maps=self.maps(),
         )
 
 
 @cache
-def figure_script() -> str:
-    """The script of every described figure, the colours of both themes before it."""
-    return f"const THEMES = {json.dumps(theme_payload('log', 'signed'))};\n{script(SCRIPT)}"
+def figure_script(entry: str = SCRIPT) -> str:
+    """The script of every described figure, the colours of both themes before it.  entry: of one with parts of its
+    own."""
+    return f"const THEMES = {json.dumps(theme_payload('log', 'signed'))};\n{script(entry)}"
 
 
 def strongest_cells(sizes: np.ndarray, most: int = 100) -> list[tuple[int, ...]]:

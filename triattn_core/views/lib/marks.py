@@ -95,6 +95,18 @@ class Bars(Mark):
 
 
 @dataclass(frozen=True)
+class Margin(Mark):
+    """A bar a row at the right, or a bar a column below, of a number along that axis at the chosen cell.
+
+    values: an array over the axis and others; where it was not sent, what the levels of the cells stand for.
+    side: `right` or `below`, where the names of the axis's texts stand under it.  note: what its bars are."""
+
+    values: str
+    side: str
+    note: str
+
+
+@dataclass(frozen=True)
 class Strip(Mark):
     """One more row of cells below the others.  levels: [columns]."""
 

@@ -11,6 +11,7 @@ import { font } from "../theme.js";
 import { fillText, rowOf, valuesOf } from "./description.js";
 import { paintLines, paintTitle } from "./heading.js";
 import { STRIP, markOf } from "./layout.js";
+import { paintMargin } from "./margins.js";
 import { paintShares } from "./shares.js";
 
 const LONG = 44; // pixels of the longest bar of a profile
@@ -18,7 +19,13 @@ const COUNTS = 34; // of whole numbers at the far end of bars
 
 /** The marks of a panel, each in its place. */
 export function paintBeside(ctx, box, layout, data, theme, state) {
-  const paint = { profile: paintProfile, bars: paintBars, strip: paintStrip, lines: paintTree };
+  const paint = {
+    profile: paintProfile,
+    bars: paintBars,
+    strip: paintStrip,
+    lines: paintTree,
+    margin: paintMargin,
+  };
   let left = box.x + box.span + 18; // of the next mark at the right
   for (const mark of box.panel.marks) {
     paint[mark.mark]?.(ctx, mark, box, layout, data, theme, state);

@@ -53,7 +53,8 @@ export function unpack(sent) {
       Object.entries(arrays).map(([name, array]) => [name, open(array, arrays)]),
     ),
   }));
-  for (const panel of panels) panel.arrays = { ...leaderOf(panels, panel).arrays, ...panel.arrays };
+  for (const panel of panels)
+    panel.arrays = { ...leaderOf(panels, panel, payload).arrays, ...panel.arrays };
   return { ...payload, panels, axisOf, sizes };
 }
 
@@ -69,9 +70,13 @@ function difference(arrays, [first, second, noise]) {
 
 const key = ({ chooses }) => String(chooses);
 
-/** The first panel that chooses the same. */
-const leaderOf = (panels, panel) =>
-  (panel.chooses && panels.find((one) => key(one) === key(panel))) || panel;
+/** The first panel that chooses the same; of slices the first. */
+const leaderOf = (panels, panel, { sliced }) =>
+  ((panel.chooses || sliced) && panels.find((one) => key(one) === key(panel))) || panel;
+
+/** Whether a cell joins several of the model. */
+export const joinsCells = ({ axes }) =>
+  Object.values(axes).some(({ cells }) => cells.some((n) => n > 1));
 
 /** Whether a panel of a group is not there. */
 export const isGone = ({ group, arrays }) => Boolean(group) && !Object.keys(arrays).length;
@@ -133,11 +138,30 @@ export const hostOf = (data, panel, cell) => (panel.follows ? chosenPanel(data, 
 export const valuesOf = (data, panel, name, cell) =>
   hostOf(data, panel, cell).arrays[name]?.values ?? null;
 
+/**
+ * Where an array of a panel has the cell of a row and a column, on what else it is over at the
+ * chosen place: a slice is cut from one array.
+ */
+export function planeOf(data, panel, name, cell) {
+  const { steps } = hostOf(data, panel, cell).arrays[name];
+  const sides = [panel.rows, panel.columns].map((side) => data.axisOf[side]);
+  const [down, across] = sides.map((side) => steps.find(([axis]) => axis === side)?.[1] ?? 0);
+  const rest = steps.filter(([axis]) => !sides.includes(axis));
+  const from = sum(rest.map(([axis, step]) => cell[axis] * step));
+  return (r, c) => from + r * down + c * across;
+}
+
 /** A number of a panel at a cell; undefined where the panel has no such array. */
 export function valueAt(data, panel, name, cell) {
   const array = hostOf(data, panel, cell).arrays[name];
   return array?.values[sum(array.steps.map(([axis, step]) => cell[axis] * step))];
 }
+
+/** A number of a panel: where no such array was sent what is known of the cell, or its level's. */
+export const numberAt = (data, panel, name, cell) =>
+  valueAt(data, panel, name, cell) ??
+  data.known?.get(cell.join()) ??
+  valueOfLevel(data.scales[panel.cells.scale], valueAt(data, panel, panel.cells.levels, cell));
 
 /** A template as pieces [text, ink]; ink is the colour of a word. */
 export function fillTemplate(data, template, panel, cell) {

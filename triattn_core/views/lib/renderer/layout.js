@@ -8,6 +8,7 @@ import { isGone, orderOf, shownCell } from "./description.js";
 import { focusRows } from "./focus.js";
 import { aheadOf, placeGroups, placeSmall } from "./groups.js";
 import { headingWidth, wrapWords } from "./heading.js";
+import { hitSlice, layoutSlices } from "./slices.js";
 import { layoutThumbs, mapsIn } from "./thumbs.js";
 
 const NARROW = 900; // pixels of a figure
@@ -58,6 +59,7 @@ function layoutLine(data, line, keys, width, { own, between }, aside, limits = {
 
 /** Where everything stands for a given width. */
 export function layoutFigure(ctx, data, width, theme) {
+  if (data.sliced) return layoutSlices(ctx, data, width, theme);
   const small = isThumbs(data.panels[0]);
   const layout = (small ? layoutThumbs : layoutMaps)(ctx, data, width, theme);
   const scales = data.strip
@@ -209,16 +211,15 @@ function placeScales({ own, start: left = own, width, boxes, foot, each, after }
   return { bars, words, height };
 }
 
-/** Whether something else is said at the pointer in a panel than in maps. */
-const hasOwnTip = ({ small, cells }) => Boolean(small || cells.order);
-
 /**
  * The cell under a point, or null.  Beside a map its labels count as cells of the chosen row or
  * column.
  */
 export function hitCell(data, layout, cell, x, y) {
+  if (data.sliced) return hitSlice(data, layout, cell, x, y);
   const moved = (panel, r, c, chosen = c >= 0) => {
-    const next = Object.assign([...cell], hasOwnTip(panel) && { own: panel.columns });
+    const hasOwnTip = panel.small || panel.cells.order; // something else is said at the pointer
+    const next = Object.assign([...cell], hasOwnTip && { own: panel.columns });
     const order = c >= 0 && orderOf(data, panel, shownCell(data, cell));
     if (r >= 0) next[data.axisOf[panel.rows]] = r;
     if (c >= 0) next[data.axisOf[panel.columns]] = order ? order[c] : c;

@@ -19,6 +19,7 @@ import {
   isGone,
   levelsOf,
   orderOf,
+  planeOf,
   shownCell,
   valueAt,
   valuesOf,
@@ -27,6 +28,9 @@ import { aimAt, paintFocusLabels, paintGround, partOf, partsOf } from "./focus.j
 import { paintGroup, paintSmallHeading } from "./groups.js";
 import { paintHeading, paintLines, paintTemplates } from "./heading.js";
 import { isThumbs, markOf } from "./layout.js";
+import { strengthsAlong } from "./margins.js";
+import { paintOrientation } from "./orientation.js";
+import { paintSliceTitle } from "./slice_titles.js";
 import { paintThumbs } from "./thumbs.js";
 
 const LEGIBLE = 16; // pixels of a row whose frame may run through labels and bars
@@ -47,6 +51,7 @@ export function paintFigure(ctx, data, layout, theme, chosen) {
     aimAt(box.rows, state.cell[data.axisOf[box.panel.rows]]);
     if (box.begins) paintGroup(ctx, box, layout, data, theme, state.cell);
     if (box.panel.small) paintSmallHeading(ctx, box, theme);
+    else if (data.sliced) paintSliceTitle(ctx, box, data, layout.width, theme, state);
     else if (box.top) paintHeading(ctx, box, data, theme, state);
     paintLabels(ctx, box, layout, data, theme, state);
     if (levelsOf(box.panel, data, state.cell)) {
@@ -61,6 +66,7 @@ export function paintFigure(ctx, data, layout, theme, chosen) {
   const lines = isGone(panel) ? [] : data.scale_lines;
   paintTemplates(ctx, lines, panel, data, state.cell, x, y, room, theme);
   paintCharts(ctx, layout, data, theme, state.cell);
+  if (data.sliced) paintOrientation(ctx, layout, data, theme, state.cell);
 }
 
 /** The place of cells that are not there, and why. */
@@ -75,15 +81,17 @@ function paintEmpty(ctx, { panel, rows, columns: { size: span }, x, y }, theme) 
 function paintLabels(ctx, box, layout, data, theme, state) {
   const { panel, rows, columns, x, y } = box;
   const [r, c] = [panel.rows, panel.columns].map((name) => data.axisOf[name]);
-  const look = (axis, ink) => ({
+  const look = (axis, ink, room) => ({
     chosen: state.cell[axis],
     hover: state.hover?.[axis] ?? -1,
     colour: theme[ink],
+    room: layout.room ?? room,
   });
+  const sums = (axis) => data.sliced && strengthsAlong(data, axis, state.cell);
   if (box.labelled) {
     const tokens = data.axes[panel.rows];
     const lead = markOf(panel, "bars", "left")?.size ?? 0;
-    const more = { ...look(r, tokens.ink), room: layout.own - 12 };
+    const more = { ...look(r, tokens.ink, layout.own - 12), weights: sums(panel.rows) || null };
     const taken = paintGroundOf(ctx, box, layout, data, theme, state.cell);
     paintFocusLabels(ctx, rows, tokens, x - lead, y, theme, more, taken);
   }
@@ -93,9 +101,9 @@ function paintLabels(ctx, box, layout, data, theme, state) {
     return;
   }
   const tokens = box.tokens ? numberedTokens(box, data, state) : data.axes[panel.columns];
-  const more = { ...look(c, tokens.ink ?? panel.columns), room: LABEL };
-  const weights = columnStrengths(box, layout, data, state);
-  paintColumnLabels(ctx, columns, tokens, x, y, theme, { ...more, weights });
+  const weights = sums(panel.columns) || columnStrengths(box, layout, data, state);
+  const more = { ...look(c, tokens.ink ?? panel.columns, LABEL), weights };
+  paintColumnLabels(ctx, columns, tokens, x, y, theme, more);
 }
 
 /** Of columns in an order of their own the number of the chosen one alone. */
@@ -148,11 +156,11 @@ function columnStrengths(box, { boxes }, data, { cell }) {
  */
 function paintMap(ctx, box, data, theme, state) {
   const { panel, rows, columns, x, y } = box;
-  const count = columns.at.length;
   const levels = levelsOf(panel, data, state.cell);
   const colours = coloursOf(state, data.scales[panel.cells.scale]);
   const order = orderOf(data, panel, state.cell);
-  const level = order ? (r, c) => levels[r * count + order[c]] : (r, c) => levels[r * count + c];
+  const at = planeOf(data, panel, panel.cells.levels, state.cell);
+  const level = order ? (r, c) => levels[at(r, order[c])] : (r, c) => levels[at(r, c)];
   const paintParts = (target, left, top) => {
     for (const part of partsOf(rows)) {
       const own = (r, c) => level(part.from + r, c);
@@ -161,7 +169,8 @@ function paintMap(ctx, box, data, theme, state) {
   };
   const flag = (name) => name && valuesOf(data, panel, name, state.cell);
   const [masked, within] = [flag(panel.cells.masked), flag(panel.cells.within)];
-  if (!ctx.drawImage || levels.length <= FEW) paintParts(ctx, x, y);
+  const isSteady = !data.sliced; // a slice is another one with every step
+  if (!ctx.drawImage || levels.length <= FEW || !isSteady) paintParts(ctx, x, y);
   else {
     const density = ctx.getTransform().a; // a saved picture is sharper than the screen
     const key = [density, levels, colours, rows.first];
@@ -173,12 +182,13 @@ function paintMap(ctx, box, data, theme, state) {
     }
     ctx.drawImage(box.sheet.canvas, x, y, Math.ceil(columns.size), Math.ceil(rows.size));
   }
-  if (masked) paintHatch(ctx, rows, columns, x, y, (r, c) => masked[r * count + c], theme);
+  const out = masked && planeOf(data, panel, panel.cells.masked, state.cell);
+  if (masked) paintHatch(ctx, rows, columns, x, y, (r, c) => masked[out(r, c)], theme);
   if (!within) return;
   ctx.fillStyle = theme.hairline; // a difference that is no greater than between seeds
   rows.at.forEach((top, r) =>
     columns.at.forEach((left, c) => {
-      if (within[r * count + c])
+      if (within[at(r, c)])
         ctx.fillRect(x + left, y + top, columns.pitch - columns.line, rows.pitch - rows.line);
     }),
   );
@@ -213,12 +223,12 @@ function paintScale(ctx, { name, x, y, wide, aside }, isFirst, layout, data, the
   const users = data.panels.filter((panel) => panel.cells.scale === name);
   const among = users.find((panel) => isChosen(data, panel, state.cell));
   const chosen = users.length === 1 ? users[0] : (among ?? chosenPanel(data, state.cell));
-  const alone = users.length === 1 || chosen.chooses;
+  const alone = users.length === 1 || chosen.chooses || data.sliced;
   const masked = alone && valueAt(data, chosen, "masked", state.cell);
   const pointer = alone && !masked ? drawnValue(data, chosen, scale, state.cell) : null;
   const [{ rows, columns }] = layout.boxes;
   const dashed = scale.kind === "signed" && users.some((panel) => !isThumbs(panel));
-  const signed = aside ? data.panels : users;
+  const signed = data.sliced ? users.slice(0, 1) : aside ? data.panels : users;
   const signs = dashed && aside !== 0 ? signsOf(signed, data, state.cell, rows, columns) : "";
   const even = data.even && isFirst ? valueAt(data, chosen, data.even, state.cell) : undefined;
   if (even !== undefined) scale.uniform = even;
@@ -241,10 +251,6 @@ function drawnValue(data, panel, scale, cell) {
 
 /** What is said of dashes on cells below zero. */
 function signsOf(panels, data, cell, rows, columns) {
-  const levels = panels.flatMap((panel) => [...(levelsOf(panel, data, cell) ?? [])]);
-  return describeSigns(
-    rows,
-    columns,
-    levels.map((level) => level - 127),
-  );
+  const isBelow = (panel) => levelsOf(panel, data, cell)?.some((level) => level < 127);
+  return describeSigns(rows, columns, panels.some(isBelow));
 }
