@@ -56,7 +56,7 @@ def show(canvas: Canvas, key: str, note: bool = True, costed: bool = False) -> A
     """
     unfolded = st.query_params.get(UNFOLDED) == "true"
     extra = {"costed": costed, "unfolded": unfolded} if "inspector" in canvas.payload else {}
-    data = {"key": key, "payload": {**canvas.sent, **extra}}
+    data = {"key": key, "payload": {**canvas.payload, **extra}}
     changes = {"on_cell_change": _ignore, "on_unfolded_change": partial(_unfold, key)}
     selection = _figure(canvas.script, canvas.style)(key=key, data=data, **changes).cell
     if note:
@@ -80,7 +80,7 @@ def send_costs(key: str, stamp: str, costs: Mapping[Sequence[int], float]) -> No
 def show_choosable(canvas: Canvas, key: str, **then: Callable[[Any], None]) -> None:
     """Draws a figure that asks: a click (`host.send("option", 3)`) calls `then["option"](3)`, then the page runs."""
     callbacks = {f"on_{name}_change": partial(_send_choice, key, name, run) for name, run in then.items()}
-    data = {"key": key, "payload": canvas.sent, "once": True}
+    data = {"key": key, "payload": dict(canvas.payload), "once": True}
     _figure(canvas.script, canvas.style)(key=key, data=data, **callbacks)
 
 

@@ -12,8 +12,8 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
 from pages.shared.navigation import FIRST
+from tests.support.figure_arrays import sent_messages
 from tests.support.pages import app_test, at_page
-from tests.support.sent_figures import sent_messages
 from triattn_core.checkpoint.registry import VARIABLE, list_checkpoints, root
 from triattn_core.studies import studies
 from triattn_core.tasks import pairs

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.figure_arrays import is_comparison
+from tests.support.figure_arrays import is_comparison, sent_messages
 from tests.support.pages import app_test, at_page
-from tests.support.sent_figures import sent_messages
 from tests.support.tiny_transformers import make
 from triattn_core.checkpoint.registry import VARIABLE, roots
 

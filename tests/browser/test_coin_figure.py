@@ -9,7 +9,6 @@ import pytest
 from tests.browser.test_mtsa_pages import chosen
 from tests.support.coin_checkpoints import make_checkpoints
 from tests.support.figure_arrays import group_arrays
-from tests.unit.test_figure import FIGURES
 from triattn_core.scenes.coin import answers, feature_orders
 from triattn_core.sources import find_entries
 from triattn_core.sources.explanation import Explanation
@@ -59,24 +58,6 @@ def opened(page, tmp_path, canvas, width: int = 1280) -> list[dict]:
     page.wait_for_selector(f"{CANVAS}[data-cell]")
     page.locator(CANVAS).focus()
     return page.evaluate(PLACES)
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_the_script_makes_of_what_is_sent_the_whole_description(page, tmp_path, name):
-    drawn = FIGURES[name]()
-    (tmp_path / "figure.html").write_text(drawn.html(), "utf-8")
-    page.goto(f"file://{tmp_path}/figure.html")
-    whole = page.evaluate("module_lib_renderer_shared.restore", drawn.sent)
-    assert whole == drawn.payload
-
-
-def test_the_script_finds_every_bit_of_a_difference(page, tmp_path, explanations):
-    canvas = figure(explanations["quora-coin"])
-    opened(page, tmp_path, canvas)
-    changed = "(sent) => [...module_lib_renderer_description.unpack(sent).panels[0].arrays.changed.values]"
-    gap = canvas.sent["panels"][0]["arrays"]["changed"]
-    assert gap[:2] == ["weight", "plain"]
-    assert page.evaluate(changed, canvas.sent) == group_arrays(canvas.payload, 0)["changed"].ravel().tolist()
 
 
 def click(page, part: Mapping, row: int, column: int) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from pathlib import Path
 from urllib.parse import urlencode
@@ -191,3 +192,19 @@ def test_a_click_sends_little_and_its_link_opens_the_same_view(page, app):
     page.goto(page.url)
     settled(page, ".".join(map(str, at)))
     assert page.locator(".triattn .inspector").inner_text() == numbers
+
+
+def test_the_server_compresses_what_it_sends(app):
+    host, port = app.removeprefix("http://").split(":")
+    asked = {
+        "Host": f"{host}:{port}",
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+        "Sec-WebSocket-Extensions": "permessage-deflate",
+    }
+    head = "".join(f"{name}: {value}\r\n" for name, value in asked.items())
+    with socket.create_connection((host, int(port)), 10) as connection:
+        connection.sendall(f"GET /_stcore/stream HTTP/1.1\r\n{head}\r\n".encode())
+        assert "permessage-deflate" in connection.recv(4096).decode()

@@ -1,12 +1,14 @@
-"""Arrays out of the payload of a described figure, with the shape that its coordinates give them."""
+"""What a page sent to its figures; arrays of a described one, with the shape that its coordinates give them."""
 
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from streamlit.testing.v1 import AppTest
 
 
 def sent_array(payload: Mapping[str, Any], panel: int, name: str) -> np.ndarray:
@@ -30,3 +32,8 @@ def group_arrays(payload: Mapping[str, Any], number: int) -> dict[str, np.ndarra
 def is_comparison(payload: Mapping[str, Any]) -> bool:
     """Whether it is side by side with a difference."""
     return "difference" in payload.get("scales", ())
+
+
+def sent_messages(app: AppTest) -> list[dict[str, Any]]:
+    """The messages to all components of a page that got one."""
+    return [json.loads(one.proto.json) for one in app.get("bidi_component") if one.proto.json]

@@ -22,7 +22,6 @@ from streamlit.testing.v1 import AppTest
 
 from tests.support.golden_commands import outputs
 from tests.support.pages import app_test, at_page
-from tests.support.sent_figures import message
 
 PAIR = "a=Where+is+the+red+car%3F&b=Where+can+I+find+my+car%3F"
 LINKS = f"""
@@ -101,7 +100,7 @@ def sorted_json(text: str) -> str:
 
 def payload(text: str) -> str:
     """What a canvas draws, without what is only of this run."""
-    content = message(TOOK.sub("", text)) if text else {}
+    content = json.loads(TOOK.sub("", text)) if text else {}
     return json.dumps(content.get("payload", {}), sort_keys=True)
 
 

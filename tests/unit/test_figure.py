@@ -13,7 +13,6 @@ from jsonschema import Draft202012Validator
 
 from tests.support import dendrogram, mtsa_traces, similarity_traces
 from tests.support.figure_arrays import sent_array
-from tests.support.sent_figures import restored
 from tests.unit.test_map_marks import draw_sides
 from tests.unit.test_views_side_by_side import TEXTS, three
 from triattn_core.analysis.maps.head_measures import head_table
@@ -31,7 +30,6 @@ from triattn_core.views.lib.marks import Cells
 from triattn_core.views.lib.palette import LogScale
 from triattn_core.views.lib.panel import Panel, Values
 from triattn_core.views.lib.readout import Case, Number, Readout, Row, Sentence
-from triattn_core.views.lib.sharing import share
 from triattn_core.views.lib.tokens import named_axis
 
 SCHEMA = json.loads((Path(room.__file__).parent / "figure.schema.json").read_text("utf-8"))
@@ -129,29 +127,6 @@ def test_a_figure_keeps_the_schema(name):
     Draft202012Validator(SCHEMA).validate(payload)
     payload["panels"][0]["colour"] = "red"
     assert not Draft202012Validator(SCHEMA).is_valid(payload), "the schema lets through what no figure has"
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_a_figure_is_sent_in_fewer_bytes_and_is_whole_again(name):
-    drawn = FIGURES[name]()
-    sent = json.loads(json.dumps(drawn.sent))
-    assert restored(sent) == drawn.payload
-    assert len(json.dumps(sent)) < 0.92 * len(json.dumps(dict(drawn.payload)))
-
-
-def test_a_difference_is_sent_only_where_the_script_would_not_find_its_bits():
-    first, second = np.array([0.3, 0.2, 0.1], np.float32), np.array([0.1, 0.2, 0.1 + 1e-7], np.float32)
-    arrays = {"a": first, "b": second, "gap": first - second}
-    values = {name: Values(("query",), one) for name, one in arrays.items()}
-    for noise, expected in ((1e-6, [first[0] - second[0], 0, 0]), (0.0, first - second)):
-        panel = {"arrays": {name: one.payload() for name, one in values.items()}}
-        gap = replace(values["gap"], values=np.array(expected, np.float32), minus=("a", "b"), noise=noise)
-        panel["arrays"]["gap"] = gap.payload()
-        sent = share({"axes": {}, "panels": [panel], "readout": {"numbers": []}})
-        assert sent["panels"][0]["arrays"]["gap"] == ["a", "b", noise]
-        panel["arrays"]["gap"] = replace(gap, values=gap.values + 1).payload()
-        sent = share({"axes": {}, "panels": [panel], "readout": {"numbers": []}})
-        assert sent["panels"][0]["arrays"]["gap"] == panel["arrays"]["gap"]["data"], "not the difference"
 
 
 def named(payload: dict) -> list[tuple[int, str]]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 
 import numpy as np
 import xarray as xr
 
 from triattn_core.trace.aggregation import cell_counts
-from triattn_core.views.coin.blocks import NEEDS, NOISE, Block
+from triattn_core.views.coin.blocks import NEEDS, Block
 from triattn_core.views.lib.marks import Bars, Cells
 from triattn_core.views.lib.panel import Panel, Values
 from triattn_core.views.lib.readout import Case, Sentence
@@ -139,7 +139,7 @@ def _arrays(
     maps = {"weight": block.weight, "score": block.score, "plain": block.plain}
     arrays = {name: _floats(NEEDS, array) for name, array in maps.items() if array is not None}
     if block.changed is not None:
-        arrays["changed"] = replace(_floats(NEEDS, block.changed), minus=("weight", "plain"), noise=NOISE)
+        arrays["changed"] = _floats(NEEDS, block.changed)
     arrays["best"] = _places("query", block.weight)
     for axis, own, usual in zip_longest(NEEDS, block.own or (), (model and model.own) or ()):
         if own is not None:

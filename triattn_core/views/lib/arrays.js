@@ -8,8 +8,6 @@ export function unpackBytes(packed) {
   return found;
 }
 
-export const unpackFloats = (packed) => new Float32Array(unpackBytes(packed).buffer);
-
 export const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
 
 export const sum = (list) => list.reduce((a, b) => a + b, 0);

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from triattn_core.views.lib.map_mark import MapMark
 from triattn_core.views.lib.palette import FONTS
 from triattn_core.views.lib.script_bundle import bundle_script
-from triattn_core.views.lib.sharing import share
 
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 _PAGE = """<!doctype html>
@@ -87,15 +85,10 @@ class Canvas:
         """The positions that each coordinate of a cell takes."""
         return tuple(axis.positions for axis in self.axes)
 
-    @property
-    def sent(self) -> dict[str, Any]:
-        """The payload as its script gets it: of a described figure in fewer bytes."""
-        return share(self.payload) if "panels" in self.payload else dict(self.payload)
-
     def html(self) -> str:
         """One document that needs no network: its policy forbids loading anything."""
         # "<" cannot end the script element early, and U+2028/9 are line ends to some JavaScript readers.
-        payload = json.dumps(self.sent, ensure_ascii=False, separators=(",", ":"))
+        payload = json.dumps(dict(self.payload), ensure_ascii=False, separators=(",", ":"))
         for raw, safe in (("<", "\\u003c"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029")):
             payload = payload.replace(raw, safe)
         escaped = {"title": escape(self.title), "caption": escape(self.caption)}

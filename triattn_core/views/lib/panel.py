@@ -20,20 +20,16 @@ TYPES = {"u1": np.uint8, "u2": np.uint16, "f4": np.float32}
 @dataclass(frozen=True)
 class Values:
     """Numbers over some coordinates.  over: their names, one for each axis of `values`: bool, uint8, uint16; all else
-    is sent as float32.  Over nothing it is a list that a mark reads as a whole, or one number.
-    minus: two arrays of the panel, float32 too, of which it is the difference; noise: what is no larger is zero."""
+    is sent as float32.  Over nothing it is a list that a mark reads as a whole, or one number."""
 
     over: tuple[str, ...]
     values: np.ndarray = field(repr=False)
-    minus: tuple[str, str] | tuple[()] = ()
-    noise: float = 0.0
 
     def payload(self) -> dict[str, Any]:
         if self.values.dtype.kind == "b":
             return {"over": list(self.over), "type": "b1", "data": pack(np.packbits(self.values))}
         kind = {1: "u1", 2: "u2"}[self.values.dtype.itemsize] if self.values.dtype.kind == "u" else "f4"
-        sent = {"over": list(self.over), "type": kind, "data": pack(self.values.astype(TYPES[kind]))}
-        return sent | ({"minus": list(self.minus), "noise": self.noise} if self.minus else {})
+        return {"over": list(self.over), "type": kind, "data": pack(self.values.astype(TYPES[kind]))}
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ import { hitCell, layoutFigure } from "./layout.js";
 import { paintFigure } from "./paint.js";
 import { fillAbove, fillBlocks } from "./reading.js";
 import { fillReadout } from "./readout.js";
-import { restore } from "./shared.js";
 import { cellForKey, followCell } from "./steps.js";
 
 /* global THEMES */ // the colours, which figure.py writes before this script: no payload has them
@@ -27,7 +26,7 @@ export class DescribedFigure extends MapFigure {
   }
 
   constructor(root, payload, host, kept) {
-    super(root, { ...restore(payload), themes: THEMES }, host, kept);
+    super(root, { ...payload, themes: THEMES }, host, kept);
   }
 
   unpack(payload) {

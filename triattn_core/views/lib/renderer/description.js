@@ -1,11 +1,10 @@
 // The description of a figure (figure.py) unpacked: arrays by name, where a cell stands in them,
 // and the templates of its readout.
 
-import { sum, unpackBytes, unpackFloats } from "../arrays.js";
+import { sum, unpackBytes } from "../arrays.js";
 import { spokenLabel } from "../label_text.js";
 import { formatNumber, formatPercent, formatProbability, formatSigned } from "../numbers.js";
 import { levelOnScale, valueOfLevel } from "../scales.js";
-import { restore } from "./shared.js";
 
 const TYPES = { u1: Uint8Array, u2: Uint16Array, f4: Float32Array };
 const BITS = 8; // of a byte, the first the highest
@@ -31,41 +30,27 @@ const FORMATS = {
 
 export const sayValue = (value, format) => FORMATS[format](value);
 
-export function unpack(sent) {
-  const payload = restore(sent);
+export function unpack(payload) {
   const sizes = Object.fromEntries(payload.coordinates);
   const axisOf = Object.fromEntries(payload.coordinates.map(([name], i) => [name, i]));
-  const open = ({ over, type, data, minus }, arrays) => {
+  const open = ({ over, type, data }) => {
     let step = 1;
     const steps = over.toReversed().map((name) => {
       const one = [axisOf[name], step];
       step *= sizes[name];
       return one;
     });
-    if (data === undefined) return { values: difference(arrays, minus), steps };
     const bytes = unpackBytes(data);
     const values = type === "b1" ? unpackBits(bytes, step) : new TYPES[type](bytes.buffer);
     return { values, steps };
   };
   const panels = payload.panels.map(({ arrays = {}, ...panel }) => ({
     ...panel,
-    arrays: Object.fromEntries(
-      Object.entries(arrays).map(([name, array]) => [name, open(array, arrays)]),
-    ),
+    arrays: Object.fromEntries(Object.entries(arrays).map(([name, array]) => [name, open(array)])),
   }));
   for (const panel of panels)
     panel.arrays = { ...leaderOf(panels, panel, payload).arrays, ...panel.arrays };
   return { ...payload, panels, axisOf, sizes };
-}
-
-/** Of two arrays as they were sent, float32; what is no larger than `noise` is zero. */
-function difference(arrays, [first, second, noise]) {
-  const [a, b] = [first, second].map((name) => unpackFloats(arrays[name].data));
-  const least = Math.fround(noise);
-  return a.map((value, i) => {
-    const gap = Math.fround(value - b[i]);
-    return Math.abs(gap) > least ? gap : 0;
-  });
 }
 
 const key = ({ chooses }) => String(chooses);
