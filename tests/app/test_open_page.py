@@ -216,7 +216,7 @@ def test_weights_of_four_axes_open_as_slices(tmp_path, monkeypatch):
     picker = next(box for box in app.selectbox if box.label == "Witness")
     assert len(picker.options) == 3
     drawn = payloads(app)[0]
-    assert list(drawn["axes"]) == ["query", "key", "context"] and drawn["inspector"]["unnormalised"]
+    assert list(drawn["axes"]) == ["query", "key", "context"] and drawn["mark"].startswith("mean ")
     most = int(values.sum((0, 1, 2)).argmax())
     assert f"witness {most + 1}" in drawn["caption"]
     other = (most + 1) % 3

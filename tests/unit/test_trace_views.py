@@ -137,10 +137,11 @@ def test_your_names_of_axes_stand_where_ours_would():
     cube, map_view = triattn_core.draw("cube", trace), triattn_core.draw("map", trace)
     assert list(cube.table)[:6] == [*LABELS.values(), *(f"{label}_at" for label in LABELS.values())]
     assert list(map_view.table)[1:5] == ["residue i", "residue i_at", "residue j", "residue j_at"]
-    payload = cube.figure.payload
-    assert payload["roles"] == LABELS and "4 residue i × 3 residue j × 4 residue k" in payload["alt"]
-    assert "over residue j × residue k, for each residue i" in payload["check"]
-    assert b"residue i" in cube.figure.svg() and payload["says"]["query"].startswith("Residue i is the query axis. ")
+    payload, told = cube.figure.payload, cube.figure.payload["inspector"]
+    assert {axis: one["title"] for axis, one in payload["axes"].items()} == LABELS
+    assert "4 residue i × 3 residue j × 4 residue k" in payload["alt"]
+    assert "over residue j × residue k, for each residue i" in told["check"]
+    assert b"residue i" in cube.figure.svg() and told["says"]["query"].startswith("Residue i is the query axis. ")
     assert titles(map_view.figure.payload) == ["residue i", "residue j"]
     assert map_view.figure.payload["panels"][0]["note"] == "summed over residue k"
     sides = [TraceSide(f"head {head + 1}", trace, ONLY, head) for head in (0, 1)]

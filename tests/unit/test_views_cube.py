@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
+from jsonschema import Draft202012Validator
 
 from tests.oracles import living
 from tests.support.figure_arrays import sent_array
@@ -18,7 +20,7 @@ from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.distribution import Distribution
 from triattn_core.trace.information import query_information
 from triattn_core.views import cube
-from triattn_core.views.lib import cell
+from triattn_core.views.lib import cell, figure
 from triattn_core.views.lib.palette import LogScale
 from triattn_core.views.lib.strongest import strongest
 from triattn_core.views.points import figure as points
@@ -69,6 +71,13 @@ def test_levels_are_the_weights_of_the_chosen_head(trace, choice):
     scale = LogScale.fit(weights, 2 * 8)
     assert "weight" not in payload["panels"][0]["arrays"] and payload["inspector"]["cells"] == 3 * 2 * 8
     np.testing.assert_array_equal(sent_array(payload, 0, "levels"), scale.levels(weights))
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_it_keeps_the_schema_of_figures(trace, exact):
+    payload = cube.figure(Distribution(trace, head(0)), exact=exact).payload
+    schema = json.loads((Path(figure.__file__).parent / "figure.schema.json").read_text("utf-8"))
+    Draft202012Validator(schema).validate(json.loads(json.dumps(payload, allow_nan=False)))
 
 
 def test_it_opens_on_the_strongest_cell_of_content_words():
@@ -194,15 +203,15 @@ def test_the_largest_cube_fits_a_megabyte():
 
 
 def test_points_are_the_strongest_cells_with_their_share(trace):
-    figure = points.figure(Distribution(trace, head(3)), n=5)
+    cloud = points.figure(Distribution(trace, head(3)), n=5)
     rows = strongest(Distribution(trace, head(3)), 5)
-    drawn = json.loads(figure.to_json())
-    assert list(figure.data[0].x) == list(rows["key_at"]) and list(figure.data[0].z) == list(rows["query_at"])
+    drawn = json.loads(cloud.to_json())
+    assert list(cloud.data[0].x) == list(rows["key_at"]) and list(cloud.data[0].z) == list(rows["query_at"])
     assert (
         drawn["layout"]["title"]["text"]
         == f"The 5 strongest of 48 cells. They hold {100 * rows['share'].sum():.3g} % of the mass."
     )
-    assert all("<b>" not in text for text in figure.data[0].text)
+    assert all("<b>" not in text for text in cloud.data[0].text)
 
 
 def test_the_cube_refuses_what_lacks_its_axes(trace):

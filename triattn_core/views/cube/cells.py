@@ -61,7 +61,7 @@ class CubeCells:
             {axis: roles[axis] for axis in axes},
             scale,
             scale.levels(array.isel(positions).values),
-            masked_cells(shown, axes, positions),
+            None if shown.masked is None else shown.masked.transpose(*axes).isel(positions).values,
             strongest(shown, TRIPLES, hide_special),
             strongest(shown, TRIPLES, True),
         )
@@ -72,6 +72,11 @@ class CubeCells:
         return tuple(map(str, self.array.dims))
 
     @property
+    def joins(self) -> bool:
+        """Whether a cell joins several of the model."""
+        return any(count > 1 for axis in self.tokens.values() for count in axis["cells"])
+
+    @property
     def part(self) -> xr.DataArray:
         """The values of the drawn cells."""
         return self.array.isel(self.positions)
@@ -80,9 +85,8 @@ class CubeCells:
         """A cell, of positions in the trace, as places among those that are drawn."""
         return [self.positions[axis].tolist().index(position) for axis, position in zip(self.axes, cell)]
 
-    def strongest_cells(self, rows: pd.DataFrame | None = None) -> list[list[int]]:
-        """The strongest cells, or those of `rows`, as places among those that are drawn."""
-        rows = self.strongest if rows is None else rows
+    def strongest_cells(self, rows: pd.DataFrame) -> list[list[int]]:
+        """The cells of `rows` as places among those that are drawn."""
         where = {axis: {int(p): i for i, p in enumerate(self.positions[axis])} for axis in self.axes}
         places = [[where[axis][int(position)] for position in rows[f"{axis}_at"]] for axis in self.axes]
         return [list(cell) for cell in zip(*places)]
@@ -93,19 +97,12 @@ def axes_of(array: xr.DataArray) -> tuple[str, str, str]:
     return (*NEEDS[:2], "feature" if "feature" in array.dims else NEEDS[2])
 
 
-def masked_cells(shown: Distribution, axes: Sequence[str], positions: Mapping[str, np.ndarray]) -> np.ndarray | None:
-    """[query, key, third] of some positions: True where a mask leaves a cell out; None where it leaves out none."""
-    if shown.masked is None:
-        return None
-    return shown.masked.transpose(*axes).values[np.ix_(*(positions[axis] for axis in axes))]
-
-
 def first_cell(texts: Mapping[str, str], cells: CubeCells) -> tuple[int, ...]:
     """Where to look first, as positions in the trace: the first of the strongest cells that is of content words, else
     the largest of all that are drawn."""
     axis_positions = [cells.positions[axis] for axis in cells.axes]
     carries = [content_words(cells.array, dict(texts), axis) for axis in cells.axes]
-    for place in cells.strongest_cells():
+    for place in cells.strongest_cells(cells.strongest):
         cell = tuple(int(positions[i]) for positions, i in zip(axis_positions, place))
         if all(which[i] for which, i in zip(carries, cell)):
             return cell

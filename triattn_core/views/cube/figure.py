@@ -14,12 +14,13 @@ from textwrap import shorten
 from typing import Any
 
 import numpy as np
-import xarray as xr
+import pandas as pd
 
 from triattn_core.trace.aggregation import cell_counts
 from triattn_core.trace.axes import QUANTITIES
 from triattn_core.trace.axis_labels import describe_axis
 from triattn_core.trace.distribution import Distribution
+from triattn_core.views.cube.cell_readout import readout
 from triattn_core.views.cube.cells import CubeCells, first_cell
 from triattn_core.views.cube.marks import slices
 from triattn_core.views.cube.numbers import exact_numbers
@@ -27,7 +28,6 @@ from triattn_core.views.cube.sentences import caption, describe_bars, describe_c
 from triattn_core.views.lib.canvas import Canvas, style
 from triattn_core.views.lib.cell import axis_check, fold_check, query_matters
 from triattn_core.views.lib.figure import Figure, figure_script
-from triattn_core.views.lib.readout import Readout
 from triattn_core.views.lib.strongest import visible
 from triattn_core.views.lib.tokens import cell_axes
 
@@ -62,19 +62,16 @@ def figure(
     texts = " / ".join(trace.texts.values()) or str(trace.meta.get("checkpoint", ""))
     against = cells.array.attrs["quantity"] == "weight" and shown.open_cells is not None  # how they are sorted
     place = tuple(cells.places(cell))
-    axes = {axis: {**cells.tokens[axis], "ink": axis, "title": cells.roles[axis]} for axis in cells.axes}
-    if groups := _groups(cells.tokens[cells.axes[2]]):
-        axes[cells.axes[2]]["groups"] = groups
     drawn = Figure(
         title=f"{name}: {shorten(texts, 90, placeholder=' …')}",
         alt=describe_cells(cells.part, cells.strongest, against, cells.roles),
         texts=dict(trace.texts),
-        axes=axes,
+        axes={axis: _axis(cells, axis) for axis in cells.axes},
         counts={},
         cell=place,
         scales={"main": cells.scale},
         panels=slices(shown, cells, place, exact_numbers(shown, cells.positions) if exact else {}),
-        readout=Readout("", [], [], [], []),
+        readout=readout(shown, cells),
         walk=[],
         keys=[" in a panel, ", ["[", "]"], f" through its depth. {describe_bars(shown, cells.roles)}"],
         walks="Strongest",
@@ -96,23 +93,19 @@ def stamp(shown: Distribution, hide_special: bool) -> str:
 
 def _inspector(shown: Distribution, cells: CubeCells, hide_special: bool) -> dict[str, Any]:
     """What the script says beside the slices."""
-    array, axes, rows = cells.array, cells.axes, cells.strongest
-    quantity = array.attrs["quantity"]
+    array, axes, quantity = cells.array, cells.axes, cells.array.attrs["quantity"]
     return {
         "stamp": stamp(shown, hide_special),
         "quantity": quantity,
-        "scored": shown.relevance is not None,
         "over": list(shown.axes),
         "says": {**{axis: describe_axis(axis, cells.roles[axis]) for axis in axes}, "quantity": QUANTITIES[quantity]},
-        **_mass_payload(shown, array),
+        "even_share": _uniform(shown) * shown.size / np.prod([cell_counts(array, one).sum() for one in shown.axes]),
+        "rows": (round(shown.count * shown.mass) if shown.normalised else shown.count * shown.mass) or 1,
         "cells": cells.levels.size,
         "pairs": shown.size,
-        "triples": {
-            "cells": cells.strongest_cells(),
-            "value": _finite(rows[quantity]),
-            "share": _finite(rows["share"]),
-        },
-        **_words_payload(shown, cells, hide_special),
+        "triples": _listed(cells, cells.strongest),
+        "words": _listed(cells, cells.strongest_words),
+        "special": 0.0 if hide_special else _special(shown, cells),
         "check": " ".join(filter(None, (check(shown) for check in (fold_check, axis_check, query_matters)))),
         "hidden": describe_hidden(shown, dict(cells.positions)) if hide_special else "",
     }
@@ -123,8 +116,7 @@ def _even_mark(shown: Distribution, cells: CubeCells, against: bool) -> str:
     uniform = _uniform(shown)
     if not shown.normalised:
         return f"mean {{={uniform}}}"
-    folded = any(count > 1 for axis in cells.tokens.values() for count in axis["cells"])
-    return f"{'even share' if folded else 'even, no mask' if against else 'even'} 1/{int(1 / uniform + 0.5):,}"
+    return f"{'even share' if cells.joins else 'even, no mask' if against else 'even'} 1/{int(1 / uniform + 0.5):,}"
 
 
 def _uniform(shown: Distribution) -> float:
@@ -133,36 +125,26 @@ def _uniform(shown: Distribution) -> float:
     return (shown.mass / expected if expected else 1.0) / shown.size
 
 
-def _words_payload(shown: Distribution, cells: CubeCells, hide_special: bool) -> dict[str, Any]:
-    """The strongest cells without special tokens, and the share of the mass that cells with one hold, where some are
-    drawn."""
-    rows, quantity = cells.strongest_words, str(cells.array.attrs["quantity"])
-    words = {
-        "cells": cells.strongest_cells(rows),
-        "value": _finite(rows[quantity]),
-        "share": _finite(rows["share"]),
-    }
-    special = 0.0
-    if not hide_special and shown.weight is not None:
-        special = 1 - float(shown.shares(shown.weight).isel(visible(cells.array, True)).sum())
-    return {"words": words, "special": special if special > 1e-6 else 0.0}
+def _listed(cells: CubeCells, rows: pd.DataFrame) -> dict[str, list]:
+    """Some of the strongest cells."""
+    quantity = str(cells.array.attrs["quantity"])
+    return {"cells": cells.strongest_cells(rows), "value": _finite(rows[quantity]), "share": _finite(rows["share"])}
 
 
-def _mass_payload(shown: Distribution, array: xr.DataArray) -> dict[str, Any]:
-    """What an even share of the model's cells is, and how many rows hold the mass."""
-    mass, rows = shown.mass, shown.count
-    cells = float(np.prod([cell_counts(array, axis).sum() for axis in shown.axes]))
-    return {
-        "even_share": _uniform(shown) * shown.size / cells,
-        "rows": (round(rows * mass) if shown.normalised else rows * mass) or 1,
-        **({} if shown.normalised else {"unnormalised": True}),
-    }
+def _special(shown: Distribution, cells: CubeCells) -> float:
+    """The share of the mass that cells with a special token hold."""
+    if shown.weight is None:
+        return 0.0
+    special = 1 - float(shown.shares(shown.weight).isel(visible(cells.array, True)).sum())
+    return special if special > 1e-6 else 0.0
 
 
-def _groups(tokens: dict[str, list]) -> dict[str, dict[str, str]]:
-    """What the groups of an axis without tokens are called, in few letters and in words."""
+def _axis(cells: CubeCells, axis: str) -> dict[str, Any]:
+    """Its tokens; of one without, what its groups are called, in few letters and in words."""
+    tokens = {**cells.tokens[axis], "ink": axis, "title": cells.roles[axis]}
     groups = filter(None, tokens["text"]) if "flat" in tokens else ()
-    return {group: {"short": group.rpartition(" ")[2], "long": group} for group in groups}
+    named = {group: {"short": group.rpartition(" ")[2], "long": group} for group in groups}
+    return tokens | ({"groups": named} if named else {})
 
 
 def _finite(values) -> list[float | None]:

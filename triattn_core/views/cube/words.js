@@ -1,7 +1,6 @@
-// The chosen cell in words: its tokens, the texts with these marked, one plain sentence.
+// The chosen cell in words: its tokens, and the texts with these marked.
 
 import { make, markSpans } from "../lib/elements.js";
-import { formatCount, formatNumber, formatPercent } from "../lib/numbers.js";
 
 /** All pieces of the word that piece i belongs to, as [first, last]. */
 function wholeWord(tokens, i) {
@@ -45,49 +44,4 @@ export function firstReadOffset(span, payload) {
   const range = document.createRange();
   range.setStart(span.firstChild, Math.min(...starts));
   return range.getBoundingClientRect().top - span.getBoundingClientRect().top + span.scrollTop;
-}
-
-/** The full stop of a sentence that ends with a token, which may be one itself. */
-const stop = (word) => (/[.!?。！？]$/.test(word) ? "" : ".");
-
-export function sentenceNodes(payload, words, numbers, approximate, out) {
-  const [query, key, third] = words.map((word, a) =>
-    make("span", { class: "ink " + payload.order[a] }, word),
-  );
-  const about = approximate ? "about " : "";
-  const light = payload.order[2] === "feature" ? " in feature " : " read with ";
-  const rest = payload.over.includes(payload.order[2]) ? "pairs" : "keys";
-  if (out && payload.order[2] === "feature")
-    return [
-      query,
-      " may not attend to ",
-      key,
-      ": this head's mask leaves the pair out, in every feature.",
-    ];
-  if (out) return [query, " may not attend to ", key, " with ", third, ": a mask leaves it out."];
-  if (payload.unnormalised && payload.quantity === "weight")
-    return [
-      query,
-      ` gives ${about}${formatNumber(numbers.weight)} to `,
-      key,
-      light,
-      third,
-      "; the weights do not sum to one.",
-    ];
-  const attention = `${about}${formatPercent(numbers.weight)} of its attention to `;
-  if (payload.quantity === "weight" && rest === "keys" && payload.order[2] === "context")
-    return [query, " with ", third, ` gives ${attention}`, key, stop(words[1])];
-  if (payload.quantity === "weight") {
-    return [query, ` gives ${attention}`, key, light, third, stop(words[2])];
-  }
-  const side = numbers.relevance < 0 ? "below" : "above";
-  return [
-    "For ",
-    query,
-    ", ",
-    key,
-    light,
-    third,
-    ` scores ${about}${formatNumber(Math.abs(numbers.relevance))} ${side} the mean of its ${formatCount(numbers.of)} ${rest}.`,
-  ];
 }

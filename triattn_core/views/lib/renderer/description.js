@@ -3,7 +3,13 @@
 
 import { sum, unpackBytes } from "../arrays.js";
 import { spokenLabel } from "../label_text.js";
-import { formatNumber, formatPercent, formatProbability, formatSigned } from "../numbers.js";
+import {
+  formatCount,
+  formatNumber,
+  formatPercent,
+  formatProbability,
+  formatSigned,
+} from "../numbers.js";
 import { levelOnScale, valueOfLevel } from "../scales.js";
 
 const TYPES = { u1: Uint8Array, u2: Uint16Array, f4: Float32Array };
@@ -18,8 +24,8 @@ const FORMATS = {
   signed: formatSigned,
   percent: formatPercent,
   times: (x) => (Number.isNaN(x) ? MISSING : "× " + formatNumber(x)),
-  rank: (x) => (x ? String(x) : MISSING),
-  count: String,
+  rank: (x) => (x ? formatCount(x) : MISSING),
+  count: formatCount,
   there: (x) => (Number.isNaN(x) ? NOT_THERE : formatNumber(x)),
   change: (x) => (Number.isNaN(x) ? NOT_THERE : formatSigned(x)),
   probability: formatProbability,

@@ -230,8 +230,7 @@ export function hitCell(data, layout, cell, x, y) {
     const { panel, rows, columns } = box;
     if (isGone(panel)) continue;
     const grouped = Boolean(panel.group);
-    const dx = x - box.x;
-    const dy = y - box.y;
+    const [dx, dy] = [x - box.x, y - box.y];
     const r = cellAt(rows, dy);
     const c = cellAt(columns, dx);
     const before = box.left === undefined ? layout.own : box.x - box.left;

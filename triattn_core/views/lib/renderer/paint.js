@@ -35,7 +35,7 @@ import { paintThumbs } from "./thumbs.js";
 
 const LEGIBLE = 16; // pixels of a row whose frame may run through labels and bars
 const LABEL = 96; // of a leaning label
-const FEW = 1000; // cells that are painted faster than a picture of them is made
+const FEW = 1000; // cells that, as slices, are painted faster than a picture of them is made
 const PALE = 0.45; // of the frames in panels that are not chosen
 
 /**
@@ -169,8 +169,7 @@ function paintMap(ctx, box, data, theme, state) {
   };
   const flag = (name) => name && valuesOf(data, panel, name, state.cell);
   const [masked, within] = [flag(panel.cells.masked), flag(panel.cells.within)];
-  const isSteady = !data.sliced; // a slice is another one with every step
-  if (!ctx.drawImage || levels.length <= FEW || !isSteady) paintParts(ctx, x, y);
+  if (!ctx.drawImage || levels.length <= FEW || data.sliced) paintParts(ctx, x, y);
   else {
     const density = ctx.getTransform().a; // a saved picture is sharper than the screen
     const key = [density, levels, colours, rows.first];
@@ -228,8 +227,9 @@ function paintScale(ctx, { name, x, y, wide, aside }, isFirst, layout, data, the
   const pointer = alone && !masked ? drawnValue(data, chosen, scale, state.cell) : null;
   const [{ rows, columns }] = layout.boxes;
   const dashed = scale.kind === "signed" && users.some((panel) => !isThumbs(panel));
-  const signed = data.sliced ? users.slice(0, 1) : aside ? data.panels : users;
-  const signs = dashed && aside !== 0 ? signsOf(signed, data, state.cell, rows, columns) : "";
+  const isBelow = (panel) => levelsOf(panel, data, state.cell)?.some((level) => level < 127);
+  const below = dashed && aside !== 0 && (aside ? data.panels : users).some(isBelow);
+  const signs = describeSigns(rows, columns, below);
   const even = data.even && isFirst ? valueAt(data, chosen, data.even, state.cell) : undefined;
   if (even !== undefined) scale.uniform = even;
   const mark = isFirst ? fillText(data, data.mark, chosen, state.cell) : "";
@@ -247,10 +247,4 @@ function drawnValue(data, panel, scale, cell) {
   const level = valueAt(data, panel, panel.cells.levels, cell);
   if (valuesOf(data, panel, panel.cells.levels, cell) instanceof Float32Array) return level;
   return level === undefined || isThumbs(panel) ? null : valueOfLevel(scale, level);
-}
-
-/** What is said of dashes on cells below zero. */
-function signsOf(panels, data, cell, rows, columns) {
-  const isBelow = (panel) => levelsOf(panel, data, cell)?.some((level) => level < 127);
-  return describeSigns(rows, columns, panels.some(isBelow));
 }
