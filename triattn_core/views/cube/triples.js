@@ -50,9 +50,10 @@ function headRow(payload, { unit, says }, folded) {
   );
   const joined = folded ? [make("th", { ...light, title: JOINED }, "cells")] : [];
   const rank = make("th", { ...light, title: "rank" }, "#");
-  const size = make("th", { ...light, class: "size", colspan: 2, title: says }, unit);
+  const bar = make("td", { class: "bar" });
+  const size = make("th", { ...light, class: "size", title: says }, unit);
   const cost = payload.costed ? [make("th", { ...light, class: "cost", title: COST }, "cost")] : [];
-  return make("tr", {}, rank, ...axes, ...joined, size, ...cost);
+  return make("tr", {}, rank, ...axes, ...joined, bar, size, ...cost);
 }
 
 /** A triple: rank, tokens, how many cells it joins, a bar of `length` per cent, size, cost. */
