@@ -130,8 +130,8 @@ export const valuesOf = (data, panel, name, cell) =>
   hostOf(data, panel, cell).arrays[name]?.values ?? null;
 
 /**
- * Where an array of a panel has the cell of a row and a column, on what else it is over at the
- * chosen place: a slice is cut from one array.
+ * Where an array of a panel has its first cell, on what else it is over at the chosen place, and
+ * the steps to the next row and column: a slice is cut from one array.
  */
 export function planeOf(data, panel, name, cell) {
   const { steps } = hostOf(data, panel, cell).arrays[name];
@@ -139,7 +139,7 @@ export function planeOf(data, panel, name, cell) {
   const [down, across] = sides.map((side) => steps.find(([axis]) => axis === side)?.[1] ?? 0);
   const rest = steps.filter(([axis]) => !sides.includes(axis));
   const from = sum(rest.map(([axis, step]) => cell[axis] * step));
-  return (r, c) => from + r * down + c * across;
+  return { from, down, across };
 }
 
 /** A number of a panel at a cell; undefined where the panel has no such array. */

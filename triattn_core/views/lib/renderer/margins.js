@@ -1,6 +1,7 @@
 // Bars at the right of or below a slice, of numbers along one of its axes; and below the last axis
 // which text its words are of.
 
+import { sum } from "../arrays.js";
 import { paintAxisBars } from "../bars.js";
 import { font } from "../theme.js";
 import { joinsCells, numberAt } from "./description.js";
@@ -13,8 +14,13 @@ const alongOf = ({ side }, { rows, columns }) => (side === "right" ? rows : colu
 /** The numbers of a margin for a cell; what is not finite counts as zero. */
 function marginValues(data, panel, mark, cell) {
   const name = alongOf(mark, panel);
+  const axis = data.axisOf[name];
+  const { values, steps = [] } = panel.arrays[mark.values] ?? {};
+  const step = steps.find(([one]) => one === axis)?.[1];
+  const from = sum(steps.map(([one, by]) => (one === axis ? 0 : cell[one] * by)));
   return Array.from({ length: data.sizes[name] }, (_, i) => {
-    const value = numberAt(data, panel, mark.values, cell.with(data.axisOf[name], i));
+    const at = values ? null : cell.with(axis, i);
+    const value = values ? values[from + i * step] : numberAt(data, panel, mark.values, at);
     return Number.isFinite(value) ? value : 0;
   });
 }

@@ -38,9 +38,7 @@ const LABEL = 96; // of a leaning label
 const FEW = 1000; // cells that, as slices, are painted faster than a picture of them is made
 const PALE = 0.45; // of the frames in panels that are not chosen
 
-/**
- * The whole figure; `ctx` may be the screen's, a PNG's or an SVG's.  state: {cell, hover, tables}
- */
+/** The whole figure; `ctx`: the screen's, a PNG's or an SVG's.  state: {cell, hover, tables} */
 export function paintFigure(ctx, data, layout, theme, chosen) {
   const state = { ...chosen, cell: shownCell(data, chosen.cell) };
   for (const box of layout.boxes) {
@@ -158,12 +156,12 @@ function paintMap(ctx, box, data, theme, state) {
   const { panel, rows, columns, x, y } = box;
   const levels = levelsOf(panel, data, state.cell);
   const colours = coloursOf(state, data.scales[panel.cells.scale]);
-  const order = orderOf(data, panel, state.cell);
-  const at = planeOf(data, panel, panel.cells.levels, state.cell);
-  const level = order ? (r, c) => levels[at(r, order[c])] : (r, c) => levels[at(r, c)];
+  const column = orderOf(data, panel, state.cell) ?? columns.at.map((_, c) => c);
+  const { from, down, across } = planeOf(data, panel, panel.cells.levels, state.cell);
+  const level = (r, c) => levels[from + r * down + column[c] * across];
   const paintParts = (target, left, top) => {
     for (const part of partsOf(rows)) {
-      const own = (r, c) => level(part.from + r, c);
+      const own = part.from ? (r, c) => level(part.from + r, c) : level;
       paintCells(target, part, columns, left, top, own, colours);
     }
   };
@@ -182,12 +180,13 @@ function paintMap(ctx, box, data, theme, state) {
     ctx.drawImage(box.sheet.canvas, x, y, Math.ceil(columns.size), Math.ceil(rows.size));
   }
   const out = masked && planeOf(data, panel, panel.cells.masked, state.cell);
-  if (masked) paintHatch(ctx, rows, columns, x, y, (r, c) => masked[out(r, c)], theme);
+  const isOut = (r, c) => masked[out.from + r * out.down + c * out.across];
+  if (masked) paintHatch(ctx, rows, columns, x, y, isOut, theme);
   if (!within) return;
   ctx.fillStyle = theme.hairline; // a difference that is no greater than between seeds
   rows.at.forEach((top, r) =>
     columns.at.forEach((left, c) => {
-      if (within[at(r, c)])
+      if (within[from + r * down + c * across])
         ctx.fillRect(x + left, y + top, columns.pitch - columns.line, rows.pitch - rows.line);
     }),
   );
@@ -223,13 +222,13 @@ function paintScale(ctx, { name, x, y, wide, aside }, isFirst, layout, data, the
   const among = users.find((panel) => isChosen(data, panel, state.cell));
   const chosen = users.length === 1 ? users[0] : (among ?? chosenPanel(data, state.cell));
   const alone = users.length === 1 || chosen.chooses || data.sliced;
-  const masked = alone && valueAt(data, chosen, "masked", state.cell);
-  const pointer = alone && !masked ? drawnValue(data, chosen, scale, state.cell) : null;
+  const there = alone && !valueAt(data, chosen, "masked", state.cell);
+  const pointer = there ? drawnValue(data, chosen, scale, state.cell) : null;
   const [{ rows, columns }] = layout.boxes;
-  const dashed = scale.kind === "signed" && users.some((panel) => !isThumbs(panel));
+  const dashed = scale.kind === "signed" && aside !== 0 && users.some((one) => !isThumbs(one));
   const isBelow = (panel) => levelsOf(panel, data, state.cell)?.some((level) => level < 127);
-  const below = dashed && aside !== 0 && (aside ? data.panels : users).some(isBelow);
-  const signs = describeSigns(rows, columns, below);
+  const signed = aside ? data.panels : users;
+  const signs = describeSigns(rows, columns, dashed && signed.some(isBelow));
   const even = data.even && isFirst ? valueAt(data, chosen, data.even, state.cell) : undefined;
   if (even !== undefined) scale.uniform = even;
   const mark = isFirst ? fillText(data, data.mark, chosen, state.cell) : "";
