@@ -22,6 +22,7 @@ SAYS = (
     "source word with the most weight, each target read as given. Gradients: saliency, the gradient of a sub-word's "
     "log-probability times the source's vectors."
 )
+OTHER_TEXT = " The rows are other text than it was trained on: {words} words and marks a sentence{letters}."
 FINDINGS = {  # of the interval of the difference from the diagonal
     -1: "it finds words by more than their place",
     0: "not told apart from the diagonal",
@@ -47,11 +48,19 @@ def show_measured(entry: Entry) -> None:
     if not measured.get("heads"):
         st.caption(UNMEASURED.format(name=entry.name))
         return
-    note = SAYS.format(set=measured.get("set", "given alignments"), n=measured["n"])
+    note = SAYS.format(set=measured.get("set", "given alignments"), n=measured["n"]) + other_text(entry, measured)
     st.html(
         f'<div class="t-scroll">{table(measured["heads"], measured.get("baselines", {}))}</div>'
         f'<p class="t-note">{escape(minus(beside_diagonal(measured["heads"])))} {escape(note)}</p>'
     )
+
+
+def other_text(entry: Entry, measured: Mapping[str, Any]) -> str:
+    """A sentence that begins with a space: how rows of another data set than those of training read."""
+    trained = {name.partition("/")[0] for name in entry.config["data"]["train"]}
+    if "words" not in measured or measured.get("set", "").partition("/")[0] in trained:
+        return ""
+    return OTHER_TEXT.format(words=measured["words"], letters=", in lower case" * bool(measured.get("lower_case")))
 
 
 def beside_diagonal(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -53,11 +53,15 @@ def show(top: SentencePage) -> None:
 
 
 def measured(entry: Entry) -> str:
-    """What the model reaches on test: how far it can be trusted; empty where that was not measured."""
+    """What the model reaches on test, and on other text: how far it can be trusted; empty where that was not
+    measured."""
     score, split = metadata.main_score(entry), entry.metrics.get("test") or {}
     if score is None or "set" not in split:
         return ""
-    return f"{metadata.metric_name(entry)} {score:.1f} on {split['set']}"
+    metric = metadata.main_metric(entry)
+    others = [one for one in entry.metrics.get("elsewhere", ()) if metric in one]
+    further = [f"{one[metric]:.1f} on {one['set']}, other text" for one in others]
+    return ", ".join([f"{metadata.metric_name(entry)} {score:.1f} on {split['set']}", *further])
 
 
 def colour(role: str) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
-from pages.mtsa import alignment_table, translations
+from pages.mtsa import alignment_table, role_spans, translations
 from tests.app.test_mtsa_pages import maps
 from tests.app.test_pages import opened, sound, visible_text
 from tests.support.checkpoint_fixtures import checkpoint_fixtures
 from tests.support.translation_checkpoints import make_checkpoints
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.inference.predictions import Candidate
 from triattn_core.tasks import translation
 
@@ -60,6 +64,23 @@ def test_the_alignment_error_stands_beside_its_baselines() -> None:
     assert "layer 1, head 1, which has the smallest error below" in text
     text = visible_text(sound(opened("mtsa", checkpoint=MODELS[1])))
     assert "Does it align?" in text and "layer 2, mean of heads, whose error is not measured" in text
+
+
+def test_rows_of_other_text_than_training_are_described() -> None:
+    entry = Entry("a", Path(), {"data": {"train": ["a/train"]}}, {}, "", 0)
+    measured = {"set": "gold/en-de", "words": 14.8, "lower_case": True}
+    says = "other text than it was trained on: 14.8 words and marks a sentence, in lower case."
+    assert says in alignment_table.other_text(entry, measured)
+    assert alignment_table.other_text(entry, measured | {"lower_case": False}).endswith("a sentence.")
+    assert not alignment_table.other_text(entry, measured | {"set": "a/dev"})
+    assert not alignment_table.other_text(entry, {"set": "gold/en-de"})
+
+
+def test_what_the_model_reaches_on_other_text_stands_beside_its_score() -> None:
+    scores = {"test": {"set": "a/test", "bleu": 30.11}, "elsewhere": [{"set": "b/long", "bleu": 2.01, "n": 100}]}
+    entry = Entry("a", Path(), {"kind": "translation"}, {"dev": {"bleu": 30.6}} | scores, "", 0)
+    assert role_spans.measured(entry) == "BLEU 30.1 on a/test, 2.0 on b/long, other text"
+    assert role_spans.measured(replace(entry, metrics={"dev": {"bleu": 30.6}})) == ""
 
 
 def test_it_says_what_even_weights_cost_and_where() -> None:

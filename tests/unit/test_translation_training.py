@@ -27,6 +27,7 @@ from triattn_core.inference.predict import predict
 from triattn_core.inference.predictions import Candidate, Translation
 from triattn_core.models.translation import padded
 from triattn_core.tasks import translation
+from triattn_core.tasks.training_words import read_sources
 from triattn_core.training.model_card import seed_text
 
 WORDS = {"red": "rot", "old": "alt", "big": "gross", "dog": "hund", "cat": "katze", "house": "haus", "tree": "baum"}
@@ -126,6 +127,8 @@ def test_it_learns_and_is_recorded(world):
     metrics = json.loads((world / "checkpoints" / "small-translation" / "metrics.json").read_text("utf-8"))
     assert metrics["test"]["exact"] > 50 and metrics["dev"]["bleu"] > 60 > 10 > metrics["test"]["chance"]
     assert main(["verify", "small-translation"]) == 0
+    sources = read_sources(world / "checkpoints" / "small-translation")
+    assert sources is not None and sources.words == set(WORDS) and sources.longest == 5
 
 
 def test_its_trace_has_the_tokens_of_source_and_target(world):
@@ -237,6 +240,8 @@ def test_heads_are_measured_against_alignments(world, capsys):
     rows = list(translation.read(world / "data" / "small" / "test.jsonl"))
     report = measure_alignment_error(bundle, rows)
     assert {one["head"] for one in report["heads"]} == {0, 1, None} and report["n"] == 12
+    assert report["words"] == pytest.approx(np.mean([len(one.source.split()) for one in rows]), abs=0.05)
+    assert report["lower_case"] is True
     assert report["baselines"]["diagonal"] == 0.0 < report["baselines"]["even"]  # word for word
     assert min(row["aer"] for row in report["heads"]) < report["baselines"]["even"]
     assert [row["aer"] for row in report["heads"]] == expected_errors(bundle, rows)

@@ -52,11 +52,16 @@ class TaggerKind(TextKind):
         return 0
 
     def prediction(self, bundle: Any, example: Any, answer: Sequence[Any], parts: int, **fields: Any) -> Any:
+        from triattn_core.checkpoint.metadata import language_name
         from triattn_core.inference.predictions import Tagging
-        from triattn_core.tasks.predicate_words import doubt, read_counts
+        from triattn_core.tasks.predicate_words import FEW, doubt, read_counts
+        from triattn_core.tasks.training_words import split_words, unknown_words
 
-        doubted = doubt(example.words[example.predicate], read_counts(bundle.path)) if example.label is None else ""
-        notes = (*fields.pop("notes", ()), *filter(None, [doubted]))
+        counts, words = read_counts(bundle.path), split_words(" ".join(example.words))
+        doubted = doubt(example.words[example.predicate], counts) if example.label is None else ""
+        language = language_name(bundle.config.language)
+        unknown = unknown_words(words, counts, f"occur fewer than {FEW} times", language)
+        notes = (*fields.pop("notes", ()), *filter(None, [unknown, doubted]))
         return Tagging.of(bundle.task.texts(example)["text"], answer, notes=notes, **fields)
 
     def train(self, config: Any, folder: Path, data: Path, runs: Path, resume: bool, accelerator: Any) -> Iterator[Any]:

@@ -58,7 +58,8 @@ class TranslationKind(TextKind):
     def prediction(self, bundle: Any, example: Any, answer: Sequence[Any], parts: int, **fields: Any) -> Any:
         from triattn_core.inference.predictions import Translation
 
-        return Translation.of(answer, **fields)
+        notes = (*fields.pop("notes", ()), *_source_notes(bundle, example.source))
+        return Translation.of(answer, notes=notes, **fields)
 
     def trace_answer(
         self, bundle: Any, roles: Any, answer: Any, keep_site: Callable[[Site], bool]
@@ -97,6 +98,24 @@ class TranslationKind(TextKind):
         from triattn_core.training.translation.model_card import translation_card
 
         return translation_card(folder)
+
+
+def _source_notes(bundle: Any, text: str) -> list[str]:
+    """What of a source the training sentences have not: most of its words, or its length; with what the model reaches
+    on longer sentences, where the rows with alignments are such."""
+    from triattn_core.checkpoint.metadata import language_name
+    from triattn_core.tasks.training_words import longer_text, read_sources, split_words, unknown_words
+
+    sources, words = read_sources(bundle.path), split_words(text)
+    if sources is None:
+        return []
+    unknown = unknown_words(words, sources.words, "never occur", language_name(bundle.config.language))
+    longer = longer_text(words, sources)
+    others = bundle.metrics.get("word_alignment") or {}
+    found = [one["bleu"] for one in bundle.metrics.get("elsewhere", ()) if one["set"] == others.get("set")]
+    if longer and found and others.get("words", 0) > sources.mean:
+        longer += f" BLEU is {found[0]:.1f} on {others['set']}, {others['words']} words a sentence."
+    return [note for note in (unknown, longer) if note]
 
 
 KIND = TranslationKind()

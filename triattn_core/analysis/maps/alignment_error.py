@@ -51,7 +51,8 @@ def less_than(rows: Sequence[tuple[Links, Links, Links]], others: Sequence[tuple
 def measure_alignment_error(
     bundle: Bundle, examples: Sequence, progress: Callable[[int], object] = lambda count: None
 ) -> dict[str, Any]:
-    """{"n", "heads", "baselines"}, in per cent; of each head {"layer", "head", "aer", "less_diagonal"}.
+    """{"n", "words", "lower_case", "heads", "baselines"}, errors in per cent; of each head {"layer", "head", "aer",
+    "less_diagonal"}.  words: of a source on average, split at white space; lower_case: whether all sources are.
 
     Each target is read as given, not translated; row t of a head is that which scores sub-word t.  head None: the mean
     of a layer's heads.  baselines: a diagonal, even weights, and gradients (`saliency`).
@@ -87,7 +88,10 @@ def measure_alignment_error(
         progress(1)
     rows = [_head_row(*place, pairs, baselines["diagonal"]) for place, pairs in found.items()]
     measured = {name: _per_cent(pairs) for name, pairs in baselines.items()}
-    return {"n": len(aligned), "heads": rows, "baselines": measured}
+    sources = [example.source for example in aligned]
+    words, lower = np.mean([len(source.split()) for source in sources]), all(map(str.islower, sources))
+    about = {"n": len(aligned), "words": round(float(words), 1), "lower_case": lower}
+    return {**about, "heads": rows, "baselines": measured}
 
 
 def _head_row(layer: int, head: int | None, pairs: Sequence, diagonal: Sequence) -> dict[str, Any]:

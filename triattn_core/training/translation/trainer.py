@@ -18,6 +18,8 @@ from triattn_core.inference.translate import translate
 from triattn_core.kinds import kind_of
 from triattn_core.models.coin import TOKENIZER
 from triattn_core.tasks import translation
+from triattn_core.tasks.training_words import FILE, count_sources, sources_text
+from triattn_core.text.atomic_write import write_whole
 from triattn_core.text.sub_words import SubWords
 from triattn_core.training import batching
 from triattn_core.training.best_checkpoint import best_job, save_best
@@ -47,6 +49,7 @@ def train_translation(
     if accelerator.is_main_process:
         save_best(run, folder, config, kind.model(config, len(sub_words)))
         shutil.copyfile(vocabulary, folder / TOKENIZER)
+        write_whole(folder / FILE, sources_text(count_sources(example.source for example in train.examples)))
 
 
 def _job(
