@@ -146,7 +146,7 @@ def _take_linked(by_task: dict[str, list[Entry]]) -> None:
     if others and not tasks:
         tasks = [other_models.TASK]
         url_state.carry("other", next(entry for entry in _listed_others() if entry.name == others[0]), others[0])
-        st.query_params.pop("checkpoint", None)
+        url_state.drop("checkpoint")
     if tasks:
         url_state.forget(task_picker.KEY)
         st.session_state[task_picker.KEY] = tasks[0]

@@ -94,7 +94,7 @@ def _moved_tokens(units: dict[str, str]) -> list[str]:
     }
     names = [name for name in units if _number(name) in positions]
     if not names:  # another text: back to the default
-        st.query_params.pop("units", None)
+        url_state.drop("units")
     return names
 
 
@@ -112,6 +112,6 @@ def _linked(units: dict[str, str], first: list[str]) -> list[str]:
 
 def _link(names: list[str], first: list[str]) -> None:
     if names == first:
-        st.query_params.pop("units", None)
+        url_state.drop("units")
     elif st.query_params.get_all("units") != names:
         st.query_params["units"] = names

@@ -21,7 +21,8 @@ TASKS: dict[str, Any] = {**LABORATORY, operand_pairs.NAME: operand_pairs}
 
 def picker() -> LaboratoryTask | None:
     """The task, in the URL; None for word problems.  A link may give its name too, and call it `task`."""
-    other_name = st.query_params.pop("task", None)
+    other_name = st.query_params.get("task")
+    url_state.drop("task")
     linked = other_name or st.query_params.get("laboratory")
     if other_name or linked in TASKS:
         st.query_params["laboratory"] = TASKS[linked].LABEL if linked in TASKS else linked

@@ -77,7 +77,7 @@ def _opened_trace(opened: AttentionTrace | None, key: str) -> AttentionTrace | N
     try:
         trace = _load(name)
     except TraceError as error:
-        st.query_params.pop(key, None)
+        url_state.drop(key)
         st.session_state.pop(key, None)
         notice(str(error))
         return None

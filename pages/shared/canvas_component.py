@@ -68,7 +68,7 @@ def _unfold(key: str) -> None:
     if st.session_state[key].get("unfolded"):
         st.query_params[UNFOLDED] = "true"
     else:
-        st.query_params.pop(UNFOLDED, None)
+        url_state.drop(UNFOLDED)
 
 
 def send_costs(key: str, stamp: str, costs: Mapping[Sequence[int], float]) -> None:
@@ -105,7 +105,7 @@ def cell(key: str, clicked: Sequence[int] | None, axes: Sequence[Sequence[int]],
     if st.session_state.setdefault("cell-figure", key) != key:
         st.session_state["cell-figure"] = key
         if not url_state.is_first_run():  # a link that was followed here names its own cell
-            st.query_params.pop("cell", None)
+            url_state.drop("cell")
     link = st.query_params.get("cell", "")
     if clicked is not None:
         clicked_cell = [int(i) for i in clicked]
@@ -128,12 +128,12 @@ def second_cell(key: str, parameter: str, axes: Sequence[Sequence[int]]) -> list
     if st.session_state.setdefault(f"{parameter}-figure", key) != key:
         st.session_state[f"{parameter}-figure"] = key
         if not url_state.is_first_run():
-            st.query_params.pop(parameter, None)
+            url_state.drop(parameter)
     clicked = (st.session_state.get(key) or {}).get("cell")
     link = st.query_params.get(parameter, "").split(".")
     chosen = [int(i) for i in clicked] if clicked else [int(i) if i.isdecimal() and len(i) < 6 else -1 for i in link]
     if len(chosen) != len(axes) or not all(i in axis for i, axis in zip(chosen, axes)):
-        st.query_params.pop(parameter, None)
+        url_state.drop(parameter)
         return None
     st.query_params[parameter] = _join_cell(chosen)
     return chosen

@@ -100,7 +100,7 @@ def pick_checkpoints(entries: Sequence[Entry]) -> list[Entry]:
         selected_names = st.multiselect("Two to four of one language", names, key=KEY, max_selections=view.MOST)
     carried_input.carry_input(several=selected_names)
     if set(selected_names) == set(first):
-        st.query_params.pop(KEY, None)
+        url_state.drop(KEY)
     elif st.query_params.get_all(KEY) != selected_names:
         st.query_params[KEY] = selected_names
     return sort_by_mechanism([entry for entry in entries if entry.name in selected_names])

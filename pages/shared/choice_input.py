@@ -95,7 +95,7 @@ def controls(task: str, keep: Callable[[Sequence], Sequence] = list) -> None:
     if task not in PARTS:
         st.session_state.pop("choice-input", None)
         for name in NAMES:
-            st.query_params.pop(name, None)
+            url_state.drop(name)
         return
     all_examples = WRITTEN[task].examples()
     examples = keep(all_examples)
@@ -177,7 +177,7 @@ def _write(current: ChoiceInput, example: Any) -> None:
     parameters |= {name: str(number + 1) for name in PICKS if (number := getattr(current, name)) is not None}
     for name in NAMES:
         if name not in parameters:
-            st.query_params.pop(name, None)
+            url_state.drop(name)
         elif st.query_params.get(name) != parameters[name]:
             st.query_params[name] = parameters[name]
     current.written = parameters

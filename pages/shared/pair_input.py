@@ -47,7 +47,7 @@ def pair(speaks: Spoken, task: PairTask = pairs, reads: str = "") -> pairs.Examp
             language(speaks, task)
         st.menu_button("Examples", examples, key="example", on_click=_apply_example, format_func=_title, width=112)
     if len(names) < 2:  # of a link made where two texts are read
-        st.query_params.pop("b", None)
+        url_state.drop("b")
     for name, label, text in zip("ab", names, texts):
         full_length = max(len(text), st.session_state.pop(f"full-length-{name}", 0))
         if full_length > LIMIT:
@@ -76,7 +76,7 @@ def language(speaks: Spoken, task: PairTask = pairs) -> None:
         args=(speaks, task),
     )
     if speaks.now == speaks.first:
-        st.query_params.pop("language", None)
+        url_state.drop("language")
     elif st.query_params.get("language") != name:
         st.query_params["language"] = name
 

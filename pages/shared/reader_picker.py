@@ -37,7 +37,7 @@ def pick_readers(
         notice(f"No function is chosen. Shown instead: {_list_titles(names, first)}.")
         selected_names = first
     if selected_names == first:
-        st.query_params.pop(KEY, None)
+        url_state.drop(KEY)
     elif linked != selected_names:
         st.query_params[KEY] = selected_names
     return [entry for entry in entries if entry.name in selected_names]

@@ -116,10 +116,10 @@ def example(entry: Entry) -> Any:
     task = entry.config["task"]
     room, examples = ENCODED[task], ENCODED[task].examples()
     for name in {name for other in ENCODED.values() for name in other.TEXTS} - set(room.TEXTS):
-        st.query_params.pop(name, None)
+        url_state.drop(name)
     if form(task) is InputForm.WORDS:
         return word_input.example(entry)
-    st.query_params.pop(word_input.KEY, None)
+    url_state.drop(word_input.KEY)
     opens, texts = room.texts(examples[0]), {}
     with st.container(horizontal=True, vertical_alignment="bottom", key="pair"):
         for name, title in room.TEXTS.items():

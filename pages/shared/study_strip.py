@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.shared import model_jobs, models
+from pages.shared import model_jobs, models, url_state
 from pages.shared.errors import notice
 from pages.shared.models import MODELS
 from triattn_core.checkpoint.registry import Entry
@@ -91,7 +91,7 @@ def show_effect() -> None:
 
 
 def _close() -> None:
-    st.query_params.pop(KEY, None)
+    url_state.drop(KEY)
 
 
 def _url_values(example: Any) -> dict[str, Any]:

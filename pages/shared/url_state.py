@@ -92,8 +92,7 @@ def number(label: str, low: int, high: int, default: int, key: str, **widget_opt
     if linked is not None and current is None and not _is_within(linked, low, high):
         bounds = f"a number from {low:,} to {high:,}"
         notice(f"The link asks for {label.lower()} {quote(linked)}; expected {bounds}. Shown instead: {default:,}.")
-        with suppress(StreamlitAPIException):
-            del st.query_params[key]
+        drop(key)
     elif current is not None and is_first_run() and linked is None:
         carry(key, current, None if current == default else str(current))
     try:
@@ -180,8 +179,7 @@ def validate_url(
         hint += "" if hint.endswith("?") else "."
         notice(f"The link asks for {label.lower()} {quote(linked)}; {hint} Shown instead: {texts[default]}.")
         if not linked:  # Streamlit would take it for no choice at all
-            with suppress(StreamlitAPIException):
-                del st.query_params[key]
+            drop(key)
     _follow_default(key, options[default])
     current = st.session_state.get(key)
     if key in st.session_state and current not in options:
@@ -200,6 +198,12 @@ def _follow_default(key: str, default: Any) -> None:
     unpinned = key in st.session_state and key not in st.query_params and st.session_state[key] == before
     if unpinned and before != default and not is_first_run():
         st.session_state[key] = default
+
+
+def drop(key: str) -> None:
+    """Takes a parameter out of the link; one of a widget, which Streamlit lets nobody take out, goes with its widget."""
+    with suppress(StreamlitAPIException):
+        st.query_params.pop(key, None)
 
 
 def arrive() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import carried_input, pair_input, sentence_box
+from pages.shared import carried_input, pair_input, sentence_box, url_state
 from pages.shared.errors import escape_markdown, notice
 from pages.shared.role_words import RoleWord, show
 from triattn_core.checkpoint.registry import Entry
@@ -72,14 +72,14 @@ def _chosen(words: int, own: int | None) -> int | None:
         return int(linked) - 1
     if words:
         notice(f"The link asks for predicate {quote(linked)}; expected the number of a word, from 1 to {words}.")
-    st.query_params.pop(KEY, None)
+    url_state.drop(KEY)
     return own
 
 
 def _typed() -> None:
     """When a sentence was typed: its words are others."""
     pair_input.shorten(TEXT)
-    st.query_params.pop(KEY, None)
+    url_state.drop(KEY)
 
 
 def _title(example: Any) -> str:

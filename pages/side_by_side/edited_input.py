@@ -96,7 +96,7 @@ def _text(part: str, text: str) -> str:
     if written != opens and len(urlencode({TEXT: written})) <= choice_input.LINK:
         st.query_params[TEXT] = written
     else:
-        st.query_params.pop(TEXT, None)
+        url_state.drop(TEXT)
     return written
 
 
