@@ -12,6 +12,7 @@ from pages.shared.role_words import RoleWord
 from pages.shared.sentence_input import SentencePage
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
+from triattn_core.errors import LONGEST
 from triattn_core.sources.explanation import describe_duration
 from triattn_core.tasks.roles import PREDICATE, arguments
 from triattn_core.text.bio_tags import chunks
@@ -115,4 +116,5 @@ def _against(words: Sequence[str], gold: Sequence[str], tags: Sequence[str]) -> 
 
 def _least_sure(words: Sequence[str], tags: Sequence) -> str:
     word, tag = min(zip(words, tags), key=lambda pair: float(pair[1].probability))
-    return f"least sure of “{word}”: {probability(tag.probability)} ({tag.tag})"
+    shown = word if len(word) <= LONGEST else f"{word[:LONGEST]}…"
+    return f"least sure of “{shown}”: {probability(tag.probability)} ({tag.tag})"

@@ -201,7 +201,7 @@ def _follow_default(key: str, default: Any) -> None:
 
 
 def drop(key: str) -> None:
-    """Takes a parameter out of the link; one of a widget, which Streamlit lets nobody take out, goes with its widget."""
+    """Takes a parameter out of the link; one of a widget, which Streamlit lets nobody take out, goes with it."""
     with suppress(StreamlitAPIException):
         st.query_params.pop(key, None)
 

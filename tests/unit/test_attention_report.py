@@ -173,4 +173,4 @@ def test_even_weights_read_no_score_so_that_both_dots_have_one_control(world):
 @pytest.mark.parametrize("seeds, says", [(1, "(1 seed)"), (3, "(3 seeds)")])
 def test_the_worth_names_its_seeds(seeds: int, says: str) -> None:
     (line,) = describe({"worth": {"even": {"points": 10.25, "spread": None, "seeds": seeds}}})
-    assert line == f"worth over even: +10.25 points {says}"
+    assert line == f"worth over even, from trained controls on dev, not on these rows: +10.25 points {says}"

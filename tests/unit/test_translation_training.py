@@ -308,3 +308,12 @@ def test_a_standard_error_is_said_of_shares_of_rows_alone() -> None:
     )
     assert "standard error of test accuracy is 5.00 points" in of_shares
     assert of_bleu.startswith("One seed (1)") and "error" not in of_bleu
+
+
+@pytest.mark.parametrize("name", ["sure", "possible"])
+@pytest.mark.parametrize("link", [[0, 3], [2, 0]])
+def test_an_alignment_of_a_word_that_is_not_there_is_refused(name, link):
+    row = {"source": "a b", "target": "c d e", name: [[1, 2], link]}
+    with pytest.raises(DataError, match=rf"rows:3: field '{name}' pairs words .*; source and translation have 2 and 3"):
+        translation.Example.from_row(row, "rows:3")
+    assert translation.Example.from_row({"source": "a b", name: [[1, 9]]})  # no translation is known

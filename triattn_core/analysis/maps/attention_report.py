@@ -240,7 +240,8 @@ def describe(report: Mapping) -> list[str]:
     for name, row in report.get("worth", {}).items():
         spread = "" if row["spread"] is None else f", SD over seeds {row['spread']:.2f}"
         seeds = f"{row['seeds']} seed{'s' * (row['seeds'] != 1)}"
-        lines.append(f"worth over {name.replace('_', ' ')}: {row['points']:+.2f} points ({seeds}{spread})")
+        over = f"worth over {name.replace('_', ' ')}, from trained controls on dev, not on these rows"
+        lines.append(f"{over}: {row['points']:+.2f} points ({seeds}{spread})")
     if "alignment" in report:
         row = report["alignment"]
         lines.append(
