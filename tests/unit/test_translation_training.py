@@ -256,6 +256,16 @@ def test_heads_are_measured_against_alignments(world, capsys):
         measure_alignment_error(bundle, [translation.Example("a dog", ("ein hund",))])
 
 
+def test_links_of_words_that_are_not_there_are_counted_and_said(world, tmp_path, capsys):
+    rows = list(translation.read(world / "data" / "small" / "test.jsonl"))
+    beyond = replace(rows[0], sure=(*rows[0].sure, (0, 99)), possible=((99, 0), (0, 99)))
+    report, changed = (measure_alignment_error(load("small-translation"), some) for some in (rows, [beyond, *rows[1:]]))
+    assert changed == report | {"unread": 2}
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(translation.row(one)) + "\n" for one in [beyond]))
+    assert main(["evaluate", "small-translation", str(tmp_path / "rows.jsonl"), "--attention"]) == 0
+    assert "word alignments of 1 rows; left out: 2 links of words that are not there" in capsys.readouterr().out
+
+
 def test_explain_prints_log_p(world, tmp_path, capsys):
     (tmp_path / "row.json").write_text('{"source": "old big dog"}')
     assert main(["explain", "small-translation", str(tmp_path / "row.json")]) == 0
@@ -308,12 +318,3 @@ def test_a_standard_error_is_said_of_shares_of_rows_alone() -> None:
     )
     assert "standard error of test accuracy is 5.00 points" in of_shares
     assert of_bleu.startswith("One seed (1)") and "error" not in of_bleu
-
-
-@pytest.mark.parametrize("name", ["sure", "possible"])
-@pytest.mark.parametrize("link", [[0, 3], [2, 0]])
-def test_an_alignment_of_a_word_that_is_not_there_is_refused(name, link):
-    row = {"source": "a b", "target": "c d e", name: [[1, 2], link]}
-    with pytest.raises(DataError, match=rf"rows:3: field '{name}' pairs words .*; source and translation have 2 and 3"):
-        translation.Example.from_row(row, "rows:3")
-    assert translation.Example.from_row({"source": "a b", name: [[1, 9]]})  # no translation is known

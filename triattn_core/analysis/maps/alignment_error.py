@@ -53,6 +53,7 @@ def measure_alignment_error(
 ) -> dict[str, Any]:
     """{"n", "words", "lower_case", "heads", "baselines"}, errors in per cent; of each head {"layer", "head", "aer",
     "less_diagonal"}.  words: of a source on average, split at white space; lower_case: whether all sources are.
+    And "unread", where there are such: links that are left out, as they name a word that is not read.
 
     Each target is read as given, not translated; row t of a head is that which scores sub-word t.  head None: the mean
     of a layer's heads.  baselines: a diagonal, even weights, and gradients (`saliency`).
@@ -65,12 +66,14 @@ def measure_alignment_error(
         raise InputError("no row has alignments (`sure`): nothing to measure")
     found: dict[tuple[int, int | None], list] = {}
     baselines: dict[str, list] = {"diagonal": [], "even": [], "gradients": []}
+    unread = 0
     for example in aligned:
         source_text, target_text = example.source, example.label[0]
         source, target = sub_words.encode([source_text, target_text], bundle.config.max_tokens)
         words = word_of_each(source_text, source.spans), word_of_each(target_text, target.spans)
         inside = {(i, j) for i in range(max(words[0]) + 1) for j in range(max(words[1]) + 1)}
         gold = set(example.sure) & inside, set(example.possible) & inside
+        unread += len({*example.sure, *example.possible} - inside)
         pad = sub_words.special["pad"]
         read = source.ids, (sub_words.start, *target.ids[:-1])
         source_ids, target_ids = (padded([ids], pad).to(bundle.device) for ids in read)
@@ -91,6 +94,7 @@ def measure_alignment_error(
     sources = [example.source for example in aligned]
     words, lower = np.mean([len(source.split()) for source in sources]), all(map(str.islower, sources))
     about = {"n": len(aligned), "words": round(float(words), 1), "lower_case": lower}
+    about |= {"unread": unread} if unread else {}
     return {**about, "heads": rows, "baselines": measured}
 
 

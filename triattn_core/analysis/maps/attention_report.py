@@ -275,6 +275,8 @@ def _people_lines(report: Mapping) -> list[str]:
         beside = "" if gain is None else "; less the diagonal {:+.2f} (95 % {:+.2f} to {:+.2f})".format(*gain)
         lines.append(f"alignment error rate, layer {row['layer'] + 1} {head}: {row['aer']:.2f} %{beside}")
     if aligned:
-        lines.append(f"word alignments of {aligned['n']:,} rows")
+        unread = aligned.get("unread", 0)
+        left_out = f"; left out: {unread:,} links of words that are not there, or not read" if unread else ""
+        lines.append(f"word alignments of {aligned['n']:,} rows{left_out}")
     lines += [f"alignment error rate, {name}: {aer:.2f} %" for name, aer in aligned.get("baselines", {}).items()]
     return lines
