@@ -152,13 +152,14 @@ def test_sinks_receive_more_than_their_share_and_hiding_them_keeps_the_numbers()
     payload = cube.figure(Distribution(marked, choice), hide_special=True).payload
     assert payload["axes"]["key"]["position"] == [0, 2] and payload["axes"]["context"]["position"] == [1, 2, 3, 4]
     hidden_share = 100 * (1 - weights.values[0][:, [0, 2]][:, :, 1:5].sum() / 8)
-    assert f"sinks (“dogs” as key) are hidden: they hold {hidden_share:.3g} % of the mass" in payload["hidden"]
+    assert (
+        f"sinks (“dogs” as key) are hidden: they hold {hidden_share:.3g} % of the mass"
+        in payload["inspector"]["hidden"]
+    )
     np.testing.assert_array_equal(marked.site(f"{SITE}/weight").values, weights.values)
     assert trace().site(f"{SITE}/weight")["key_special"].values.tolist() == [0, 0, 0]  # what was given stays
-    none = cube.figure(Distribution(text_units.mark_sinks(trace(), SITE, 5.0), choice), hide_special=True).payload[
-        "hidden"
-    ]
-    assert none.endswith("No other token receives more than 5 times an even share.")
+    none = cube.figure(Distribution(text_units.mark_sinks(trace(), SITE, 5.0), choice), hide_special=True).payload
+    assert none["inspector"]["hidden"].endswith("No other token receives more than 5 times an even share.")
 
 
 def test_the_sentence_of_the_cube_is_made_of_its_numbers():

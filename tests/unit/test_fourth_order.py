@@ -98,7 +98,8 @@ def test_it_opens_as_slices(trace, position):
     row = view.table.iloc[0]
     assert row["weight"] == pytest.approx(weights[1, :, :, :, position].max(), rel=1e-5)
     assert f"witness {WORDS[position]}" in view.figure.payload["caption"]
-    assert view.figure.payload["over"] == ["key", "context"] and view.figure.payload["unnormalised"]
+    assert view.figure.payload["inspector"]["over"] == ["key", "context"]
+    assert view.figure.payload["mark"].startswith("mean ")  # an even share is that of a softmax
     with pytest.raises(TraceError, match="witness 9 is outside 0…3"):
         draw("cube", trace, head=2, site=SITE, slices=(9,))
     alone, listed = (draw("cube", trace, head=2, site=SITE, slices=one) for one in (1, (1,)))
@@ -115,7 +116,7 @@ def test_a_slice_knows_what_it_leaves_out(trace):
         f"A slice: a query's weights sum to 1 over key × context × witness; this one holds {100 * mass:.3g} %."
     )
     assert strongest(shown)["share"].sum() == pytest.approx(1)
-    assert "A slice" in cube.figure(shown).payload["check"]
+    assert "A slice" in cube.figure(shown).payload["inspector"]["check"]
 
 
 def test_maps_and_measures_sum_the_rest(trace):
