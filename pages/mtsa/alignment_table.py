@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.shared import attention_worth, style
 from pages.shared.sentence_input import SentencePage
-from triattn_core.analysis.maps.word_links import traced_links
+from triattn_core.analysis.maps.word_links import WordLink, traced_links
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.text.direction import isolate
 from triattn_core.views.lib.number_format import minus
@@ -29,6 +29,11 @@ FINDINGS = {  # of the interval of the difference from the diagonal
     1: "behind the diagonal, the place alone",
 }
 LOOKS = "Where it looks most"
+LINKS = (
+    "Each word of the translation ← the source word with the most weight, and a second one with half as much or "
+    "more: {of}. Grey: none has half of the weight."
+)
+MAJORITY = 0.5  # of a word's weight
 BETWEEN = '<span class="t-muted"> · </span>'
 LONG = 40  # links, beyond which they scroll
 LISTED = 12  # source words that none looks at most; of more the count is said
@@ -93,18 +98,25 @@ def _looks(top: SentencePage, rows: Sequence[Mapping[str, Any]]) -> None:
     st.html(f"<b>{LOOKS}</b>{looks(links, unread, str(top.entry.config['target_language']), of)}")
 
 
-def looks(links: Sequence[tuple[str, str]], unread: Sequence[str], language: str, of: str) -> str:
-    """HTML: target word and source word of each link, then the source words without one.  of: whose links these are."""
-    pairs = "".join(
-        f'{BETWEEN}<span lang="{escape(language)}">{escape(isolate(target))}</span> ← {escape(isolate(source))}'
-        for source, target in links
-    ).removeprefix(BETWEEN)
+def looks(links: Sequence[WordLink], unread: Sequence[str], language: str, of: str) -> str:
+    """HTML: target word and source words of each link, then the source words without one.  of: whose links these
+    are."""
+    pairs = BETWEEN.join(_link(link, escape(language)) for link in links)
     names, more = [f"“{isolate(word)}”" for word in unread[:LISTED]], len(unread) - LISTED
     quoted = ", ".join(names) + (f" and {more:,} more" if more > 0 else "")
     left = f"No word looks most at {quoted}." if unread else "Each source word is one that some word looks at most."
-    note = f"Each word of the translation ← the source word with the most weight: {of}. {left}"
     html = style.scrolled(f'<p class="t-links">{pairs or "–"}</p>', len(links) > LONG, LOOKS)
-    return f'{html}<p class="t-note">{escape(note)}</p>'
+    return f'{html}<p class="t-note">{escape(LINKS.format(of=of))} {escape(left)}</p>'
+
+
+def _link(link: WordLink, language: str) -> str:
+    """HTML: grey where no source word has half of the weight."""
+    sources = ", ".join(
+        f'{escape(isolate(word))} <span class="t-muted t-num">{weight:.2f}</span>' for word, weight in link.sources
+    )
+    target = f'<span lang="{language}">{escape(isolate(link.target))}</span>'
+    weak = "" if link.sources[0][1] >= MAJORITY else ' class="t-muted"'
+    return f"{target} <span{weak}>← {sources}</span>"
 
 
 def table(rows: Sequence[Mapping[str, Any]], baselines: Mapping[str, float]) -> str:

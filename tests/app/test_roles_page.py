@@ -47,6 +47,16 @@ def test_a_tagger_opens_on_its_last_layer_with_spans_above_its_maps(name: str) -
     assert re.search(r"least sure of “(\w+|\.)”: 0\.\d+ \(", text)
 
 
+@pytest.mark.parametrize("reading", [{}, {"tokens-as": "phrases"}], ids=("words", "phrases"))
+def test_the_predicate_is_marked_in_the_maps_not_the_chosen_cell_alone(reading: dict[str, str]) -> None:
+    payload = maps(sound(opened("mtsa", checkpoint=TAGGERS[0], text=DOG, predicate="3", cell="0.1.0.0", **reading)))
+    for axis in ("query", "key"):
+        values = payload["axes"][axis]
+        (place,) = (i for i, mark in enumerate(values["marked"]) if mark)
+        assert "bit" in values["name"][place] and values["start"][place] <= DOG.index("bit") < values["end"][place]
+    assert payload["scale_lines"] == ["▸ the predicate"] and payload["caption"].endswith("▸ the predicate")
+
+
 def test_the_head_of_plain_attention_is_chosen_alone_and_has_scores() -> None:
     app = sound(opened("mtsa", checkpoint=TAGGERS[1], heads="3", layer="1", quantity="relevance"))
     payload = maps(app)

@@ -12,6 +12,7 @@ from tests.app.test_mtsa_pages import maps
 from tests.app.test_pages import opened, sound, visible_text
 from tests.support.checkpoint_fixtures import checkpoint_fixtures
 from tests.support.translation_checkpoints import make_checkpoints
+from triattn_core.analysis.maps.word_links import WordLink
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.inference.predictions import Candidate
 from triattn_core.tasks import translation
@@ -98,16 +99,28 @@ def test_a_head_is_above_the_diagonal_only_beyond_chance(interval: list[float], 
     assert alignment_table.beside_diagonal(rows).count(says) == 2
 
 
+ICH = WordLink("Ich", (("I", 0.84),))
+
+
+def test_links_have_their_weights_and_diffuse_ones_are_grey() -> None:
+    links = [WordLink("Bruder", (("brother", 0.84),)), WordLink("das", (("the", 0.22), ("my", 0.15)))]
+    sure, diffuse = alignment_table.looks(links, [], "de", "layer 2").split(" · ")
+    assert '>Bruder</span> <span>← brother <span class="t-muted t-num">0.84</span>' in sure
+    assert '>das</span> <span class="t-muted">← the <span class="t-muted t-num">0.22</span>, my ' in diffuse
+    assert "0.15</span>" in diffuse and "Grey: none has half of the weight." in diffuse
+
+
 def test_words_that_none_looks_at_are_listed() -> None:
-    html = alignment_table.looks([("I", "Ich"), ("read", "<lese>")], ["in", "the"], "de", "layer 2, head 1")
-    assert '<span lang="de">&lt;lese&gt;</span> ← read' in html and "No word looks most at “in”, “the”." in html
-    assert "Each source word is" in alignment_table.looks([("I", "Ich")], [], "de", "layer 2, head 1")
+    links = [ICH, WordLink("<lese>", (("read", 0.5),))]
+    html = alignment_table.looks(links, ["in", "the"], "de", "layer 2, head 1")
+    assert '<span lang="de">&lt;lese&gt;</span> <span>← read' in html and "No word looks most at “in”, “the”." in html
+    assert "Each source word is" in alignment_table.looks([ICH], [], "de", "layer 2, head 1")
 
 
 def test_of_many_words_that_none_looks_at_the_count_is_said() -> None:
-    html = alignment_table.looks([("I", "Ich")], ["the"] * 119, "de", "layer 2, head 1")
+    html = alignment_table.looks([ICH], ["the"] * 119, "de", "layer 2, head 1")
     assert html.count("“the”") == alignment_table.LISTED == 12 and "“the” and 107 more." in html
-    html = alignment_table.looks([("أمس", "gestern")], ["باع"], "de", "layer 2, head 1")
+    html = alignment_table.looks([WordLink("gestern", (("أمس", 0.4),))], ["باع"], "de", "layer 2, head 1")
     assert "← \u2068أمس\u2069" in html and "“\u2068باع\u2069”." in html
 
 
@@ -151,7 +164,7 @@ def test_long_candidates_are_folded_and_one_that_stopped_at_the_limit_has_an_ell
 
 
 def test_many_links_scroll() -> None:
-    links = [("I", "Ich")] * alignment_table.LONG
+    links = [ICH] * alignment_table.LONG
     assert "t-scrolled" not in alignment_table.looks(links, [], "de", "layer 2")
     assert 't-scrolled" tabindex="0"' in alignment_table.looks([*links, links[0]], [], "de", "layer 2")
 

@@ -111,6 +111,24 @@ def test_tokens_are_quoted_in_sentences_and_hatching_is_explained_where_there_is
         assert len(re.findall(r"\{(query|key)\b", sentence)) == len(re.findall(r"“\{(query|key)[^}]*\}”", sentence))
 
 
+@pytest.mark.parametrize("orders", [None, ORDERS], ids=("strips", "features"))
+def test_a_word_that_the_model_is_asked_about_has_a_mark_in_every_map_and_on_paper(orders):
+    trace = make_trace()
+    heads = maps.maps(trace, LAYER, [0, 1])
+    begins = heads[0].map_values["key_start"].values.tolist()
+    canvas = attention_maps.figure(heads, trace.texts, orders, marked=("predicate", begins[2]))
+    payload = canvas.payload
+    assert payload["scale_lines"] == ["▸ the predicate"] == [attention_maps.mark_legend("predicate")]
+    expected = [int(i == 2) for i in range(N)]
+    assert [payload["axes"][axis]["marked"] for axis in ("query", "key")] == [expected, expected]
+    printed = [side for mark in canvas.maps for side in (mark.rows, mark.columns) if len(side) == N]
+    assert len(printed) >= 4
+    assert all([label.startswith("▸ ") for label in side] == list(map(bool, expected)) for side in printed)
+    plain = attention_maps.figure(heads, trace.texts, orders)
+    assert "marked" not in plain.payload["axes"]["key"] and plain.payload["scale_lines"] == []
+    assert not any(label.startswith("▸") for mark in plain.maps for label in mark.rows)
+
+
 def test_a_grid_has_strips_and_no_features():
     trace = make_trace()
     payload = attention_maps.figure(maps.maps(trace, LAYER, range(3)), trace.texts).payload

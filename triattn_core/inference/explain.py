@@ -65,6 +65,8 @@ def explain(
     texts = {**bundle.task.texts(example, prediction.option), **more_texts}
     if len(options) > 1:
         meta["option"] = prediction.option
+    if marked := kind.marked_word(example):
+        meta["marked"], meta["marked_at"] = marked
     return prediction, AttentionTrace(sites(record, roles, texts, bundle.attends_special), texts, meta)
 
 

@@ -127,6 +127,10 @@ class Kind:
         sites refer to, more recorded sites, and the texts of the answer, by name."""
         return roles, {}, {}
 
+    def marked_word(self, example: Any) -> tuple[str, int] | None:
+        """What a word of the example is that the model is asked about, and where it begins in its text; None: none."""
+        return None
+
     # --- training ---
 
     def train(self, config: Any, folder: Path, data: Path, runs: Path, resume: bool, accelerator: Any) -> Iterator[Any]:

@@ -64,6 +64,11 @@ class TaggerKind(TextKind):
         notes = (*fields.pop("notes", ()), *filter(None, [unknown, doubted]))
         return Tagging.of(bundle.task.texts(example)["text"], answer, notes=notes, **fields)
 
+    def marked_word(self, example: Any) -> tuple[str, int]:
+        from triattn_core.tasks.roles import word_spans
+
+        return "predicate", word_spans(example)[example.predicate][0]
+
     def train(self, config: Any, folder: Path, data: Path, runs: Path, resume: bool, accelerator: Any) -> Iterator[Any]:
         from triattn_core.training.tagger.trainer import train_tagger
 

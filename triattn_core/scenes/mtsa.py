@@ -85,10 +85,15 @@ def maps(
     """The canvas of some heads (from 0) of a layer.  orders: see `HeadsScene`."""
     head_map_list = head_maps.maps(trace, layer, head_indices, quantity)
     place = layer.module, str(Site(layer=layer.layer))
-    caption = ", ".join(filter(None, (str(trace.meta.get("checkpoint", "")), *place, grouping_caption(trace))))
+    name, begins = str(trace.meta.get("marked", "")), int(trace.meta.get("marked_at", 0))
+    legend = attention_maps.mark_legend(name) if name else ""
+    parts = (str(trace.meta.get("checkpoint", "")), *place, grouping_caption(trace), legend)
+    caption = ", ".join(filter(None, parts))
     roles = CROSS_ROLES if layer.module == "cross" else ("governor", "dependent")
     family = "Attention" if head_maps.is_plain(trace, layer) else "MTSA"
-    return attention_maps.figure(head_map_list, own_texts(trace, layer), orders, caption, cell, family, roles)
+    return attention_maps.figure(
+        head_map_list, own_texts(trace, layer), orders, caption, cell, family, roles, (name, begins) if name else None
+    )
 
 
 def feature_orders(trace: AttentionTrace, layer: Site, head_indices: Sequence[int]) -> list[list[int]]:

@@ -92,8 +92,8 @@ def measure_alignment_error(
     rows = [_head_row(*place, pairs, baselines["diagonal"]) for place, pairs in found.items()]
     measured = {name: _per_cent(pairs) for name, pairs in baselines.items()}
     sources = [example.source for example in aligned]
-    words, lower = np.mean([len(source.split()) for source in sources]), all(map(str.islower, sources))
-    about = {"n": len(aligned), "words": round(float(words), 1), "lower_case": lower}
+    mean = sum(len(source.split()) for source in sources) / len(sources)
+    about = {"n": len(aligned), "words": round(mean, 1), "lower_case": all(map(str.islower, sources))}
     about |= {"unread": unread} if unread else {}
     return {**about, "heads": rows, "baselines": measured}
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect
 from collections.abc import Sequence
+from dataclasses import dataclass
+from unicodedata import category
 
 import numpy as np
 
@@ -10,18 +14,34 @@ from triattn_core.trace import AttentionTrace
 from triattn_core.trace.site import Site
 
 Links = set[tuple[int, int]]  # (source word, target word), from 0
+HALF = 0.5  # of the strongest weight: from there on a second word is named
 
 
-def strongest_links(weights: np.ndarray, source_words: Sequence[int], target_words: Sequence[int]) -> Links:
-    """The link of each target word, from weights [target, source] over sub-words; *_words: the word of each."""
+@dataclass(frozen=True)
+class WordLink:
+    """A target word and the source words that it looks at most, (word, weight), the strongest first: one, and a second
+    that has at least HALF of its weight."""
+
+    target: str
+    sources: tuple[tuple[str, float], ...]
+
+
+def word_weights(
+    weights: np.ndarray, source_words: Sequence[int], target_words: Sequence[int]
+) -> dict[int, np.ndarray]:
+    """Of each target word, in order, its weights over source words: from [target, source] over sub-words, summed over
+    those of a source word and averaged over those of a target word; *_words: the word of each."""
     by_source = np.zeros((len(weights), max(source_words) + 1))
     for piece, word in enumerate(source_words):
         by_source[:, word] += weights[:, piece]
-    links = set()
-    for word in sorted(set(target_words)):
-        mean = by_source[[piece for piece, owner in enumerate(target_words) if owner == word]].mean(0)
-        links.add((int(mean.argmax()), word))
-    return links
+    owners = np.array(target_words)
+    return {word: by_source[owners == word].mean(0) for word in sorted(set(target_words))}
+
+
+def strongest_links(weights: np.ndarray, source_words: Sequence[int], target_words: Sequence[int]) -> Links:
+    """The link of each target word to the source word with the most weight; see `word_weights`."""
+    found = word_weights(weights, source_words, target_words)
+    return {(int(over_source.argmax()), word) for word, over_source in found.items()}
 
 
 def diagonal_links(source_words: int, target_words: int) -> Links:
@@ -34,19 +54,43 @@ def word_of_each(text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
     return [max(0, len(text[: start + 1].split()) - 1) for start, _ in spans]
 
 
-def traced_links(trace: AttentionTrace, layer: int, head: int | None) -> tuple[list[tuple[str, str]], list[str]]:
-    """((source word, target word) in the target's order, source words without a link), of a head of a traced
-    translation's cross-attention; layer, head: from 0, None for the mean of heads."""
+def word_parts(text: str) -> list[tuple[int, str]]:
+    """(start, part): words without the punctuation around them, and this by itself."""
+    parts = []
+    for chunk in re.finditer(r"\S+", text):
+        start, end = chunk.span()
+        inside = [i for i in range(start, end) if is_word(text[i])] or [start, end - 1]
+        cuts = (start, inside[0], inside[-1] + 1, end)
+        parts += [(first, text[first:last]) for first, last in zip(cuts, cuts[1:]) if first < last]
+    return parts
+
+
+def traced_links(trace: AttentionTrace, layer: int, head: int | None) -> tuple[list[WordLink], list[str]]:
+    """The links of a traced translation's words in their order, and the source words that none looks at most, of a head
+    of its cross-attention; layer, head: from 0, None for the mean of heads.  Punctuation is a word of the source by
+    itself, and none of the target."""
     weights = trace.sites[Site("cross", layer, quantity="weight")]
     weights = weights.mean("head") if head is None else weights.isel(head=head)
-    texts, words = [trace.texts[name] for name in ("source", "target")], []
-    for text, axis in zip(texts, ("key", "query")):
+    texts, places = [word_parts(trace.texts[name]) for name in ("source", "target")], []
+    for parts, axis in zip(texts, ("key", "query")):
         weights = weights.isel({axis: np.flatnonzero(weights[f"{axis}_special"].values == 0)})
-        starts = weights[f"{axis}_start"].values.tolist()
-        words.append(word_of_each(text, [(start, start) for start in starts]))
-    if not all(words):
-        return [], texts[0].split()
-    links = sorted(strongest_links(weights.transpose("query", "key").values, *words), key=lambda link: link[1])
-    source, target = (text.split() for text in texts)
-    linked = {word for word, _ in links}
-    return [(source[a], target[b]) for a, b in links], [source[i] for i in sorted(set(words[0]) - linked)]
+        starts = [start for start, _ in parts]
+        places.append([max(0, bisect(starts, start) - 1) for start in weights[f"{axis}_start"].values.tolist()])
+    source, target = ([part for _, part in parts] for parts in texts)
+    if not all(places):
+        return [], list(filter(is_word, source))
+    found = word_weights(weights.transpose("query", "key").values, *places)
+    links = [WordLink(target[word], _strongest(source, row)) for word, row in found.items() if is_word(target[word])]
+    linked = {int(row.argmax()) for word, row in found.items() if is_word(target[word])}
+    return links, [source[i] for i in sorted(set(places[0]) - linked) if is_word(source[i])]
+
+
+def _strongest(words: Sequence[str], weights: np.ndarray) -> tuple[tuple[str, float], ...]:
+    first, *others = np.argsort(-weights, kind="stable")[:2]
+    seconds = [i for i in others if weights[i] >= HALF * weights[first] > 0]
+    return tuple((words[i], float(weights[i])) for i in (first, *seconds))
+
+
+def is_word(part: str) -> bool:
+    """Whether there is more in it than punctuation and symbols."""
+    return any(category(character)[0] not in "PS" for character in part)

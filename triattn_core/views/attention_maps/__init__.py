@@ -7,6 +7,7 @@ from triattn_core.views.attention_maps.figure import (
     alt,
     figure,
     first_cell,
+    mark_legend,
     scale_of,
 )
 
@@ -17,5 +18,6 @@ __all__ = [
     "alt",
     "figure",
     "first_cell",
+    "mark_legend",
     "scale_of",
 ]

@@ -21,7 +21,7 @@ from triattn_core.views.lib.cell import describe_aggregation
 from triattn_core.views.lib.figure import Figure, Grid, strongest_cells
 from triattn_core.views.lib.palette import LogScale, Scale, SignedScale
 from triattn_core.views.lib.strongest import labels
-from triattn_core.views.lib.tokens import tokens
+from triattn_core.views.lib.tokens import MARK, tokens
 
 NEEDS = ("head", "query", "key")
 NAMED_TOKENS, ROW, COLUMN = 24, 12.5, 12  # of so many tokens each is named: pixels that its label takes
@@ -54,6 +54,7 @@ def figure(
     cell: Sequence[int] | None = None,
     family: str = "MTSA",
     roles: tuple[str, str] = ("governor", "dependent"),
+    marked: tuple[str, int] | None = None,
     large: bool = False,
 ) -> Canvas:
     """The canvas of one or more maps of the same tokens.
@@ -61,12 +62,11 @@ def figure(
     orders: of each map the positions of its features as they stand, where source2token is drawn token × feature;
     without it each map has the means over features as a strip below.  cell: (query, key, map, place in its order) that
     is chosen at first.  family: the title's first word.  roles: what tokens down and across are called.
+    marked: what the word is that the model is asked about, and where it begins in its text: its labels have a mark.
     large: maps without source2token take the room that there is.
     """
     first, scale = maps[0].map_values, scale_of(maps)
-    axes: dict[str, dict[str, Any]] = {
-        axis: tokens(first, dict(texts), axis, np.arange(first.sizes[axis])) for axis in ("query", "key")
-    }
+    axes = _axes(first, texts, marked)
     many, notes = not orders and not large, describe_aggregation(maps[0].weights)
     if not many:
         axes = {axis: values | {"title": role} for (axis, values), role in zip(axes.items(), roles)}
@@ -89,8 +89,25 @@ def figure(
         grid=_grid(len(maps), many, bool(orders), *(first.sizes[axis] for axis in ("query", "key"))),
         caption=caption,
         notes=notes,
+        scale_lines=[mark_legend(marked[0])] if marked else [],
         mark=f"{'even share' if notes else 'even, no mask' if is_masked else 'even'} 1/{first.sizes['key']}",
     ).canvas()
+
+
+def mark_legend(name: str) -> str:
+    """What the mark at the labels of a row and a column stands for."""
+    return f"{MARK}the {name}"
+
+
+def _axes(array: xr.DataArray, texts: Mapping[str, str], marked: tuple[str, int] | None) -> dict[str, dict[str, Any]]:
+    """The tokens down and across; of a marked word those that hold its first character have `marked`."""
+    axes: dict[str, dict[str, Any]] = {}
+    for axis in ("query", "key"):
+        axes[axis] = tokens(array, dict(texts), axis, np.arange(array.sizes[axis]))
+        if marked:
+            ends = zip(axes[axis]["start"], axes[axis]["end"])
+            axes[axis]["marked"] = [int(start <= marked[1] < end) for start, end in ends]
+    return axes
 
 
 def _grid(count: int, many: bool, sources: bool, queries: int, keys: int) -> Grid:

@@ -75,7 +75,8 @@ class Moves:
 @dataclass(frozen=True)
 class Figure:
     """axes: coordinates with words, as `lib.tokens` gives them; `title` there stands beside the maps, `ink` is a colour
-    of the theme.  counts: the other coordinates, each with its size; a cell has a place on the axes, then on these.
+    of the theme, `marked` 1 where a mark stands before a label.  counts: the other coordinates, each with its size; a
+    cell has a place on the axes, then on these.
     scales: by the names that cells use; the first has `mark` at its line of even weight.  walk: the strongest cells,
     in their order.  keys, walks: what the arrow keys, and n and p, do, in words.  scale_lines: what is said of scales.
     strip: it stands above another figure: without scales and readout, and shows what the page says.

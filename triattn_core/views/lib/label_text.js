@@ -26,8 +26,14 @@ export const liesFlat = (tokens) =>
 
 const tieMark = (tokens, i) => (tokens.joined[i] ? "·" : "");
 
+const MARK = "▸ "; // before a word that the model is asked about
+
+/** The places of such words. */
+export const markedPlaces = ({ marked = [] }) => marked.flatMap((one, i) => (one ? [i] : []));
+
 /** A token as it stands on an axis. */
-export const axisLabel = (tokens, i) => tieMark(tokens, i) + tokens.label[i];
+export const axisLabel = (tokens, i) =>
+  (tokens.marked?.[i] ? MARK : "") + tieMark(tokens, i) + tokens.label[i];
 
 /**
  * Text from right to left with its direction isolated (U+2068 to U+2069), so that what follows it

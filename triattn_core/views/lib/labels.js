@@ -15,6 +15,7 @@ import {
   labelLine,
   labelsLean,
   liesFlat,
+  markedPlaces,
   widestLabel,
 } from "./label_text.js";
 import { font } from "./theme.js";
@@ -24,7 +25,7 @@ function prepareLabel(ctx, tokens, i, theme, { chosen, colour, room, pitch = 20,
   ctx.font = font(
     theme,
     size ?? (isWide(label) ? clamp(pitch - 1.5, 12, 15.5) : pitch < 15 ? 12 : 13),
-    i === chosen ? 700 : 400,
+    i === chosen || tokens.marked?.[i] ? 700 : 400,
   );
   ctx.fillStyle = i === chosen ? colour : tokens.special[i] ? theme.muted : theme.text;
   return fitText(ctx, label, room);
@@ -36,7 +37,7 @@ export function paintRowLabels(ctx, layout, tokens, x, y, theme, options) {
   const visible = thinLabels(
     layout,
     LABEL_PITCH / lines,
-    [options.chosen, options.hover ?? -1],
+    [options.chosen, options.hover ?? -1, ...markedPlaces(tokens)],
     options.weights,
   );
   for (const i of visible) {
@@ -82,7 +83,7 @@ export function paintColumnLabels(ctx, layout, tokens, x, y, theme, options) {
             ? SMALL_LEANING
             : LEANING
           : 13,
-    [options.chosen, options.hover ?? -1],
+    [options.chosen, options.hover ?? -1, ...markedPlaces(tokens)],
     options.weights,
   );
   for (const i of visible) {

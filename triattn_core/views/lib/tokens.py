@@ -14,6 +14,8 @@ from triattn_core.trace.aggregation import cell_counts, continues_word
 from triattn_core.views.lib.canvas import CellAxis
 from triattn_core.views.lib.strongest import PIECE_MARK, brief, words
 
+MARK = "▸ "  # before the label of a word that the model is asked about
+
 
 def tokens(array: xr.DataArray, texts: dict[str, str], axis: str, positions: np.ndarray) -> dict[str, list]:
     """The shown tokens of an axis for label_text.js, as parallel lists.
@@ -107,8 +109,10 @@ def read_ends(axes: Mapping[str, Mapping[str, list]]) -> dict[str, int]:
 
 
 def map_labels(axis: Mapping[str, list]) -> list[str]:
-    """The labels of a map's rows or columns, of an axis as `tokens` gives it: PIECE_MARK ties a piece to its word."""
-    return [PIECE_MARK * tied + label for tied, label in zip(axis["joined"], axis["label"])]
+    """The labels of a map's rows or columns, of an axis as `tokens` gives it: PIECE_MARK ties a piece to its word, MARK
+    stands before what is `marked`."""
+    marked = axis.get("marked") or [0] * len(axis["label"])
+    return [MARK * mark + PIECE_MARK * tied + label for mark, tied, label in zip(marked, axis["joined"], axis["label"])]
 
 
 def cell_axes(
