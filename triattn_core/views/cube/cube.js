@@ -43,10 +43,11 @@ class CubeFigure extends DescribedFigure {
     return { ...parts, beside: inspector, below: null };
   }
 
-  /** The cell and the panel at first; `awaited`: the cell that the page was told. */
+  /** `kept.awaited`: the cell that the page was told, as long as it has not answered. */
   firstCell() {
-    this.awaited = null;
-    return this.placesOf(this.kept.cell ?? this.payload.cell) ?? this.rankCells()[0] ?? [0, 0, 0];
+    const kept = this.kept.cell && this.placesOf(this.kept.cell);
+    if (!kept) Object.assign(this.kept, { awaited: null, unsent: false }); // it is not in this cube
+    return kept ?? this.placesOf(this.payload.cell) ?? this.rankCells()[0] ?? [0, 0, 0];
   }
 
   listen() {
@@ -93,7 +94,7 @@ class CubeFigure extends DescribedFigure {
 
   choose(cell) {
     super.choose(cell);
-    if (this.host.send) this.awaited = String(this.kept.cell);
+    if (this.host.send) this.kept.awaited = String(this.kept.cell);
   }
 
   /** The inspector with what is known here. */
@@ -124,10 +125,10 @@ class CubeFigure extends DescribedFigure {
     this.receiveCosts();
     const answer = window.triattnExact?.[this.host.key];
     if (answer?.stamp !== this.data.stamp) return;
-    if (this.awaited && this.awaited !== String(answer.cell)) return;
+    if (this.kept.awaited && this.kept.awaited !== String(answer.cell)) return;
     const cell = this.placesOf(answer.cell);
     if (!cell) return;
-    this.awaited = null;
+    this.kept.awaited = null;
     this.state.cell = cell;
     this.showNumbers(answer.numbers, false);
     this.requestPaint();

@@ -19,8 +19,11 @@ const SETTLE = 160; // milliseconds without a step before the page is told
 const LEAST_WIDTH = 50; // pixels: a narrower figure is not drawn
 const CAPTION = 22; // pixels below a saved figure
 
+const focusable = (root) => [...root.querySelectorAll("[tabindex], button")];
+
 /**
- * A figure in an element `root`.  `kept` outlives it there: the chosen cell, as the page knows it.
+ * A figure in an element `root`.  `kept` outlives it there: the chosen cell, as the page knows it,
+ * and whether the page has yet to be told.
  * A figure has: unpack(payload); build(), its elements {outer, frame, canvas, tip}; firstCell();
  * cellSizes(); layout(ctx, width); hit(x, y), the cell under a point or null; paint(ctx, place,
  * state) for the screen, a PNG or an SVG; describe(cell), lines of text; showCell(), all that
@@ -34,10 +37,13 @@ export class MapFigure {
    */
   static mount(root, payload, host = {}) {
     const kept = (root.triattn ??= { cell: null });
+    const focused = focusable(root).indexOf(root.getRootNode().activeElement);
     kept.stop?.();
     const figure = new this(root, payload, host, kept);
     kept.stop = () => figure.stop();
     figure.start();
+    if (kept.unsent) figure.tell();
+    focusable(root)[focused]?.focus({ preventScroll: true });
     return kept.stop;
   }
 
@@ -168,8 +174,16 @@ export class MapFigure {
   choose(cell) {
     this.moveTo(cell);
     this.kept.cell = this.pageCell();
-    if (!this.host.send) return;
-    this.timer = setTimeout(() => this.host.send("cell", this.kept.cell), SETTLE);
+    if (this.host.send) this.tell();
+  }
+
+  /** Tells the page of the chosen cell when the hand rests. */
+  tell() {
+    this.kept.unsent = true;
+    this.timer = setTimeout(() => {
+      this.kept.unsent = false;
+      this.host.send("cell", this.kept.cell);
+    }, SETTLE);
   }
 
   /** Shows a cell that nobody chose. */

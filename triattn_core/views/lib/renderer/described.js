@@ -144,7 +144,7 @@ export class DescribedFigure extends MapFigure {
    */
   receive() {
     const answer = window.triattnExact?.[this.host.key];
-    if (answer && this.payload.strip) {
+    if (answer && this.payload.strip && !this.kept.unsent) {
       this.state.unchosen = answer.cell.at(-1) < 0;
       this.kept.cell = null;
     }
