@@ -221,7 +221,7 @@ test("groups: keys go past what is not there, and stay at the last", () => {
   assert.equal(press([0, 0, 2, 0], "[")[2], 0);
   assert.equal(press([0, 0, 0, 0], "x"), null);
   assert.deepEqual([...press([0, 0, 0, 0], "ArrowDown", true)], [0, 0, 0, 1]);
-  assert.equal(press([0, 0, 0, 0], "ArrowDown"), null, "without Shift it is the query's");
+  assert.deepEqual(press([0, 0, 0, 0], "ArrowDown"), [1, 0, 0, 0], "without Shift the query moves");
 });
 
 test("groups: a coordinate goes along with a word, unless it was chosen for that", () => {

@@ -9,12 +9,6 @@ import { applyTheme, colourTable, themeFor } from "./theme.js";
 import { showTip } from "./tip.js";
 import { WALK_STEPS, nextInWalk } from "./walk.js";
 
-const ARROWS = {
-  ArrowUp: [-1, 0],
-  ArrowDown: [1, 0],
-  ArrowLeft: [0, -1],
-  ArrowRight: [0, 1],
-};
 const SETTLE = 160; // milliseconds without a step before the page is told
 const LEAST_WIDTH = 50; // pixels: a narrower figure is not drawn
 const CAPTION = 22; // pixels below a saved figure
@@ -27,8 +21,9 @@ const focusable = (root) => [...root.querySelectorAll("[tabindex], button")];
  * A figure has: unpack(payload); build(), its elements {outer, frame, canvas, tip}; firstCell();
  * cellSizes(); layout(ctx, width); hit(x, y), the cell under a point or null; paint(ctx, place,
  * state) for the screen, a PNG or an SVG; describe(cell), lines of text; showCell(), all that
- * stands beside the canvas; rankCells(), the strongest first; cellForKey(event); caption();
- * receive(), the page's word.  What not every figure needs has a default here.
+ * stands beside the canvas; rankCells(), the strongest first; cellForKey(event), the next cell or
+ * null; follow(cell), what a step takes along; afterLayout(); receive(), the page's word.  What not
+ * every figure needs has a default here.
  */
 export class MapFigure {
   /**
@@ -130,8 +125,6 @@ export class MapFigure {
     return Math.floor(this.frame.clientWidth);
   }
 
-  afterLayout() {}
-
   /** On the canvas, for whoever reads the page; before its first picture it names none. */
   nameCell() {
     if (this.place) this.canvas.dataset.cell = this.pageCell().join(".");
@@ -163,11 +156,6 @@ export class MapFigure {
   /** The chosen cell as the page knows it. */
   pageCell() {
     return this.state.cell;
-  }
-
-  /** What a step takes along. */
-  follow(cell) {
-    return cell;
   }
 
   /** Chooses a cell here: draws at once, tells the page when the hand rests. */
@@ -206,8 +194,6 @@ export class MapFigure {
     if (next) this.step(next);
   }
 
-  receive() {}
-
   // ---- pointer and keys -------------------------------------------------------------------------
 
   under(event) {
@@ -242,11 +228,6 @@ export class MapFigure {
     event.stopPropagation();
     if (by) this.walk(by);
     else this.step(next);
-  }
-
-  /** The next cell for a key, or null where the key is not ours. */
-  cellForKey({ key }) {
-    return ARROWS[key] ? this.state.cell.map((i, axis) => i + (ARROWS[key][axis] ?? 0)) : null;
   }
 
   /** Says at the pointer what is under it. */

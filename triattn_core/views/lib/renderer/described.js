@@ -62,7 +62,7 @@ export class DescribedFigure extends MapFigure {
   }
 
   cellForKey(event) {
-    return cellForKey(this.data, this.state.cell, event) ?? super.cellForKey(event);
+    return cellForKey(this.data, this.state.cell, event);
   }
 
   // ---- what stands around the canvas -----------------------------------------------------------

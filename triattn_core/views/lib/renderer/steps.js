@@ -3,6 +3,8 @@
 import { clamp } from "../arrays.js";
 import { chosenPanel, isGone, orderOf, shownCell, valueAt } from "./description.js";
 
+const ARROWS = { ArrowUp: [-1], ArrowDown: [1], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
 /** The places of a coordinate in the order of its steps, without those where nothing is. */
 function placesOf(data, name, cell) {
   const ordered = data.panels.find((panel) => panel.columns === name && panel.cells.order);
@@ -16,8 +18,13 @@ function placesOf(data, name, cell) {
   return Array.from({ length: data.sizes[name] }, (_, i) => i).filter((i) => !gone.has(i));
 }
 
+/** The next cell for a key, or null where the key is not ours. */
+export const cellForKey = (data, chosen, event) =>
+  onCoordinate(data, chosen, event) ??
+  (ARROWS[event.key] ? chosen.map((i, axis) => i + (ARROWS[event.key][axis] ?? 0)) : null);
+
 /** The next cell for a key of a coordinate, or null where no coordinate has it. */
-export function cellForKey(data, chosen, { key, shiftKey }) {
+function onCoordinate(data, chosen, { key, shiftKey }) {
   const pressed = (shiftKey && key.startsWith("Arrow") ? "Shift+" : "") + key;
   const [name, { keys = [] } = {}] =
     Object.entries(data.moves ?? {}).find(([, one]) => one.keys?.includes(pressed)) ?? [];
