@@ -11,6 +11,7 @@ HEAVY = ("transformers", "captum", "scipy", "plotly", "accelerate")
 MODULES = (
     *("triattn_core", "triattn_core.checkpoint.registry", "triattn_core.checkpoint.bundle"),
     *("triattn_core.analysis.attribution.faithfulness", "triattn_core.analysis.intervention.interventions"),
+    *("triattn_core.results.mechanism_order", "triattn_core.results.curves", "triattn_core.analysis.mining.agreement"),
 )
 
 

@@ -10,11 +10,23 @@ from statistics import mean
 import numpy as np
 import pytest
 from scipy.special import betainc
+from scipy.stats import binomtest, norm, ttest_ind_from_stats, ttest_rel
 from scipy.stats import t as student
-from scipy.stats import ttest_rel
 
 from triattn_core.__main__ import main
-from triattn_core.analysis.significance import holm, mcnemar, paired_over_folds, welch_over_seeds, wilson_interval
+from triattn_core.analysis.significance import (
+    Sample,
+    coin_test,
+    holm,
+    mcnemar,
+    paired_over_folds,
+    share_test,
+    standard_error,
+    student_test,
+    welch_over_seeds,
+    welch_tests,
+    wilson_interval,
+)
 
 
 def coin(k: int, n: int) -> float:
@@ -148,6 +160,39 @@ def test_folds_are_paired_and_their_training_sets_overlap():
     with pytest.raises(ValueError):
         paired_over_folds({"a": a, "b": b[:4]})
     assert [pair.p for pair in paired_over_folds({"a": a, "b": a, "c": [x + 1 for x in a]})] == [1.0, 0.0, 0.0]
+
+
+# --- the same numbers as SciPy's, which is not imported for them ---
+
+
+@pytest.mark.parametrize("throws", [1, 2, 7, 60, 999, 20_000])
+def test_coin_test_is_scipys_binomial_test(throws):
+    for heads in sorted({0, 1, throws // 3, throws * 49 // 100, throws // 2, throws - throws // 2, throws}):
+        assert coin_test(heads, throws) == pytest.approx(binomtest(heads, throws).pvalue, rel=1e-12, abs=1e-300)
+
+
+def test_tails_of_the_normal_and_of_students_distribution_are_scipys():
+    for z in np.linspace(0, 30, 61):
+        b = 50 + z * 2**0.5 * standard_error(50, 10**6)
+        error = (standard_error(50, 10**6) ** 2 + standard_error(b, 10**6) ** 2) ** 0.5
+        assert share_test(50, 10**6, b, 10**6) == pytest.approx(2 * norm.sf((b - 50) / error), rel=1e-12)
+        for freedom in (1, 2.37, 4, 30.5, 1000):
+            assert student_test(-z, freedom) == student_test(z, freedom)
+            assert student_test(z, freedom) == pytest.approx(2 * student.sf(z, freedom), rel=1e-12)
+
+
+def test_welch_is_scipys_of_the_same_means_and_spreads():
+    a, b = Sample(80.25, 0.31, 5), Sample(80.9, 0.77, 3)
+    (difference,) = welch_tests({"a": a, "b": b})
+    expected = ttest_ind_from_stats(a.mean, a.spread, a.count, b.mean, b.spread, b.count, equal_var=False)
+    assert difference.p == pytest.approx(expected.pvalue, rel=1e-12)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 41, 5000])
+def test_wilson_interval_is_scipys(rows):
+    for right in sorted({0, 1, rows // 3, rows - 1, rows}):
+        expected = binomtest(right, rows).proportion_ci(0.95, "wilson")
+        assert wilson_interval(right, rows) == pytest.approx(expected, rel=1e-12, abs=1e-15)
 
 
 # --- triattn seeds ---

@@ -1,15 +1,18 @@
-"""Significance of differences: between checkpoints on the same rows, and between samples over several seeds."""
+"""Significance of differences: between checkpoints on the same rows, and between samples over several seeds.
+
+`scipy.stats` is not imported: it takes longer than all else that a page of stored results waits for.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from statistics import mean, stdev
+from statistics import NormalDist, mean, stdev
+from typing import cast
 
 import numpy as np
-from scipy.stats import binomtest, norm, ttest_ind_from_stats
-from scipy.stats import t as student
 
 from triattn_core.trace.listing import listing
 
@@ -39,8 +42,13 @@ class Difference:
 
 def wilson_interval(right: int, rows: int) -> tuple[float, float]:
     """Wilson's 95 % interval of a share of rows, between 0 and 1 (Wilson 1927); NaN of no rows."""
-    ends = binomtest(right, rows).proportion_ci(0.95, "wilson") if rows else (np.nan, np.nan)
-    return float(ends[0]), float(ends[1])
+    if not rows:
+        return math.nan, math.nan
+    z = NormalDist().inv_cdf(0.975)
+    centre, wrong = 2 * right + z**2, rows - right
+    half = z * (4 * right * wrong / rows + z**2) ** 0.5
+    low, high = ((centre + sign * half) / (2 * (rows + z**2)) for sign in (-1, 1))
+    return low if right else 0.0, high if wrong else 1.0
 
 
 NO_SHARES = ("bleu", "f1", "average_precision")  # metrics that count no right rows: theirs is not that of a share
@@ -54,7 +62,23 @@ def standard_error(share: float, rows: int) -> float:
 def share_test(a: float, n: int, b: float, m: int) -> float:
     """The two-sided p of the z-test of two shares in per cent, of n and m rows."""
     error = (standard_error(a, n) ** 2 + standard_error(b, m) ** 2) ** 0.5
-    return 1.0 if error == 0 else float(2 * norm.sf(abs(a - b) / error))
+    return 1.0 if error == 0 else math.erfc(abs(a - b) / error / 2**0.5)
+
+
+def coin_test(heads: int, throws: int) -> float:
+    """The two-sided p of so many heads in throws of a fair coin: the exact binomial test."""
+    fewer = min(heads, throws - heads)
+    if 2 * fewer == throws:
+        return 1.0
+    ratios = np.arange(fewer, 0, -1) / np.arange(throws - fewer + 1, throws + 1)  # of the chance of one less
+    return min(2 * (math.comb(throws, fewer) / 2**throws) * float(1 + np.cumprod(ratios).sum()), 1.0)
+
+
+def student_test(t: float, freedom: float) -> float:
+    """The two-sided p of Student's t, with so many degrees of freedom."""
+    from scipy.special import stdtr
+
+    return float(2 * stdtr(freedom, -abs(t)))
 
 
 def mcnemar(
@@ -69,8 +93,8 @@ def mcnemar(
     results = []
     for i, j in combinations(range(len(names)), 2):
         only_a, only_b = int(number[correct[i] & ~correct[j]].sum()), int(number[correct[j] & ~correct[i]].sum())
-        p = binomtest(only_b, only_a + only_b).pvalue if only_a + only_b else 1.0
-        results.append((names[i], names[j], 100 * (only_b - only_a) / int(number.sum()), float(p), only_a, only_b))
+        p = coin_test(only_b, only_a + only_b)
+        results.append((names[i], names[j], 100 * (only_b - only_a) / int(number.sum()), p, only_a, only_b))
     adjusted = holm([result[3] for result in results])
     return [Difference(a, b, gain, p, q, x, y) for (a, b, gain, p, x, y), q in zip(results, adjusted)]
 
@@ -136,7 +160,7 @@ def paired_over_folds(scores: Mapping[str, Sequence[float]]) -> list[Difference]
         gains = [right - left for left, right in zip(scores[a], scores[b], strict=True)]
         k, gain = len(gains), mean(gains)
         error = stdev(gains) * (1 / k + 1 / (k - 1)) ** 0.5
-        p = float(2 * student.sf(abs(gain) / error, k - 1)) if error else float(gain == 0)
+        p = student_test(gain / error, k - 1) if error else float(gain == 0)
         results.append((a, b, gain, p))
     return [Difference(*result, q) for result, q in zip(results, holm([result[3] for result in results]))]
 
@@ -147,17 +171,13 @@ def welch_tests(samples: Mapping[str, Sample]) -> list[Difference]:
     several = {name: sample for name, sample in samples.items() if sample.count > 1 and sample.spread is not None}
     results = []
     for a, b in combinations(several, 2):
-        left, right = several[a], several[b]
-        if left.spread == right.spread == 0:
-            p = float(left.mean == right.mean)
-        else:
-            two = (
-                moment
-                for one_sample in (left, right)
-                for moment in (one_sample.mean, one_sample.spread, one_sample.count)
-            )
-            p = float(ttest_ind_from_stats(*two, equal_var=False).pvalue)
-        results.append((a, b, right.mean - left.mean, p))
+        gain = several[b].mean - several[a].mean
+        variances = [
+            (cast(float, sample.spread) ** 2 / sample.count, sample.count) for sample in (several[a], several[b])
+        ]
+        error = sum(variance for variance, _ in variances)
+        freedom = error**2 / sum(variance**2 / (count - 1) for variance, count in variances) if error else 0
+        results.append((a, b, gain, student_test(gain / error**0.5, freedom) if error else float(gain == 0)))
     return [Difference(*result, q) for result, q in zip(results, holm([result[3] for result in results]))]
 
 

@@ -8,7 +8,6 @@ from functools import cache
 from itertools import combinations, permutations
 
 import numpy as np
-from scipy.stats import kendalltau, rankdata, spearmanr
 
 from triattn_core.analysis.significance import LEVEL, holm, share_test
 from triattn_core.results.paper_comparison import Cell, make_cell
@@ -17,7 +16,7 @@ from triattn_core.results.run_records import Record
 
 MIN_ROWS = 3  # the order of two rows means nothing
 MAX_EXACT_ROWS = 8  # most rows for which all orders are enumerated
-TESTS = {"rho": (spearmanr, np.positive), "tau": (kendalltau, np.sign)}  # with the transform of rank differences
+TESTS = {"rho": ("spearmanr", np.positive), "tau": ("kendalltau", np.sign)}  # SciPy's, and of the rank differences
 SHARES = ("em", "accuracy", "R10@1")  # shares of right rows: their noise follows from the number of rows
 
 
@@ -113,15 +112,22 @@ def correlation(name: str, left: tuple[float, ...], right: tuple[float, ...]) ->
     otherwise from the normal distribution.
     """
     test, transform = TESTS[name]
-    result = test(left, right)
     if len(left) > MAX_EXACT_ROWS:
+        from scipy import stats
+
+        result = getattr(stats, test)(left, right)
         return float(result.statistic), float(result.pvalue)
-    a, b = (
-        transform(ranks[:, None] - ranks) for ranks in map(rankdata, (left, right))
-    )  # both are sums over pairs of rows
+    a, b = (transform(ranks[:, None] - ranks) for ranks in map(_ranks, (left, right)))  # both sum over pairs of rows
+    statistic = (a * b).sum() / np.sqrt((a**2).sum() * (b**2).sum())
     orders = np.array(list(permutations(range(len(left)))))
     sums = np.abs((a * b[orders[:, :, None], orders[:, None]]).sum((1, 2)))
-    return float(result.statistic), float((sums >= sums[0] - 1e-9).mean())
+    return float(statistic), float((sums >= sums[0] - 1e-9).mean())
+
+
+def _ranks(values: Sequence[float]) -> np.ndarray:
+    """The places in rising order, the mean of them for equal values: twice each, as whole numbers."""
+    column = np.asarray(values)[:, None]
+    return (column > values).sum(1) * 2 + (column == values).sum(1)
 
 
 def _significant_pairs(cells: dict[str, Cell], sign: int) -> tuple[tuple[str, str], ...] | None:
