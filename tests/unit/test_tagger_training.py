@@ -121,10 +121,12 @@ def test_the_commands_take_it(folder, world, capsys, tmp_path):
     row.write_text(json.dumps({"text": f"{WORDS[5]} {WORDS[6]} {WORDS[7]}", "predicate": 1}))
     assert main(["verify", "small-tagger"]) == 0
     assert main(["explain", "small-tagger", str(row), "--out", str(out)]) == 0
+    printed = capsys.readouterr().out
     trace = AttentionTrace.load(out)
+    prediction, _ = explain(load(folder), roles.Example(tuple(WORDS[5:8]), 1))
+    assert f"\nlog p {np.log(prediction.recorded).sum():.2f}  {WORDS[5]}/" in printed
     weights = trace.sites["layer.1/token2token/weight"]
     assert weights.dims == ("head", "query", "key") and list(weights["key_token"].values) == list(WORDS[5:8])
-    capsys.readouterr()
     rows = str(world / "data" / "small" / "test.jsonl")
     assert main(["evaluate", "small-tagger", rows, "--attention", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
