@@ -66,7 +66,7 @@ def widget(rendered: RenderedView | AttentionTrace, name: str | None = None) -> 
     if name is not None and name not in figures:
         raise ConfigError(f"no figure {name!r}: there is {', '.join(figures)}")
     canvas = figures[name or next(iter(figures))]
-    if not isinstance(canvas, Canvas) or canvas.script != figure_script(cube.SCRIPT):
+    if not isinstance(canvas, Canvas) or "inspector" not in canvas.payload:
         raise ConfigError(f"{rendered.view} has no cube: a widget shows the figures of the views cube and tensor")
     return _widget_class()(canvas)
 
@@ -83,7 +83,7 @@ def _widget_class() -> type:
     class CubeWidget(anywidget.AnyWidget):
         """A cube.  cell: the positions of the chosen cell in the trace, one for each axis."""
 
-        _esm = figure_script(cube.SCRIPT) + _MODULE
+        _esm = figure_script() + _MODULE
         _css = style(*cube.STYLE)
         payload = traitlets.Dict().tag(sync=True)
         cell = traitlets.List(traitlets.Int()).tag(sync=True)

@@ -13,6 +13,10 @@ from triattn_core.trace import AttentionTrace
 from triattn_core.views.cube import axes_of, stamp
 from triattn_core.views.lib import cell
 
+COST = (
+    "Cost if removed: the log-odds of the answer, less those with this one weight at zero and the rest of its query "
+    "scaled up; above zero it speaks for the answer"
+)
 Costs = Callable[[Sequence[int]], Mapping[tuple[int, ...], float]]
 
 
@@ -32,7 +36,7 @@ def explore(page: ShownScene, costs: Costs | None = None) -> None:
     """Figure, inspector and lists: a click runs this alone."""
     shown, settings, sizes = page.scene.shown, page.scene.settings, map(len, page.scene.axes)
     assert shown is not None  # `build` fills it
-    position = dict(zip(axes_of(shown.array), page.choose(costed=costs is not None)))
+    position = dict(zip(axes_of(shown.array), page.choose(costed=COST if costs is not None else "")))
     page.answer(stamp=stamp(shown, settings.hide), numbers=cell.numbers_of(shown, position))
     page.show_command(shown.choice, position)
     numbers.below(shown, settings.hide, position["query"], prod(sizes))

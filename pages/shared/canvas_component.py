@@ -48,11 +48,11 @@ def _figure(script: str, style: str):
 UNFOLDED = "special-listed"  # in the URL: whether a list of cells has those with special tokens
 
 
-def show(canvas: Canvas, key: str, note: bool = True, costed: bool = False) -> Any:
+def show(canvas: Canvas, key: str, note: bool = True, costed: str = "") -> Any:
     """Draws the figure, with `note` also its description; returns what was sent from it (`host.send("cell", …)`).
 
     A figure keeps its selection as long as its `key` stays: make the key from the texts, never from the settings.
-    costed: whether `send_costs` will say what single weights are worth.
+    costed: what costs are, where `send_costs` will say what single weights are worth.
     """
     unfolded = st.query_params.get(UNFOLDED) == "true"
     extra = {"costed": costed, "unfolded": unfolded} if "inspector" in canvas.payload else {}

@@ -53,7 +53,7 @@ class ShownScene:
         """The settings with the choices."""
         return self.scene.settings.model_copy(update=self.choices)
 
-    def choose(self, costed: bool = False) -> Sequence[int]:
+    def choose(self, costed: str = "") -> Sequence[int]:
         """Draws the figure, and returns the chosen cell; call it in a fragment, so that a click runs that alone.
 
         costed: see `canvas_component.show`.

@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from tests.support.figure_arrays import sent_array
 from triattn_core.analysis.maps import anova, compare, head_measures, head_profiles, trace_context
 from triattn_core.errors import TraceError
 from triattn_core.scenes import cube as cube_scene
@@ -83,10 +84,10 @@ def test_the_sentences_name_the_axes():
 def test_the_explorer_draws_means_over_an_axis_that_is_not_shared_out():
     for quantity in ("weight", "relevance"):
         payload = cube.figure(shown(quantity)).payload
-        told, arrays = payload["inspector"], payload["panels"][0]["arrays"]
-        assert told["over"] == ["key"] and told["pairs"] == I and told["even_share"] == 1 / I
+        arrays = payload["panels"][0]["arrays"]
+        assert sent_array(payload, 0, "of") == I and sent_array(payload, 0, "even") == pytest.approx(1 / I)
         assert "sum over context" in arrays and "sum over key" not in arrays
-        assert payload["mark"] == f"even 1/{I}" and told["rows"] == N * J
+        assert payload["mark"] == f"even 1/{I}" and sent_array(payload, 0, "rows") == N * J
 
 
 @pytest.mark.parametrize("head", range(HEADS))

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from tests.support.figure_arrays import sent_array
 from triattn_core import draw
 from triattn_core.analysis.maps.head_atlas import measure_heads
 from triattn_core.analysis.maps.head_profiles import profile_table
@@ -98,7 +99,7 @@ def test_it_opens_as_slices(trace, position):
     row = view.table.iloc[0]
     assert row["weight"] == pytest.approx(weights[1, :, :, :, position].max(), rel=1e-5)
     assert f"witness {WORDS[position]}" in view.figure.payload["caption"]
-    assert view.figure.payload["inspector"]["over"] == ["key", "context"]
+    assert sent_array(view.figure.payload, 0, "of") == N * N  # keys × contexts
     assert view.figure.payload["mark"].startswith("mean ")  # an even share is that of a softmax
     with pytest.raises(TraceError, match="witness 9 is outside 0…3"):
         draw("cube", trace, head=2, site=SITE, slices=(9,))

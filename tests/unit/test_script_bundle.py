@@ -12,7 +12,7 @@ import pytest
 from triattn_core.views.lib import script_bundle as bundles
 from triattn_core.views.lib.script_bundle import ROOT, bundle_script
 
-OWN = ("cube", "start")
+OWN = ("start",)
 FIGURES = (*(f"{name}/{name}.js" for name in OWN), "lib/renderer/figure.js")
 NODE = shutil.which("node")
 

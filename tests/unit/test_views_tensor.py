@@ -68,7 +68,7 @@ def test_the_sentence_says_by_what_the_strongest_are_so(trace, head):
 
 def test_features_stand_in_their_order_with_their_clusters(trace):
     payload = tensor.figure(Distribution(trace, WEIGHT), ORDER, OF).payload
-    assert list(payload["axes"]) == ["query", "key", "feature"] and payload["inspector"]["over"] == ["key"]
+    assert list(payload["axes"]) == ["query", "key", "feature"]
     axis = payload["axes"]["feature"]
     assert axis["position"] == ORDER and axis["label"] == [str(i + 1) for i in ORDER]
     assert axis["text"] == [f"cluster {OF[i] + 1}" for i in ORDER]
@@ -77,7 +77,7 @@ def test_features_stand_in_their_order_with_their_clusters(trace):
     np.testing.assert_allclose(sent_array(payload, 0, "weight"), weight, atol=1e-7)
     np.testing.assert_allclose(sent_array(payload, 0, "sum over feature"), weight.mean(-1), atol=1e-7)
     assert "sum over key" not in payload["panels"][0]["arrays"]
-    assert payload["inspector"]["rows"] == full(trace) * SIZE
+    assert sent_array(payload, 0, "rows") == full(trace) * SIZE
 
 
 def test_masked_pairs_are_named_and_ranks_run_over_the_keys(trace, head):

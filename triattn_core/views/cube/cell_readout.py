@@ -23,16 +23,16 @@ RAW = "The score before the softmax, not centred"
 
 
 def readout(shown: Distribution, cells: CubeCells) -> Readout:
-    """Over the numbers of `lib.cell.numbers_of`, and `masked`, `approximate`, `below` and `size` of the script."""
+    """Over the exact numbers of `numbers.exact_numbers`, or those of a page, and over `numbers.evens`."""
     outside = [axis for axis in cells.axes if axis not in shown.axes]
     each, among = (sep.join(cells.roles[axis] for axis in of) for sep, of in ((" and ", outside), (" × ", shown.axes)))
     row = f"rank in this {each if outside == ['query'] else 'row'}"
     rank = (row, f"Largest value first, over {among} of this {each}", Number("rank", "rank", of="of"))
-    against = ("against even", AGAINST, Number("against", "times"))
+    against = ("against even", AGAINST, Number("weight", "times", over="even"))
     if cells.array.attrs["quantity"] == "weight":
         score = "relevance, joined" if cells.joins else "relevance, centred"
         scored = [(score, CENTRED, Number("relevance"))] if shown.relevance is not None else []
-        facts = [("share of all mass", SHARE, Number("share", "percent")), against, *scored, rank]
+        facts = [("share of all mass", SHARE, Number("weight", "percent", over="rows")), against, *scored, rank]
     else:
         facts = [("as scored", RAW, Number("raw")), ("weight", QUANTITIES["weight"], Number("weight")), against, rank]
     columns, numbers = [(name, says) for name, says, _ in facts], [number for *_, number in facts]
@@ -48,19 +48,12 @@ def _cases(shown: Distribution, cells: CubeCells) -> list[Case]:
     with_third = f"{'in feature' if feature else 'read with'} {{{third}}}"
     weights = cells.array.attrs["quantity"] == "weight"
 
-    def case(about: str, below: bool) -> str:
-        if not weights:
-            side, rest = "below" if below else "above", "pairs" if inside else "keys"
-            score = f"scores {about}{{size}} {side} the mean of its {{of:count}} {rest}."
-            return f"For {{query}}, {{key}} {with_third} {score}"
-        if not shown.normalised:
-            return f"{{query}} gives {about}{{weight}} to {{key}} {with_third}; the weights do not sum to one."
-        share = f"gives {about}{{weight:percent}} of its attention to {{key}}"
-        return f"{{query}} {share} {with_third}." if inside or feature else f"{{query}} with {{{third}}} {share}."
-
-    return [
-        Case(masked, "masked"),
-        *([Case(case("about ", True), "about below"), Case(case("", True), "below")] if not weights else []),
-        Case(case("about ", False), "approximate"),
-        Case(case("", False)),
-    ]
+    if not weights:
+        score = "scores {about}{relevance:size} {relevance:side} the mean of its {of:count} "
+        said = f"For {{query}}, {{key}} {with_third} {score}{'pairs' if inside else 'keys'}."
+    elif not shown.normalised:
+        said = f"{{query}} gives {{about}}{{weight}} to {{key}} {with_third}; the weights do not sum to one."
+    else:
+        share = "gives {about}{weight:percent} of its attention to {key}"
+        said = f"{{query}} {share} {with_third}." if inside or feature else f"{{query}} with {{{third}}} {share}."
+    return [Case(masked, "masked"), Case(said)]

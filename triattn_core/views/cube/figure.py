@@ -16,26 +16,30 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from triattn_core.trace.aggregation import cell_counts
 from triattn_core.trace.axes import QUANTITIES
 from triattn_core.trace.axis_labels import describe_axis
 from triattn_core.trace.distribution import Distribution
 from triattn_core.views.cube.cell_readout import readout
 from triattn_core.views.cube.cells import CubeCells, first_cell
 from triattn_core.views.cube.marks import slices
-from triattn_core.views.cube.numbers import exact_numbers
-from triattn_core.views.cube.sentences import caption, describe_bars, describe_cells, describe_hidden
+from triattn_core.views.cube.numbers import exact_numbers, uniform
+from triattn_core.views.cube.sentences import FEW, caption, describe_bars, describe_cells, describe_hidden
 from triattn_core.views.lib.canvas import Canvas, style
 from triattn_core.views.lib.cell import axis_check, fold_check, query_matters
-from triattn_core.views.lib.figure import Figure, figure_script
+from triattn_core.views.lib.figure import Figure
 from triattn_core.views.lib.strongest import visible
 from triattn_core.views.lib.tokens import cell_axes
 
-SCRIPT = "cube/cube.js"
 STYLE = ("lib/map_figure.css", "cube/cube.css")
 TITLES = {"context": "Tri-Attention cube", "feature": "The tensor"}
 OWN_TITLE = "Attention cube"  # of an array that no model of ours made
 STAMPED = ("digest", "head", "sinks")  # with the choice: exact numbers of another figure must not be shown in this one
+
+MEASURES = {  # the size of a cell in the list
+    "against": ("Strongest against an even share", "× even", "The weight over an even share", "times", {"times": "of"}),
+    "share": ("Strongest triples", "share", "Share of all mass", "percent", {"over": "rows"}),
+    "value": ("Highest relevance", "relevance", "relevance", "number", {}),
+}
 
 
 def figure(
@@ -78,11 +82,10 @@ def figure(
         caption=caption(shown, cells.array),
         mark=_even_mark(shown, cells, against),
         sliced=True,
-        inspector=_inspector(shown, cells, hide_special) | {"against": against},
+        inspector=_inspector(shown, cells, hide_special, against),
         height=760,
     ).canvas()
-    roles = cell_axes(cells.tokens, roles=cells.roles)
-    return replace(drawn, script=figure_script(SCRIPT), style=style(*STYLE), axes=roles)
+    return replace(drawn, style=style(*STYLE), axes=cell_axes(cells.tokens, roles=cells.roles))
 
 
 def stamp(shown: Distribution, hide_special: bool) -> str:
@@ -91,18 +94,17 @@ def stamp(shown: Distribution, hide_special: bool) -> str:
     return " ".join((shown.choice.query(), str(hide_special), *meta))
 
 
-def _inspector(shown: Distribution, cells: CubeCells, hide_special: bool) -> dict[str, Any]:
-    """What the script says beside the slices."""
-    array, axes, quantity = cells.array, cells.axes, cells.array.attrs["quantity"]
+def _inspector(shown: Distribution, cells: CubeCells, hide_special: bool, against: bool) -> dict[str, Any]:
+    """What stands beside the slices; see `figure.schema.json`."""
+    axes, quantity = cells.axes, cells.array.attrs["quantity"]
+    *measure, by = MEASURES["against" if against else "share" if quantity == "weight" else "value"]
     return {
         "stamp": stamp(shown, hide_special),
         "quantity": quantity,
-        "over": list(shown.axes),
+        "unit": "weight" if quantity == "weight" else "relevance, centred",
         "says": {**{axis: describe_axis(axis, cells.roles[axis]) for axis in axes}, "quantity": QUANTITIES[quantity]},
-        "even_share": _uniform(shown) * shown.size / np.prod([cell_counts(array, one).sum() for one in shown.axes]),
-        "rows": (round(shown.count * shown.mass) if shown.normalised else shown.count * shown.mass) or 1,
         "cells": cells.levels.size,
-        "pairs": shown.size,
+        "measure": {**dict(zip(("title", "unit", "help", "format"), measure)), **by},
         "triples": _listed(cells, cells.strongest),
         "words": _listed(cells, cells.strongest_words),
         "special": 0.0 if hide_special else _special(shown, cells),
@@ -113,22 +115,17 @@ def _inspector(shown: Distribution, cells: CubeCells, hide_special: bool) -> dic
 
 def _even_mark(shown: Distribution, cells: CubeCells, against: bool) -> str:
     """What stands at the line of an even share."""
-    uniform = _uniform(shown)
+    share = uniform(shown)
     if not shown.normalised:
-        return f"mean {{={uniform}}}"
-    return f"{'even share' if cells.joins else 'even, no mask' if against else 'even'} 1/{int(1 / uniform + 0.5):,}"
+        return f"mean {{={share}}}"
+    return f"{'even share' if cells.joins else 'even, no mask' if against else 'even'} 1/{int(1 / share + 0.5):,}"
 
 
-def _uniform(shown: Distribution) -> float:
-    """An even share of the cells that are shown."""
-    expected = 1 - shown.empty
-    return (shown.mass / expected if expected else 1.0) / shown.size
-
-
-def _listed(cells: CubeCells, rows: pd.DataFrame) -> dict[str, list]:
-    """Some of the strongest cells."""
-    quantity = str(cells.array.attrs["quantity"])
-    return {"cells": cells.strongest_cells(rows), "value": _finite(rows[quantity]), "share": _finite(rows["share"])}
+def _listed(cells: CubeCells, rows: pd.DataFrame) -> dict[str, Any]:
+    """Some of the strongest cells, and what the first of them hold of the mass."""
+    values, shares = rows[str(cells.array.attrs["quantity"])], rows["share"].head(FEW)
+    held = float(shares.sum()) if np.isfinite(shares).all() else None
+    return {"cells": cells.strongest_cells(rows), "value": _finite(values), "held": held}
 
 
 def _special(shown: Distribution, cells: CubeCells) -> float:

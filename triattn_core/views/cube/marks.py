@@ -8,7 +8,7 @@ import numpy as np
 
 from triattn_core.trace.distribution import Distribution
 from triattn_core.views.cube.cells import CubeCells
-from triattn_core.views.cube.numbers import margin
+from triattn_core.views.cube.numbers import evens, margin
 from triattn_core.views.lib.marks import Cells, Margin
 from triattn_core.views.lib.panel import Panel, Values
 
@@ -24,6 +24,7 @@ def slices(
     whole = f"the whole {roles[query]}, sums to 1" if inside else "each column sums to 1"
     whole = whole if quantity == "weight" else ""
     arrays = {name: Values(cells.axes, values) for name, values in {"levels": cells.levels, **exact}.items()}
+    arrays |= evens(shown, cells)
     if cells.masked is not None:
         arrays["masked"] = Values(cells.axes, cells.masked)
     for axis in (key, third) if inside else (third,):

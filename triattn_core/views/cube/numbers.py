@@ -9,9 +9,11 @@ import numpy as np
 import xarray as xr
 
 from triattn_core.trace import reduce
+from triattn_core.trace.aggregation import cell_counts
 from triattn_core.trace.distribution import Distribution
 from triattn_core.trace.relevance import centred
-from triattn_core.views.cube.cells import axes_of
+from triattn_core.views.cube.cells import CubeCells, axes_of
+from triattn_core.views.lib.panel import Values
 from triattn_core.views.lib.strongest import shown_array
 
 
@@ -44,3 +46,39 @@ def exact_numbers(shown: Distribution, positions: Mapping[str, np.ndarray]) -> d
     if shown.relevance is not None:
         found |= {"raw": shown.relevance, "relevance": centred(shown.relevance, along)}
     return {name: one.transpose(*axes).isel(positions).values.astype(np.float32) for name, one in found.items()}
+
+
+def uniform(shown: Distribution) -> float:
+    """An even share of the cells that are shown."""
+    expected = 1 - shown.empty
+    return (shown.mass / expected if expected else 1.0) / shown.size
+
+
+def evens(shown: Distribution, cells: CubeCells) -> dict[str, Values]:
+    """What the numbers of a cell are over: `of`, how many cells its distribution has; of weights `rows`, how many
+    distributions hold the mass, and `even`, the weight where attention is even over the cells that no mask leaves out.
+
+    A folded cell counts as many as the cells of the model that it joins.
+    """
+    outside, inside = ([axis for axis in cells.axes if (axis in shown.axes) == among] for among in (False, True))
+    rows = (round(shown.count * shown.mass) if shown.normalised else shown.count * shown.mass) or 1
+    even = uniform(shown) * shown.size / np.prod([cell_counts(shown.array, axis).sum() for axis in inside])
+    left, part = np.array(shown.size), np.array(1.0)
+    if cells.masked is not None:
+        left = (~cells.masked).sum(tuple(cells.axes.index(axis) for axis in inside))
+        drawn = np.prod([len(cells.positions[axis]) for axis in inside])
+        part = drawn / np.where(left, left, drawn)
+
+    def joined(axes: list[str]) -> np.ndarray:
+        whole = np.array(1.0)
+        for axis in axes if cells.joins else ():
+            whole = np.multiply.outer(whole, cells.tokens[axis]["cells"])
+        return whole
+
+    of = tuple(outside) if cells.masked is not None else ()
+    over_rows, over_cells = (tuple(axes) if cells.joins else () for axes in (outside, inside))
+    return {
+        "of": Values(of, left.astype(np.uint32)),
+        "rows": Values(over_rows, np.asarray(rows / joined(outside))),
+        "even": Values((*of, *over_cells), np.asarray(np.multiply.outer(even * part, joined(inside)))),
+    }

@@ -87,7 +87,7 @@ class Figure:
     Where each of several panels has a scale of its own, it stands below that panel.
     sliced: its panels are slices through one cell of three axes: of the first two, of the first and the last, and of
     the second and the last; all have the arrays of the first.  Pages know its cells by the positions of its axes.
-    inspector: what the script of the view has beside its maps.
+    inspector: what stands beside slices; see the schema.
     """
 
     title: str
@@ -276,10 +276,9 @@ class Figure:
 
 
 @cache
-def figure_script(entry: str = SCRIPT) -> str:
-    """The script of every described figure, the colours of both themes before it.  entry: of one with parts of its
-    own."""
-    return f"const THEMES = {json.dumps(theme_payload('log', 'signed'))};\n{script(entry)}"
+def figure_script() -> str:
+    """The script of every described figure, the colours of both themes before it."""
+    return f"const THEMES = {json.dumps(theme_payload('log', 'signed'))};\n{script(SCRIPT)}"
 
 
 def strongest_cells(sizes: np.ndarray, most: int = 100) -> list[tuple[int, ...]]:

@@ -6,6 +6,10 @@ import { drawText } from "./text_drawing.js";
 import { fitCanvas } from "./fit_canvas.js";
 import { onExport, saveFigure } from "./save.js";
 import { applyTheme, colourTable, themeFor } from "./theme.js";
+import { unpack } from "./renderer/description.js";
+import { hitCell, layoutFigure } from "./renderer/layout.js";
+import { paintFigure } from "./renderer/paint.js";
+import { cellForKey, followCell } from "./renderer/steps.js";
 import { showTip } from "./tip.js";
 import { WALK_STEPS, nextInWalk } from "./walk.js";
 
@@ -18,12 +22,9 @@ const focusable = (root) => [...root.querySelectorAll("[tabindex], button")];
 /**
  * A figure in an element `root`.  `kept` outlives it there: the chosen cell, as the page knows it,
  * and whether the page has yet to be told.
- * A figure has: unpack(payload); build(), its elements {outer, frame, canvas, tip}; firstCell();
- * cellSizes(); layout(ctx, width); hit(x, y), the cell under a point or null; paint(ctx, place,
- * state) for the screen, a PNG or an SVG; describe(cell), lines of text; showCell(), all that
- * stands beside the canvas; rankCells(), the strongest first; cellForKey(event), the next cell or
- * null; follow(cell), what a step takes along; afterLayout(); receive(), the page's word.  What not
- * every figure needs has a default here.
+ * A figure has: build(), its elements {outer, frame, canvas, tip}; firstCell(); pageCell(cell), as
+ * the page knows it; describe(cell), lines of text; showCell(), all that stands beside the canvas;
+ * afterLayout(); receive(), the page's word.
  */
 export class MapFigure {
   /**
@@ -46,7 +47,7 @@ export class MapFigure {
     Object.assign(this, { root, payload, host, kept });
     Object.assign(this, { place: null, theme: null, paintAsked: 0, timer: 0 });
     this.off = new AbortController();
-    this.data = this.unpack(payload);
+    this.data = unpack(payload);
     Object.assign(this, this.build());
     this.state = { cell: this.firstCell(), hover: null, tables: null };
   }
@@ -72,6 +73,11 @@ export class MapFigure {
     this.on(this.canvas, "pointermove", (event) => this.move(event));
     this.on(this.canvas, "pointerleave", () => this.hover(null));
     this.on(this.canvas, "keydown", (event) => this.key(event));
+    for (const name of ["focus", "blur"])
+      this.on(this.canvas, name, () => {
+        this.state.focus = name === "focus";
+        if (this.data.sliced) this.requestPaint();
+      });
     this.on(window, "triattn-exact", () => this.receive());
     this.on(matchMedia("(prefers-color-scheme: dark)"), "change", () => this.dress());
     this.observer = new ResizeObserver(
@@ -114,15 +120,20 @@ export class MapFigure {
     const width = this.width();
     if (width < LEAST_WIDTH) return;
     if (this.place?.width !== width) {
-      this.place = this.layout(this.canvas.getContext("2d"), width);
+      this.place = layoutFigure(this.canvas.getContext("2d"), this.data, width, this.theme);
       this.afterLayout();
     }
-    this.paint(fitCanvas(this.canvas, width, this.place.height), this.place, this.state);
+    this.paint(fitCanvas(this.canvas, width, this.place.height), this.state);
     this.nameCell();
   }
 
   width() {
     return Math.floor(this.frame.clientWidth);
+  }
+
+  paint(ctx, state) {
+    const { panel = 0 } = this.kept; // of slices the one that keys move in
+    paintFigure(ctx, this.data, this.place, this.theme, { ...state, panel });
   }
 
   /** On the canvas, for whoever reads the page; before its first picture it names none. */
@@ -133,36 +144,30 @@ export class MapFigure {
   /** Saves the figure, its caption below it, as a file. */
   save(format, name) {
     const { width, height } = this.place;
+    const { sliced, texts } = this.payload;
+    const caption = this.payload.caption + (sliced ? `: ${Object.values(texts).join(" / ")}` : "");
     saveFigure(format, name, width, height + CAPTION, this.theme.page, (ctx) => {
-      this.paint(ctx, this.place, { ...this.state, hover: null, focus: false });
+      this.paint(ctx, { ...this.state, hover: null, focus: false });
       const look = { size: 12, theme: this.theme, room: width };
-      drawText(ctx, this.caption(), 0, height + 14, this.theme.muted, look);
+      drawText(ctx, caption, 0, height + 14, this.theme.muted, look);
     });
-  }
-
-  caption() {
-    return this.payload.caption;
   }
 
   // ---- the chosen cell --------------------------------------------------------------------------
 
   /** A cell within the axes; what else it says of itself stays. */
   inside(cell) {
-    const sizes = this.cellSizes();
-    const within = cell.map((i, axis) => clamp(i, 0, sizes[axis] - 1));
+    const within = cell.map((i, axis) => clamp(i, 0, this.data.coordinates[axis][1] - 1));
     return Object.assign(within, { own: cell.own });
-  }
-
-  /** The chosen cell as the page knows it. */
-  pageCell() {
-    return this.state.cell;
   }
 
   /** Chooses a cell here: draws at once, tells the page when the hand rests. */
   choose(cell) {
     this.moveTo(cell);
     this.kept.cell = this.pageCell();
-    if (this.host.send) this.tell();
+    if (!this.host.send) return;
+    this.kept.awaited = String(this.kept.cell); // until the page answers
+    this.tell();
   }
 
   /** Tells the page of the chosen cell when the hand rests. */
@@ -184,13 +189,12 @@ export class MapFigure {
   }
 
   step(cell) {
-    this.choose(this.follow(this.inside(cell)));
+    this.choose(followCell(this.data, this.state.cell, this.inside(cell)));
   }
 
   /** To the next (1) or the previous (-1) of the strongest cells. */
   walk(by) {
-    this.ranked ??= this.rankCells();
-    const next = nextInWalk(this.ranked, this.state.cell, by);
+    const next = nextInWalk(this.data.walk, this.state.cell, by);
     if (next) this.step(next);
   }
 
@@ -199,30 +203,29 @@ export class MapFigure {
   under(event) {
     if (!this.place) return null;
     const edge = this.canvas.getBoundingClientRect();
-    const spot = this.hit(event.clientX - edge.left, event.clientY - edge.top);
-    return spot && this.follow(spot);
+    const at = [event.clientX - edge.left, event.clientY - edge.top];
+    const spot = hitCell(this.data, this.place, this.state.cell, ...at);
+    return spot && followCell(this.data, this.state.cell, spot);
   }
 
   press(event) {
     const spot = this.under(event);
-    if (spot) this.choose(spot);
+    if (!spot) return;
+    this.kept.panel = spot.spot?.panel;
+    this.choose(spot);
   }
 
   move(event) {
     const spot = this.under(event);
     const fresh = spot && String(spot) !== String(this.state.cell);
-    if (fresh && event.buttons === 1 && this.dragsTo(spot)) this.choose(spot);
+    if (fresh && event.buttons === 1 && spot.spot?.panel === this.kept.panel) this.choose(spot);
     this.hover(spot, event);
-  }
-
-  dragsTo() {
-    return true;
   }
 
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const by = WALK_STEPS[event.key];
-    const next = by ? null : this.cellForKey(event);
+    const next = by ? null : cellForKey(this.data, this.state.cell, event, this.kept.panel);
     if (!by && !next) return;
     event.preventDefault();
     event.stopPropagation();
@@ -234,12 +237,9 @@ export class MapFigure {
   hover(spot, event) {
     const same = String(spot) === String(this.state.hover);
     this.state.hover = spot;
-    if (!same && this.hoverPaints()) this.requestPaint();
+    const paints = !this.data.sliced || this.place?.thin; // the names of rows and columns
+    if (!same && paints) this.requestPaint();
     if (spot) showTip(this.tip, this.frame, this.describe(spot), event);
     else this.tip.hidden = true;
-  }
-
-  hoverPaints() {
-    return true;
   }
 }

@@ -14,13 +14,13 @@ from triattn_core.views.lib.palette import pack
 from triattn_core.views.lib.reading import Span
 from triattn_core.views.lib.readout import Sentence, said
 
-TYPES = {"u1": np.uint8, "u2": np.uint16, "f4": np.float32}
+TYPES = {"u1": np.uint8, "u2": np.uint16, "u4": np.uint32, "f4": np.float32}
 
 
 @dataclass(frozen=True)
 class Values:
-    """Numbers over some coordinates.  over: their names, one for each axis of `values`: bool, uint8, uint16; all else
-    is sent as float32.  Over nothing it is a list that a mark reads as a whole, or one number."""
+    """Numbers over some coordinates.  over: their names, one for each axis of `values`: bool, unsigned; all else is
+    sent as float32.  Over nothing it is a list that a mark reads as a whole, or one number."""
 
     over: tuple[str, ...]
     values: np.ndarray = field(repr=False)
@@ -28,7 +28,7 @@ class Values:
     def payload(self) -> dict[str, Any]:
         if self.values.dtype.kind == "b":
             return {"over": list(self.over), "type": "b1", "data": pack(np.packbits(self.values))}
-        kind = {1: "u1", 2: "u2"}[self.values.dtype.itemsize] if self.values.dtype.kind == "u" else "f4"
+        kind = f"u{self.values.dtype.itemsize}" if self.values.dtype.kind == "u" else "f4"
         return {"over": list(self.over), "type": kind, "data": pack(self.values.astype(TYPES[kind]))}
 
 

@@ -2,10 +2,11 @@
 
 A template is text with names in braces: `{query}` is the word of the chosen cell on an axis, `{title}` the title of the
 panel, `{help}` what its numbers are, `{weights}` a number of the panel's arrays at the cell, `{weights:percent}` the
-same in a format of FORMATS, `{=0.25}` a number of its own.  Of the formats, `plain` is a word without its colour,
-`rank` a whole number that may be missing (0), `there` and `change` a number, and one with its sign, that may be not
-there (NaN), `probability` three digits, never a 1 or a 0 that is not one, `level` what a level of the panel's scale
-stands for, `half` two digits, `at` and `nth` the place on a coordinate from 0 and from 1.
+same in a format of FORMATS, `{=0.25}` a number of its own, `{about}` says that the number beside slices is not exact.
+Of the formats, `plain` is a word without its colour, `rank` a whole number that may be missing (0), `there` and
+`change` a number, and one with its sign, that may be not there (NaN), `probability` three digits, never a 1 or a 0 that
+is not one, `level` what a level of the panel's scale stands for, `half` two digits, `size` a number without its sign,
+which `side` says as `below` or `above`, `at` and `nth` the place on a coordinate from 0 and from 1.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ FORMATS = (
     "probability",
     "level",
     "half",
+    "size",
+    "side",
     "at",
     "nth",
 )

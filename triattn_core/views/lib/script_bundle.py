@@ -20,7 +20,7 @@ _OTHER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 @cache
 def bundle_script(entry: str) -> str:
-    """JavaScript that defines what the module `entry` exports; a path from the views, as "cube/cube.js".
+    """JavaScript that defines what the module `entry` exports; a path from the views, as "start/start.js".
 
     Raises ValueError for a circle, for a name that a module does not export, and for syntax that is not understood.
     """

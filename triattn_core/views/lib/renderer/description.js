@@ -12,7 +12,7 @@ import {
 } from "../numbers.js";
 import { levelOnScale, valueOfLevel } from "../scales.js";
 
-const TYPES = { u1: Uint8Array, u2: Uint16Array, f4: Float32Array };
+const TYPES = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, f4: Float32Array };
 const BITS = 8; // of a byte, the first the highest
 const MISSING = "–";
 const NOT_THERE = "not there"; // in one of the inputs that are compared
@@ -32,6 +32,8 @@ const FORMATS = {
   half: (x) => (x === undefined ? MISSING : x.toFixed(2)),
   at: String,
   nth: (i) => String(i + 1),
+  size: (x) => formatNumber(Math.abs(x)),
+  side: (x) => (x < 0 ? "below" : "above"),
 };
 
 export const sayValue = (value, format) => FORMATS[format](value);
@@ -56,7 +58,10 @@ export function unpack(payload) {
   }));
   for (const panel of panels)
     panel.arrays = { ...leaderOf(panels, panel, payload).arrays, ...panel.arrays };
-  return { ...payload, panels, axisOf, sizes };
+  const { cells = [], value } = payload.inspector?.triples ?? {};
+  const known = Object.fromEntries(cells.map((cell, n) => [cell.join(), value[n]]));
+  const list = payload.inspector?.[payload.unfolded ? "triples" : "words"]; // with special tokens
+  return { ...payload, panels, axisOf, sizes, known, list, walk: list?.cells ?? payload.walk };
 }
 
 const key = ({ chooses }) => String(chooses);
@@ -142,17 +147,25 @@ export function planeOf(data, panel, name, cell) {
   return { from, down, across };
 }
 
-/** A number of a panel at a cell; undefined where the panel has no such array. */
+/**
+ * A number of a panel at a cell: what the page told of it, else of the panel's array; undefined
+ * where there is none.  Of the quantity beside slices also what its level stands for.
+ */
 export function valueAt(data, panel, name, cell) {
+  const { told, inspector } = data;
+  if (told?.at === String(cell) && name in told.numbers) return told.numbers[name] ?? NaN;
   const array = hostOf(data, panel, cell).arrays[name];
-  return array?.values[sum(array.steps.map(([axis, step]) => cell[axis] * step))];
+  if (array) return array.values[sum(array.steps.map(([axis, step]) => cell[axis] * step))];
+  if (name !== inspector?.quantity) return undefined;
+  const { levels, scale, masked } = panel.cells;
+  const out = masked && valueAt(data, panel, masked, cell);
+  const level = () => valueOfLevel(data.scales[scale], valueAt(data, panel, levels, cell));
+  return data.known[cell.join()] ?? (out ? (name === "weight" ? 0 : -Infinity) : level());
 }
 
-/** A number of a panel: where no such array was sent what is known of the cell, or its level's. */
-export const numberAt = (data, panel, name, cell) =>
-  valueAt(data, panel, name, cell) ??
-  data.known?.get(cell.join()) ??
-  valueOfLevel(data.scales[panel.cells.scale], valueAt(data, panel, panel.cells.levels, cell));
+/** Whether the quantity beside slices is known exactly. */
+export const isKnown = ({ told, inspector, panels, known }, cell) =>
+  inspector.quantity in panels[0].arrays || told?.at === String(cell) || cell.join() in known;
 
 /** A template as pieces [text, ink]; ink is the colour of a word. */
 export function fillTemplate(data, template, panel, cell) {
@@ -167,6 +180,7 @@ export function fillTemplate(data, template, panel, cell) {
     if (name === "title") return [host.title, ""];
     if (name === "head") return [host.title.split(",")[0], ""];
     if (name === "help") return [host.help, ""];
+    if (name === "about") return [isKnown(data, cell) ? "" : "about ", ""];
     const number = name.startsWith("=") ? Number(name.slice(1)) : valueAt(data, panel, name, cell);
     const value = format === "level" ? valueOfLevel(data.scales[host.cells.scale], number) : number;
     return [(FORMATS[format] ?? formatNumber)(value), ""]; // braces of a user's own are no name

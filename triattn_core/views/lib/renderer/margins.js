@@ -4,7 +4,7 @@
 import { sum } from "../arrays.js";
 import { paintAxisBars } from "../bars.js";
 import { font } from "../theme.js";
-import { joinsCells, numberAt } from "./description.js";
+import { joinsCells, valueAt } from "./description.js";
 
 const LONG = 400; // pixels of a slice that has room for what is said of all its bars
 
@@ -20,7 +20,7 @@ function marginValues(data, panel, mark, cell) {
   const from = sum(steps.map(([one, by]) => (one === axis ? 0 : cell[one] * by)));
   return Array.from({ length: data.sizes[name] }, (_, i) => {
     const at = values ? null : cell.with(axis, i);
-    const value = values ? values[from + i * step] : numberAt(data, panel, mark.values, at);
+    const value = values ? values[from + i * step] : valueAt(data, panel, mark.values, at);
     return Number.isFinite(value) ? value : 0;
   });
 }

@@ -28,13 +28,15 @@ export function spansOf(data, name, cell) {
   });
 }
 
-/** A template as elements: words in the colour of their axis. */
-const nodes = (data, template, panel, cell) =>
-  fillTemplate(data, template, panel, cell)
-    .filter(([text]) => text)
-    .map(([text, ink]) => (ink ? make("span", { class: "ink-" + ink }, text) : text));
+/** A template as elements: words in the colour of their axis; one at its end may be a full stop. */
+function nodes(data, template, panel, cell) {
+  const pieces = fillTemplate(data, template, panel, cell).filter(([text]) => text);
+  const [[word], [stop]] = [["", ""], ...pieces].slice(-2);
+  if (stop === "." && /[.!?。！？]$/.test(word)) pieces.pop();
+  return pieces.map(([text, ink]) => (ink ? make("span", { class: "ink-" + ink }, text) : text));
+}
 
-function sentenceNodes(data, part, cell) {
+export function sentenceNodes(data, part, cell) {
   const one = fittingCase(data, part, cell);
   if (!one) return [];
   const panel = panelOf(data, part.panel, cell);

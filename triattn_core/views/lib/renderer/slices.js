@@ -4,8 +4,9 @@
 import { clamp } from "../arrays.js";
 import { cellAt, countGaps, layoutAxis } from "../axis.js";
 import { columnLabelHeight } from "../label_room.js";
-import { LABEL_PITCH, widestLabel } from "../label_text.js";
-import { joinsCells } from "./description.js";
+import { LABEL_PITCH, spokenLabel, widestLabel } from "../label_text.js";
+import { formatNumber } from "../numbers.js";
+import { isKnown, joinsCells, valueAt } from "./description.js";
 import { sliceTitleWidth } from "./slice_titles.js";
 
 const LABEL_ROOM = 112; // pixels of the longest label of a row
@@ -120,3 +121,17 @@ export function cellInSlice(data, cell, panel, key) {
 /** The axis that a panel is cut across. */
 export const depthOf = ({ axes, panels }, panel) =>
   Object.keys(axes).find((name) => name !== panels[panel].rows && name !== panels[panel].columns);
+
+/** At the pointer: a cell with its value; of a row or column its word and its place. */
+export function describeSlice(data, cell) {
+  const { axes, axisOf, panels, inspector } = data;
+  const { panel, row, column } = cell.spot;
+  if (row && column) {
+    const words = Object.values(axes).map(({ name }, a) => name[cell[a]]);
+    const value = formatNumber(valueAt(data, panels[0], inspector.quantity, cell));
+    return [`${words.join(" × ")}   ${isKnown(data, cell) ? "" : "≈ "}${value}`];
+  }
+  const axis = row ? panels[panel].rows : panels[panel].columns;
+  const i = cell[axisOf[axis]];
+  return [`${spokenLabel(axes[axis], i)}   ${axes[axis].where[i]}`];
+}

@@ -2,6 +2,7 @@
 
 import { clamp } from "../arrays.js";
 import { chosenPanel, isGone, orderOf, shownCell, valueAt } from "./description.js";
+import { cellInSlice } from "./slices.js";
 
 const ARROWS = { ArrowUp: [-1], ArrowDown: [1], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
@@ -18,10 +19,12 @@ function placesOf(data, name, cell) {
   return Array.from({ length: data.sizes[name] }, (_, i) => i).filter((i) => !gone.has(i));
 }
 
-/** The next cell for a key, or null where the key is not ours. */
-export const cellForKey = (data, chosen, event) =>
-  onCoordinate(data, chosen, event) ??
-  (ARROWS[event.key] ? chosen.map((i, axis) => i + (ARROWS[event.key][axis] ?? 0)) : null);
+/** The next cell for a key, of slices in a panel, or null where the key is not ours. */
+export const cellForKey = (data, chosen, event, panel = 0) =>
+  data.sliced
+    ? cellInSlice(data, chosen, panel, event.key)
+    : (onCoordinate(data, chosen, event) ??
+      (ARROWS[event.key] ? chosen.map((i, axis) => i + (ARROWS[event.key][axis] ?? 0)) : null));
 
 /** The next cell for a key of a coordinate, or null where no coordinate has it. */
 function onCoordinate(data, chosen, { key, shiftKey }) {
