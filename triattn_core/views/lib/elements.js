@@ -29,6 +29,14 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** An element of a drawing. */
+export function draw(tag, attributes = {}, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
 /** What a screen reader hears of a figure of maps: its sentence, its texts, its keys. */
 export const describeMaps = (payload) =>
   `${payload.alt} Of: ${Object.values(payload.texts).join(" / ").slice(0, 300)}. Arrow keys move the chosen cell, n and p go through the strongest; its numbers follow as text.`;

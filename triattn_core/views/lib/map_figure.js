@@ -237,6 +237,7 @@ export class MapFigure {
   hover(spot, event) {
     const same = String(spot) === String(this.state.hover);
     this.state.hover = spot;
+    this.canvas.style.cursor = spot ? "pointer" : "default";
     const paints = !this.data.sliced || this.place?.thin; // the names of rows and columns
     if (!same && paints) this.requestPaint();
     if (spot) showTip(this.tip, this.frame, this.describe(spot), event);

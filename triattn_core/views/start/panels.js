@@ -2,7 +2,8 @@
 // has no cell for a pair.
 
 import { clamp } from "../lib/arrays.js";
-import { draw, drawBox, frontOf, inOrder, thread } from "./slab.js";
+import { draw } from "../lib/elements.js";
+import { drawBox, frontOf, inOrder, thread } from "./slab.js";
 
 const [ABOVE, DEEP] = [66, 16]; // pixels of chips and threads above a block; of its roof
 const [LOW, GAP] = [24, 18]; // of a box of a word that is no card, in two-way attention; below it

@@ -1,18 +1,10 @@
 // Boxes in oblique projection: cells of a cube whose front comes forward by its weight.
 
 import { clamp } from "../lib/arrays.js";
+import { draw } from "../lib/elements.js";
 
-const SPACE = "http://www.w3.org/2000/svg";
 const BACK = [22, -16]; // pixels from the front of a box to its back
 const FORWARD = 0.85; // how far a weight of one comes forward, as a part of that
-
-/** An SVG element. */
-export function draw(tag, attributes = {}, ...children) {
-  const element = document.createElementNS(SPACE, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
 
 const corners = (...points) => points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" ");
 

@@ -1,6 +1,6 @@
 // The first screen: another language lights, and the cube's one dark cell moves.
 
-import { make } from "../lib/elements.js";
+import { draw, make } from "../lib/elements.js";
 import { applyTheme, colourTable, onThemeChange, themeFor } from "../lib/theme.js";
 import { formatCount } from "../lib/numbers.js";
 import { paintTri, paintTwoWay } from "./panels.js";
@@ -71,8 +71,7 @@ function chipRow(payload, choose) {
 
 function panel(name, title, sub, ...inside) {
   const heading = make("h2", {}, title, make("small", {}, sub));
-  const picture = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  picture.setAttribute("aria-hidden", "true");
+  const picture = draw("svg", { "aria-hidden": "true" });
   const says = make("p", { class: "says", "aria-live": name === "tri" ? "polite" : "off" });
   const stage = make("div", { class: "stage" }, picture, ...inside);
   const section = make(

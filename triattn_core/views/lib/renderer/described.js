@@ -130,11 +130,6 @@ export class DescribedFigure extends MapFigure {
     if (this.data.blocks) this.showCell();
   }
 
-  hover(spot, event) {
-    super.hover(spot, event);
-    this.canvas.style.cursor = spot ? "pointer" : "default";
-  }
-
   choose(cell) {
     this.state.unchosen = false;
     super.choose(cell);

@@ -1,10 +1,11 @@
 // The cells of lists: how each kind of column (lists.py) shows the value of a row.
 
 import { clamp } from "../arrays.js";
-import { make } from "../elements.js";
+import { draw, make } from "../elements.js";
 import { formatCount } from "../numbers.js";
 
 const DOT = 42; // pixels from one dot to the next
+const THIN = { "stroke-width": 1.5 };
 const LETTERS = 8; // of a title that stands above its dots; longer ones are slanted
 const LONGEST = 62; // per cent of its half that a full bar takes: the rest is for its number
 const WORDS = {
@@ -43,18 +44,6 @@ function underlined(text, ink, theme) {
   return name;
 }
 
-/** A drawing of a few shapes: [tag, attributes] each. */
-function drawing(width, height, shapes) {
-  const all = [["svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": true }]];
-  const [svg, ...parts] = [...all, ...shapes].map(([tag, attributes]) => {
-    const one = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(attributes)) one.setAttribute(name, value);
-    return one;
-  });
-  svg.append(...parts);
-  return svg;
-}
-
 function words({ values, look, help = [], heard: behind }, i) {
   const tag = look === "number" ? "b" : "span";
   const cell = make(tag, { class: look, dir: "auto", title: help[i] ?? "" }, values[i]);
@@ -77,21 +66,16 @@ function meter({ values, said, most, ink, size, track }, i, theme) {
 function dots({ values, inks }, i, theme) {
   const x = (at) => DOT * at + DOT / 2;
   const on = values[i].flatMap((is, at) => (is ? [x(at)] : []));
-  const line = {
-    x1: on[0],
-    x2: on.at(-1),
-    y1: 11,
-    y2: 11,
-    stroke: theme.text,
-    "stroke-width": 1.5,
-  };
+  const ends = { x1: on[0], x2: on.at(-1), y1: 11, y2: 11 };
+  const line = on.length > 1 ? [draw("line", { ...ends, stroke: theme.text, ...THIN })] : [];
   const circles = values[i].map((is, at) => {
     const fill = is ? (theme[inks[at]] ?? theme.bar) : theme.page;
-    const edge = is ? {} : { stroke: theme.hairline, "stroke-width": 1.5 };
-    return ["circle", { cx: x(at), cy: 11, r: is ? 5 : 3.5, fill, ...edge }];
+    const edge = is ? {} : { stroke: theme.hairline, ...THIN };
+    return draw("circle", { cx: x(at), cy: 11, r: is ? 5 : 3.5, fill, ...edge });
   });
-  const shapes = [...(on.length > 1 ? [["line", line]] : []), ...circles];
-  return drawing(DOT * inks.length, 22, shapes);
+  const [width, height] = [DOT * inks.length, 22];
+  const box = { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": true };
+  return draw("svg", box, ...line, ...circles);
 }
 
 function halves({ values, full, broken = [], ticks = [], ticked, notes = [] }, i) {
