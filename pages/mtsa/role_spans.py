@@ -29,6 +29,7 @@ MEANINGS = {  # PropBank's annotation guidelines (Bonial et al. 2010)
     "ARGM-PRP": "what for", "ARGM-NEG": "negation", "ARGM-MOD": "modal", "ARGM-ADV": "a further circumstance",
     "ARGM-DIS": "links to the discourse", "ARGM-EXT": "how much", "ARGM-GOL": "goal", "ARGM-COM": "with whom",
     "ARGM-PRD": "in which state", "ARGM-ADJ": "describes the noun", "ARGM-LVB": "light verb",
+    "ARGM-PRR": "the noun that a light verb leaves to say what is done",
     PREDICATE: "the predicate",
 }  # fmt: skip
 PARTS = {"C-": "continued: ", "R-": "a word that refers to it: "}

@@ -15,6 +15,7 @@ from triattn_core.checkpoint import metadata
 from triattn_core.sources.explanation import Explanation, describe_duration
 from triattn_core.tasks import InputForm, form, pairs
 from triattn_core.tasks.task import PairTask
+from triattn_core.tasks.training_words import ASKS
 from triattn_core.text.language import guess_language, other_than
 from triattn_core.views.lib.number_format import probability
 
@@ -142,13 +143,12 @@ def line(explanation: Explanation, facts: Sequence[str]) -> None:
 
 
 def notes(runs: Sequence[Explanation]) -> str:
-    """HTML: the notes, such as on truncated texts, each once."""
-    texts = dict.fromkeys(
-        [
-            *(_language_note(runs) if runs else ()),
-            *(note for explanation in runs for note in explanation.prediction.notes),
-        ]
-    )
+    """HTML: the notes, such as on truncated texts, each once; a text that looks like another language is not asked
+    whether it is."""
+    told = _language_note(runs) if runs else []
+    asked = ASKS.format(metadata.language_name(metadata.language(runs[0].entry))) if told else "\n"
+    further = [note for explanation in runs for note in explanation.prediction.notes if not note.endswith(asked)]
+    texts = dict.fromkeys([*told, *further])
     return "".join(f'<p class="t-note">{escape(note)}</p>' for note in texts)
 
 
@@ -156,15 +156,13 @@ def _language_note(runs: Sequence[Explanation]) -> list[str]:
     """A note that the texts are not in the language of the models; for pairs `_differs` shows it."""
     entry = runs[0].entry
     reads = metadata.language(entry)
-    other = (
-        other_than(reads, (text for name, text in runs[0].trace.texts.items() if name != "target"))
-        if reads and form(entry.config["task"]) is not InputForm.PAIR
-        else None
-    )
+    typed = [text for name, text in runs[0].trace.texts.items() if name != "target"]
+    other = other_than(reads, typed) if reads and form(entry.config["task"]) is not InputForm.PAIR else None
+    if not other:
+        return []
+    looks = "The text looks" if len(typed) == 1 else "The texts look"
     subject = "these models read" if len(runs) > 1 else f"{entry.name} reads"
-    return (
-        [f"The texts look {metadata.language_name(other)}: {subject} {metadata.language_name(reads)}."] if other else []
-    )
+    return [f"{looks} {metadata.language_name(other)}: {subject} {metadata.language_name(reads)}."]
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -15,6 +16,7 @@ from triattn_core.tasks import roles
 from triattn_core.text.word_texts import split_words
 
 KEY, TEXT = "predicate", "text"
+LAST = "predicate-of-words"  # in the session: the words shown last, and their predicate
 ASKS = "Click the word whose roles you want: a verb, or a noun such as “decision”."
 
 
@@ -35,9 +37,11 @@ def example(entry: Entry) -> roles.Example | None:
     carried_input.carry_input(texts={TEXT: text})
     words = words_of(text)
     matches = [item for item in examples if item.words == words]
-    predicate = _chosen(len(words), matches[0].predicate if matches else None)
+    predicate = _chosen(words, matches[0].predicate if matches else None)
     if predicate is None and roles.has_word(words) and len(words) <= int(entry.config["max_tokens"]):
         return None
+    if predicate is not None:
+        st.session_state[LAST] = words, predicate
     place = predicate or 0
     return next((item for item in matches if item.predicate == place), None) or roles.Example(words, place)
 
@@ -63,23 +67,42 @@ def sentence_of(example: roles.Example) -> str:
     return roles.texts(example)["text"]
 
 
-def _chosen(words: int, own: int | None) -> int | None:
-    """The predicate in the link, from 0; own: of the project's example, where the link names none."""
-    linked = st.query_params.get(KEY)
+def _chosen(words: Sequence[str], own: int | None) -> int | None:
+    """The predicate in the link, from 0, else the one that these words had before; own: of the project's example,
+    where neither is."""
+    linked, last = st.query_params.get(KEY), st.session_state.get(LAST)
     if linked is None:
-        return own
-    if linked.isascii() and linked.isdecimal() and len(linked) < 6 and 1 <= int(linked) <= words:
+        if last is None or last[0] != words:
+            return own
+        if last[1] != own:
+            choose(last[1])
+        return last[1]
+    if linked.isascii() and linked.isdecimal() and len(linked) < 6 and 1 <= int(linked) <= len(words):
         return int(linked) - 1
     if words:
-        notice(f"The link asks for predicate {quote(linked)}; expected the number of a word, from 1 to {words}.")
+        notice(f"The link asks for predicate {quote(linked)}; expected the number of a word, from 1 to {len(words)}.")
     url_state.drop(KEY)
     return own
 
 
+def follow(words: Sequence[str], predicate: int, edited: Sequence[str]) -> int | None:
+    """Where a predicate stands in an edited sentence: at its place, else where its word is if it is there once; None
+    where neither holds."""
+    word = words[predicate]
+    if edited[predicate : predicate + 1] == words[predicate : predicate + 1]:
+        return predicate
+    return edited.index(word) if edited.count(word) == 1 else None
+
+
 def _typed() -> None:
-    """When a sentence was typed: its words are others."""
+    """When a sentence was typed: the predicate stays chosen if its word is still there."""
     pair_input.shorten(TEXT)
-    url_state.drop(KEY)
+    last = st.session_state.get(LAST)
+    place = follow(*last, words_of(st.session_state[TEXT])) if last else None
+    if place is None:
+        url_state.drop(KEY)
+    else:
+        choose(place)
 
 
 def _title(example: Any) -> str:

@@ -42,7 +42,7 @@ def cube(app: AppTest) -> dict:
 @pytest.mark.parametrize("page", PAGES)
 def test_another_language_is_said(page: str) -> None:
     app = sound(opened(page, text="Как мне туда попасть?"))
-    assert re.search(r"The texts look Cyrillic: \S+ reads English\.", visible_text(app))
+    assert re.search(r"The text looks Cyrillic: \S+ reads English\.", visible_text(app))
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.mtsa import even_weights, predicate_table
-from pages.shared import models
+from pages.shared import models, word_input
 from tests.app.test_mtsa_pages import answers, maps
 from tests.app.test_pages import opened, sound, visible_text
 from tests.support.checkpoint_fixtures import checkpoint_fixtures
@@ -78,6 +78,29 @@ def test_another_sentence_asks_for_its_predicate_in_one_line() -> None:
     assert [info.value[:14] for info in sound(app).info] == ["Click the word"] and words(app)["predicate"] is None
 
 
+def test_the_predicate_stays_chosen_while_its_word_is_there() -> None:
+    app = sound(opened("mtsa", checkpoint=TAGGERS[0], text=DOG, predicate="3"))
+    edits = [
+        ("My dog bit a postman yesterday .", 2),
+        ("My old dog bit a postman .", 3),
+        ("It bit .", 1),
+        ("It .", None),
+    ]
+    for text, predicate in edits:
+        app.text_area(key="text").set_value(text).run()
+        assert words(sound(app))["predicate"] == predicate, text
+    assert word_input.follow(("to", "be", "or", "to"), 3, ("not", "to", "be", "to")) == 3
+    assert word_input.follow(("to", "be", "or", "to"), 0, ("not", "to", "be", "to")) is None  # which of the two?
+
+
+def test_the_predicate_is_kept_while_another_model_is_looked_at() -> None:
+    app = sound(opened("mtsa", checkpoint=TAGGERS[0], text=DOG, predicate="3"))
+    for name in (TAGGERS[1], TAGGERS[0]):
+        del app.query_params["predicate"]  # as a model of another kind does
+        app.selectbox(key="checkpoint").set_value(name).run()
+        assert words(sound(app))["predicate"] == 2 and app.query_params["predicate"] == "3"
+
+
 @pytest.mark.parametrize("predicate", ["0", "8", "x", "-1", "99999999999"])
 def test_a_predicate_that_is_not_there_is_said(predicate: str) -> None:
     app = sound(opened("mtsa", checkpoint=TAGGERS[0], text=DOG, predicate=predicate))
@@ -110,7 +133,7 @@ def test_a_long_sentence_has_its_spans_and_one_line_for_its_maps() -> None:
 
 def test_another_language_is_said() -> None:
     app = sound(opened("mtsa", checkpoint=TAGGERS[0], text="Как мне туда попасть?", predicate="4"))
-    assert re.search(r"The texts look Cyrillic: \S+ reads English\.", visible_text(app))
+    assert re.search(r"The text looks Cyrillic: \S+ reads English\.", visible_text(app))
 
 
 def test_the_weight_on_the_predicate_is_measured_on_rows_and_on_this_sentence() -> None:

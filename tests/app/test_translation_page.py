@@ -180,4 +180,4 @@ def test_bad_input_is_one_line() -> None:
     app = opened("mtsa", checkpoint=MODELS[0], source="... ?!")
     assert not app.exception and ["has no word" in error.value for error in app.error] == [True]
     app = sound(opened("mtsa", checkpoint=MODELS[0], source="Как мне туда попасть?"))
-    assert "The texts look Cyrillic" in visible_text(app)
+    assert "The text looks Cyrillic" in visible_text(app)

@@ -8,6 +8,7 @@ those of another commit too.
 from __future__ import annotations
 
 import argparse
+import sys
 
 from playwright.sync_api import Page, sync_playwright
 
@@ -68,6 +69,7 @@ def main() -> int:
                 page = browser.new_page(viewport={"width": 1440, "height": 900})
                 for name in pages:
                     counts[name].append(count(page, port, name))
+                    print(f"{name or 'first'}: {counts[name][-1]}", file=sys.stderr)
                 page.close()
     print(f"{'page':16}", *(f"{version:>12}" for version in roots))
     for name, found in counts.items():

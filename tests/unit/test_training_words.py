@@ -73,6 +73,14 @@ def test_explain_says_that_a_text_is_in_another_language(
     assert (says in capsys.readouterr().out) is bool(unknown)
 
 
+def test_explain_says_of_a_single_word_that_it_is_unknown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for text, unknown in (("Bonjour!", True), ("Hello!", False)):
+        (tmp_path / "row.json").write_text(json.dumps({"source": text}), "utf-8")
+        assert main(["explain", str(SHIPPED / "tatoeba/tatoeba-mtsa"), str(tmp_path / "row.json")]) == 0
+        printed = capsys.readouterr().out
+        assert ("“bonjour” never occurs in the English of its training." in printed) is unknown
+
+
 def test_explain_says_that_a_text_is_longer_than_training(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "row.json").write_text(json.dumps({"source": f"{ENGLISH[:-1]} and {ENGLISH}"}), "utf-8")
     assert main(["explain", str(SHIPPED / "tatoeba/tatoeba-mtsa"), str(tmp_path / "row.json")]) == 0

@@ -23,6 +23,7 @@ from triattn_core.analysis.maps.word_links import (
 from triattn_core.attention.tap import recording
 from triattn_core.attention.weight_override import replacing
 from triattn_core.checkpoint.bundle import load
+from triattn_core.checkpoint.registry import SHIPPED
 from triattn_core.errors import DataError, InputError
 from triattn_core.inference.explain import explain
 from triattn_core.inference.predict import predict
@@ -287,6 +288,15 @@ def test_bleu_is_asked_for_before_anything_is_trained(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="pip install 'sacrebleu"):
         next(train_translation(None, tmp_path, tmp_path, tmp_path, False, None))
     assert not list(tmp_path.iterdir())
+
+
+def test_bleu_is_asked_for_before_rows_are_translated(tmp_path, monkeypatch, capsys):
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text('{"source": "A dog.", "target": "Ein Hund."}\n')
+    monkeypatch.setitem(sys.modules, "sacrebleu.metrics", None)
+    monkeypatch.setattr("triattn_core.inference.evaluate.predictions", lambda *_: pytest.fail("rows are translated"))
+    assert main(["evaluate", str(SHIPPED / "tatoeba/tatoeba-mtsa"), str(rows), "--attention"]) != 0
+    assert "pip install 'sacrebleu" in capsys.readouterr().err
 
 
 def test_a_standard_error_is_said_of_shares_of_rows_alone() -> None:

@@ -75,6 +75,7 @@ def run(options: argparse.Namespace) -> int:
     if not options.data.is_file():
         raise DataError(f"{options.data}: no such file")
     bundles = [load(name, engine.loading_device(options)) for name in options.name]
+    bundles[0].kind.require_packages()
     split = split_of(bundles, options.data) if options.record and options.vote else ""
     if _records_scores(options):
         _require_elsewhere(bundles, options.data)

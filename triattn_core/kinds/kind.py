@@ -162,6 +162,9 @@ class Kind:
         """`{"dev": …, "test": …}` of each bundle, for `splits`; see `training.scores.measure`."""
         raise NotImplementedError
 
+    def require_packages(self) -> None:
+        """Raises InputError, before rows are read, if a package that measures its score is not installed."""
+
     def attention_report(
         self, bundle: Any, examples: Sequence[Any], progress: Callable[[int], object] = lambda count: None
     ) -> Mapping[str, Any]:

@@ -74,6 +74,11 @@ class TranslationKind(TextKind):
 
         return train_translation(config, folder, data, runs, resume, accelerator)
 
+    def require_packages(self) -> None:
+        from triattn_core.tasks.translation import require_bleu
+
+        require_bleu()
+
     def measured_alike(self, config: Any) -> tuple:
         return config.task, config.encoder_digest, config.max_tokens, repr(config.data.model_dump())
 
@@ -109,7 +114,10 @@ def _source_notes(bundle: Any, text: str) -> list[str]:
     sources, words = read_sources(bundle.path), split_words(text)
     if sources is None:
         return []
-    unknown = unknown_words(words, sources.words, "never occur", language_name(bundle.config.language))
+    language = language_name(bundle.config.language)
+    unknown = unknown_words(words, sources.words, "never occur", language)
+    if len(words) == 1 and words[0] not in sources.words:  # the sub-words of a name may be known
+        unknown = f"“{words[0]}” never occurs in the {language} of its training."
     longer = longer_text(words, sources)
     others = bundle.metrics.get("word_alignment") or {}
     found = [one["bleu"] for one in bundle.metrics.get("elsewhere", ()) if one["set"] == others.get("set")]

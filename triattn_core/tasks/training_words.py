@@ -16,6 +16,7 @@ from textwrap import wrap
 FILE = "source_words.json"  # of a translation model's folder
 HALF = 0.5  # of the words of a text: unknown ones from which it is questioned
 ALONE = 2  # unknown words below which it is not: one may be a name
+ASKS = "is the text {}?"  # how that line ends, with the language
 LONGEST = 99  # per cent of the training sentences that are no longer than `Sources.longest`
 # Letters but those of scripts that put no space between words: Thai to Lao, Khmer, Chinese and Japanese.
 _WORD = re.compile(r"[^\W\d_\u0e00-\u0eff\u1780-\u17ff\u3000-\u9fff]+(?:['’][^\W\d_]+)*")
@@ -71,7 +72,7 @@ def unknown_words(words: Sequence[str], known: Collection[str], occur: str, lang
     unknown = sum(word not in known for word in words) if known else 0
     if unknown < max(ALONE, HALF * len(words)):
         return ""
-    return f"{unknown:,} of {len(words):,} words {occur} in the {language} of its training: is the text {language}?"
+    return f"{unknown:,} of {len(words):,} words {occur} in the {language} of its training: {ASKS.format(language)}"
 
 
 def longer_text(words: Sequence[str], sources: Sources) -> str:

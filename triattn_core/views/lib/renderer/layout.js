@@ -10,6 +10,7 @@ import { aheadOf, placeGroups, placeSmall } from "./groups.js";
 import { headingWidth, wrapWords } from "./heading.js";
 import { hitSlice, layoutSlices } from "./slices.js";
 import { layoutThumbs, mapsIn } from "./thumbs.js";
+import { font } from "../theme.js";
 
 const NARROW = 900; // pixels of a figure
 const TITLED = 44; // of a heading: a title; with an answer or lines below it; a line of it
@@ -64,7 +65,7 @@ export function layoutFigure(ctx, data, width, theme) {
   const layout = (small ? layoutThumbs : layoutMaps)(ctx, data, width, theme);
   const scales = data.strip
     ? { bars: [], words: {}, height: layout.foot }
-    : placeScales(layout, data);
+    : placeScales(ctx, layout, data, theme);
   Object.assign(layout, scales);
   if (layout.after) placeAfter(layout, data);
   if (data.charts) layoutCharts(ctx, layout, data, theme);
@@ -178,7 +179,8 @@ const hasScalesBelow = ({ scales }, line) =>
   line.length > 1 && !line[0].group && line.length === Object.keys(scales).length;
 
 /** The colour bars side by side, and what is said of them beside or below. */
-function placeScales({ own, start: left = own, width, boxes, foot, each, after }, data) {
+function placeScales(ctx, placed, data, theme) {
+  const { own, start: left = own, width, boxes, foot, each, after } = placed;
   if (each) {
     const below = ({ panel, rows, columns, x, y, labelled }) => {
       const place = { x, y: y + rows.size + 3, wide: columns.size };
@@ -201,11 +203,14 @@ function placeScales({ own, start: left = own, width, boxes, foot, each, after }
     bars.push({ name, x, y, wide });
     x += wide + data.grid.gutter;
   }
-  const free = (bars[1]?.y === bars[0].y ? bars[1].x : width) - bars[0].x - bars[0].wide - 40;
+  ctx.font = font(theme, 13, 600); // as the titles of scales are drawn
+  const titled = ctx.measureText(data.scales[bars[0].name].title).width;
+  const end = bars[0].x + Math.max(bars[0].wide, titled);
+  const free = (bars[1]?.y === bars[0].y ? bars[1].x : width) - end - 40;
   const lines = data.scale_lines;
   const beside = free > 150;
   const words = beside
-    ? { x: bars[0].x + bars[0].wide + 20, y: bars[0].y + 4, room: free }
+    ? { x: end + 20, y: bars[0].y + 4, room: free }
     : { x: left, y: y + SCALE + 20, room: width - left };
   const height = y + SCALE + 4 + (lines.length && !beside ? 18 * lines.length + 14 : 0);
   return { bars, words, height };
