@@ -29,7 +29,7 @@ COLUMNS = ("heading", "first figure", "all", "CPU s")
 
 
 def first_view(root: Path, page: str) -> dict[str, float]:
-    """Seconds to each of COLUMNS on a server of its own."""
+    """Seconds to each of COLUMNS on a server of its own.  Raises RuntimeError where the page fails."""
     with serving(root) as (port, server):
         await_imports(server)
         before, seen = used(server)[1], {}
@@ -37,6 +37,8 @@ def first_view(root: Path, page: str) -> dict[str, float]:
         for seconds, message in tab.follow_page("" if page == "start" else page):
             seen["all"] = seconds
             element = message.delta.new_element.WhichOneof("type") or ""
+            if element == "exception":
+                raise RuntimeError(f"{page}: {message.delta.new_element.exception.type} after {seconds:.2f} s")
             if element in ("html", "markdown", "heading"):
                 seen.setdefault("heading", seconds)
             body = message.delta.new_element.html.body if element == "html" else ""

@@ -1,4 +1,10 @@
-"""Imports of what models need, begun when the server starts: the first visitor waits for what is left of it."""
+"""Imports of what models need, begun when the server starts: the first visitor waits for what is left of it.
+
+A page that has not called `wait` imports beside this thread.  Python makes a thread wait for a module that another one
+imports, but not for the package around it: whoever asks for `scipy.spatial.distance` while this thread is within
+`scipy.spatial` begins the inner module, which the outer one then finds half done, and one of the two fails with an
+ImportError.  So a page asks for such a package as a whole first, and the pages' own imports have no SciPy at all.
+"""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.spatial  # noqa: F401 -- whole, before SciPy's clusters take a part of it: see inference/preload.py
 import xarray as xr
 from scipy.cluster.hierarchy import fcluster, leaves_list, linkage
 

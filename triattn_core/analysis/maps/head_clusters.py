@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import scipy.spatial  # whole, before SciPy's clusters take a part of it: see inference/preload.py
 from scipy.cluster.hierarchy import leaves_list, linkage
-from scipy.spatial.distance import squareform
 
 
 @dataclass(frozen=True)
@@ -37,5 +37,5 @@ def head_distances(table: pd.DataFrame, group: str) -> HeadDistances:
     np.fill_diagonal(distances, 0.0)
     if len(heads) < 3:
         return HeadDistances(heads, distances, np.arange(len(heads)))
-    tree = linkage(squareform(distances, checks=False), "average", optimal_ordering=True)
+    tree = linkage(scipy.spatial.distance.squareform(distances, checks=False), "average", optimal_ordering=True)
     return HeadDistances(heads, distances, leaves_list(tree))
