@@ -8,8 +8,8 @@ import random
 from pathlib import Path
 
 import torch
+import transformers
 from accelerate import Accelerator
-from transformers import BertConfig, BertForPreTraining
 
 from tests.support.tiny import WORDS, make_encoder
 from triattn_core.text.tokenizer import Tokenizer
@@ -23,9 +23,9 @@ MASK, RATE = 0.2, 1e-2
 def make_start(folder: Path, heads: bool = True) -> dict:
     """A BERT with or without the heads of its own training, and the words far enough apart to be mined."""
     make_encoder(folder)
-    config = BertConfig.from_pretrained(folder, architectures=None, initializer_range=0.2)
+    config = transformers.BertConfig.from_pretrained(folder, architectures=None, initializer_range=0.2)
     torch.manual_seed(7)
-    bert = BertForPreTraining(config)
+    bert = transformers.BertForPreTraining(config)
     with torch.no_grad():
         bert.bert.embeddings.word_embeddings.weight.mul_(3)
     (bert if heads else bert.bert).save_pretrained(folder)
@@ -105,6 +105,6 @@ def read(world: Path, name: str, tokenizer: Tokenizer) -> list[encoder_rows.Pair
 
 def mined_pairs(world: Path, tokenizer: Tokenizer, seed: int = 1) -> list[encoder_rows.Pair]:
     """The negatives that the first stage mines."""
-    bert = BertForPreTraining.from_pretrained(world / "start").bert
+    bert = transformers.BertForPreTraining.from_pretrained(world / "start").bert
     rows, other_rows = (read(world, name, tokenizer) for name in ("positives", "train"))
     return schedule.mine_negatives(rows, other_rows, bert, tokenizer, seed)

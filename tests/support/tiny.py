@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
+import transformers
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
-from transformers import BertConfig, BertModel
 
 from triattn_core.checkpoint.bundle import save
 from triattn_core.configs.tan import TanCheckpoint
@@ -32,8 +32,8 @@ def make_encoder(folder: Path, seed: int = 5, words: Sequence[str] = WORDS) -> N
     tokenizer.save(str(folder / "tokenizer.json"))
     torch.manual_seed(seed)
     sizes = {"hidden_size": HIDDEN, "num_hidden_layers": 2, "num_attention_heads": HEADS, "intermediate_size": 48}
-    config = BertConfig(vocab_size=len(vocabulary), max_position_embeddings=64, **sizes)
-    BertModel(config).half().save_pretrained(folder)
+    config = transformers.BertConfig(vocab_size=len(vocabulary), max_position_embeddings=64, **sizes)
+    transformers.BertModel(config).half().save_pretrained(folder)
 
 
 def make_rows(path: Path, count: int, seed: int) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 import torch
+import transformers
 from tokenizers import Tokenizer
-from transformers import BertConfig, BertModel
 
 from triattn_core.checkpoint import bundle
 from triattn_core.checkpoint.registry import encoder_root
@@ -31,7 +31,8 @@ def make_encoder(name: str, folder: Path) -> None:
     shutil.copy(source, folder)
     size = Tokenizer.from_file(str(source)).get_vocab_size()
     sizes = {"hidden_size": HIDDEN, "num_hidden_layers": 2, "num_attention_heads": HEADS, "intermediate_size": 48}
-    BertModel(BertConfig(vocab_size=size, max_position_embeddings=160, **sizes)).half().save_pretrained(folder)
+    config = transformers.BertConfig(vocab_size=size, max_position_embeddings=160, **sizes)
+    transformers.BertModel(config).half().save_pretrained(folder)
     (folder / "metrics.json").write_text(json.dumps({"start": "nothing", "start_had_seen": []}), "utf-8")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from transformers import BertForPreTraining
+import transformers
 
 from tests.support.encoder_recipe import make_start, train, weights, write
 from triattn_core.text.tokenizer import Tokenizer
@@ -52,7 +52,7 @@ def world(tmp_path_factory) -> Path:
 
 
 def module_of(world: Path) -> separate_training.ApartTraining:
-    return separate_training.ApartTraining(BertForPreTraining.from_pretrained(world / "start")).eval()
+    return separate_training.ApartTraining(transformers.BertForPreTraining.from_pretrained(world / "start")).eval()
 
 
 def test_the_loss_is_that_of_the_labels_and_of_the_batch(world):

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 import torch
+import transformers
 from torch.nn.functional import cross_entropy
-from transformers import BertForPreTraining
 
 from tests.support.encoder_recipe import (
     MASK,
@@ -64,7 +64,7 @@ def test_a_run_has_its_stages_and_says_so(world, whole, tokenizer):
 
 
 def test_both_objectives_are_learned_and_every_tensor_moves(world, whole, tokenizer):
-    module = post_training.PostTraining(BertForPreTraining.from_pretrained(world / "start")).eval()
+    module = post_training.PostTraining(transformers.BertForPreTraining.from_pretrained(world / "start")).eval()
     before = {name: tensor.clone() for name, tensor in module.state_dict().items()}
     rows = read(world, "train", tokenizer)
     labels = torch.tensor([row.label for row in rows])

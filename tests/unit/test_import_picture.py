@@ -26,20 +26,20 @@ SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "i
 SIZES |= {"patch_size": PATCH, "num_channels": 3}
 AREA = {"image_size": [ROWS * PATCH, COLUMNS * PATCH]}
 SQUARE = {"image_size": 4 * PATCH}
-KINDS = {  # config, model, size of the picture, names before the patches, after them
-    "vit": (transformers.ViTConfig(**SIZES, **AREA, num_labels=3), transformers.ViTForImageClassification,
+KINDS = {  # config, the model's name, size of the picture, names before the patches, after them
+    "vit": (transformers.ViTConfig(**SIZES, **AREA, num_labels=3), "ViTForImageClassification",
             ["[CLS]"], []),
-    "deit": (transformers.DeiTConfig(**SIZES, **SQUARE), transformers.DeiTModel, ["[CLS]", "special 1"], []),
+    "deit": (transformers.DeiTConfig(**SIZES, **SQUARE), "DeiTModel", ["[CLS]", "special 1"], []),
     "dinov2_with_registers": (
         transformers.Dinov2WithRegistersConfig(**SIZES, **SQUARE, num_register_tokens=2),
-        transformers.Dinov2WithRegistersModel,
+        "Dinov2WithRegistersModel",
         ["[CLS]", "register 1", "register 2"],
         [],
     ),
-    "siglip_vision_model": (transformers.SiglipVisionConfig(**SIZES, **SQUARE), transformers.SiglipVisionModel, [], []),
+    "siglip_vision_model": (transformers.SiglipVisionConfig(**SIZES, **SQUARE), "SiglipVisionModel", [], []),
     "yolos": (
         transformers.YolosConfig(**SIZES, **AREA, num_detection_tokens=2),
-        transformers.YolosModel,
+        "YolosModel",
         ["[CLS]"],
         ["detection 1", "detection 2"],
     ),
@@ -58,7 +58,7 @@ def picture(tmp_path_factory):
 def saved(folder, kind: str):
     config, model, *_ = KINDS[kind]
     torch.manual_seed(0)
-    built = model(config).eval()
+    built = getattr(transformers, model)(config).eval()
     built.save_pretrained(folder)
     size = config.image_size
     height, width = (size, size) if isinstance(size, int) else size

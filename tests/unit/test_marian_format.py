@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from transformers import AutoTokenizer, MarianMTModel
+import transformers
 
 from tests.support.translation_checkpoints import make_checkpoints
 from triattn_core.checkpoint.bundle import load
@@ -38,7 +38,8 @@ def test_it_computes_the_same(folder):
 def test_transformers_opens_the_folder(folder, tmp_path):
     bundle = load(folder / "translation-multi-head", "cpu")
     write_marian(bundle, tmp_path)
-    tokenizer, model = AutoTokenizer.from_pretrained(tmp_path), MarianMTModel.from_pretrained(tmp_path)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    model = transformers.MarianMTModel.from_pretrained(tmp_path)
     assert tuple(tokenizer(TEXTS[0])["input_ids"]) == tuple(bundle.tokenizer.encode(TEXTS[:1], 40)[0].ids)
     ids = tokenizer(TEXTS[0], return_tensors="pt")["input_ids"]
     assert model.generate(ids, max_new_tokens=5).shape[1] <= 6

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from transformers.models.esm.modeling_esmfold import EsmFoldTriangleAttention
+from transformers.models import esm
 
 from tests.support.figure_arrays import sent_array
 from triattn_core.errors import TraceError
@@ -113,7 +113,7 @@ def test_a_pair_as_query_is_normalised_over_keys_alone():
 
 
 def test_keys_of_a_pair_that_are_padding_are_masked():
-    model, pairs = EsmFoldTriangleAttention(11, 5, 3).eval(), torch.randn(1, 7, 7, 11)
+    model, pairs = esm.modeling_esmfold.EsmFoldTriangleAttention(11, 5, 3).eval(), torch.randn(1, 7, 7, 11)
     tokens = torch.arange(7) < 5
     with torch.no_grad(), record(model) as tape:
         model(pairs, mask=(tokens[:, None] & tokens)[None].float())
@@ -143,7 +143,7 @@ def test_heads_of_a_cube_share_keys(groups):
 def test_triangle_attention_of_esmfold(starting):
     """As it stands in transformers: query is the row, key the node that is looked at, context the other end."""
     torch.manual_seed(0)
-    model, pairs = EsmFoldTriangleAttention(11, 5, 3, starting).eval(), torch.randn(1, 7, 7, 11)
+    model, pairs = esm.modeling_esmfold.EsmFoldTriangleAttention(11, 5, 3, starting).eval(), torch.randn(1, 7, 7, 11)
     with torch.no_grad():
         for weight in model.parameters():
             weight.normal_(std=0.3)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from transformers import AddedToken, RobertaConfig, RobertaForMaskedLM
 
 from tests.support.small_tokenizers import gpt2
 from tests.support.tiny_transformers import make, make_type, word_pieces
@@ -283,9 +282,10 @@ def test_a_masked_word_is_asked_for(tmp_path):
 )
 def test_a_masked_word_is_the_token_that_it_is_in_its_place(tmp_path, text, word, token):
     tokenizer = gpt2(("<s>", "<unk>"))
-    tokenizer.add_special_tokens({"mask_token": AddedToken("<mask>", lstrip=True), "unk_token": "<unk>"})
+    tokenizer.add_special_tokens({"mask_token": transformers.AddedToken("<mask>", lstrip=True), "unk_token": "<unk>"})
     sizes = {"vocab_size": len(tokenizer), "max_position_embeddings": 70, "num_hidden_layers": 1, "hidden_size": 8}
-    RobertaForMaskedLM(RobertaConfig(**sizes, num_attention_heads=2, intermediate_size=8)).save_pretrained(tmp_path)
+    config = transformers.RobertaConfig(**sizes, num_attention_heads=2, intermediate_size=8)
+    transformers.RobertaForMaskedLM(config).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     model, row = load_transformer(str(tmp_path), "cpu"), TextRow((text,), word)
     if token is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from transformers import BertModel
+import transformers
 
 from tests.support.tiny import make_encoder
 from tests.unit.test_living_tan import HEADS, LIVING
@@ -34,11 +34,11 @@ PAIRS = [pairs.Example("who play the red car ?", "what movie"), pairs.Example("t
 def world(tmp_path_factory):
     folder = tmp_path_factory.mktemp("encoder") / "tiny"
     make_encoder(folder)
-    return *load_encoder(str(folder), "cpu"), BertModel.from_pretrained(folder).float().eval()
+    return *load_encoder(str(folder), "cpu"), transformers.BertModel.from_pretrained(folder).float().eval()
 
 
 @torch.no_grad()
-def layers(bert: BertModel, ids) -> tuple:
+def layers(bert: transformers.BertModel, ids) -> tuple:
     return bert(input_ids=torch.tensor([list(ids)]), output_hidden_states=True).hidden_states
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 import torch
+import transformers
 from torch import Tensor, nn
-from transformers import BertModel
 
 from tests.oracles import tan as oracle
 from tests.support.tiny import make_encoder
@@ -135,11 +135,11 @@ def encodings(tmp_path_factory):
     cut = [example_roles for (example_roles,) in roles(PAIRS, tokenizer, Limits(16))]
     with torch.no_grad():
         encoding = encoder(collate(cut, tokenizer))
-    return BertModel.from_pretrained(folder).float().eval(), encoding, cut, tokenizer.special
+    return transformers.BertModel.from_pretrained(folder).float().eval(), encoding, cut, tokenizer.special
 
 
 @torch.no_grad()
-def run_bert(bert: BertModel, ids: list[int], types: list[int]):
+def run_bert(bert: transformers.BertModel, ids: list[int], types: list[int]):
     """One sequence, without padding."""
     inputs = {"input_ids": torch.tensor([ids]), "token_type_ids": torch.tensor([types])}
     return bert(**inputs, attention_mask=torch.ones(1, len(ids), dtype=torch.long), output_hidden_states=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from transformers.models.esm.modeling_esmfold import EsmFoldTriangleAttention
+from transformers.models import esm
 
 from tests.oracles import triangle as oracle
 from triattn_core.attention.tap import recording
@@ -50,7 +50,7 @@ def test_equals_the_loops(starting, masked):
 def test_equals_esmfold_with_its_gradients(starting):
     pairs, keep = pairs_and_keep(2)
     ours = TriangleAttention(F, HEADS, SIZE, starting).double()
-    theirs = EsmFoldTriangleAttention(F, SIZE, HEADS, starting).double()
+    theirs = esm.modeling_esmfold.EsmFoldTriangleAttention(F, SIZE, HEADS, starting).double()
     layers = {"query": "linear_q", "key": "linear_k", "value": "linear_v", "gate": "linear_g", "out": "linear_o"}
     with torch.no_grad():
         for mine, name in layers.items():

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import torch
+import transformers
 from torch import Tensor
-from transformers import MarianConfig, MarianMTModel, PreTrainedTokenizerFast
 
 from triattn_core.checkpoint.bundle import Bundle, load
 from triattn_core.errors import ConfigError
@@ -29,7 +29,7 @@ NAMES = {"pad": "pad", "unk": "unk", "eos": "sep", "cls": "cls", "mask": "mask"}
 PROJECTIONS = {"query": "q_proj", "key": "k_proj", "value": "v_proj"}
 
 
-def to_marian(bundle: Bundle) -> MarianMTModel:
+def to_marian(bundle: Bundle) -> Any:
     """The same network as a MarianMTModel.  Raises ConfigError for another encoder than multi-head, or an odd width."""
     settings, sub_words = bundle.config.model, cast(SubWords, bundle.tokenizer)
     if bundle.config.kind != "translation" or settings.mechanism != "multi_head":
@@ -45,14 +45,14 @@ def to_marian(bundle: Bundle) -> MarianMTModel:
             ("ffn_dim", settings.feed_forward),
         )
     }
-    config = MarianConfig(
+    config = transformers.MarianConfig(
         vocab_size=len(sub_words), d_model=settings.out, activation_function="relu", scale_embedding=True,
         max_position_embeddings=POSITIONS, dropout=1 - settings.keep,
         attention_dropout=1 - settings.attention_keep, pad_token_id=sub_words.special["pad"],
         eos_token_id=sub_words.end, decoder_start_token_id=sub_words.start, forced_eos_token_id=sub_words.end,
         **sides,
     )  # fmt: skip
-    model: Any = MarianMTModel(config)
+    model: Any = transformers.MarianMTModel(config)
     model = model.to(next(bundle.model.parameters()).dtype).eval()
     missing, unexpected = model.load_state_dict(tensors(cast(TranslationModel, bundle.model)), strict=False)
     assert not unexpected and all("embed" in name or name == "lm_head.weight" for name in missing)
@@ -101,7 +101,7 @@ def write_marian(bundle: Bundle, folder: Path) -> None:
     special = bundle.tokenizer.special
     names = {f"{name}_token": _name(bundle, special[ours]) for name, ours in NAMES.items()}
     to_marian(bundle).save_pretrained(folder)
-    PreTrainedTokenizerFast(tokenizer_file=str(bundle.path / TOKENIZER), **names).save_pretrained(folder)
+    transformers.PreTrainedTokenizerFast(tokenizer_file=str(bundle.path / TOKENIZER), **names).save_pretrained(folder)
 
 
 def _name(bundle: Bundle, number: int) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn.attention.bias import CausalBias, CausalVariant
 
 from triattn_core.errors import InputError
 from triattn_core.recording.follow import Product
@@ -30,8 +30,9 @@ class FusedCall:
     enable_gqa: bool = False
 
     def __post_init__(self) -> None:
-        if isinstance(self.attn_mask, CausalBias):  # a tensor that holds no numbers
-            lower = self.attn_mask.variant == CausalVariant.LOWER_RIGHT
+        bias = sys.modules.get("torch.nn.attention.bias")  # imports torch's compiler; who made such a mask has it
+        if bias and isinstance(self.attn_mask, bias.CausalBias):  # a tensor that holds no numbers
+            lower = self.attn_mask.variant == bias.CausalVariant.LOWER_RIGHT
             n, m = self.query.shape[-2], self.key.shape[-2]
             mask = torch.ones(n, m, dtype=torch.bool, device=self.query.device).tril((m - n) * lower)
             object.__setattr__(self, "attn_mask", mask)

@@ -7,7 +7,7 @@ import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 
-from transformers import BertConfig, BertForPreTraining
+import transformers
 
 from triattn_core.checkpoint import provenance
 from triattn_core.checkpoint.encoder_folders import encoder_folder
@@ -67,14 +67,14 @@ def _folders(sets: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(name.partition("/")[0] for name in sets))
 
 
-def start_model(start: dict, folder: Path, attention_dropout: float | None = None) -> BertForPreTraining:
+def start_model(start: dict, folder: Path, attention_dropout: float | None = None) -> transformers.BertForPreTraining:
     """BERT with its two pretraining heads: the start's weights, and random ones for missing parts."""
-    config = BertConfig.from_pretrained(folder, attn_implementation="sdpa")
+    config = transformers.BertConfig.from_pretrained(folder, attn_implementation="sdpa")
     if attention_dropout is not None:
         config.attention_probs_dropout_prob = attention_dropout
     if "vocabulary" not in start and "encoder" not in start:
-        return BertForPreTraining.from_pretrained(folder, config=config)
-    model = BertForPreTraining(config)
+        return transformers.BertForPreTraining.from_pretrained(folder, config=config)
+    model = transformers.BertForPreTraining(config)
     if "encoder" in start:
         model.bert.load_state_dict({name: tensor.float() for name, tensor in encoder_tensors(folder).items()})
         if (folder / RELATION).is_file():
@@ -88,7 +88,7 @@ def _empty_start(start: dict, folder: Path, data: Path) -> Path:
     tokenizer = character_tokenizer(texts([rows_file(data, name) for name in vocabulary["data"]]), vocabulary["least"])
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer.save(str(folder / "tokenizer.json"))
-    config = BertConfig(
+    config = transformers.BertConfig(
         vocab_size=tokenizer.get_vocab_size(), pad_token_id=tokenizer.token_to_id("[PAD]"), **start["config"]
     )
     config.architectures = ["BertModel"]

@@ -15,10 +15,10 @@ from typing import Any, cast
 
 import numpy as np
 import torch
+import transformers
 from accelerate import Accelerator
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
-from transformers import BertForPreTraining
 
 from triattn_core.models import answers
 from triattn_core.models.encoders import BASE, encoder_tensors
@@ -47,7 +47,7 @@ HEAD = "bert.cls.seq_relationship."  # the pair head of `PostTraining`
 class PostTraining(nn.Module):
     """`BertForPreTraining` that scores only the masked positions."""
 
-    def __init__(self, bert: BertForPreTraining):
+    def __init__(self, bert: transformers.BertForPreTraining):
         super().__init__()
         self.bert = bert
 
@@ -151,7 +151,7 @@ def differing_tensors(tensors: dict[str, Tensor], base: dict[str, Tensor]) -> di
     return {name: tensor for name, tensor in tensors.items() if not torch.equal(tensor.half(), base[name].half())}
 
 
-def freeze(bert: BertForPreTraining, layers: int | None) -> None:
+def freeze(bert: transformers.BertForPreTraining, layers: int | None) -> None:
     """Freeze all but the last `layers` layers and the heads; nothing if None."""
     if layers is None:
         return

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+import transformers
 from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity, cross_entropy, normalize
-from transformers import BertForPreTraining
 
 from triattn_core.models import answers
 from triattn_core.text.tokenizer import Tokenizer
@@ -24,7 +24,7 @@ SCALE = 20.0  # of a cosine, before the softmax over the batch
 class ApartTraining(nn.Module):
     """A BERT that returns mean vectors of texts, and the score of a pair: `a cos(u, v) + b`."""
 
-    def __init__(self, bert: BertForPreTraining):
+    def __init__(self, bert: transformers.BertForPreTraining):
         super().__init__()
         self.bert = bert
         for unused in filter(None, (bert.cls, bert.bert.pooler)):  # several processes need every gradient
