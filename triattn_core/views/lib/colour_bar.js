@@ -7,6 +7,14 @@ import { formatShort } from "./numbers.js";
 import { positionOnScale } from "./scales.js";
 import { font } from "./theme.js";
 
+const TITLE = { size: 13, weight: 600 };
+
+/** Where the bar or its title ends, whichever is longer. */
+export function barEnd(ctx, { x, wide }, { title }, theme) {
+  ctx.font = font(theme, TITLE.size, TITLE.weight);
+  return x + Math.max(wide, ctx.measureText(title).width);
+}
+
 /**
  * The colour bar: title, ramp, ticks, the uniform mark, what is said of signs, and a pointer at the
  * chosen value; how its steps go stands beside the title where there is one and room, else below.
@@ -22,7 +30,7 @@ export function paintColourBar(
   { mark = "", pointer = null, signs = colours.inks ? BELOW_ZERO : "" } = {},
 ) {
   const at = (value) => x + positionOnScale(scale, value) * width;
-  const named = drawText(ctx, scale.title, x, y, theme.text, { weight: 600, theme }) + 8;
+  const named = drawText(ctx, scale.title, x, y, theme.text, { ...TITLE, theme }) + 8;
   ctx.font = font(theme, 12);
   const beside = scale.title && scale.how && named + ctx.measureText(scale.how).width <= width;
   if (beside) drawText(ctx, scale.how, x + named, y, theme.muted, { size: 12, theme });

@@ -2,6 +2,7 @@
 
 import { clamp, sum } from "../arrays.js";
 import { cellAt, countGaps, layoutAxis } from "../axis.js";
+import { barEnd } from "../colour_bar.js";
 import { columnLabelHeight, layoutRowLabels } from "../label_room.js";
 import { layoutCharts } from "./charts.js";
 import { isGone, orderOf, shownCell } from "./description.js";
@@ -10,7 +11,6 @@ import { aheadOf, placeGroups, placeSmall } from "./groups.js";
 import { headingWidth, wrapWords } from "./heading.js";
 import { hitSlice, layoutSlices } from "./slices.js";
 import { layoutThumbs, mapsIn } from "./thumbs.js";
-import { font } from "../theme.js";
 
 const NARROW = 900; // pixels of a figure
 const TITLED = 44; // of a heading: a title; with an answer or lines below it; a line of it
@@ -65,7 +65,7 @@ export function layoutFigure(ctx, data, width, theme) {
   const layout = (small ? layoutThumbs : layoutMaps)(ctx, data, width, theme);
   const scales = data.strip
     ? { bars: [], words: {}, height: layout.foot }
-    : placeScales(ctx, layout, data, theme);
+    : placeScales(layout, data, (bar) => barEnd(ctx, bar, data.scales[bar.name], theme));
   Object.assign(layout, scales);
   if (layout.after) placeAfter(layout, data);
   if (data.charts) layoutCharts(ctx, layout, data, theme);
@@ -179,8 +179,7 @@ const hasScalesBelow = ({ scales }, line) =>
   line.length > 1 && !line[0].group && line.length === Object.keys(scales).length;
 
 /** The colour bars side by side, and what is said of them beside or below. */
-function placeScales(ctx, placed, data, theme) {
-  const { own, start: left = own, width, boxes, foot, each, after } = placed;
+function placeScales({ own, start: left = own, width, boxes, foot, each, after }, data, end) {
   if (each) {
     const below = ({ panel, rows, columns, x, y, labelled }) => {
       const place = { x, y: y + rows.size + 3, wide: columns.size };
@@ -203,16 +202,12 @@ function placeScales(ctx, placed, data, theme) {
     bars.push({ name, x, y, wide });
     x += wide + data.grid.gutter;
   }
-  ctx.font = font(theme, 13, 600); // as the titles of scales are drawn
-  const titled = ctx.measureText(data.scales[bars[0].name].title).width;
-  const end = bars[0].x + Math.max(bars[0].wide, titled);
-  const free = (bars[1]?.y === bars[0].y ? bars[1].x : width) - end - 40;
-  const lines = data.scale_lines;
-  const beside = free > 150;
+  const free = (bars[1]?.y === bars[0].y ? bars[1].x : width) - end(bars[0]) - 40;
+  const [beside, told] = [free > 150, data.scale_lines.length];
   const words = beside
-    ? { x: end + 20, y: bars[0].y + 4, room: free }
+    ? { x: end(bars[0]) + 20, y: bars[0].y + 4, room: free }
     : { x: left, y: y + SCALE + 20, room: width - left };
-  const height = y + SCALE + 4 + (lines.length && !beside ? 18 * lines.length + 14 : 0);
+  const height = y + SCALE + 4 + (told && !beside ? 18 * told + 14 : 0);
   return { bars, words, height };
 }
 
