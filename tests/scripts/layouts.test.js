@@ -137,6 +137,18 @@ test("figure: the titles of small maps stand beside each other", () => {
   }
 });
 
+test("figure: what is said of a scale begins behind its title, if that is longer than the bar", () => {
+  const data = described({ query: tokens(4), key: tokens(4) }, {}, [{}]);
+  data.scale_lines = ["said"];
+  const place = (title) => {
+    data.scales = { main: { title } };
+    return figure.layoutFigure(context(), data, 1440, THEME);
+  };
+  const long = "l".repeat(60); // the context of the tests gives each letter seven pixels
+  assert.equal(place("short").words.x, place("").words.x);
+  assert.equal(place(long).words.x, place(long).bars[0].x + 7 * 60 + 20);
+});
+
 test("figure: the map under the point is chosen, and a panel that follows leads to its own axes", () => {
   const axes = { query: tokens(5), key: tokens(5) };
   const bars = [{ mark: "bars", side: "left", size: 96 }];
@@ -181,7 +193,7 @@ test("figure: where each map has a scale of its own, it stands below it; a share
   const axes = { query: tokens(5), key: tokens(5) };
   const cells = (scale) => ({ scale, levels: "levels" });
   const data = described(axes, {}, [{ cells: cells("0") }, { cells: cells("1") }]);
-  data.scales = { 0: {}, 1: {} };
+  data.scales = { 0: { title: "" }, 1: { title: "" } };
   const place = figure.layoutFigure(context(), data, 1440, THEME);
   assert.deepEqual(
     place.bars.map(({ x }) => x),

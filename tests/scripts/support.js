@@ -43,7 +43,7 @@ export function described(axes, counts, panels, grid = {}) {
     sizes,
     axisOf,
     panels: full,
-    scales: { main: {} },
+    scales: { main: { title: "" } },
     scale_lines: [],
     grid: { ...GRID, ...grid },
   };
