@@ -37,6 +37,7 @@ SMALLEST = {
     "first_screen": ("start --repeat 1", "start "),
     "first_map": ("--layers 2 --hidden 24", "s to its maps"),
     "first_views": ("start", "start "),
+    "first_words": ("similarity", "similarity "),
     "heads_off": ("--rows 1 --hidden 24 --layers 2", "ratio "),
     "installed_size": ("", "requirements.txt: "),
     "large_tables": (f"--rows 2000 --file {FOLDER}/cases.parquet", "memory: "),
@@ -52,7 +53,13 @@ SMALLEST = {
     "third_order": ("--most 16", "tree "),
     "throughput": (f"quora-bi-living --data {ROWS} --explain 2", "| quora-bi-living |"),
 }
-NEEDS = {"scale": "ray", "browser_views": "playwright", "first_screen": "playwright", "own_attention": "playwright"}
+NEEDS = {
+    "scale": "ray",
+    "browser_views": "playwright",
+    "first_screen": "playwright",
+    "first_words": "playwright",
+    "own_attention": "playwright",
+}
 
 
 def test_each_bench_is_run() -> None:
@@ -83,7 +90,7 @@ def processes() -> BaseContext:
 @pytest.mark.parametrize("name", SMALLEST)
 def test_a_bench_runs_at_its_smallest_size(name: str, tmp_path: Path, processes: BaseContext) -> None:
     pytest.importorskip(NEEDS.get(name, "torch"))
-    if name in ("browser_views", "first_screen") and chromium_path() is None:
+    if name in ("browser_views", "first_screen", "first_words") and chromium_path() is None:
         pytest.skip("there is no Chromium here")
     rows, printed = tmp_path / "rows.jsonl", tmp_path / "printed"
     examples = [json.dumps(pairs.row(example)) for example in pairs.examples("en") if example.label is not None]
