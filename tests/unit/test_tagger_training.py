@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 from copy import deepcopy
@@ -21,6 +22,7 @@ from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import DataError, InputError
 from triattn_core.inference import evaluate
 from triattn_core.inference.explain import explain
+from triattn_core.inference.predictions import Tag, Tagging
 from triattn_core.kinds import kind_of
 from triattn_core.models.tagger import Tagger
 from triattn_core.results.run_records import Record, config_variant
@@ -114,6 +116,12 @@ def test_it_counts_the_words_that_are_predicates(folder, world, capsys):
     row.write_text(json.dumps({"text": f"{WORDS[5]} zebra", "predicate": 1}))
     assert main(["explain", "small-tagger", str(row)]) == 0
     assert "“zebra” occurs fewer than 5 times in training, never as a predicate" in capsys.readouterr().out
+
+
+def test_tags_that_cannot_be_have_no_finite_logarithm() -> None:
+    for second, total in ((0.5, math.log(0.125)), (0.0, -math.inf)):
+        tags = [Tag(0, 1, "O", 0.25), Tag(2, 3, "B-ARG1", second)]
+        assert Tagging.of("a b", tags).log_probability == pytest.approx(total)
 
 
 def test_the_commands_take_it(folder, world, capsys, tmp_path):

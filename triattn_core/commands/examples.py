@@ -7,7 +7,6 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
-from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -178,8 +177,8 @@ def _print_prediction(prediction: Prediction, trace: AttentionTrace) -> None:
     if candidates:  # the probability of a long one rounds to 0
         chances = [f"log p {one.log_probability:.2f}  score {one.score:.2f}" for one in candidates]
         places = ["" if one.ended else " …" for one in candidates]
-    elif tags := getattr(prediction, "tags", ()):  # of all tags together: a product, which rounds to 0 too
-        chances = [f"log p {sum(log(tag.probability) for tag in tags):.2f}"]
+    elif (whole := getattr(prediction, "log_probability", None)) is not None:
+        chances = [f"log p {whole:.2f}"]
     shown = () if prediction.labels == ("",) and not candidates else prediction.labels  # of nothing predicted none
     for label, chance, place in zip_longest(shown, chances[: len(shown)], places, fillvalue=""):
         print(f"{chance}  {label}{place}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, prod
+from math import exp, inf, log, prod
 from typing import Any, NamedTuple
 
 from triattn_core.trace.listing import listing
@@ -79,6 +79,11 @@ class Tagging(Prediction):
     @property
     def recorded(self) -> tuple[float, ...]:
         return tuple(tag.probability for tag in self.tags)
+
+    @property
+    def log_probability(self) -> float:
+        """The natural logarithm of that product, which rounds to 0 in a long text."""
+        return sum(log(tag.probability) if tag.probability else -inf for tag in self.tags)
 
 
 class Candidate(NamedTuple):
