@@ -31,6 +31,17 @@ def test_a_number_of_ours_opens_its_checkpoint(page, app):
     assert "/checkpoints?checkpoint=" in page.url
 
 
+def test_a_click_on_a_dot_opens_its_checkpoint(page, app):
+    page.goto(f"{app}/checkpoints")
+    dots = page.locator('[data-testid="stVegaLiteChart"] g.mark-symbol path[aria-label*="mechanism: MTSA"]')
+    dots.first.wait_for()
+    name = re.search(r"name: ([\w-]+)", dots.first.get_attribute("aria-label")).group(1)
+    assert page.locator(f".t-card h2:has-text('{name}')").count() == 0
+    dots.first.click()
+    page.wait_for_selector(f".t-card h2:has-text('{name}')")
+    assert page.url.endswith(f"checkpoint={name}")
+
+
 def test_dots_stand_on_their_rows_in_the_order_of_the_numbers(page, app):
     opened(page, app, "?table=Table+VIII&data=LCQMC")
     # All at once: the page may still move while it is read.
