@@ -9,6 +9,9 @@ CSS = """
 :is(.st-key-pair, .st-key-pair-edited) textarea {font-size: 16px; line-height: 22px; padding: 6px 11px;
   min-height: 34px; max-height: 278px; resize: none}
 .st-key-pair > :is(.st-key-text, .st-key-source, .st-key-premise, .st-key-hypothesis) textarea {max-height: 124px}
+@media (min-width: 1200px) {
+  :is(.st-key-pair, .st-key-pair-edited) textarea:not(:focus) {max-height: 124px}
+}
 :is(.st-key-pair, .st-key-pair-edited) [data-testid="InputInstructions"] {display: none}
 .stTextArea:is(.st-key-pair *, .st-key-pair-edited *), .st-key-asked .stTextInput {position: relative}
 :is(.stTextArea:is(.st-key-pair *, .st-key-pair-edited *), .st-key-asked .stTextInput) > label {

@@ -129,6 +129,15 @@ def test_long_texts(sheet, app, where, texts):
     assert not problems, problems
 
 
+def test_a_text_of_many_lines_is_five_high_until_it_is_edited(sheet, app):
+    open_at(sheet, (app, f"context?{urlencode({'a': f'{SIXTY} {SIXTY} {SIXTY}', 'b': 'Who saw the boat?'})}"), WIDTHS[0])
+    field = sheet.locator(".st-key-a textarea")
+    field.focus()
+    edited = field.bounding_box()["height"]
+    field.blur()
+    assert field.bounding_box()["height"] == 124 < edited
+
+
 def test_copy_link_leaves_the_stop_button_free(sheet, app):
     for width in WIDTHS:
         sheet.set_viewport_size({"width": width, "height": 900})
