@@ -17,7 +17,7 @@ from triattn_core.checkpoint.registry import Entry
 FILTERS = {
     "task": ("Task", metadata.task_label),
     "mechanism": ("Mechanism", checkpoint_html.label),
-    "similarity": ("Similarity", checkpoint_html.similarity),
+    "similarity": ("Similarity", lambda entry: checkpoint_html.similarity(entry) or "none"),
     "language": ("Language", lambda entry: metadata.language_name(metadata.language(entry))),
 }
 # A picture: Streamlit takes ten times as long to send a pandas table whose cells have colours.

@@ -28,3 +28,5 @@ def test_each_measured_checkpoint_has_a_dot_and_the_filters_leave_some_out() -> 
     assert drawn and drawn == {name: scores[name] for name in drawn}
     filtered = dots(sound(app.selectbox(key="mechanism").set_value("MTSA").run()))
     assert filtered and set(filtered) < set(drawn) and all("mtsa" in name for name in filtered)
+    without = dots(sound(app.selectbox(key="similarity").set_value("none").run()))
+    assert without == filtered  # MTSA has no similarity to choose

@@ -68,8 +68,9 @@ def visible_text(app: AppTest) -> str:
 
 
 def sound(app: AppTest) -> AppTest:
-    """The page itself, which has nothing to complain of."""
+    """The page itself, which has nothing to complain of; each option has a name, without which no link holds it."""
     assert not app.exception and not app.error, visible_text(app)
+    assert not [box.label for box in app.selectbox if "" in box.options]
     return app
 
 
