@@ -35,8 +35,8 @@ def sentence() -> str:
     return (
         f"<b>On real text:</b> <a href='laboratory?laboratory=Word+problems' target='_self' "
         f"style='color: inherit'>which two numbers make a third?</a> Three at once {tri:.0f} % (longer: "
-        f"{tri_longer:.0f} %), two at a time {pairwise:.0f} %, after a two-way layer {layered:.0f} % (longer: "
-        f"{layered_longer:.0f} %). {plain}"
+        f"{tri_longer:.0f} %), two at a time {pairwise:.0f} %, above a two-way layer {layered:.0f} % "
+        f"(longer: {layered_longer:.0f} %). {plain}"
     )
 
 
@@ -55,7 +55,7 @@ def of_layers() -> str:
     longer = step_rows({name: ("", entry)}, records).query("measure == 'accuracy'")
     longer = longer[longer["x"] == LONGER * training_steps(entry.config)]["value"]
     seeds = NUMBERS[len(tests)] if len(tests) < len(NUMBERS) else str(len(tests))
-    later = f"; trained ten times longer: {longer.min():.0f} to {longer.max():.0f} %" if len(longer) else ""
+    later = f"; ten times longer: {longer.min():.0f} to {longer.max():.0f} %" if len(longer) else ""
     return (
         f'<span title="{tests[0]["n"]:,} rows, {seeds} seeds"><b>Two two-way layers:</b> '
         f"{mean(test['accuracy'] for test in tests):.0f} %{later}.</span>"

@@ -107,4 +107,4 @@ def test_the_line_on_real_text_does_not_mix_models_and_lengths_of_training():
     tri, tri_longer, pairwise, layered, layered_longer = (f"{means[form]:.0f} %" for form in forms)
     sentence = evidence.sentence()
     assert f"Three at once {tri} (longer: {tri_longer})" in sentence
-    assert f"two at a time {pairwise}, after a two-way layer {layered} (longer: {layered_longer})" in sentence
+    assert f"two at a time {pairwise}, above a two-way layer {layered} (longer: {layered_longer})" in sentence

@@ -94,18 +94,20 @@ def test_each_key_counts_when_the_link_was_written_between(page, app):
     assert f"spoken={SCREEN['languages'][1]}" in page.url
 
 
-def test_a_right_answer_of_two_way_attention_is_not_called_mixed(page, app):
-    right = SCREEN["right"]
-    frames = SCREEN["two_way"]["frames"]
+def test_an_answer_of_two_way_attention_is_said_with_its_probability_and_where_it_comes_from(page, app):
+    right, frames = SCREEN["right"], SCREEN["two_way"]["frames"]
+    cards = [colour for _, colour in SCREEN["cards"]]
     seen = set()
     start(page, app)
     for frame, told in enumerate(frames):
         page.get_by_label("Training step").fill(str(frame))
-        card = SCREEN["cards"][right[0]][1]
-        is_right = SCREEN["colours"][told["answers"][0]] == card
-        assert page.locator(".two .says").get_by_text("mixed").count() == (not is_right)
-        seen.add(is_right)
-    assert seen == {True, False}
+        colour = SCREEN["colours"][told["answers"][0]]
+        comes = "" if colour == cards[right[0]] else ", mixed from all" if colour in cards else ", on no card"
+        note = page.locator(".two .says small").inner_text()
+        assert re.sub(r"^\d+ %", "", note) == f" sure{comes}"
+        assert abs(int(note.split()[0]) - told["probabilities"][0] / SCREEN["scale"] * 100) <= 0.5
+        seen.add(comes)
+    assert len(seen) == 3
 
 
 def test_the_link_restores_language_and_step(page, app):

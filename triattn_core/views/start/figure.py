@@ -49,7 +49,10 @@ def describe(screen: Mapping[str, Any], language: int, frame: int) -> str:
     tri, two_way = (screen[name]["frames"][frame] for name in ("tri", "two_way"))
     share = tri["weights"][language][screen["right"][language]] / screen["scale"]
     spread = max(two_way["weights"][language]) / screen["scale"]
-    answers = [named_card(screen, model["answers"][language]) for model in (tri, two_way)]
+    answers = [
+        f"{named_card(screen, model['answers'][language])} ({model['probabilities'][language] / screen['scale']:.0%})"
+        for model in (tri, two_way)
+    ]
     return (
         f"In {screen['languages'][language]} the {screen['asked']} is {right}; after {tri['step']:,} steps three-way "
         f"attention gives that one cell {share:.0%} of its weight and answers {answers[0]}. "

@@ -8,6 +8,7 @@ import { paintTri, paintTwoWay } from "./panels.js";
 const GLIDE = 320; // milliseconds
 const FRAME = 70; // milliseconds of a frame of the replay
 
+const percent = (share) => `${Math.round(100 * share)} %`;
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /** What is drawn for a language and a frame: weights as shares, and where the strongest cell is. */
@@ -85,21 +86,22 @@ function panel(name, title, sub, ...inside) {
 }
 
 function answerOf(payload, model, language, frame) {
-  const { answers } = payload.models[model].frames[frame];
+  const { answers, probabilities } = payload.models[model].frames[frame];
   const colour = payload.colours[answers[language]];
   const at = payload.cards.findIndex((card) => card[1] === colour);
-  return { colour, at, word: payload.cards[at]?.[0] ?? colour };
+  const sure = percent(probabilities[language] / payload.scale);
+  return { colour, at, word: payload.cards[at]?.[0] ?? colour, sure };
 }
 
 function say(payload, line, model, language, frame) {
-  const { colour, at, word } = answerOf(payload, model, language, frame);
+  const { colour, at, word, sure } = answerOf(payload, model, language, frame);
   const right = at === payload.right[language];
-  const isMixed = model === "two_way" && !right;
   line.className = right ? "says right" : "says wrong";
   const verdict = make("span", { class: "verdict" }, right ? "✓ right" : "✗ wrong");
   const named = make("b", { class: "named" }, swatchOf(payload, colour), word);
-  const mixed = isMixed ? [make("small", {}, "mixed from all")] : [];
-  line.replaceChildren(`${payload.asked} = `, named, verdict, ...mixed);
+  const mixed = model === "two_way" && !right ? ", mixed from all" : "";
+  const note = make("small", {}, `${sure} sure${at < 0 ? ", on no card" : mixed}`);
+  line.replaceChildren(`${payload.asked} = `, named, verdict, note);
 }
 
 function stepRow(payload, go, play) {
@@ -123,9 +125,9 @@ function stepRow(payload, go, play) {
 /** Elements of the figure, built once; `choose(language)` and `go(frame)` change what they show. */
 function build(payload, view) {
   const { tri: three, two_way: twoWay } = payload.models;
-  const scored = (model) => `${Math.round(model.percent_right)} % right`;
-  const together = `one weight per pair: ${scored(three)}`;
-  const alone = `one layer, one weight per word: ${scored(twoWay)}`;
+  const scored = (model) => `trained: ${percent(model.percent_right / 100)} right`;
+  const together = `one weight per pair; ${scored(three)}`;
+  const alone = `one layer, one weight per word; ${scored(twoWay)}`;
   const chips = chipRow(payload, (language) => view.choose(language));
   const tri = panel("tri", "Three-way attention", together, cardList(payload), chips);
   const two = panel("two", "Two-way attention", alone, cardList(payload));
