@@ -89,7 +89,8 @@ function answerOf(payload, model, language, frame) {
   const { answers, probabilities } = payload.models[model].frames[frame];
   const colour = payload.colours[answers[language]];
   const at = payload.cards.findIndex((card) => card[1] === colour);
-  const sure = percent(probabilities[language] / payload.scale);
+  const share = probabilities[language] / payload.scale;
+  const sure = share > 0.995 ? "> 99 %" : percent(share); // never all: thousandths, rounded
   return { colour, at, word: payload.cards[at]?.[0] ?? colour, sure };
 }
 
