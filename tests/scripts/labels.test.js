@@ -7,31 +7,68 @@ import { THEME, context, tokens } from "./support.js";
 
 const WORDS = "the printer does that when the tray is empty and it still does not print".split(" ");
 
-/** The column labels that are drawn at a pitch. */
-function drawnLabels(pitch, weights, axis = tokens(WORDS)) {
+/** Column labels as drawn at a pitch: [label, whether it leans, pixels above the cells]. */
+function paintedLabels(pitch, axis = tokens(WORDS)) {
   const drawn = [];
-  const ctx = { ...context(), fillText: (text) => drawn.push(text) };
-  for (const name of ["save", "restore", "translate", "rotate", "fillRect"]) ctx[name] = () => {};
-  const options = { chosen: 0, colour: "red", room: 96, weights };
+  let place = [];
+  const ctx = {
+    ...context(),
+    translate: (x, y) => (place = [false, -y]),
+    rotate: () => (place[0] = true),
+    fillText: (text) => drawn.push([text, ...place]),
+  };
+  for (const name of ["save", "restore", "fillRect"]) ctx[name] = () => {};
+  const options = { chosen: 0, colour: "red", room: 96 };
   paintColumnLabels(ctx, layoutAxis(axis, pitch), axis, 0, 0, THEME, options);
   return drawn;
 }
+
+const drawnLabels = (pitch, axis) => paintedLabels(pitch, axis).map(([text]) => text);
+
+/** Words of which one is named before all others. */
+const ranked = (first, words = WORDS) => ({
+  ...tokens(words),
+  rank: words.map((word, i) => (word === first ? -1 : i)),
+});
 
 test("no label of fifteen words is left out of a map of 190 pixels", () => {
   assert.equal(drawnLabels(190 / 15).length, 15);
 });
 
-test("in narrower columns the strongest keep theirs", () => {
-  const weights = WORDS.map((word) => (word === "print" ? 1 : 0.1));
-  const drawn = drawnLabels(8, weights);
+test("in narrower columns the first by rank keep theirs", () => {
+  const drawn = drawnLabels(8, ranked("print"));
   assert.ok(drawn.includes("print") && drawn.length < 15);
+  assert.ok(!drawnLabels(4, tokens(WORDS)).includes("is"));
+  assert.ok(drawnLabels(4, ranked("is")).includes("is"));
 });
 
-test("a marked word has a mark, and keeps its label where others give way", () => {
-  const axis = { ...tokens(WORDS), marked: WORDS.map((word) => Number(word === "does")) };
-  assert.ok(drawnLabels(190 / 15, undefined, axis).includes("▸ does"));
-  const weights = WORDS.map((word) => (word === "does" ? 0 : 1));
-  const drawn = drawnLabels(4, weights, axis);
-  assert.ok(drawn.includes("▸ does") && drawn.length < 8);
-  assert.ok(!drawnLabels(4, weights).some((label) => label.endsWith("does")));
+test("words lean where they are wider than their column, single letters never do", () => {
+  const leaning = (labels, pitch) => paintedLabels(pitch, tokens(labels)).map(([, lean]) => lean);
+  assert.deepEqual(leaning(["word", "a"], 20), [true, false]);
+  assert.deepEqual(leaning(["word", "a"], 40), [false, false]);
+  assert.deepEqual(leaning(["a", "b"], 13), [false, false]);
+});
+
+test("letters too near for one line take two in turns", () => {
+  const lines = [13, 8, 6].map(
+    (pitch) => new Set(paintedLabels(pitch, tokens(4)).map((one) => one[2])),
+  );
+  assert.deepEqual(
+    lines.map(({ size }) => size),
+    [1, 2, 1],
+  );
+});
+
+test("flat labels never lean: as many are drawn as fit", () => {
+  const numbers = { ...tokens(["1", "2", "10", "48"]), kind: "flat" };
+  assert.deepEqual(
+    paintedLabels(8, numbers).map(([text, lean]) => [text, lean]),
+    [
+      ["1", false],
+      ["48", false],
+    ],
+  );
+  assert.ok(
+    paintedLabels(8, tokens(["1", "residue"])).every(([text, lean]) => lean === (text !== "1")),
+  );
 });

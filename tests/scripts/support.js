@@ -1,4 +1,9 @@
-// What tests of layouts share: tokens as tokens.py writes them, and a context that measures text.
+// What tests of layouts share: tokens as labels.py writes them, and a context that measures text.
+
+import { readFileSync } from "node:fs";
+
+const RULE = new URL("../../triattn_core/views/lib/label_ways.json", import.meta.url);
+globalThis.LABELS = JSON.parse(readFileSync(RULE, "utf-8"));
 
 /** Tokens of one letter each, or as given; a new text begins at each place of `breaks`. */
 export function tokens(labels, breaks = []) {
@@ -14,6 +19,8 @@ export function tokens(labels, breaks = []) {
     special: zeros,
     cells: list.map(() => 1),
     position: list.map((_, i) => i),
+    kind: list.every((label) => label.length === 1) ? "letters" : "words",
+    stands: list.map((label) => Number(label.length === 1)),
   };
 }
 

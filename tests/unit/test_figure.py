@@ -194,7 +194,7 @@ def test_the_strongest_come_first_and_what_is_no_number_not_at_all():
 def test_a_panel_that_follows_is_printed_for_each_it_follows():
     printed = draw_heads("weight", True).maps
     assert [mark.place for mark in printed] == [(0, 0), (1, 0), (0, 1), (1, 1)]
-    assert [list(mark.columns) for mark in printed[1::2]] == [["5", "3", "1", "2", "4"], ["2", "1", "3", "4", "5"]]
+    assert [[*mark.columns.texts] for mark in printed[1::2]] == [["5", "3", "1", "2", "4"], ["2", "1", "3", "4", "5"]]
     assert printed[1].title == "Head 1: source2token, features in order of likeness"
 
 
@@ -226,13 +226,18 @@ def words_of(sheet: Sheet, settings: PrintSettings) -> list[str]:
 def test_the_caption_says_which_labels_are_left_out_or_shortened():
     trace = mtsa_traces.make_trace(n=70)
     sheet = sheet_from_canvas(attention_maps.figure(maps(trace, mtsa_traces.LAYER, [0]), trace.texts))
-    note = label_note(sheet, PrintSettings(width=COLUMN))
-    step = int(re.fullmatch(r"of rows every 2nd is named; of columns every (\d)\w\w is named", note)[1])
-    columns = [word for word in words_of(sheet, PrintSettings(width=COLUMN)) if word == "w1" or word == f"w{step}"]
-    assert 3 <= step <= 5 and columns
+    note, first = label_note(sheet, PrintSettings(width=COLUMN)), ", those of the largest values first"
+    rows, columns = map(
+        int, re.fullmatch(rf"(\d+) of 70 rows are named{first}; (\d+) of 70 columns are named{first}", note).groups()
+    )
+    written = [word for word in words_of(sheet, PrintSettings(width=COLUMN)) if re.fullmatch(r"w\d+", word)]
+    assert 15 <= columns < rows < 70 and len(written) == rows + columns
     (plate,) = sheet.plates
-    long = replace(sheet, plates=[replace(plate, columns=["a word of many letters", *plate.columns[1:]])])
-    assert label_note(long, PrintSettings(width=20.0)).endswith("; labels of more than 14 letters end in …")
+    strongest = plate.columns.order[0]
+    assert written.count(f"w{strongest}") >= 1
+    words = ["a word of many letters", *plate.columns.texts[1:]]
+    long = replace(sheet, plates=[replace(plate, columns=replace(plate.columns, texts=words))])
+    assert label_note(long, PrintSettings(width=20.0)).endswith("; longer labels end in …")
 
 
 def test_a_tree_is_printed_beside_its_map():

@@ -114,7 +114,7 @@ def test_a_pair_that_a_mask_leaves_out_is_out_in_all_slices():
     np.testing.assert_array_equal(pairs.out, shut)
     np.testing.assert_array_equal(query.out, np.repeat(shut[:, [1]], 5, 1))
     np.testing.assert_array_equal(key.out, np.repeat(shut[3][:, None], 5, 1))
-    assert query.columns == ["5", "3", "1", "2", "4"] and query.cell == (3, 1)
+    assert [*query.columns.texts] == ["5", "3", "1", "2", "4"] and query.cell == (3, 1)
 
 
 def side_panel(values: np.ndarray, name: str) -> Panel:
@@ -167,7 +167,9 @@ def test_heads_are_out_where_their_mask_is_and_source2token_stands_below(quantit
     for i, (head, map_) in enumerate(zip((0, 2), drawn)):
         above, below = sheet.plates[2 * i : 2 * i + 2]
         np.testing.assert_array_equal(above.out, ~mtsa_traces.open_pairs(mtsa_traces.MASKS[head], mtsa_traces.N))
-        assert above.cell == (5, 2) and below.cell == (2, 1) and below.columns == [str(j + 1) for j in orders[i]]
+        assert (
+            above.cell == (5, 2) and below.cell == (2, 1) and [*below.columns.texts] == [str(j + 1) for j in orders[i]]
+        )
         values = map_.source.transpose("key", "feature").values[:, orders[i]]
         np.testing.assert_array_equal(below.colours, colours(values, scale))
         negative = map_.map_values.values < -scale.limit / 1000 if quantity == "relevance" else np.zeros((7, 7), bool)
@@ -208,7 +210,7 @@ def test_functions_of_similarity_have_a_scale_each(quantity):
     for plate, panel, scale in zip(sheet.plates, panels, similarity.scales(panels, quantity, False)):
         values = panel.values_of(quantity).values
         np.testing.assert_array_equal(plate.colours, colours(values, scale))
-        assert plate.cell == (4, 2) and plate.rows[1] == "red"
+        assert plate.cell == (4, 2) and plate.rows.texts[1] == "red"
         sure = np.abs(values) > np.abs(values).max() / 1000
         assert (plate.below[sure] == ((values < 0) & (quantity == "centred"))[sure]).all()
     assert [bar.title.partition(",")[0] for bar in sheet.bars] == [

@@ -23,12 +23,13 @@ from triattn_core.errors import ConfigError
 from triattn_core.scenes.charts import Chart
 from triattn_core.scenes.printing import lines, paper
 from triattn_core.scenes.printing.chart import fit_width, label_note
-from triattn_core.scenes.printing.plate import label_step
+from triattn_core.scenes.printing.plate import label_way
 from triattn_core.scenes.printing.settings import print_settings
 from triattn_core.scenes.printing.sheet import Plate
 from triattn_core.tasks import TASKS
 from triattn_core.trace.from_array import trace_of
 from triattn_core.views.charts.intervention import unit_bars
+from triattn_core.views.lib.labels import labels_of
 from triattn_core.views.lib.palette import THEMES
 
 LEAST = 7.0  # points
@@ -138,13 +139,13 @@ def test_maps_of_one_column_stand_in_a_full_grid(maps, rows, columns):
     assert len(drawn) * len(drawn[0]) - maps <= 1 and len({block.pitch for block in blocks}) == 1
     assert all(block.named[1] == (i == 0) for i, line in enumerate(drawn) for block in line)
     most = 2 if (maps, rows) == (5, 13) else 1  # three lines of thirteen rows have no room for all names
-    assert all(label_step(block.plate.rows, False, block.pitch[0], lines.SMALL) <= most for block in blocks)
+    assert all(label_way(block.plate.rows, False, block.pitch[0], lines.SMALL).step <= most for block in blocks)
     assert sum(max(block.top + block.map_size[1] for block in line) for line in drawn) <= 5.2
 
 
 def plate(number: int, rows: int, columns: int, maps: int) -> Plate:
     """A map of words, the last of them on a row of its own, as a difference is."""
-    shape, names = (rows, columns), [[f"word {i}" for i in range(length)] for length in (rows, columns)]
+    shape, names = (rows, columns), [labels_of([f"word {i}" for i in range(length)]) for length in (rows, columns)]
     place = (1, 0) if number == maps - 1 else (0, number)
     nowhere = np.zeros(shape, bool)
     return Plate(
@@ -300,7 +301,7 @@ def test_maps_of_a_report_are_lettered_whole_and_no_higher_than_a_page(there, na
     for letter, title in zip("abc", titles):
         assert f"({letter})" in drawn and f"({letter}) {title}" in caption
     for plate in printed.sheet().plates:
-        assert plate.cell is None and all(label in drawn for label in (*plate.rows, *plate.columns))
+        assert plate.cell is None and all(label in drawn for label in (*plate.rows.texts, *plate.columns.texts))
     assert "Labels:" not in caption
     assert inches(printed.file("pdf", print_settings({"width": 7.0, "ground": "dark"}))) == pytest.approx(7.0, abs=0.01)
 

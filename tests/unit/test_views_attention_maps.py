@@ -121,12 +121,12 @@ def test_a_word_that_the_model_is_asked_about_has_a_mark_in_every_map_and_on_pap
     assert payload["scale_lines"] == ["▸ the predicate"] == [attention_maps.mark_legend("predicate")]
     expected = [int(i == 2) for i in range(N)]
     assert [payload["axes"][axis]["marked"] for axis in ("query", "key")] == [expected, expected]
-    printed = [side for mark in canvas.maps for side in (mark.rows, mark.columns) if len(side) == N]
+    printed = [side for mark in canvas.maps for side in (mark.rows.texts, mark.columns.texts) if len(side) == N]
     assert len(printed) >= 4
     assert all([label.startswith("▸ ") for label in side] == list(map(bool, expected)) for side in printed)
     plain = attention_maps.figure(heads, trace.texts, orders)
     assert "marked" not in plain.payload["axes"]["key"] and plain.payload["scale_lines"] == []
-    assert not any(label.startswith("▸") for mark in plain.maps for label in mark.rows)
+    assert not any(label.startswith("▸") for mark in plain.maps for label in mark.rows.texts)
 
 
 def test_a_grid_has_strips_and_no_features():

@@ -127,7 +127,7 @@ def test_relevance_is_centred_and_its_sums_are_centred_log_sum_exps(trace):
 
 def test_tokens_are_what_their_reader_typed_and_pieces_are_tied(trace):
     axes = cube.figure(Distribution(trace, MEAN)).payload["axes"]
-    assert axes["query"]["label"] == ["Un", "happy", "cats"] and axes["query"]["joined"] == [0, 1, 0]
+    assert axes["query"]["label"] == ["Un", "·happy", "cats"] and axes["query"]["joined"] == [0, 1, 0]
     assert axes["key"]["label"] == ["ok", "😀"] and axes["key"]["place"] == ["B1", "B2"]
     assert axes["context"]["label"][0] == "[CLS]" and axes["context"]["place"][4] == "context 5"
 

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findSystemFonts, fontManager
 
 from triattn_core.scenes.printing.sheet import Sheet
+from triattn_core.views.lib.labels import Labels
 from triattn_core.views.lib.palette import FONTS
 
 NO_SHAPE = "▯"  # DejaVu Sans, which Matplotlib brings, has it
@@ -69,8 +70,8 @@ def with_shapes(sheet: Sheet) -> Sheet:
         return sheet
     drawn = str.maketrans(dict.fromkeys(lacking, NO_SHAPE))
 
-    def of(labels: Sequence[str]) -> list[str]:
-        return [label.translate(drawn) for label in labels]
+    def of(labels: Labels) -> Labels:
+        return replace(labels, texts=[label.translate(drawn) for label in labels.texts])
 
     plates = [
         replace(
@@ -89,7 +90,9 @@ def with_shapes(sheet: Sheet) -> Sheet:
 
 def texts_of(sheet: Sheet) -> list[str]:
     """All that is written on a sheet."""
-    labels = [text for plate in sheet.plates for text in (plate.title, plate.answer, *plate.rows, *plate.columns)]
+    labels = [
+        text for plate in sheet.plates for text in (plate.title, plate.answer, *plate.rows.texts, *plate.columns.texts)
+    ]
     return [sheet.title, sheet.caption, sheet.texts, sheet.sentence, *labels]
 
 

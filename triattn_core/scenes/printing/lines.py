@@ -11,13 +11,13 @@ import numpy as np
 from triattn_core.scenes.printing.bars import EDGE, GAP, ROW, SMALL
 from triattn_core.scenes.printing.letters import type_width
 from triattn_core.scenes.printing.plate import (
+    LEAN,
     TREE,
     columns_room,
     label_pitch,
-    label_step,
+    label_way,
     rows_room,
     shorten,
-    upright,
 )
 from triattn_core.scenes.printing.settings import PrintSettings
 from triattn_core.scenes.printing.sheet import Plate
@@ -31,6 +31,7 @@ CELL, WIDE, TIGHT = 0.22, 0.36, 0.5  # inches of a cell; across, where maps are 
 HIGHEST = (5.2, 8.4)  # inches of all lines of maps: of one column of a paper, of a page; TALL times the width between
 TALL = 1.5
 LEAST, HEADED = 0.3, 2  # the share of its label that a row keeps at least; lines of a heading that are not many
+EASY = 1.17  # lines of labels, of a row where the page has room
 WORDS = ROW * SMALL / 72 + 0.04  # inches of a line of words above or below maps
 BADGE, THUMB_GAP = 0.09, 0.05
 
@@ -79,7 +80,7 @@ def _cost(lines: Sequence[Sequence[Block]], most: float) -> tuple[float, ...]:
     last line is full; of those that are alike the one with the widest maps."""
     blocks = [block for line in lines for block in line]
     steps = [
-        max(label_step(getattr(block.plate, name), across, block.pitch[across], SMALL) for block in blocks)
+        max(label_way(getattr(block.plate, name), across, block.pitch[across], SMALL).step for block in blocks)
         for name, across in (("rows", False), ("columns", True))
     ]
     long = max(HEADED, *(len(block.heading) for block in blocks))
@@ -119,7 +120,7 @@ def _share_out(
             named = above is None or (plate.columns, plate.axes[1]) != (above.columns, above.axes[1])
             width = labels[i] + across * cells[i] + trees[i] + spare
             heading = _heading(plate, width, settings, tint)
-            high = columns_room(plate, SMALL) if named else 0.0
+            high = columns_room(plate, across, SMALL) if named else 0.0
             lines[-1].append(Block(plate, labels[i], high, (0.0, across), heading, (not again, named), width))
     return _with_rows(lines, most)
 
@@ -129,7 +130,7 @@ def _with_rows(lines: Sequence[Sequence[Block]], most: float) -> list[list[Block
     their labels."""
     rows = sum(max(len(block.plate.rows) for block in line) for line in lines)
     blocks = [block for line in lines for block in line]
-    label = max(label_pitch(block.plate.rows, False, SMALL) for block in blocks)
+    label = max(EASY * label_pitch(block.plate.rows, False, SMALL) for block in blocks)
     longest = max(len(block.plate.rows) for block in blocks)
     room = (most - _height(lines)) / rows
     down = min(max(room, LEAST * label), max(min(CELL, blocks[0].pitch[1]), label), TALLEST / longest)
@@ -151,9 +152,9 @@ def _repeats_rows(plates: Sequence[Plate]) -> list[bool]:
 
 def _overhang(plate: Plate) -> float:
     """Inches that the last labels across lean beyond a map."""
-    if plate.thumb or upright(plate.columns):
-        return 0.0
-    return max(0.71 * (type_width(shorten(label), SMALL) + 0.1) for label in plate.columns[-2:])
+    leaning = [text for text, stands in zip(plate.columns.texts, plate.columns.stands) if not stands]
+    ends = [] if plate.thumb else leaning[-2:]
+    return max((LEAN * (type_width(shorten(text, SMALL), SMALL) + 0.1) for text in ends), default=0.0)
 
 
 def line_height(line: Sequence[Block]) -> float:
@@ -214,13 +215,13 @@ def _line(plates: Sequence[Plate], settings: PrintSettings, tint) -> list[Block]
     across = min(CELL, room / cells)
     spare = (room - across * cells + (over if len(plates) == 1 else 0.0)) / len(plates)  # goes to the titles
     # A row is as high as its label, where that leaves the page room: a map need not be square.
-    high = 0.0 if plates[0].thumb else max(label_pitch(plate.rows, False, SMALL) for plate in plates)
+    high = 0.0 if plates[0].thumb else max(EASY * label_pitch(plate.rows, False, SMALL) for plate in plates)
     down = min(max(across, high), TALLEST / max(len(plate.rows) for plate in plates))
     for plate, label_width, repeated, tree in zip(plates, label_widths, same, trees):
         pitch, width = (down, across), label_width + across * len(plate.columns) + tree
         width += spare
         heading = _heading(plate, width, settings, tint)
-        above = columns_room(plate, SMALL)
+        above = columns_room(plate, across, SMALL)
         blocks.append(Block(plate, label_width, above, pitch, heading, (not repeated, True), width))
     return blocks
 

@@ -1,6 +1,6 @@
 """A figure for a paper: the maps of a sheet at a stated width, with no type below seven points.
 
-Maps shrink to the width, type does not: what has no room is left out (every second label) or goes on a line of its own.
+Maps shrink to the width, type does not: what has no room is left out (some labels) or goes on a line of its own.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ from triattn_core.scenes.printing.lines import (
     line_height,
     title_size,
 )
-from triattn_core.scenes.printing.plate import LONGEST, Look, draw_plate, label_step, rows_room, shorten
-from triattn_core.scenes.printing.render import figure_file
+from triattn_core.scenes.printing.plate import Look, draw_plate, label_way, named, rows_room, shorten
+from triattn_core.scenes.printing.render import figure_file, set_fonts
 from triattn_core.scenes.printing.settings import DOTS, PrintSettings
 from triattn_core.scenes.printing.sheet import Bar, Plate, Sheet
 from triattn_core.scenes.printing.wrapping import wrap
-from triattn_core.views.lib.number_format import ending
 from triattn_core.views.lib.palette import THEMES
 
 OWN, MOST, THUMB, MARGIN = (6.4, 14.0), 5.0, 0.95, 0.2  # of a figure by itself, least and most; of a map, of a
@@ -73,19 +72,32 @@ def lettered(plates: Sequence[Plate]) -> list[Plate]:
 
 
 def label_note(sheet: Sheet, settings: PrintSettings) -> str:
-    """What the caption says of labels: which are left out, and which shortened; empty where all are whole."""
+    """What the caption says of labels: how many are left out, and that long ones are cut; empty where all are whole."""
     plates = [plate for plate in lettered(settings.pick(sheet.plates)) if not plate.thumb]
-    tint = THEMES[settings.theme]
-    blocks = [block for line in arrange(plates, settings, tint) for block in line] if plates else []
-    steps = {"rows": 1, "columns": 1}
+    if not plates:
+        return ""
+    with set_fonts(sheet):
+        blocks = [block for line in arrange(plates, settings, THEMES[settings.theme]) for block in line]
+        said = [_count_named(blocks, across, "crosshair" in settings.show) for across in (0, 1)]
+        labels = [text for plate in plates for side in (plate.rows, plate.columns) for text in side.texts]
+        cut = any(shorten(text, SMALL) != text for text in labels)
+    return "; ".join(filter(None, [*said, "longer labels end in …" if cut else ""]))
+
+
+def _count_named(blocks: Sequence[Block], across: int, is_chosen: bool) -> str:
+    """How many rows or columns are named in the map that leaves out most; empty where that is none."""
+    drawn = []
     for block in blocks:
-        for name, across in (("rows", False), ("columns", True)):
-            step = label_step(getattr(block.plate, name), across, block.pitch[across], SMALL)
-            steps[name] = max(steps[name], step)
-    cut = any(shorten(label) != label for plate in plates for label in (*plate.rows, *plate.columns))
-    said = [f"of {name} every {step}{ending(step)} is named" for name, step in steps.items() if step > 1]
-    said += [f"labels of more than {LONGEST} letters end in …"] if cut else []
-    return "; ".join(said)
+        plate, pitch = block.plate, block.pitch[across]
+        labels = plate.columns if across else plate.rows
+        chosen = plate.cell[across] if is_chosen and plate.cell is not None else None
+        way = label_way(labels, bool(across), pitch, SMALL)
+        drawn.append((len(named(labels, way, pitch, chosen)), len(labels), bool(labels.rank)))
+    few, count, is_ranked = min(drawn, key=lambda one: one[0] / max(one[1], 1))
+    if few == count:
+        return ""
+    order = ", those of the largest values first" if is_ranked else ""
+    return f"{few} of {count} {('rows', 'columns')[across]} are named{order}"
 
 
 def _page(plates: Sequence[Plate], bars: Sequence[Bar], settings: PrintSettings, around: Sheet | None = None) -> Figure:

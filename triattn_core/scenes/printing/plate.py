@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,10 +14,13 @@ from matplotlib.collections import LineCollection
 
 from triattn_core.scenes.printing.letters import type_width
 from triattn_core.scenes.printing.sheet import Bar, Plate
+from triattn_core.views.lib.labels import Labels, label_ways
 from triattn_core.views.lib.palette import THEMES
 
-LINE, LETTER = 0.0156, 0.0085  # inches a point of type: of a line of labels, of a letter
-LONGEST = 14  # letters of a label
+LETTER = 0.0085  # inches a point of type, of a letter
+STANDING = 0.01  # the same, of a label that stands below leaning ones
+LEAN = 0.71  # of a leaning label's length its height
+PAD = 2  # points between labels and cells
 DASHED = 0.1  # inches of a cell that has room for a dash
 TREE = 0.5  # inches right of a map, of lines beside it
 FINE = 40  # cells of an axis from which no lines stand between them
@@ -33,36 +37,69 @@ class Look:
     ground: str = THEMES["light"]["page"]
 
 
-def shorten(label: str) -> str:
-    """A label of at most LONGEST letters."""
-    return label if len(label) <= LONGEST else label[: LONGEST - 1] + "…"
+@dataclass(frozen=True)
+class Way:
+    """How labels along a side are drawn, of `label_ways`; apart: inches from one to the next, step: in cells."""
+
+    apart: float
+    step: int
+    lean: bool
+    lines: int
 
 
-def label_room(labels: Sequence[str], size: float) -> float:
+def shorten(label: str, size: float) -> str:
+    """A label with as many letters as have room."""
+    room = label_ways()["longest"] * size / 72
+    if type_width(label, size) <= room:
+        return label
+    letters = bisect_right(range(len(label)), room, key=lambda count: type_width(label[:count] + "…", size))
+    return label[: max(letters - 1, 1)] + "…"
+
+
+def label_room(labels: Labels, size: float) -> float:
     """Inches that the widest label takes."""
-    return 0.12 + max((type_width(shorten(label), size) for label in dict.fromkeys(labels)), default=0.0)
+    return 0.12 + max((type_width(shorten(text, size), size) for text in dict.fromkeys(labels.texts)), default=0.0)
 
 
-def upright(labels: Sequence[str]) -> bool:
-    """Whether labels across need not lean: single characters, and numbers."""
-    return all(len(label) == 1 or label.isdecimal() for label in labels)
+def label_way(labels: Labels, across: bool, pitch: float, size: float) -> Way:
+    """How they are drawn.  across: they name columns; pitch: inches of a cell.  Type is never smaller than `size`."""
+    rule, em = label_ways(), size / 72
+    widest = max((type_width(text, size) for text, stands in _words(labels) if not stands), default=0.0)
+    ways = [
+        Way(room, int(np.ceil(room / pitch - 1e-9)) if pitch else 1, way.get("lean", False), way.get("lines", 1))
+        for way in rule["columns" if across else "rows"][labels.kind]
+        if way.get("size", 1) == 1
+        for room in [em * way["apart"] if "apart" in way else widest + em * rule["gap"]]
+    ]
+    return next((way for way in ways if way.step <= 1), ways[-1])
 
 
-def label_pitch(labels: Sequence[str], across: bool, size: float) -> float:
-    """Inches from one label to the next where all are drawn.  across: they name columns."""
-    if across and upright(labels) and max(map(len, labels), default=0) > 1:
-        return label_room(labels, size) - 0.04  # numbers, side by side
-    return LINE * size * (1.2 if across and not upright(labels) else 1)
+def label_pitch(labels: Labels, across: bool, size: float) -> float:
+    """Inches from one label to the next where all are drawn in the way that is the last to be tried."""
+    return label_way(labels, across, 1e-3, size).apart
 
 
-def label_step(labels: Sequence[str], across: bool, pitch: float, size: float) -> int:
-    """Every how many cells a label is drawn.  pitch: inches of a cell."""
-    return int(np.ceil(label_pitch(labels, across, size) / pitch - 1e-9))
+def _words(labels: Labels) -> list[tuple[str, bool]]:
+    """The labels, each with whether it stands."""
+    return list(dict.fromkeys(zip(labels.texts, labels.stands or [False] * len(labels))))
 
 
-def room_above(labels: Sequence[str], size: float) -> float:
-    """Inches above a map that its labels across take."""
-    return 0.22 if upright(labels) else 0.1 + 0.71 * label_room(labels, size)
+def named(labels: Labels, way: Way, pitch: float, first: int | None = None) -> list[int]:
+    """The places of the labels that are drawn: `first`, then by rank, none nearer than the way asks for."""
+    kept: list[int] = []
+    for place in [*([] if first is None else [first]), *labels.order]:
+        if all(abs(place - other) * pitch >= way.apart - 1e-9 for other in kept) or way.step <= 1:
+            kept.append(place)
+    return sorted(set(kept))
+
+
+def room_above(labels: Labels, pitch: float, size: float) -> float:
+    """Inches above a map that its labels across take.  pitch: of a cell."""
+    way = label_way(labels, True, pitch, size)
+    lines = label_ways()["line"] * size / 72 * (way.lines - 1)
+    if not way.lean or all(labels.stands):
+        return 0.22 + lines
+    return 0.1 + LEAN * label_room(labels, size) + lines + STANDING * size * any(labels.stands)
 
 
 def rows_room(plate: Plate, size: float) -> float:
@@ -70,17 +107,17 @@ def rows_room(plate: Plate, size: float) -> float:
     return 0.0 if plate.thumb else label_room(plate.rows, size)
 
 
-def columns_room(plate: Plate, size: float) -> float:
+def columns_room(plate: Plate, pitch: float, size: float) -> float:
     """Inches above it that the labels of its columns take."""
-    return 0.02 if plate.thumb else room_above(plate.columns, size)
+    return 0.02 if plate.thumb else room_above(plate.columns, pitch, size)
 
 
 def draw_plate(
-    axes: Axes, plate: Plate, pitch: tuple[float, float], style: Look, named: Sequence[bool] = (True, True)
+    axes: Axes, plate: Plate, pitch: tuple[float, float], style: Look, has_labels: Sequence[bool] = (True, True)
 ) -> None:
     """The cells, their labels, and the chosen one.
 
-    pitch: inches of a cell down and across.  named: whether rows and columns have labels.
+    pitch: inches of a cell down and across.  has_labels: whether rows and columns have them.
     """
     rows, columns, tint = len(plate.rows), len(plate.columns), style.tint
     axes.patch.set(facecolor=style.ground, edgecolor=tint["hairline"], hatch="////" if plate.out.any() else "")
@@ -100,10 +137,9 @@ def draw_plate(
             places[:, 1] + 0.5, places[:, 0] + 0.5, marker="_", s=14, linewidths=0.7, c=np.where(is_dark, light, dark)
         )
     axes.set(xlim=(0, columns), ylim=(rows, 0))
-    axes.xaxis.tick_top()
-    axes.tick_params(length=0, pad=2, labelcolor=tint["text"])
-    for across, labels in enumerate((plate.rows, plate.columns)):
-        _name_cells(axes, plate, across, labels if named[across] else (), pitch[across], style)
+    axes.set(xticks=[], yticks=[])
+    for across in filter(has_labels.__getitem__, (0, 1)):
+        _name_cells(axes, plate, across, pitch[across], style)
     for spine in axes.spines.values():
         spine.set_visible(False)
     if plate.tree is not None:
@@ -112,21 +148,36 @@ def draw_plate(
         _frame_cell(axes, plate.axes, colours.shape, plate.cell, tint)
 
 
-def _name_cells(axes: Axes, plate: Plate, across: int, labels: Sequence[str], pitch: float, style: Look) -> None:
+def _name_cells(axes: Axes, plate: Plate, across: int, pitch: float, style: Look) -> None:
     """As many labels as there is room for; the chosen one is always named: its neighbours give way to it."""
-    axis = axes.xaxis if across else axes.yaxis
-    if not labels:
-        axis.set_ticks([])
-        return
-    flat = upright(labels)
-    step = label_step(labels, bool(across), pitch, style.size)
-    selected = plate.cell[across] if style.crosshair and plate.cell is not None else None
-    positions = [i for i in range(len(labels)) if i % step == (selected or 0) % step]
-    leaning: dict[str, Any] = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"} if across and not flat else {}
-    texts = [shorten(labels[i]) for i in positions]
-    axis.set_ticks([i + 0.5 for i in positions], texts, fontsize=style.size, parse_math=False, **leaning)
-    if selected is not None:
-        axis.get_ticklabels()[positions.index(selected)].set(color=style.tint[plate.axes[across]], weight=700)
+    labels = plate.columns if across else plate.rows
+    way = label_way(labels, bool(across), pitch, style.size)
+    chosen = plate.cell[across] if style.crosshair and plate.cell is not None else None
+    for i in named(labels, way, pitch, chosen):
+        leans = bool(across) and way.lean and not labels.stands[i]
+        ahead = PAD + label_ways()["line"] * style.size * (0 if leans else i % way.lines)
+        if leans:
+            ahead += 72 * STANDING * style.size * any(labels.stands)
+        side: dict[str, Any] = {"ha": "right", "va": "center"}
+        if across:
+            side = {"ha": "left" if leans else "center", "va": "bottom"}
+        elif way.lines > 1:
+            side["ha"] = "center"
+            ahead += style.size / 2
+        axes.annotate(
+            shorten(labels.texts[i], style.size),
+            (i + 0.5, 0) if across else (0, i + 0.5),
+            (0, ahead) if across else (-ahead, 0),
+            textcoords="offset points",
+            annotation_clip=False,
+            fontsize=style.size,
+            color=style.tint[plate.axes[across] if i == chosen else "text"],
+            weight=700 if i == chosen else 400,
+            rotation=45 if leans else 0,
+            rotation_mode="anchor",
+            parse_math=False,
+            **side,
+        )
 
 
 def _draw_tree(axes: Axes, tree: np.ndarray, columns: int, pitch: float, colour: str) -> None:

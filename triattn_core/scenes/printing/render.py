@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from threading import Lock
 from typing import Any
@@ -39,9 +40,7 @@ def figure_file(sheet: Sheet, draw: Callable[[Sheet], Figure], kind: str, dots: 
     Matplotlib embeds OpenType fonts with PostScript outlines so that not every viewer draws them.
     """
     drawn = sheet if kind == "svg" else with_shapes(sheet)
-    names, _ = families(texts_of(drawn))
-    settings: Any = {"svg.fonttype": "none", "pdf.fonttype": 3, "svg.hashsalt": "triattn", "font.family": names}
-    with _settings, matplotlib.rc_context(settings), warnings.catch_warnings():
+    with set_fonts(drawn), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")  # of an svg, where text is measured alone
         file = BytesIO()
         (_draw_in_true_type(lambda: draw(drawn)) if kind == "pdf" else draw(drawn)).savefig(
@@ -51,6 +50,15 @@ def figure_file(sheet: Sheet, draw: Callable[[Sheet], Figure], kind: str, dots: 
         return file.getvalue()
     # Whoever opens it may have other fonts than this machine.
     return _FAMILY.sub(b"font-family: " + FONTS.replace('"', "'").encode(), file.getvalue())
+
+
+@contextmanager
+def set_fonts(sheet: Sheet) -> Iterator[None]:
+    """Has Matplotlib draw and measure in the fonts of a sheet."""
+    names, _ = families(texts_of(sheet))
+    settings: Any = {"svg.fonttype": "none", "pdf.fonttype": 3, "svg.hashsalt": "triattn", "font.family": names}
+    with _settings, matplotlib.rc_context(settings):
+        yield
 
 
 def _draw_in_true_type(draw: Callable[[], Figure]) -> Figure:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from triattn_core.views.lib.labels import Labels
+
 
 @dataclass(frozen=True)
 class Plate:
@@ -23,8 +25,8 @@ class Plate:
 
     title: str
     axes: tuple[str, str]
-    rows: Sequence[str] = field(repr=False)
-    columns: Sequence[str] = field(repr=False)
+    rows: Labels = field(repr=False)
+    columns: Labels = field(repr=False)
     colours: np.ndarray = field(repr=False)
     out: np.ndarray = field(repr=False)
     cell: tuple[int, int] | None

@@ -15,6 +15,7 @@ import pandas as pd
 
 from triattn_core.trace.listing import listing
 from triattn_core.views.charts.grids import label_expression, with_style, with_titles
+from triattn_core.views.lib.labels import labels_of
 from triattn_core.views.lib.map_mark import MapMark
 from triattn_core.views.lib.number_format import minus
 from triattn_core.views.lib.palette import DIVERGING, THEMES, SignedScale, ramp
@@ -92,8 +93,10 @@ def map_marks(
         values, tokens = shares[in_role].to_numpy(float), words(table[in_role]).tolist()
         title = f"{role}: {names[role]}" if role in names else role
         place, empty = (0, len(marks)), np.isnan(values)
-        levels = scale.levels(values)
-        marks.append(MapMark(title, (role, "feature"), tokens, columns, levels, scale, None, place, empty))
+        rows = labels_of(tokens, np.abs(np.nan_to_num(values)).max(1))
+        marks.append(
+            MapMark(title, (role, "feature"), rows, labels_of(columns), scale.levels(values), scale, None, place, empty)
+        )
     return tuple(marks)
 
 

@@ -20,6 +20,7 @@ from triattn_core.views.charts.grids import (
     with_style,
     with_titles,
 )
+from triattn_core.views.lib.labels import labels_of
 from triattn_core.views.lib.map_mark import MapMark
 from triattn_core.views.lib.palette import DIFFERENCE, DIVERGING, THEMES, LogScale, Scale, SignedScale
 
@@ -87,8 +88,10 @@ def map_marks(
         ("after", after.values, scale),
         ("after − before", gap, change),
     ]
+    largest = np.maximum(before.values, after.values)
+    rows, columns = (labels_of(words, largest.max(1 - axis)) for axis, words in enumerate(labels))
     return tuple(
-        MapMark(title, ("query", "key"), *labels, fit.levels(values), fit, None, (0, i))
+        MapMark(title, ("query", "key"), rows, columns, fit.levels(values), fit, None, (0, i))
         for i, (title, values, fit) in enumerate(shown)
     )
 

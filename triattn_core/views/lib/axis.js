@@ -26,15 +26,15 @@ export function cellAt({ at, pitch, size }, x) {
 }
 
 /**
- * Which labels are drawn when they do not all fit: those of `always`, then by weight, none nearer
+ * Which labels are drawn when they do not all fit: those of `always`, then by rank, none nearer
  * than `need`.
  */
-export function thinLabels(layout, need, always = [], weights = null) {
+export function thinLabels(layout, need, always = [], rank = null) {
   const every = layout.at.map((_, i) => i);
   if (layout.pitch >= need) return new Set(every);
   const order = [
     ...always.filter((i) => i >= 0),
-    ...(weights ? every.sort((a, b) => weights[b] - weights[a]) : every),
+    ...(rank ? every.sort((a, b) => rank[a] - rank[b]) : every),
   ];
   const kept = [];
   for (const i of order)

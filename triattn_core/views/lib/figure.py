@@ -10,15 +10,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 
 from triattn_core.views.lib.canvas import Canvas, script, style
+from triattn_core.views.lib.labels import Labels, label_ways, labels_of
 from triattn_core.views.lib.map_mark import MapMark
 from triattn_core.views.lib.marks import Cells, Course, Lines, Tally, Thumbs, plain
-from triattn_core.views.lib.palette import THEMES, Scale, scale_payload, theme_payload
+from triattn_core.views.lib.palette import THEMES, Scale, SignedScale, scale_payload, theme_payload
 from triattn_core.views.lib.panel import Panel, Values
 from triattn_core.views.lib.reading import Above, Blocks
 from triattn_core.views.lib.readout import Readout
@@ -139,7 +140,7 @@ class Figure:
             "notes": self.notes,
             "texts": dict(self.texts),
             "names": text_names(self.texts),
-            "axes": {name: dict(axis) for name, axis in self.axes.items()},
+            "axes": {name: {**axis, **self.labels[name].payload()} for name, axis in self.axes.items()},
             "coordinates": [
                 *([name, len(axis["label"])] for name, axis in self.axes.items()),
                 *map(list, self.counts.items()),
@@ -159,6 +160,42 @@ class Figure:
             **({"charts": [chart.payload() for chart in self.charts]} if self.charts else {}),
             **{name: part.payload() for name in ("above", "blocks") if (part := getattr(self, name))},
         }
+
+    @cached_property
+    def labels(self) -> dict[str, Labels]:
+        """Of each axis, those named first that have the strongest cells in any panel."""
+        return {
+            name: labels_of(
+                map_labels(axis),
+                self._strengths(name),
+                axis.get("flat", False),
+                axis["special"],
+                axis.get("marked", ()),
+            )
+            for name, axis in self.axes.items()
+        }
+
+    def _strengths(self, name: str) -> np.ndarray:
+        """Of each place of an axis its level that is farthest from zero."""
+        strengths, seen = np.zeros(self.sizes[name]), set()
+        for panel in self.panels:
+            if not isinstance(panel.cells, Cells) or name not in (panel.rows, panel.columns):
+                continue
+            for host in self._hosts(panel):
+                array, scale = self._arrays(host).get(panel.cells.levels), self.scales[panel.cells.scale]
+                if array is None or name not in array.over or id(array) in seen:
+                    continue
+                seen.add(id(array))
+                levels, zero = _levels(array.values, scale), scale.steps // 2 if isinstance(scale, SignedScale) else 0
+                others = tuple(i for i, one in enumerate(array.over) if one != name)
+                ends = (levels.max(others, initial=zero), levels.min(others, initial=zero))
+                strengths = np.max([strengths, *(np.abs(end.astype(float) - zero) for end in ends)], axis=0)
+        return strengths
+
+    def _hosts(self, panel: Panel) -> list[Panel]:
+        """The panels whose arrays a panel shows."""
+        hosts = [one for one in self.panels if one.chooses and one.chooses[0] == panel.follows]
+        return hosts if panel.follows else [panel]
 
     def maps(self) -> tuple[MapMark, ...]:
         """Its maps for paper; a panel that follows a coordinate once for each place there."""
@@ -184,7 +221,7 @@ class Figure:
                 label = self.axes[panel.columns]["label"][column]
                 number = np.nan if first is None else float(first[row, column])
                 called, said = f"{title}.{label}" if title else label, f"{number:.2g}" if np.isfinite(number) else ""
-                down, across = ([str(i + 1) for i in range(size)] for size in levels.shape)
+                down, across = (labels_of([str(i + 1) for i in range(size)]) for size in levels.shape)
                 sides, place = ("query", "key"), (row, column)
                 mark = MapMark(called, sides, down, across, levels, scales[row], (0, 0), place, answer=said, thumb=True)
                 made.append(mark if column else replace(mark, before=words[0], after=words[1]))
@@ -202,10 +239,7 @@ class Figure:
     def _levels(self, panel: Panel, host: Panel) -> np.ndarray:
         """Its levels, also where exact values are sent."""
         assert isinstance(panel.cells, Cells)
-        values = self._plane(panel, self._arrays(host)[panel.cells.levels])
-        if values.dtype.kind == "u":
-            return values
-        return self.scales[panel.cells.scale].levels(values.astype(np.float32))
+        return _levels(self._plane(panel, self._arrays(host)[panel.cells.levels]), self.scales[panel.cells.scale])
 
     def _plane(self, panel: Panel, array: Values) -> np.ndarray:
         """The rows and columns of a panel, on what else an array is over at the chosen place."""
@@ -253,10 +287,10 @@ class Figure:
         ink = self.axes[name]["ink"] if name in self.axes else name
         return ink if ink in THEMES["light"] else "muted"
 
-    def _labels(self, name: str, panel: Panel, host: Panel) -> list[str]:
+    def _labels(self, name: str, panel: Panel, host: Panel) -> Labels:
         if panel.numbers and name == panel.columns:
-            return [f"{number:.0f}" for number in host.arrays[panel.numbers].values]
-        return map_labels(self.axes[name])
+            return labels_of([f"{number:.0f}" for number in host.arrays[panel.numbers].values])
+        return self.labels[name]
 
     def canvas(self) -> Canvas:
         """The figure with the script that draws it."""
@@ -277,8 +311,15 @@ class Figure:
 
 @cache
 def figure_script() -> str:
-    """The script of every described figure, the colours of both themes before it."""
-    return f"const THEMES = {json.dumps(theme_payload('log', 'signed'))};\n{script(SCRIPT)}"
+    """The script of every described figure, before it the colours of both themes and the rule of labels."""
+    constants = {"THEMES": theme_payload("log", "signed"), "LABELS": label_ways()}
+    lines = [f"const {name} = {json.dumps(value)};" for name, value in constants.items()]
+    return "\n".join([*lines, script(SCRIPT)])
+
+
+def _levels(values: np.ndarray, scale: Scale) -> np.ndarray:
+    """Levels, also where exact values are sent."""
+    return values if values.dtype.kind == "u" else scale.levels(values.astype(np.float32))
 
 
 def strongest_cells(sizes: np.ndarray, most: int = 100) -> list[tuple[int, ...]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from triattn_core.views.lib.labels import Labels
 from triattn_core.views.lib.palette import Scale
 
 
@@ -26,8 +26,8 @@ class MapMark:
 
     title: str
     axes: tuple[str, str]
-    rows: Sequence[str] = field(repr=False)
-    columns: Sequence[str] = field(repr=False)
+    rows: Labels = field(repr=False)
+    columns: Labels = field(repr=False)
     levels: np.ndarray = field(repr=False)
     scale: Scale
     cell: tuple[int, int] | None

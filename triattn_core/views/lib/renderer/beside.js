@@ -161,7 +161,8 @@ function paintTrailing(ctx, mark, { panel, rows, x: left, y, top, span }, data, 
   paintTrailingHeading(ctx, mark, { x, y: y - top, end }, theme);
   const thick = clamp(rows.pitch * 0.36, 2, 10);
   const hover = state.hover?.[data.axisOf[panel.rows]] ?? -1;
-  const visible = thinLabels(rows, 15, [q, hover], values);
+  const rank = values.map((value) => -value);
+  const visible = thinLabels(rows, 15, [q, hover], rank);
   const unit = (mark.size - 66 - COUNTS) / Math.max(...values, 1e-9);
   exact.forEach((value, i) => {
     if (Number.isNaN(value)) return;

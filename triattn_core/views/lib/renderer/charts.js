@@ -1,7 +1,7 @@
 // What stands below all panels: a row of cells through several panels as lines, and shares as bars.
 
 import { clamp } from "../arrays.js";
-import { spokenLabel } from "../label_text.js";
+import { spokenLabel } from "../labels.js";
 import { formatShort } from "../numbers.js";
 import { drawText, wrapText } from "../text_drawing.js";
 import { fillTemplate, rowOf, shownCell } from "./description.js";

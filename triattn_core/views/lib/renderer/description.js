@@ -2,7 +2,7 @@
 // and the templates of its readout.
 
 import { sum, unpackBytes } from "../arrays.js";
-import { spokenLabel } from "../label_text.js";
+import { spokenLabel } from "../labels.js";
 import {
   formatCount,
   formatNumber,

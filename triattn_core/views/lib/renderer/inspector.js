@@ -1,7 +1,7 @@
 // Beside slices: the chosen cell in words and numbers, the untouched texts, the strongest cells.
 
 import { make, markSpans, setLanguage } from "../elements.js";
-import { spokenLabel } from "../label_text.js";
+import { spokenLabel } from "../labels.js";
 import { formatChange, formatCount, formatNumber, formatPercent } from "../numbers.js";
 import { makeWalkable } from "../walk.js";
 import { isKnown, joinsCells, sayNumber, sayValue, valueAt } from "./description.js";

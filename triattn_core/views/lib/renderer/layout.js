@@ -3,7 +3,7 @@
 import { clamp, sum } from "../arrays.js";
 import { cellAt, countGaps, layoutAxis } from "../axis.js";
 import { barEnd } from "../colour_bar.js";
-import { columnLabelHeight, layoutRowLabels } from "../label_room.js";
+import { columnLabelHeight, layoutRowLabels } from "../labels.js";
 import { layoutCharts } from "./charts.js";
 import { isGone, orderOf, shownCell } from "./description.js";
 import { focusRows } from "./focus.js";
@@ -165,7 +165,7 @@ function placeFollower({ boxes, own, width, lead }, data, panel, { step, stacked
   const count = data.sizes[panel.columns];
   const numbers = Array.from({ length: count }, (_, i) => String(i + 1));
   const empty = numbers.map(() => "");
-  const tokens = { label: numbers, text: empty, special: [], joined: [], flat: true };
+  const tokens = { label: numbers, text: empty, special: [], joined: [], kind: "flat" };
   const columns = layoutAxis(tokens, clamp((width - x - 4) / count, 0.5, 9));
   const y = stacked ? end + 112 : boxes[0].y;
   const top = stacked ? 78 : above;

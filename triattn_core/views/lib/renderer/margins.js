@@ -25,16 +25,6 @@ function marginValues(data, panel, mark, cell) {
   });
 }
 
-/** The numbers beside an axis, by which its labels give way where they do not all fit. */
-export function strengthsAlong(data, name, cell) {
-  const all = data.panels.flatMap((panel) =>
-    panel.marks
-      .filter((mark) => mark.mark === "margin" && alongOf(mark, panel) === name)
-      .map((mark) => [panel, mark]),
-  );
-  return marginValues(data, ...all.at(-1), cell);
-}
-
 export function paintMargin(ctx, mark, box, layout, data, theme, { cell }) {
   const { panel, rows, columns, x, y } = box;
   const down = mark.side === "below";

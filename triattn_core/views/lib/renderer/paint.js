@@ -5,7 +5,7 @@ import { describeSigns, paintCells } from "../cells.js";
 import { paintColourBar } from "../colour_bar.js";
 import { fitCanvas } from "../fit_canvas.js";
 import { drawText, wrapText } from "../text_drawing.js";
-import { paintColumnLabels } from "../labels.js";
+import { longestLabel, paintColumnLabels } from "../labels.js";
 import { paintFrame, paintHatch, paintRing } from "../marks.js";
 import { valueOfLevel } from "../scales.js";
 import { paintBeside } from "./beside.js";
@@ -14,7 +14,6 @@ import {
   chosenColumn,
   chosenPanel,
   fillText,
-  hostOf,
   isChosen,
   isGone,
   levelsOf,
@@ -28,13 +27,11 @@ import { aimAt, paintFocusLabels, paintGround, partOf, partsOf } from "./focus.j
 import { paintGroup, paintSmallHeading } from "./groups.js";
 import { paintHeading, paintLines, paintTemplates } from "./heading.js";
 import { isThumbs, markOf } from "./layout.js";
-import { strengthsAlong } from "./margins.js";
 import { paintOrientation } from "./orientation.js";
 import { paintSliceTitle } from "./slice_titles.js";
 import { paintThumbs } from "./thumbs.js";
 
 const LEGIBLE = 16; // pixels of a row whose frame may run through labels and bars
-const LABEL = 96; // of a leaning label
 const FEW = 1000; // cells that, as slices, are painted faster than a picture of them is made
 const PALE = 0.45; // of the frames in panels that are not chosen
 
@@ -85,11 +82,10 @@ function paintLabels(ctx, box, layout, data, theme, state) {
     colour: theme[ink],
     room: layout.room ?? room,
   });
-  const sums = (axis) => data.sliced && strengthsAlong(data, axis, state.cell);
   if (box.labelled) {
     const tokens = data.axes[panel.rows];
     const lead = markOf(panel, "bars", "left")?.size ?? 0;
-    const more = { ...look(r, tokens.ink, layout.own - 12), weights: sums(panel.rows) || null };
+    const more = look(r, tokens.ink, layout.own - 12);
     const taken = paintGroundOf(ctx, box, layout, data, theme, state.cell);
     paintFocusLabels(ctx, rows, tokens, x - lead, y, theme, more, taken);
   }
@@ -99,8 +95,7 @@ function paintLabels(ctx, box, layout, data, theme, state) {
     return;
   }
   const tokens = box.tokens ? numberedTokens(box, data, state) : data.axes[panel.columns];
-  const weights = sums(panel.columns) || columnStrengths(box, layout, data, state);
-  const more = { ...look(c, tokens.ink ?? panel.columns, LABEL), weights };
+  const more = look(c, tokens.ink ?? panel.columns, longestLabel());
   paintColumnLabels(ctx, columns, tokens, x, y, theme, more);
 }
 
@@ -125,27 +120,6 @@ function paintGroundOf(ctx, { panel, rows, x, y }, { own }, data, theme, cell) {
 function numberedTokens({ panel, tokens }, data, { cell }) {
   const numbers = panel.numbers && valuesOf(data, panel, panel.numbers, cell);
   return numbers ? { ...tokens, label: [...numbers].map(String) } : tokens;
-}
-
-/**
- * The largest level of each column in all maps that share it, by which labels give way where they
- * do not all fit: the same ones in each.
- */
-function columnStrengths(box, { boxes }, data, { cell }) {
-  const alike = boxes.map(({ panel }) => panel).filter((one) => one.columns === box.panel.columns);
-  const hosts = alike.map((panel) => hostOf(data, panel, cell));
-  if (box.strengths && hosts.every((host, i) => host === box.strengths.hosts[i]))
-    return box.strengths.of;
-  const count = box.columns.at.length;
-  const of = Array.from({ length: count }, () => 0);
-  for (const panel of alike) {
-    const zero = data.scales[panel.cells.scale].kind === "signed" ? 127 : 0;
-    levelsOf(panel, data, cell)?.forEach((level, i) => {
-      of[i % count] = Math.max(of[i % count], Math.abs(level - zero));
-    });
-  }
-  box.strengths = { hosts, of };
-  return of;
 }
 
 /**

@@ -3,8 +3,7 @@
 
 import { clamp } from "../arrays.js";
 import { cellAt, countGaps, layoutAxis } from "../axis.js";
-import { columnLabelHeight } from "../label_room.js";
-import { LABEL_PITCH, spokenLabel, widestLabel } from "../label_text.js";
+import { columnLabelHeight, lineHeight, spokenLabel, widestLabel } from "../labels.js";
 import { formatNumber } from "../numbers.js";
 import { isKnown, joinsCells, valueAt } from "./description.js";
 import { sliceTitleWidth } from "./slice_titles.js";
@@ -51,7 +50,8 @@ export function layoutSlices(ctx, data, width, theme) {
   const top = 26 + Math.max(high(key, keyPitch), high(third, thirdPitch));
   const count = query.label.length + key.label.length;
   const fit = clamp((560 - top - 52 - 70) / count, 3.2, 32);
-  const step = fit > 0.88 * LABEL_PITCH ? Math.max(fit, LABEL_PITCH) : fit;
+  const line = lineHeight();
+  const step = fit > 0.88 * line ? Math.max(fit, line) : fit;
   const across = [layoutAxis(key, keyPitch, gap), layoutAxis(third, thirdPitch, gap)];
   const down = [layoutAxis(query, step, gap), layoutAxis(key, step, gap)];
   const lower = top + down[0].size + 44;

@@ -2,8 +2,7 @@
 
 import { clamp } from "../arrays.js";
 import { paintCells } from "../cells.js";
-import { paintColumnLabels, paintRowLabels } from "../labels.js";
-import { widestLabel } from "../label_text.js";
+import { paintColumnLabels, paintRowLabels, widestLabel } from "../labels.js";
 import { formatNumber } from "../numbers.js";
 import { drawText } from "../text_drawing.js";
 import { valuesOf } from "./description.js";
