@@ -130,7 +130,9 @@ def test_long_texts(sheet, app, where, texts):
 
 
 def test_a_text_of_many_lines_is_five_high_until_it_is_edited(sheet, app):
-    open_at(sheet, (app, f"context?{urlencode({'a': f'{SIXTY} {SIXTY} {SIXTY}', 'b': 'Who saw the boat?'})}"), WIDTHS[0])
+    open_at(
+        sheet, (app, f"context?{urlencode({'a': f'{SIXTY} {SIXTY} {SIXTY}', 'b': 'Who saw the boat?'})}"), WIDTHS[0]
+    )
     field = sheet.locator(".st-key-a textarea")
     field.focus()
     edited = field.bounding_box()["height"]

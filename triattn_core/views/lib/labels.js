@@ -99,7 +99,7 @@ export function paintRowLabels(ctx, layout, tokens, x, y, theme, options) {
 
 /** Column labels standing on y.  Leaning ones turn by 45 degrees about their foot. */
 export function paintColumnLabels(ctx, layout, tokens, x, y, theme, options) {
-  const way = wayOf(ctx, tokens, layout.pitch, theme);
+  const way = (layout.way ??= wayOf(ctx, tokens, layout.pitch, theme)); // measured once
   const foot = tokens.stands?.includes(1) ? 20 : 10;
   for (const i of namedOf(layout, tokens, way, options)) {
     const lean = way.lean && !tokens.stands[i];
