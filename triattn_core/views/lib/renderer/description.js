@@ -129,7 +129,7 @@ export const chosenPanel = (data, cell) =>
   data.panels.find((panel) => isChosen(data, panel, cell)) ?? data.panels[0];
 
 /** The panel whose arrays a panel shows: its own, or those of the one that is chosen. */
-export const hostOf = (data, panel, cell) => (panel.follows ? chosenPanel(data, cell) : panel);
+const hostOf = (data, panel, cell) => (panel.follows ? chosenPanel(data, cell) : panel);
 
 export const valuesOf = (data, panel, name, cell) =>
   hostOf(data, panel, cell).arrays[name]?.values ?? null;

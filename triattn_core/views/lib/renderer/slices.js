@@ -119,7 +119,7 @@ export function cellInSlice(data, cell, panel, key) {
 }
 
 /** The axis that a panel is cut across. */
-export const depthOf = ({ axes, panels }, panel) =>
+const depthOf = ({ axes, panels }, panel) =>
   Object.keys(axes).find((name) => name !== panels[panel].rows && name !== panels[panel].columns);
 
 /** At the pointer: a cell with its value; of a row or column its word and its place. */
