@@ -18,8 +18,10 @@ import xarray as xr
 from tests.browser.test_cube_page import CANVAS, STEP, large, opened, settled, tri_checkpoint
 from tests.unit.test_views_cube import head
 from triattn_core.analysis.maps import compare
+from triattn_core.case_card import draw
 from triattn_core.checkpoint.registry import list_checkpoints
 from triattn_core.tasks import questions
+from triattn_core.trace.from_array import trace_of
 from triattn_core.views import side_by_side
 from triattn_core.views.side_by_side.panels import Panel
 
@@ -118,13 +120,29 @@ def test_the_largest_cube(page, app, measured, tmp_path: Path):
     settled(page)
     measured("received for a cube of 64 x 64 x 131, whole page", sum(received) / 1e6, 1, "MB")
     opened(page, tmp_path, large(), head(0))
-    drawn = page.evaluate(
-        """() => { const root = document.getElementById("figure"), start = performance.now();
-          mount(root, JSON.parse(document.getElementById("payload").textContent), {});
-          return performance.now() - start; }"""
-    )
-    measured("that cube unpacked and drawn", drawn / 1000, 2)
+    measured("that cube unpacked and drawn", page.evaluate(MOUNT) / 1000, 2)
     steps = [page.evaluate(STEP, [key]) for key in ["ArrowUp", "]", "ArrowLeft", "["] * 4]
+    measured("a step of the crosshair in it", median(steps), 50, "ms")
+
+
+MOUNT = """() => {
+  const root = document.getElementById("figure"), start = performance.now();
+  mount(root, JSON.parse(document.getElementById("payload").textContent), {});
+  return performance.now() - start;
+}"""  # unpacks and paints what is on the page once more
+
+
+@pytest.mark.parametrize(("size", "target"), [(64, 0.3), (256, 3)])
+def test_a_cube_is_painted(page, measured, tmp_path: Path, size, target):
+    weights = np.random.default_rng(1).dirichlet(np.full(size * size, 0.1), (1, size)).astype(np.float32)
+    shape, words = ("head", "query", "key", "context"), [f"word{i}" for i in range(size)]
+    trace = trace_of(weights.reshape(1, size, size, size), axes=shape, tokens=words, source="mine.npy")
+    file = tmp_path / "cube.html"
+    file.write_text(draw("cube", trace).figures["cube"].html(), encoding="utf-8")
+    page.goto(file.as_uri())
+    page.wait_for_selector(f"{CANVAS}[data-cell]")
+    measured(f"a cube of {size}³ unpacked and painted", median(page.evaluate(MOUNT) for _ in range(20)) / 1000, target)
+    steps = [page.evaluate(STEP, [key]) for key in ["ArrowUp", "]", "ArrowLeft", "["] * 5]
     measured("a step of the crosshair in it", median(steps), 50, "ms")
 
 
