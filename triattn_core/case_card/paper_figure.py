@@ -12,8 +12,6 @@ from triattn_core.importers import trace_store
 from triattn_core.scenes.charts import Chart
 from triattn_core.scenes.printing import chart
 from triattn_core.scenes.printing.from_canvas import sheet_from_canvas
-from triattn_core.scenes.printing.letters import families, texts_of, without_shape
-from triattn_core.scenes.printing.paper import label_note, lettered, paper_figure
 from triattn_core.scenes.printing.settings import DOTS, FORMATS, PrintSettings
 from triattn_core.scenes.printing.sheet import Sheet
 from triattn_core.text.atomic_write import write_whole
@@ -68,10 +66,15 @@ class PaperFigure:
         """A PDF, SVG or PNG.  Raises ConfigError where a panel is not there, or a chart has no room."""
         if is_chart(self.figure):
             return chart.paper_chart(self.figure, settings, kind, dots)
+        from triattn_core.scenes.printing.paper import paper_figure  # Matplotlib, only where something is printed
+
         return paper_figure(self.sheet(settings.theme), settings, kind, dots)
 
     def caption(self, settings: PrintSettings) -> str:
         """What is drawn, of which input and weights, in numbers; and the command.  Plain text."""
+        from triattn_core.scenes.printing.letters import families, texts_of, without_shape
+        from triattn_core.scenes.printing.paper import lettered
+
         sheet = self.sheet(settings.theme)
         letter = "({}) ".format if "letters" in settings.show else lambda _: ""
         plates = [plate for plate in lettered(settings.pick(sheet.plates)) if not plate.thumb]
@@ -94,6 +97,8 @@ class PaperFigure:
         return "\n".join(filter(None, parts)) + "\n"
 
     def _label_note(self, sheet: Sheet, settings: PrintSettings) -> str:
+        from triattn_core.scenes.printing.paper import label_note
+
         return chart.label_note(self.figure, settings) if is_chart(self.figure) else label_note(sheet, settings)
 
     def data(self) -> bytes:

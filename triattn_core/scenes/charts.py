@@ -13,11 +13,11 @@ from functools import cache
 from html import escape
 from typing import Any
 
-from triattn_core.scenes.printing.render import DOTS
 from triattn_core.views.lib.canvas import Canvas
 from triattn_core.views.lib.map_mark import MapMark
 from triattn_core.views.lib.palette import FONTS, THEMES
 
+DOTS = 200  # an inch, of a PNG
 LINE = 110  # letters of a line below the title of a chart
 _TOP = ("$schema", "config", "datasets")  # of a Vega-Lite specification: what stands outside of its views
 # A counter of the process is in these names: the same numbers must make the same bytes.

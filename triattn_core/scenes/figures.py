@@ -7,10 +7,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
+from triattn_core.scenes.charts import DOTS
 from triattn_core.scenes.printing.from_canvas import sheet_from_canvas
-from triattn_core.scenes.printing.paper import render_sheet
-from triattn_core.scenes.printing.render import DOTS, SCREEN
 from triattn_core.views.lib.canvas import Canvas
+
+SCREEN = 90  # an inch, of a picture in a notebook
 
 
 @runtime_checkable
@@ -49,10 +50,15 @@ class Printed(Canvas):
         return cls(**vars(canvas))
 
     def svg(self) -> bytes:
-        return render_sheet(sheet_from_canvas(self), "svg", DOTS)
+        return self._print("svg", DOTS)
 
     def png(self, dots: int = DOTS) -> bytes:
-        return render_sheet(sheet_from_canvas(self), "png", dots)
+        return self._print("png", dots)
+
+    def _print(self, kind: str, dots: int) -> bytes:
+        from triattn_core.scenes.printing.paper import render_sheet  # Matplotlib, which no page needs to be drawn
+
+        return render_sheet(sheet_from_canvas(self), kind, dots)
 
 
 @dataclass(frozen=True)

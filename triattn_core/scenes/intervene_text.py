@@ -141,7 +141,7 @@ def describe_each_shift(alone: pd.DataFrame, unit_texts: Mapping[str, str]) -> s
     most = f"Attention is moved most by “{unit_texts[alone.loc[bits.idxmax(), 'unit']]}” ({bits.max():.2g} bits)"
     if len(alone) < 3 or change.nunique() == 1 or not changes_answer(alone):
         return f"{most}."
-    alike = bits.corr(change, method="spearman")
+    alike = bits.rank().corr(change.rank())  # of Series, `corr(method="spearman")` imports all of `scipy.stats`
     also = "also changes" if bits.idxmax() == change.idxmax() else "is not what changes"
     orders = f"Bits and size of the change rank the {len(alone)} units alike by {alike:+.2f} (Spearman)."
     return minus(f"{most}, which {also} the answer most. {orders}")

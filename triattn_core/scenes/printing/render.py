@@ -22,7 +22,6 @@ from triattn_core.scenes.printing.letters import families, installed, letters_of
 from triattn_core.scenes.printing.sheet import Sheet
 from triattn_core.views.lib.palette import FONTS
 
-DOTS, SCREEN = 200, 90
 _FAMILY = re.compile(rb"font-family: [^;\"]*")
 _FACTS = {  # no date: the same numbers make the same bytes
     "svg": {"Date": None, "Creator": "triattn"},
