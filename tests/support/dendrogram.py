@@ -1,14 +1,15 @@
-"""A figure as docs/extending.md shows it: a map and a dendrogram of its rows, in one file and without a script."""
+"""A figure as docs/extending.md shows it: a map, its rows' entropy and their dendrogram, one file without a script."""
 
 from __future__ import annotations
 
 import numpy as np
 import xarray as xr
 from scipy.cluster.hierarchy import linkage, to_tree
+from scipy.stats import entropy
 
 from triattn_core.views.lib.canvas import Canvas
 from triattn_core.views.lib.figure import Figure, strongest_cells
-from triattn_core.views.lib.marks import Cells, Lines
+from triattn_core.views.lib.marks import Bars, Cells, Lines
 from triattn_core.views.lib.palette import LogScale
 from triattn_core.views.lib.panel import Panel, Values
 from triattn_core.views.lib.readout import Case, Number, Readout, Row, Sentence
@@ -27,8 +28,10 @@ def figure(weights: xr.DataArray, texts: dict[str, str]) -> Canvas:
     arrays = {
         "levels": Values(PAIR, scale.levels(ordered.values)),
         "weights": Values(PAIR, ordered.values),
+        "entropy": Values(("query",), entropy(ordered.values, base=2, axis=1)),
         "tree": Values((), branches(tree, order)),
     }
+    beside = [Bars("entropy", "right", "Entropy", ["bits"], printed="bits"), Lines("tree", "likeness of rows")]
     said = "{query} gives {weights:percent} of its weight to {key}."
     return Figure(
         title="Rows by likeness",
@@ -38,7 +41,7 @@ def figure(weights: xr.DataArray, texts: dict[str, str]) -> Canvas:
         counts={},
         cell=(0, 0),
         scales={"main": scale},
-        panels=[Panel("Weights", *PAIR, Cells("levels", "main"), arrays, marks=[Lines("tree", "likeness of rows")])],
+        panels=[Panel("Weights", *PAIR, Cells("levels", "main"), arrays, marks=beside)],
         readout=Readout(
             corner="{query:plain} to {key:plain}",
             columns=[("weight", "The share of the row's attention")],

@@ -248,6 +248,13 @@ def test_a_tree_is_printed_beside_its_map():
     assert all(0 < float(x) < width for x in re.findall(r"[ML] ([\d.]+) ", lines))
 
 
+def test_bars_are_printed_beside_their_map_with_a_number_each():
+    weights = np.random.default_rng(0).dirichlet(np.ones(4), 6)
+    bits = -(weights * np.log2(weights)).sum(1)
+    written = words_of(sheet_from_canvas(draw_tree()), PrintSettings(width=COLUMN))
+    assert {f"{entropy:.2f}" for entropy in bits} <= set(written) and "bits" in written
+
+
 def test_axes_of_any_name_are_printed_in_their_ink():
     drawn = draw_layers()
     assert [mark.axes for mark in drawn.maps or ()] == [("query", "key")]

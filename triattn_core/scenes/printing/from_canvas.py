@@ -57,6 +57,7 @@ def plate_from_mark(mark: MapMark, theme: str) -> Plate:
         badge=THEMES[theme].get(mark.mechanism, ""),
         thumb=mark.thumb,
         tree=mark.tree,
+        bars=mark.bars,
         ticks=ticks(mark.scale),
         before=mark.before,
         after=mark.after,

@@ -12,7 +12,7 @@ from triattn_core.scenes.printing.bars import EDGE, GAP, ROW, SMALL
 from triattn_core.scenes.printing.letters import type_width
 from triattn_core.scenes.printing.plate import (
     LEAN,
-    TREE,
+    beside_room,
     columns_room,
     label_pitch,
     label_way,
@@ -102,7 +102,7 @@ def _share_out(
     repeated where the map above has the same."""
     groups = [plates[i : i + number] for i in range(0, len(plates), number)]
     repeated = [_repeats_rows(group) for group in groups]
-    trees = [max(0.0 if plate.tree is None else TREE for plate in column) for column in _columns(groups)]
+    trees = [max(map(beside_room, column)) for column in _columns(groups)]
     labels = [
         max(0.0 if again else rows_room(plate, SMALL) for again, plate in zip(flags, column))
         for flags, column in zip(_columns(repeated), _columns(groups))
@@ -209,7 +209,7 @@ def _line(plates: Sequence[Plate], settings: PrintSettings, tint) -> list[Block]
     label_widths = [0.0 if repeated else rows_room(plate, SMALL) for repeated, plate in zip(same, plates)]
     over = _overhang(plates[-1])
     gap = THUMB_GAP if plates[0].thumb else GAP
-    trees = [0.0 if plate.tree is None else TREE for plate in plates]
+    trees = [*map(beside_room, plates)]
     room = settings.width - 2 * EDGE - sum(label_widths) - sum(trees) - gap * (len(plates) - 1) - over
     cells, blocks = sum(len(plate.columns) for plate in plates), []
     across = min(CELL, room / cells)

@@ -23,6 +23,8 @@ LEAN = 0.71  # of a leaning label's length its height
 PAD = 2  # points between labels and cells
 DASHED = 0.1  # inches of a cell that has room for a dash
 TREE = 0.5  # inches right of a map, of lines beside it
+BARS = 0.64  # inches right of a map, of bars beside it
+NUMBER = 0.27  # of these, of the number at a bar
 FINE = 40  # cells of an axis from which no lines stand between them
 
 
@@ -102,6 +104,11 @@ def room_above(labels: Labels, pitch: float, size: float) -> float:
     return 0.1 + LEAN * label_room(labels, size) + lines + STANDING * size * any(labels.stands)
 
 
+def beside_room(plate: Plate) -> float:
+    """Inches that bars and tree at its right take."""
+    return (BARS if plate.bars is not None else 0.0) + (TREE if plate.tree is not None else 0.0)
+
+
 def rows_room(plate: Plate, size: float) -> float:
     """Inches that the labels of its rows take."""
     return 0.0 if plate.thumb else label_room(plate.rows, size)
@@ -143,7 +150,10 @@ def draw_plate(
     for spine in axes.spines.values():
         spine.set_visible(False)
     if plate.tree is not None:
-        _draw_tree(axes, plate.tree, len(plate.columns), pitch[1], tint["muted"])
+        left = len(plate.columns) + (BARS if plate.bars else 0.0) / pitch[1]
+        _draw_tree(axes, plate.tree, left, pitch[1], tint["muted"])
+    if plate.bars is not None:
+        _draw_bars(axes, *plate.bars, plate, pitch, style)
     if style.crosshair and plate.cell is not None:
         _frame_cell(axes, plate.axes, colours.shape, plate.cell, tint)
 
@@ -180,10 +190,33 @@ def _name_cells(axes: Axes, plate: Plate, across: int, pitch: float, style: Look
         )
 
 
-def _draw_tree(axes: Axes, tree: np.ndarray, columns: int, pitch: float, colour: str) -> None:
+def _draw_bars(
+    axes: Axes, title: str, values: np.ndarray, plate: Plate, pitch: tuple[float, float], style: Look
+) -> None:
+    """A bar a row right of the cells, with its number where its row's label stands; below them their title."""
+    tint, left = style.tint, len(plate.columns) + 0.08 / pitch[1]
+    unit = (BARS - 0.12 - NUMBER) / pitch[1] / max(float(np.nanmax(values, initial=0.0)), 1e-9)
+    chosen = plate.cell[0] if style.crosshair and plate.cell is not None else None
+    numbered = named(plate.rows, label_way(plate.rows, False, pitch[0], style.size), pitch[0], chosen)
+    for row, value in enumerate(values):
+        if np.isnan(value):
+            continue
+        ink = tint[plate.axes[0] if row == chosen else "muted"]
+        bar = matplotlib.patches.Rectangle((left, row + 0.3), value * unit, 0.4, color=ink, lw=0, clip_on=False)
+        axes.add_patch(bar)
+        if row in numbered:
+            look: dict[str, Any] = {"fontsize": style.size, "color": ink, "va": "center", "annotation_clip": False}
+            end = (left + value * unit, row + 0.5)
+            axes.annotate(f"{value:.2f}", end, (PAD, 0), textcoords="offset points", **look)
+    axes.plot([left, left], [0, len(values)], color=tint["muted"], lw=0.6, clip_on=False)
+    look = {"fontsize": style.size, "color": tint["text"], "va": "top", "annotation_clip": False}
+    axes.annotate(title, (left, len(values)), (0, -PAD), textcoords="offset points", **look)
+
+
+def _draw_tree(axes: Axes, tree: np.ndarray, left: float, pitch: float, colour: str) -> None:
     """Lines right of the cells, from (across, row) to (across, row); pitch: inches of a cell across."""
     ends = tree.reshape(-1, 2, 2).astype(float)
-    ends[..., 0] = columns + (0.06 + ends[..., 0] * (TREE - 0.08)) / pitch
+    ends[..., 0] = left + (0.06 + ends[..., 0] * (TREE - 0.08)) / pitch
     ends[..., 1] += 0.5
     axes.add_collection(LineCollection(list(ends), colors=colour, linewidths=0.8, clip_on=False), autolim=False)
 

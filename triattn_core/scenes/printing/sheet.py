@@ -20,6 +20,7 @@ class Plate:
     answer: what the model says; score: of the model, on a data set; badge: the colour of its mechanism.  thumb: one of
     many, without labels.  ticks: of its scale, as its `Bar` has them.
     letter: of the panel, where there are several.  tree: lines at the right, [lines, 4].
+    bars: between map and tree, their title and the number of each row.
     before, after: words on a line of their own above and below its row of maps.
     """
 
@@ -39,6 +40,7 @@ class Plate:
     ticks: Sequence[tuple[float, str]] = field(default=(), repr=False)
     letter: str = ""
     tree: np.ndarray | None = field(default=None, repr=False)
+    bars: tuple[str, np.ndarray] | None = field(default=None, repr=False)
     before: str = ""
     after: str = ""
 

@@ -18,7 +18,7 @@ import numpy as np
 from triattn_core.views.lib.canvas import Canvas, script, style
 from triattn_core.views.lib.labels import Labels, label_ways, labels_of
 from triattn_core.views.lib.map_mark import MapMark
-from triattn_core.views.lib.marks import Cells, Course, Lines, Tally, Thumbs, plain
+from triattn_core.views.lib.marks import Bars, Cells, Course, Lines, Tally, Thumbs, plain
 from triattn_core.views.lib.palette import THEMES, Scale, SignedScale, scale_payload, theme_payload
 from triattn_core.views.lib.panel import Panel, Values
 from triattn_core.views.lib.reading import Above, Blocks
@@ -256,6 +256,7 @@ class Figure:
         name = panel.paper_title or panel.title
         title = f"{host.title.partition(',')[0]}: {name}" if panel.follows else name
         trees = [arrays[mark.points].values.reshape(-1, 4) for mark in panel.marks if isinstance(mark, Lines)]
+        bars = [(mark.printed, arrays[mark.values].values) for mark in _printed_bars(panel)]
         answer, place = panel.answer, (panel.place[0], host.place[1]) if panel.follows else panel.place
         said = ", ".join(filter(None, (answer.label, answer.share))) if answer else panel.printed
         return MapMark(
@@ -273,6 +274,7 @@ class Figure:
             score=answer.score if answer else "",
             mechanism=panel.ink,
             tree=trees[0] if trees else None,
+            bars=bars[0] if bars else None,
         )
 
     def _scale(self, panel: Panel) -> Scale:
@@ -315,6 +317,10 @@ def figure_script() -> str:
     constants = {"THEMES": theme_payload("log", "signed"), "LABELS": label_ways()}
     lines = [f"const {name} = {json.dumps(value)};" for name, value in constants.items()]
     return "\n".join([*lines, script(SCRIPT)])
+
+
+def _printed_bars(panel: Panel) -> list[Bars]:
+    return [mark for mark in panel.marks if isinstance(mark, Bars) and mark.printed and mark.side == "right"]
 
 
 def _levels(values: np.ndarray, scale: Scale) -> np.ndarray:

@@ -21,7 +21,8 @@ class MapMark:
     within: bool [rows, columns], True where a difference is no larger than between seeds; None: nothing is known of it.
     answer: what the model predicts, or the number below a thumbnail.  score: of the model, on a data set.
     mechanism: of the model, for its badge.  thumb: one of many, without labels.  tree: lines at the right, as
-    `lib.marks.Lines` has them.  before, after: words on a line of their own above and below its row of maps.
+    `lib.marks.Lines` has them.  bars: between map and tree, their title and the number of each row.  before,
+    after: words on a line of their own above and below its row of maps.
     """
 
     title: str
@@ -39,5 +40,6 @@ class MapMark:
     mechanism: str = ""
     thumb: bool = False
     tree: np.ndarray | None = field(default=None, repr=False)
+    bars: tuple[str, np.ndarray] | None = field(default=None, repr=False)
     before: str = ""
     after: str = ""

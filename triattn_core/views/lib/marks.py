@@ -79,7 +79,8 @@ class Bars(Mark):
     values: [rows].  side: `right`, where numbers stand beside the bars, or `left`, between labels and cells.
     lines: below its title.  counts: [rows] of whole numbers, which stand at the far end under `counted`.
     low, high: [rows], between which a line runs on each bar; then bars are shares of one, each on a track.
-    ink: a colour of the theme, of these.
+    ink: a colour of the theme, of these.  printed: its title on paper, where it stands at the right; empty: it is not
+    printed.
     """
 
     values: str
@@ -92,6 +93,10 @@ class Bars(Mark):
     low: str = ""
     high: str = ""
     ink: str = ""
+    printed: str = ""
+
+    def payload(self) -> dict[str, Any]:
+        return {name: value for name, value in super().payload().items() if name != "printed"}
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,9 @@ def gap_panel(gap: Gap, difference: Difference, names: Sequence[str], panels: Se
         counted = {"counts": "overlap", "counted": f"top {gap.top}"}
     marks: list[Mark] = [
         Profile("values", name="change for “{query:plain}”", signed=True),
-        Bars("divergence", "right", "Divergence", ("Jensen–Shannon", "of weights, bits"), **counted),
+        Bars(
+            "divergence", "right", "Divergence", ("Jensen–Shannon", "of weights, bits"), printed="JSD, bits", **counted
+        ),
     ]
     return FigurePanel(
         difference.title,

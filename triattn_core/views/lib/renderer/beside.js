@@ -5,7 +5,7 @@ import { clamp, mean } from "../arrays.js";
 import { thinLabels } from "../axis.js";
 import { paintAxisBars } from "../bars.js";
 import { paintCells } from "../cells.js";
-import { formatNumber, formatShort, formatSigned } from "../numbers.js";
+import { formatNumber, formatSigned } from "../numbers.js";
 import { drawText } from "../text_drawing.js";
 import { font } from "../theme.js";
 import { fillText, rowOf, valuesOf } from "./description.js";
@@ -28,16 +28,16 @@ export function paintBeside(ctx, box, layout, data, theme, state) {
   };
   let left = box.x + box.span + 18; // of the next mark at the right
   for (const mark of box.panel.marks) {
-    paint[mark.mark]?.(ctx, mark, box, layout, data, theme, state);
-    if (mark.mark !== "shares") continue;
-    paintTrailingHeading(
-      ctx,
-      mark,
-      { x: left, y: box.y - box.top, end: left + mark.size - 18 },
-      theme,
-    );
-    paintShares(ctx, mark, box, left, data, theme, state);
-    left += mark.size;
+    const isAtRight = mark.side === "right" && mark.mark === "bars";
+    const takesRoom = isAtRight || ["lines", "shares"].includes(mark.mark);
+    const place = takesRoom ? { ...box, span: left - 18 - box.x } : box;
+    paint[mark.mark]?.(ctx, mark, place, layout, data, theme, state);
+    if (mark.mark === "shares") {
+      const heading = { x: left, y: box.y - box.top, end: left + mark.size - 18 };
+      paintTrailingHeading(ctx, mark, heading, theme);
+      paintShares(ctx, mark, box, left, data, theme, state);
+    }
+    if (takesRoom) left += mark.size;
   }
 }
 
@@ -173,7 +173,7 @@ function paintTrailing(ctx, mark, { panel, rows, x: left, y, top, span }, data, 
     if (!visible.has(i)) return;
     const look = { size: 12, weight: i === q ? 700 : 400, theme };
     const ink = i === q ? theme.query : theme.muted;
-    drawText(ctx, formatShort(value), x + size + 6, middle + 4.5, ink, look);
+    drawText(ctx, formatNumber(value), x + size + 6, middle + 4.5, ink, look);
     if (counts && !Number.isNaN(counts[i]))
       drawText(ctx, String(counts[i]), end, middle + 4.5, ink, { ...look, align: "right" });
   });
