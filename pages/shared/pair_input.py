@@ -45,7 +45,7 @@ def pair(speaks: Spoken, task: PairTask = pairs, reads: str = "") -> pairs.Examp
         starts = ((opens.text_a, examples[0].text_a), (opens.text_b, examples[0].text_b))
         texts = [_sentence(key, label, *start) for key, label, start in zip("ab", names, starts)]
         if len(speaks.takes) > 1:
-            language(speaks, task)
+            language(speaks, task, texts)
         st.menu_button("Examples", examples, key="example", on_click=_apply_example, format_func=_title, width=112)
     if len(names) < 2:  # of a link made where two texts are read
         url_state.drop("b")
@@ -62,8 +62,9 @@ def pair(speaks: Spoken, task: PairTask = pairs, reads: str = "") -> pairs.Examp
     return _example(a, b, task) or task.Example(a, b)
 
 
-def language(speaks: Spoken, task: PairTask = pairs) -> None:
-    """The language, which follows from the checkpoints; in the URL where the page does not open in it."""
+def language(speaks: Spoken, task: PairTask = pairs, texts: Sequence[str] = ()) -> None:
+    """The language, which follows from the checkpoints; in the URL where the page, or a link with one of the texts, does
+    not open in it."""
     codes, name = list(speaks.takes), metadata.language_name(speaks.now)
     url_state.validate_url("Language", codes, "language", codes.index(speaks.now), metadata.language_name)
     st.session_state["language"] = speaks.now
@@ -76,7 +77,8 @@ def language(speaks: Spoken, task: PairTask = pairs) -> None:
         on_change=_switch_language,
         args=(speaks, task),
     )
-    if speaks.now == speaks.first:
+    looks = {guess_language(text) for text in (*texts, " ".join(texts))}
+    if speaks.now == speaks.first and looks <= {None, speaks.now}:
         url_state.drop("language")
     elif st.query_params.get("language") != name:
         st.query_params["language"] = name

@@ -160,6 +160,16 @@ def test_a_pair_of_two_languages_is_said_and_nothing_offered(code: str) -> None:
     assert "turn" not in [button.key for button in app.button]
 
 
+def test_the_link_names_the_language_where_a_text_looks_like_another() -> None:
+    app = sound(opened("cube"))
+    assert "language" not in app.query_params
+    typed = sound(app.text_area(key="a").set_value("今天天气很好").run())
+    assert language(typed) == "en" and typed.query_params["language"] == "English"
+    same = sound(opened("cube", language="English", a="今天天气很好"))
+    assert checkpoints(same) == checkpoints(typed) and language(same) == "en"
+    assert "language" not in sound(typed.text_area(key="a").set_value("Where is it?").run()).query_params
+
+
 def test_examples_are_those_of_the_language_and_bring_their_label() -> None:
     example = next(example for example in pairs.examples("zh") if example.label == 1)
     app = sound(opened("cube", checkpoint="lcqmc-tri-dot", a=example.text_a, b=example.text_b))
