@@ -63,8 +63,8 @@ def pair(speaks: Spoken, task: PairTask = pairs, reads: str = "") -> pairs.Examp
 
 
 def language(speaks: Spoken, task: PairTask = pairs, texts: Sequence[str] = ()) -> None:
-    """The language, which follows from the checkpoints; in the URL where the page, or a link with one of the texts, does
-    not open in it."""
+    """The language, which follows from the checkpoints; in the URL where the page, or a link with one of the texts,
+    does not open in it."""
     codes, name = list(speaks.takes), metadata.language_name(speaks.now)
     url_state.validate_url("Language", codes, "language", codes.index(speaks.now), metadata.language_name)
     st.session_state["language"] = speaks.now

@@ -37,7 +37,9 @@ def test_the_context_is_left_out_or_joined_to_one_key(task, kind):
     count = int((roles == "key").sum())
     assert 0 < count < len(roles) and part.sizes["key"] == count and whole.sizes["key"] == count + 1
     assert whole.dims == site.dims and whole["key_token"].values[-1] == "context"
-    assert "key_role" not in part.coords and part.attrs == whole.attrs == site.attrs
+    assert "key_role" not in part.coords and whole.attrs == site.attrs
+    assert part.attrs == {**site.attrs, "keys_beside": len(roles) - count}
+    assert compare.two_way_map(part).attrs["keys_beside"] == len(roles) - count
     for head in range(site.sizes["head"]):
         for query in range(site.sizes["query"]):
             row = site.values[head, query]

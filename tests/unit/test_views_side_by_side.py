@@ -74,6 +74,15 @@ def test_payload_holds_the_exact_numbers_and_the_levels_of_one_scale(quantity):
     assert payload["cell"] == [1, 2] and kind == ("log" if quantity == "weight" else "signed")
 
 
+def test_an_even_share_is_one_of_the_whole_softmax():
+    """Also where it runs over more tokens than the map shows, as Bi-joint's does over the context."""
+    panels = [panel(seed, kind) for seed, kind in enumerate(("bi", "bi_joint", "tri"))]
+    panels[1].weights.attrs["keys_beside"] = 17
+    payload = view.figure(panels, gap_of(panels), TEXTS, (1, 2)).payload
+    even = [sent_array(payload, i, "even") for i in range(3)]
+    np.testing.assert_allclose(even, [[1 / keys] * 3 for keys in (5, 22, 5)], rtol=1e-6)
+
+
 def test_labels_are_the_untouched_text():
     panels, gap = three()
     axes = view.figure(panels, gap, TEXTS, (0, 0)).payload["axes"]

@@ -13,6 +13,8 @@ from triattn_core.trace.axes import COORDINATES, further_axes
 MASK = "mask"  # role of the mask of a layer, recorded as a contribution
 EVEN = "even"  # role of a masked layer: even attention over the keys that the mask keeps
 
+BESIDE = "keys_beside"  # in the attrs of a part of the keys: how many more are in the same softmax
+
 
 def logsumexp(array: xr.DataArray, axis: str | Sequence[str]) -> xr.DataArray:
     """Log-sum-exp over axes: the softmax of the result is the sum of the softmax."""

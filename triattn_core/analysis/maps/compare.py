@@ -26,7 +26,7 @@ import xarray as xr
 
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.aggregation import with_attrs, without_axes
+from triattn_core.trace.aggregation import BESIDE, with_attrs, without_axes
 from triattn_core.trace.relevance import centred
 
 AXES = ("query", "key")
@@ -56,6 +56,7 @@ def two_way_map(
             raise TraceError(f"head {head} is outside 0…{site.sizes['head'] - 1}")
         site = site.isel(head=head)
     site = without_axes(site if quantity == "weight" else site.astype(np.float64), sum_axes, dtype=np.float64)
+    beside = {name: site.attrs[name] for name in (BESIDE,) if name in site.attrs}
     sums = {"sums_over": "key"} if quantity == "weight" else {}
     site = fold(with_attrs(site.astype(np.float64), quantity=quantity, **sums))
     grouping_attrs = {name: value for name, value in site.attrs.items() if name in ("folded", "mass_before")}
@@ -63,7 +64,7 @@ def two_way_map(
         site = centred(site, ("key",)).where(~(site == -np.inf).all("key"), 0.0)
     if "head" in site.dims:
         site = site.mean("head")
-    attrs = {"quantity": quantity} | (sums or {"centred": "key"}) | grouping_attrs
+    attrs = {"quantity": quantity} | (sums or {"centred": "key"}) | grouping_attrs | beside
     return with_attrs(site.transpose(*AXES), **attrs)
 
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from triattn_core.trace.aggregation import logsumexp
+from triattn_core.trace.aggregation import BESIDE, logsumexp, with_attrs
 
 
 def key_part(site: xr.DataArray) -> xr.DataArray:
     """A Bi-joint site over the key sequence alone; other sites are unchanged.
 
-    Rows are not normalised again: the missing mass is on the context, see `context_share`.
+    Rows are not normalised again: the missing mass is on the context, see `context_share`; an even share counts its
+    tokens, which BESIDE says.
     """
-    return site.isel(key=site["key_role"].values == "key").drop_vars("key_role") if _is_joint(site) else site
+    if not _is_joint(site):
+        return site
+    is_key = site["key_role"].values == "key"
+    return site.isel(key=is_key).drop_vars("key_role").assign_attrs({BESIDE: int((~is_key).sum())})
 
 
 def context_share(weights: xr.DataArray, head: int | None = None) -> float | None:
@@ -45,7 +49,7 @@ def with_context_key(site: xr.DataArray) -> xr.DataArray:
     last = summed.expand_dims("key", axis=site.get_axis_num("key")).assign_coords(
         {name: ("key", value) for name, value in coords.items()}
     )
-    return xr.concat([keys, last], "key", coords="minimal", compat="override").assign_attrs(site.attrs)
+    return with_attrs(xr.concat([keys, last], "key", coords="minimal", compat="override"), **site.attrs)
 
 
 def _is_joint(site: xr.DataArray) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from triattn_core.trace.aggregation import BESIDE
 from triattn_core.views.lib.marks import Bars, Cells, Mark, Profile
 from triattn_core.views.lib.palette import Scale
 from triattn_core.views.lib.panel import Answer, Values
@@ -60,15 +61,15 @@ def map_panel(panel: Panel, title: str, index: int, scale: Scale, cells: Sequenc
 
 
 def _numbers(panel: Panel, cells: Sequence[int]) -> dict[str, Values]:
-    """Weights and what is said of them: ranks (0: there is none), keys of a row, an even share, entropies, the
-    strongest key (−1: it is not among the columns)."""
+    """Weights and what is said of them: ranks (0: there is none), keys of a row, an even share of the whole
+    softmax, entropies, the strongest key (−1: it is not among the columns)."""
     weights = panel.weights.values
     hidden_keys, hidden_cells = panel.weights.attrs.get(HIDDEN, NOTHING)["key"]
     there = ~np.isnan(weights)
     keys = hidden_keys + there.sum(1)
     ranks = np.where(there, panel.rank, 0)
     first = np.where((ranks == 1).any(1), (ranks == 1).argmax(1), -1)
-    total = np.maximum(hidden_cells + (there * np.asarray(cells)).sum(1), 1)
+    total = np.maximum(hidden_cells + panel.weights.attrs.get(BESIDE, 0) + (there * np.asarray(cells)).sum(1), 1)
     folded = any(count != 1 for count in cells)
     return {
         "weights": Values(PAIR, weights),
