@@ -17,7 +17,7 @@ from triattn_core.tasks import TASKS
 from triattn_core.views.lib.strongest import SMALL
 
 WAYS, ORDERS = (get_args(Settings.model_fields[name].annotation) for name in ("how", "order"))
-CHOSEN = "chosen tokens"  # in the session: their positions
+CHOSEN = "chosen tokens"  # in the session: their positions where somebody chose them, which then follow an edit
 REPEATED = "A small number tells repeated words apart: milk² is the second one."
 
 
@@ -58,7 +58,7 @@ def pick_units(intervention: Intervention) -> Settings:
         selected_names = st.pills(label, list(units), key=key, **options, format_func=partial(_chip, units))
     _link(list(selected_names), first)
     if unit == "tokens":
-        st.session_state[CHOSEN] = [_number(name) for name in selected_names]
+        st.session_state[CHOSEN] = [] if selected_names == first else [_number(name) for name in selected_names]
     updates = {"units": tuple(name for name in units if name in selected_names)}
     if operation == "replace":
         updates["text"] = st.text_input("Replace with (empty: [MASK])", key="with", bind="query-params", width=420)

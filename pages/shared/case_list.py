@@ -11,9 +11,11 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared import case_style, style, text_lookup, url_state
+from pages.shared.errors import notice
 from triattn_core.analysis.mining import agreement, case_ranges
 from triattn_core.analysis.mining.case_rows import Filter
 from triattn_core.analysis.mining.case_table import Cases
+from triattn_core.errors import quote
 from triattn_core.tasks import TASKS, InputForm, Task, form, questions
 
 ANY, NOBODY = "any", "not judged"
@@ -160,6 +162,10 @@ def show_list(cases: Cases, selection: CaseSelection, examples: Mapping[int, obj
         return None
     linked = st.query_params.get("row", "")
     now = int(linked) if linked.isdecimal() and len(linked) < 10 and int(linked) in numbers else numbers[0]
+    if linked and linked != str(now):
+        if url_state.is_first_run():
+            notice(f"The link asks for row {quote(linked)}, which is not in this list. Shown instead: {now}.")
+        url_state.drop("row")
 
     def take() -> None:
         selected = url_state.selected_row("list")

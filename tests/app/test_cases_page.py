@@ -130,7 +130,15 @@ def test_a_link_restores_filters_and_row() -> None:
     if example.label == 1:
         assert example.text_a in texts(app) and "Row 32" in texts(app)
     app = opened("cases", agreement="only Foo", row="9999999999999", similarity="quadratic")
-    assert not app.exception and len(app.info) == 2 and "Row " in texts(app)
+    assert not app.exception and len(app.info) == 3 and "Row " in texts(app)
+    assert "row '9999999999999', which is not in this list" in app.info[2].value.replace("\\", "")
+
+
+def test_a_row_that_is_filtered_out_leaves_the_link() -> None:
+    app = sound(opened("cases", row="32", language="English"))
+    other = {0: "paraphrase", 1: "not a paraphrase"}[pairs.examples("en")[31].label]
+    app = sound(app.selectbox(key="gold").set_value(other).run())
+    assert "row" not in app.query_params and "Row 32" not in texts(app) and not app.info
 
 
 def test_a_file_of_rows_is_mined_and_what_cannot_be_read_is_told() -> None:

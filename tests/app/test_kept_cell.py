@@ -92,6 +92,16 @@ def test_an_edit_keeps_the_units_on_their_tokens() -> None:
     assert again == chosen()
 
 
+def test_units_that_nobody_chose_are_chosen_again_for_another_text() -> None:
+    chosen = lambda: next(group for group in app.button_group if group.label.startswith("Context: click")).value  # noqa: E731
+    app = sound(opened("intervene", wait=400, a=EDIT[0], b="a small cat sleeps"))
+    app = sound(app.text_area(key="a").set_value(f"{EDIT[0]} in the garden").run())
+    assert "units" not in app.query_params
+    again = chosen()
+    app = sound(opened("intervene", wait=400, a=f"{EDIT[0]} in the garden", b="a small cat sleeps"))
+    assert again == chosen()
+
+
 def test_an_edit_keeps_the_token_that_attribute_frames() -> None:
     link = {"a": "the old dog barks", "b": "a small cat sleeps"}
     app = sound(opened("attribute", wait=400, token="A: dog", **link))
