@@ -40,7 +40,8 @@ def test_a_tagger_opens_on_its_last_layer_with_spans_above_its_maps(name: str) -
     assert all(0 < float(word["sure"].removeprefix("< ")) < 1 for word in spans)
     payload = maps(app)
     assert len(payload["panels"]) == 4 and "layer.1" in payload["caption"]
-    assert payload["axes"]["key"]["label"] == list(first.words)
+    marked = [f"▸ {word}" if i == first.predicate else word for i, word in enumerate(first.words)]
+    assert payload["axes"]["key"]["name"] == list(first.words) and payload["axes"]["key"]["label"] == marked
     assert [panel["title"] for panel in payload["panels"]][0] == ("Head 1, forward" if name == TAGGERS[0] else "Head 1")
     text = visible_text(app)
     assert "arguments as annotated" in text and f"{spans[0]['role']}: {spans[0]['title']}" in text
