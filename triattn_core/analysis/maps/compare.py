@@ -56,7 +56,7 @@ def two_way_map(
             raise TraceError(f"head {head} is outside 0…{site.sizes['head'] - 1}")
         site = site.isel(head=head)
     site = without_axes(site if quantity == "weight" else site.astype(np.float64), sum_axes, dtype=np.float64)
-    beside = {name: site.attrs[name] for name in (BESIDE,) if name in site.attrs}
+    beside = {BESIDE: site.attrs[BESIDE]} if BESIDE in site.attrs else {}
     sums = {"sums_over": "key"} if quantity == "weight" else {}
     site = fold(with_attrs(site.astype(np.float64), quantity=quantity, **sums))
     grouping_attrs = {name: value for name, value in site.attrs.items() if name in ("folded", "mass_before")}

@@ -40,7 +40,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Way:
+class LabelLayout:
     """How labels along a side are drawn, of `label_ways`; apart: inches from one to the next, step: in cells."""
 
     apart: float
@@ -63,12 +63,14 @@ def label_room(labels: Labels, size: float) -> float:
     return 0.12 + max((type_width(shorten(text, size), size) for text in dict.fromkeys(labels.texts)), default=0.0)
 
 
-def label_way(labels: Labels, across: bool, pitch: float, size: float) -> Way:
+def label_way(labels: Labels, across: bool, pitch: float, size: float) -> LabelLayout:
     """How they are drawn.  across: they name columns; pitch: inches of a cell.  Type is never smaller than `size`."""
     rule, em = label_ways(), size / 72
     widest = max((type_width(text, size) for text, stands in _words(labels) if not stands), default=0.0)
     ways = [
-        Way(room, int(np.ceil(room / pitch - 1e-9)) if pitch else 1, way.get("lean", False), way.get("lines", 1))
+        LabelLayout(
+            room, int(np.ceil(room / pitch - 1e-9)) if pitch else 1, way.get("lean", False), way.get("lines", 1)
+        )
         for way in rule["columns" if across else "rows"][labels.kind]
         if way.get("size", 1) == 1
         for room in [em * way["apart"] if "apart" in way else widest + em * rule["gap"]]
@@ -86,7 +88,7 @@ def _words(labels: Labels) -> list[tuple[str, bool]]:
     return list(dict.fromkeys(zip(labels.texts, labels.stands or [False] * len(labels))))
 
 
-def named(labels: Labels, way: Way, pitch: float, first: int | None = None) -> list[int]:
+def named(labels: Labels, way: LabelLayout, pitch: float, first: int | None = None) -> list[int]:
     """The places of the labels that are drawn: `first`, then by rank, none nearer than the way asks for."""
     kept: list[int] = []
     for place in [*([] if first is None else [first]), *labels.order]:
